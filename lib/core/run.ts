@@ -1,0 +1,28 @@
+import type { Fence } from "./ports/fence.ts";
+import type { WorkKey } from "./work-key.ts";
+
+/** One run of a flow: what it is about, how long it may go on, and the lease that lets it write. */
+export interface Run {
+  readonly key: WorkKey;
+  /** Aborted when the time is up, the process ends or the lease is lost. */
+  readonly signal: AbortSignal;
+  /** Goes with every write to the state. */
+  readonly fence: Fence;
+  /**
+   * Throws {@link LeaseLost} once the lease may no longer be ours: 15 s before its length has passed since the last
+   * renewal, by wall time or by monotonic time, whichever says more. Called before each write to the cluster.
+   */
+  assertLease(): void;
+  /** Whether a newer request for the same object has come in: a wait (for health) should give way to it. */
+  superseded(): Promise<boolean>;
+}
+
+/** When a flow wants to run again without an event: `dueInMs` from now, or not at all. */
+export interface FlowResult {
+  readonly dueInMs: number | undefined;
+  /** A word for logs: `applied`, `failed`, `waiting`, `suspended`, `deleted`, `absent`, … */
+  readonly outcome: string;
+}
+
+/** The reconcile of one kind. Throws only for bugs and unforeseen faults: the queue then backs off and counts. */
+export type Flow = (run: Run) => Promise<FlowResult>;
