@@ -1,0 +1,53 @@
+import type { Condition } from "../api/condition.ts";
+
+const maxMessageBytes = 32_768;
+const firstInOrder = ["Stalled", "Reconciling", "Ready"];
+
+/**
+ * The conditions with this one in place of the one of its type. `lastTransitionTime` moves where status, reason or message
+ * does, as Flux has it; a message is cut at 32768 bytes. Sorted Stalled, Reconciling, Ready, then by generation and type.
+ */
+export function setCondition(
+  conditions: readonly Condition[],
+  condition: Omit<Condition, "lastTransitionTime">,
+  now: number,
+): readonly Condition[] {
+  const message = cut(condition.message);
+  const before = conditions.find(({ type }) => type === condition.type);
+  const moved =
+    before === undefined ||
+    before.status !== condition.status ||
+    before.reason !== condition.reason ||
+    before.message !== message;
+  const lastTransitionTime = moved ? kubernetesTime(now) : before.lastTransitionTime;
+  const others = conditions.filter(({ type }) => type !== condition.type);
+  return [...others, { ...condition, message, lastTransitionTime }].toSorted(byRank);
+}
+
+export function removeCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
+  return conditions.filter((condition) => condition.type !== type);
+}
+
+/** UTC in whole seconds, as every `metav1.Time` is written. */
+export function kubernetesTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+function cut(message: string): string {
+  const bytes = Buffer.from(message);
+  if (bytes.length <= maxMessageBytes) return message;
+  // Half a character at the cut would print as U+FFFD.
+  return `${bytes
+    .subarray(0, maxMessageBytes - 3)
+    .toString()
+    .replace(/\uFFFD+$/, "")}...`;
+}
+
+function byRank(a: Condition, b: Condition): number {
+  return rank(a) - rank(b) || (b.observedGeneration ?? 0) - (a.observedGeneration ?? 0) || (a.type < b.type ? -1 : 1);
+}
+
+function rank({ type }: Condition): number {
+  const index = firstInOrder.indexOf(type);
+  return index === -1 ? firstInOrder.length : index;
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import type { LiveObject } from "../core/manifest.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { Cluster } from "../core/ports/cluster.ts";
+import type { Run } from "../core/run.ts";
+import { kubernetesTime } from "./conditions.ts";
+
+/** What to tell the users of an object. Reason and message are Flux's, since alerts match on them. */
+export interface EventToRecord {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+  /** Revision and the like, as Flux's event metadata: keys are whole annotation keys. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** The most that an Event's note may hold on a real API server. */
+const maxMessageBytes = 1024;
+const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
+
+/**
+ * Writes a Kubernetes Event about `object`, under the name of the Flux controller that users look for (`source`). Copies
+ * the object's `event.toolkit.fluxcd.io/` annotations. Written in the run, so it needs the lease like any other write.
+ */
+export async function recordEvent(
+  cluster: Cluster,
+  object: LiveObject,
+  event: EventToRecord,
+  source: "source-controller" | "kustomize-controller",
+  run: Run,
+  clock: Clock,
+): Promise<void> {
+  const { name, namespace = "default", uid, resourceVersion = "" } = object.metadata;
+  const at = kubernetesTime(clock.now());
+  run.assertLease();
+  await cluster.create(
+    {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: {
+        name: `${name.slice(0, 200)}.${randomBytes(8).toString("hex")}`,
+        namespace,
+        annotations: { ...ownMetadata(object), ...event.annotations },
+      },
+      involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
+      type: event.type,
+      reason: event.reason,
+      message: shorten(event.message),
+      source: { component: source },
+      reportingComponent: source,
+      reportingInstance: "sluice",
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+    },
+    { manager: source },
+    run.signal,
+  );
+}
+
+function ownMetadata(object: LiveObject): Record<string, string> {
+  const annotations = Object.entries(object.metadata.annotations ?? {});
+  return Object.fromEntries(annotations.filter(([key]) => key.startsWith(eventMetadataPrefix)));
+}
+
+function shorten(message: string): string {
+  const bytes = Buffer.from(message.trimEnd());
+  return bytes.length <= maxMessageBytes
+    ? message.trimEnd()
+    : `${bytes
+        .subarray(0, maxMessageBytes - 3)
+        .toString()
+        .replace(/\uFFFD+$/, "")}...`;
+}
