@@ -1,3 +1,4 @@
+import type { JsonObject } from "./json.ts";
 import type { Fence } from "./ports/fence.ts";
 import type { WorkKey } from "./work-key.ts";
 
@@ -13,6 +14,8 @@ export interface Run {
    * renewal, by wall time or by monotonic time, whichever says more. Called before each write to the cluster.
    */
   assertLease(): void;
+  /** What the flow's last run handed on by {@link FlowResult.memo}; undefined where there is none or it was lost. */
+  readonly memo: JsonObject | undefined;
   /** Whether a newer request for the same object has come in: a wait (for health) should give way to it. */
   superseded(): Promise<boolean>;
 }
@@ -20,6 +23,11 @@ export interface Run {
 /** When a flow wants to run again without an event: `dueInMs` from now, or not at all. */
 export interface FlowResult {
   readonly dueInMs: number | undefined;
+  /**
+   * A small note to the next run (under 4 KB, no secret), kept in the work item: since when it waits for health, for
+   * example. A hint like any other: a run without it does the same, only later.
+   */
+  readonly memo?: JsonObject;
   /** A word for logs: `applied`, `failed`, `waiting`, `suspended`, `deleted`, `absent`, … */
   readonly outcome: string;
 }

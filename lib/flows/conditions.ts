@@ -12,7 +12,7 @@ export function setCondition(
   condition: Omit<Condition, "lastTransitionTime">,
   now: number,
 ): readonly Condition[] {
-  const message = cut(condition.message);
+  const message = cutMessage(condition.message);
   const before = conditions.find(({ type }) => type === condition.type);
   const moved =
     before === undefined ||
@@ -33,7 +33,8 @@ export function kubernetesTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-function cut(message: string): string {
+/** Conditions and events hold at most 32768 bytes; a longer text ends with `...`. */
+export function cutMessage(message: string): string {
   const bytes = Buffer.from(message);
   if (bytes.length <= maxMessageBytes) return message;
   // Half a character at the cut would print as U+FFFD.

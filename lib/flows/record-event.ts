@@ -3,7 +3,7 @@ import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Cluster } from "../core/ports/cluster.ts";
 import type { Run } from "../core/run.ts";
-import { kubernetesTime } from "./conditions.ts";
+import { cutMessage, kubernetesTime } from "./conditions.ts";
 
 /** What to tell the users of an object. Reason and message are Flux's, since alerts match on them. */
 export interface EventToRecord {
@@ -14,8 +14,6 @@ export interface EventToRecord {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The most that an Event's note may hold on a real API server. */
-const maxMessageBytes = 1024;
 const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
 
 /**
@@ -45,7 +43,7 @@ export async function recordEvent(
       involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
       type: event.type,
       reason: event.reason,
-      message: shorten(event.message),
+      message: cutMessage(event.message),
       source: { component: source },
       reportingComponent: source,
       reportingInstance: "sluice",
@@ -61,14 +59,4 @@ export async function recordEvent(
 function ownMetadata(object: LiveObject): Record<string, string> {
   const annotations = Object.entries(object.metadata.annotations ?? {});
   return Object.fromEntries(annotations.filter(([key]) => key.startsWith(eventMetadataPrefix)));
-}
-
-function shorten(message: string): string {
-  const bytes = Buffer.from(message.trimEnd());
-  return bytes.length <= maxMessageBytes
-    ? message.trimEnd()
-    : `${bytes
-        .subarray(0, maxMessageBytes - 3)
-        .toString()
-        .replace(/\uFFFD+$/, "")}...`;
 }

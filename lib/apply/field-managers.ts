@@ -1,0 +1,33 @@
+import { canonicalJson } from "../core/canonical-json.ts";
+import { digestOf } from "../core/digest.ts";
+import type { ManagedFieldsEntry } from "../core/manifest.ts";
+
+/** The field manager of everything Sluice applies: Flux's, so that a cluster moves over and back without a conflict. */
+export const fieldManager = "kustomize-controller";
+
+/** Our Apply entry of the main resource: what we own in an object, or undefined where we own nothing. */
+export function ownEntry(managedFields: readonly ManagedFieldsEntry[] | undefined): ManagedFieldsEntry | undefined {
+  return managedFields?.find(
+    ({ manager, operation, subresource }) =>
+      manager === fieldManager && operation === "Apply" && (subresource ?? "") === "",
+  );
+}
+
+/**
+ * Digest of the fields we own in an object, without the time of the last write. Any other writer that changes or removes a
+ * field of ours takes it out of our entry, so as long as this stays, every field of ours still has the value we sent.
+ */
+export function fingerprint(managedFields: readonly ManagedFieldsEntry[] | undefined): string | undefined {
+  const entry = ownEntry(managedFields);
+  return entry && digestOf(canonicalJson({ apiVersion: entry.apiVersion, fieldsV1: entry.fieldsV1 }));
+}
+
+/**
+ * Whether an apply takes over what this entry owns: edits by kubectl, by an applier before the first apply and by ourselves
+ * through updates are reverted; those of any other manager stay (reference 3.14, field-manager takeover).
+ */
+export function isTakenOver({ manager, operation, subresource }: ManagedFieldsEntry): boolean {
+  if ((subresource ?? "") !== "") return false;
+  if (manager.startsWith("kubectl")) return true;
+  return operation === "Update" && (manager.startsWith("before-first-apply") || manager.startsWith(fieldManager));
+}
