@@ -1,0 +1,51 @@
+/** How to trust the server of one request; absent means the system's certificate authorities. */
+export interface TlsTrust {
+  /** PEM, added to the system's authorities. */
+  readonly ca?: string;
+  /** PEM of a client certificate and its key, sent where the server asks. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Accepts any certificate. */
+  readonly insecure?: boolean;
+}
+
+export interface HttpRequest {
+  readonly method: "DELETE" | "GET" | "HEAD" | "PATCH" | "POST" | "PUT";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  /** For the whole exchange, redirects included. */
+  readonly timeoutMs: number;
+  /** The longest body that is read; a longer one is an {@link HttpError} `too-large`. */
+  readonly maxBytes: number;
+  /** Followed for GET and HEAD only, never from https to http; the `authorization` header stays with its host. Default 0. */
+  readonly maxRedirects?: number;
+  readonly tls?: TlsTrust;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case; several values of one header joined by a comma and a space. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** HTTP as the core sees it: bounded in time and bytes, and never anything but an answer or an {@link HttpError}. */
+export interface Http {
+  /** Any status is an answer. Throws an {@link HttpError} where none came, or the reason `signal` was aborted with. */
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
+}
+
+/** `unreachable`: no connection. `tls`: no trust. `protocol`: what came is no answer, or it broke off. */
+export type HttpErrorKind = "protocol" | "redirect" | "timeout" | "tls" | "too-large" | "unreachable";
+
+/** No answer. The message holds the method and the URL without its query, never a header. */
+export class HttpError extends Error {
+  override readonly name = "HttpError";
+  readonly kind: HttpErrorKind;
+
+  constructor(kind: HttpErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}

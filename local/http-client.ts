@@ -1,0 +1,169 @@
+import { once } from "node:events";
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { rootCertificates } from "node:tls";
+import { messageOf } from "../lib/core/failure.ts";
+import {
+  type Http,
+  HttpError,
+  type HttpErrorKind,
+  type HttpRequest,
+  type HttpResponse,
+  type TlsTrust,
+} from "../lib/core/ports/http.ts";
+
+const maxSockets = 32;
+const maxAgents = 32;
+
+/** The http port on Node's own client, with connections kept alive. `close` ends those that are idle. */
+export function httpClient(): Http & { close(): void } {
+  const plain = new HttpAgent({ keepAlive: true, maxSockets });
+  const secure = new Map<string, HttpsAgent>();
+
+  const agentFor = (url: URL, trust: TlsTrust = {}): HttpAgent => {
+    if (url.protocol === "http:") return plain;
+    const key = JSON.stringify(trust);
+    let agent = secure.get(key);
+    if (agent === undefined) {
+      const oldest = secure.keys().next();
+      if (secure.size >= maxAgents && oldest.done !== true) {
+        secure.get(oldest.value)?.destroy();
+        secure.delete(oldest.value);
+      }
+      agent = new HttpsAgent({ keepAlive: true, maxSockets, ...tlsOptions(trust) });
+      secure.set(key, agent);
+    }
+    return agent;
+  };
+
+  const exchange = async (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
+    let url = new URL(request.url);
+    let headers = request.headers ?? {};
+    for (let redirects = 0; ; redirects++) {
+      const response = await sendOnce({ ...request, headers }, url, agentFor(url, request.tls), signal);
+      const { location } = response.headers;
+      const followed = request.method === "GET" || request.method === "HEAD";
+      if (!followed || ![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return response;
+      if (redirects >= (request.maxRedirects ?? 0)) throw failed("redirect", request, url, "too many redirects");
+      const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+      if (target === undefined || !isAllowed(target, url)) {
+        throw failed("redirect", request, url, "redirected to a place that is not followed");
+      }
+      if (target.host !== url.host) headers = withoutCredentials(headers);
+      url = target;
+    }
+  };
+
+  return {
+    async send(request, signal) {
+      const timeout = AbortSignal.timeout(request.timeoutMs);
+      try {
+        return await exchange(request, AbortSignal.any([signal, timeout]));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (timeout.aborted) {
+          throw failed("timeout", request, new URL(request.url), `no answer within ${request.timeoutMs} ms`, error);
+        }
+        throw error;
+      }
+    },
+    close() {
+      plain.destroy();
+      for (const agent of secure.values()) agent.destroy();
+    },
+  };
+}
+
+async function sendOnce(
+  request: HttpRequest,
+  url: URL,
+  agent: HttpAgent,
+  signal: AbortSignal,
+  isRetry = false,
+): Promise<HttpResponse> {
+  const start = url.protocol === "http:" ? requestHttp : requestHttps;
+  const { method, headers, body } = request;
+  const length = body === undefined ? {} : { "content-length": body.length };
+  const outgoing = start(url, { method, headers: { ...headers, ...length }, agent, signal });
+  let incoming: IncomingMessage;
+  try {
+    // Listened for before the bytes go out: a connection may fail at once.
+    const answered = once(outgoing, "response");
+    outgoing.end(body);
+    const [first]: unknown[] = await answered;
+    if (!isMessage(first)) throw new TypeError("no response");
+    incoming = first;
+  } catch (error) {
+    signal.throwIfAborted();
+    // A kept connection that the server closed meanwhile: what may be repeated goes out once more, on a new one.
+    if (outgoing.reusedSocket && !isRetry && method !== "POST" && method !== "PATCH") {
+      return sendOnce(request, url, agent, signal, true);
+    }
+    throw failed(kindOf(error), request, url, messageOf(error), error);
+  }
+  const answerHeaders: Record<string, string> = {};
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) answerHeaders[name] = typeof value === "string" ? value : value.join(", ");
+  }
+  const bytes = await readBody(incoming, request, url, signal);
+  return { status: incoming.statusCode ?? 0, headers: answerHeaders, body: bytes };
+}
+
+async function readBody(
+  incoming: IncomingMessage,
+  request: HttpRequest,
+  url: URL,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const body: AsyncIterable<Uint8Array> = incoming;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > request.maxBytes) {
+        throw failed("too-large", request, url, `the answer is longer than ${request.maxBytes} bytes`);
+      }
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof HttpError) throw error;
+    throw failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error);
+  }
+  return Buffer.concat(chunks);
+}
+
+function isMessage(value: unknown): value is IncomingMessage {
+  return typeof value === "object" && value !== null && "statusCode" in value;
+}
+
+function isAllowed(target: URL, from: URL): boolean {
+  if (target.protocol === "https:") return true;
+  return target.protocol === "http:" && from.protocol === "http:";
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !["authorization", "cookie"].includes(name.toLowerCase())),
+  );
+}
+
+function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
+  return {
+    ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    rejectUnauthorized: insecure !== true,
+  };
+}
+
+function kindOf(error: unknown): HttpErrorKind {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_SSL|ERR_TLS|EPROTO/.test(code)) return "tls";
+  return code.startsWith("HPE_") || code === "ECONNRESET" ? "protocol" : "unreachable";
+}
+
+function failed(kind: HttpErrorKind, { method }: HttpRequest, url: URL, why: string, cause?: unknown): HttpError {
+  return new HttpError(kind, `${method} ${url.origin}${url.pathname}: ${why}`, { cause });
+}

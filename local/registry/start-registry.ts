@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { mkdir, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { messageOf } from "../../lib/core/failure.ts";
+import type { Log } from "../../lib/core/ports/log.ts";
+import { answer, answerJson, type Exchange } from "./answer.ts";
+import { type Manifests, manifestsIn } from "./manifests.ts";
+import { RegistryError } from "./registry-error.ts";
+import { type RegistryFiles, registryFiles } from "./registry-files.ts";
+import { parseRoute } from "./route.ts";
+import { serveBlob } from "./serve-blobs.ts";
+import { type Push, serveManifest, serveReferrers, serveTags } from "./serve-manifests.ts";
+import { beginUpload, serveUpload } from "./serve-uploads.ts";
+import { type Uploads, uploadsIn } from "./uploads.ts";
+
+export interface RegistryOptions {
+  /** Holds everything, made where it is missing; a registry started on it again goes on where the last one ended. */
+  readonly folder: string;
+  /** On 127.0.0.1; 0 takes a free one. */
+  readonly port: number;
+  readonly log: Log;
+  /** Told of each manifest pushed by tag, once it is stored and before the client hears of it. */
+  readonly onPush: (push: Push) => void | Promise<void>;
+}
+
+export interface Registry {
+  /** `127.0.0.1:PORT`. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Starts the embedded OCI 1.1 registry: plain HTTP on loopback, no accounts, everything in files. */
+export async function startRegistry({ folder, port, log, onPush }: RegistryOptions): Promise<Registry> {
+  await mkdir(folder, { recursive: true });
+  // Half-written files of a process that was killed; uploads are elsewhere and go on.
+  await rm(join(folder, "temporary"), { recursive: true, force: true });
+  const files = registryFiles(folder);
+  const parts: Parts = {
+    files,
+    uploads: uploadsIn(files),
+    manifests: manifestsIn(files),
+    announce: async (push) => {
+      try {
+        await onPush({ registry: address, ...push });
+      } catch (error) {
+        log.error("push not announced", { ...push, error: messageOf(error) });
+      }
+    },
+  };
+  const server = createServer((request, response) => void serve(request, response, parts, log));
+  const address = await listen(server, port);
+  return {
+    address,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+interface Parts {
+  readonly files: RegistryFiles;
+  readonly uploads: Uploads;
+  readonly manifests: Manifests;
+  readonly announce: (push: Omit<Push, "registry">) => Promise<void>;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, parts: Parts, log: Log): Promise<void> {
+  const url = new URL(request.url ?? "/", "http://registry");
+  const exchange: Exchange = { request, response, method: request.method ?? "GET", query: url.searchParams };
+  response.setHeader("docker-distribution-api-version", "registry/2.0");
+  try {
+    await dispatch(exchange, decodeURIComponent(url.pathname), parts);
+  } catch (error) {
+    if (response.headersSent || (request.destroyed && !request.complete)) {
+      // The client went away, or the answer broke off midway: only a closed connection tells it so.
+      response.destroy();
+      return;
+    }
+    if (!(error instanceof RegistryError)) {
+      log.error("registry request failed", { method: exchange.method, path: url.pathname, error: messageOf(error) });
+      return answerJson(exchange, 500, { errors: [{ code: "UNKNOWN", message: "unknown error" }] });
+    }
+    const { code, message, detail, status } = error;
+    answerJson(
+      exchange,
+      status,
+      { errors: [{ code, message, detail }] },
+      request.complete ? {} : { connection: "close" },
+    );
+  }
+}
+
+async function dispatch(exchange: Exchange, path: string, parts: Parts): Promise<void> {
+  const route = parseRoute(path);
+  if (route === undefined) return answer(exchange, 404, { "content-type": "text/plain" }, "404 page not found\n");
+  switch (route.to) {
+    case "base":
+      return answerJson(exchange, 200, {});
+    case "uploads":
+      return beginUpload(exchange, parts.files, parts.uploads, route.repository);
+    case "upload":
+      return serveUpload(exchange, parts.uploads, route.repository, route.id);
+    case "blob":
+      return serveBlob(exchange, parts.files, route.repository, route.digest);
+    case "manifest":
+      return serveManifest(exchange, parts.manifests, parts.announce, route.repository, route.reference);
+    case "tags":
+      return serveTags(exchange, parts.manifests, route.repository);
+    case "referrers":
+      return serveReferrers(exchange, parts.manifests, route.repository, route.digest);
+  }
+}
+
+async function listen(server: Server, port: number): Promise<string> {
+  server.listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new Error(`the registry cannot listen on 127.0.0.1:${port}: ${messageOf(error)}. Choose another port`, {
+      cause: error,
+    });
+  }
+  const bound = server.address();
+  return `127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : port}`;
+}
