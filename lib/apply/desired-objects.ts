@@ -1,0 +1,121 @@
+import { createHmac } from "node:crypto";
+import { z } from "zod";
+import { canonicalJson } from "../core/canonical-json.ts";
+import { digestOf } from "../core/digest.ts";
+import { Failure } from "../core/failure.ts";
+import { type Manifest, refOf } from "../core/manifest.ts";
+import { mapLimit } from "../core/map-limit.ts";
+import { formatApiVersion, subject, type VersionedRef } from "../core/object-ref.ts";
+import type { Cluster, Resource } from "../core/ports/cluster.ts";
+import type { Secret } from "../core/secret.ts";
+import { byApplyOrder } from "./apply-order.ts";
+import { formatEntryId } from "./entry-id.ts";
+
+/** One object of an apply set, ready to be sent. */
+export interface DesiredObject {
+  readonly id: string;
+  /** Without a namespace where the kind has none, whatever the manifest said. */
+  readonly ref: VersionedRef;
+  readonly manifest: Manifest;
+  /** Digest of what is asked for; keyed for Secrets, so that nobody can guess a value by its digest. */
+  readonly digest: string;
+  /** Undefined where the cluster does not serve the kind yet and a definition in the same set will bring it. */
+  readonly resource: Resource | undefined;
+}
+
+/**
+ * The manifests as objects to apply, in apply order. Resolves each kind once.
+ *
+ * @throws Failure `ReconciliationFailed` naming every object whose kind nobody serves or whose namespace is missing.
+ */
+export async function desiredObjects(
+  manifests: readonly Manifest[],
+  deps: { readonly cluster: Cluster; readonly installationKey: Secret },
+  signal: AbortSignal,
+): Promise<readonly DesiredObject[]> {
+  const resources = await resolveKinds(manifests, deps.cluster, signal);
+  const promised = promisedKinds(manifests);
+  const problems: string[] = [];
+  const objects = new Map<string, DesiredObject>();
+  for (const manifest of manifests) {
+    const resource = resources.get(kindKey(manifest));
+    const object = desiredObject(manifest, resource ?? promised.get(kindKey(manifest)), deps.installationKey);
+    const problem = problemOf(object, resource ?? promised.get(kindKey(manifest)), objects.has(object.id));
+    if (problem !== undefined) problems.push(problem);
+    objects.set(object.id, { ...object, resource });
+  }
+  if (problems.length > 0) throw new Failure("ReconciliationFailed", problems.map((line) => `${line}\n`).join(""));
+  return [...objects.values()].toSorted((a, b) => byApplyOrder(a.ref, b.ref));
+}
+
+/** A kind as far as the apply needs to know it before the cluster serves it. */
+type Scope = Pick<Resource, "namespaced">;
+
+function desiredObject(manifest: Manifest, scope: Scope | undefined, key: Secret): Omit<DesiredObject, "resource"> {
+  const { namespace: _dropped, ...clusterWide } = manifest.metadata;
+  const sent = scope?.namespaced === false ? { ...manifest, metadata: clusterWide } : manifest;
+  const ref = refOf(sent);
+  return { id: formatEntryId(ref), ref, manifest: sent, digest: desiredDigest(sent, key) };
+}
+
+function problemOf({ ref }: Pick<DesiredObject, "ref">, scope: Scope | undefined, twice: boolean): string | undefined {
+  const name = subject(ref);
+  if (scope === undefined) {
+    return `${name} dry-run failed: no matches for kind "${ref.kind}" in version "${formatApiVersion(ref)}"`;
+  }
+  if (scope.namespaced && ref.namespace === "") {
+    return `${name} namespace not specified: the server could not find the requested resource`;
+  }
+  return twice ? `${name} is in the manifests twice: keep one of them` : undefined;
+}
+
+function desiredDigest(manifest: Manifest, key: Secret): string {
+  const text = canonicalJson(manifest);
+  if (manifest.kind !== "Secret") return digestOf(text);
+  return `hmac-sha256:${createHmac("sha256", key.reveal()).update(text).digest("hex")}`;
+}
+
+function kindKey({ apiVersion, kind }: Pick<Manifest, "apiVersion" | "kind">): string {
+  return `${apiVersion}/${kind}`;
+}
+
+async function resolveKinds(
+  manifests: readonly Manifest[],
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Resource>> {
+  const kinds = new Map(manifests.map((manifest) => [kindKey(manifest), refOf(manifest)]));
+  const found = await mapLimit(
+    [...kinds],
+    8,
+    async ([key, ref], stop) => ({ key, resource: await cluster.resource(ref, stop) }),
+    signal,
+  );
+  return new Map(found.flatMap(({ key, resource }) => (resource === undefined ? [] : [[key, resource]])));
+}
+
+/** What of a CustomResourceDefinition says which kinds it brings; one that is not so is left for the API server to refuse. */
+const Definition = z.object({
+  spec: z.object({
+    group: z.string(),
+    scope: z.string(),
+    names: z.object({ kind: z.string() }),
+    versions: z.array(z.object({ name: z.string(), served: z.boolean() })),
+  }),
+});
+
+/** The kinds that definitions among these manifests will make the cluster serve. */
+function promisedKinds(manifests: readonly Manifest[]): ReadonlyMap<string, Scope> {
+  const promised = new Map<string, Scope>();
+  for (const manifest of manifests) {
+    if (manifest.kind !== "CustomResourceDefinition") continue;
+    const definition = Definition.safeParse(manifest);
+    if (!definition.success) continue;
+    const { group, names, scope, versions } = definition.data.spec;
+    for (const { name, served } of versions) {
+      const apiVersion = formatApiVersion({ group, version: name });
+      if (served) promised.set(kindKey({ apiVersion, kind: names.kind }), { namespaced: scope === "Namespaced" });
+    }
+  }
+  return promised;
+}

@@ -1,0 +1,89 @@
+import type { LiveObject } from "../core/manifest.ts";
+import { subject } from "../core/object-ref.ts";
+import { ApiError, type Cluster, type PartialObject } from "../core/ports/cluster.ts";
+import type { DesiredObject } from "./desired-objects.ts";
+import { drifted } from "./drifted.ts";
+import { fieldManager, fingerprint } from "./field-managers.ts";
+import { isImmutable } from "./immutable.ts";
+import { isCreateOnly, isForced, isUnmanaged } from "./opt-outs.ts";
+import type { PlannedChange } from "./plan.ts";
+import { takeover } from "./takeover.ts";
+
+/** What a dry run says: what the apply would do, or in Flux's words why the API server would refuse it. */
+export type DryRun = PlannedChange | { readonly kind: "refused"; readonly message: string };
+
+/**
+ * Tries an apply without storing anything.
+ *
+ * @throws ApiError where the API server could not judge the object at all: unreachable, overloaded, timed out
+ */
+export async function dryRun(
+  desired: DesiredObject,
+  listed: PartialObject | undefined,
+  { cluster, force }: { readonly cluster: Cluster; readonly force: boolean },
+  signal: AbortSignal,
+): Promise<DryRun> {
+  const options = { manager: fieldManager, force: true, dryRun: true };
+  // A listed object is read beside the dry run; an unlisted one seldom exists, so it is read only if the answer says so.
+  const early = listed === undefined ? undefined : settled(cluster.get(desired.ref, signal));
+  const read = async () => (early === undefined ? cluster.get(desired.ref, signal) : (await early)());
+  let tried: { object: LiveObject; created: boolean };
+  try {
+    tried = await cluster.apply(desired.manifest, options, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || isNoJudgement(error)) throw error;
+    return refusal(desired, error, await read(), force);
+  }
+  if (tried.created) return { kind: "create" };
+  const live = await read();
+  return live === undefined ? { kind: "create" } : changeOf(desired, live, tried.object);
+}
+
+/** Waits for a promise without leaving a rejection unhandled meanwhile; the function returns or throws its outcome. */
+async function settled<T>(promise: Promise<T>): Promise<() => T> {
+  const [outcome] = await Promise.allSettled([promise]);
+  return () => {
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
+  };
+}
+
+function changeOf(desired: DesiredObject, live: LiveObject, tried: LiveObject): PlannedChange {
+  const { metadata } = desired.manifest;
+  if (isUnmanaged(live.metadata) || isCreateOnly(metadata)) return { kind: "skipped", uid: live.metadata.uid };
+  const patch = takeover(live.metadata, metadata, desired.manifest.apiVersion);
+  if (patch !== undefined || drifted(live, tried)) return { kind: "configure", takeover: patch };
+  return { kind: "unchanged", uid: live.metadata.uid, fingerprint: fingerprint(live.metadata.managedFields) };
+}
+
+function refusal(desired: DesiredObject, error: ApiError, live: LiveObject | undefined, force: boolean): DryRun {
+  const { metadata } = desired.manifest;
+  if (live !== undefined && (isUnmanaged(live.metadata) || isCreateOnly(metadata))) {
+    return { kind: "skipped", uid: live.metadata.uid };
+  }
+  if (live !== undefined && isImmutable(error) && (force || isForced(metadata) || isForced(live.metadata))) {
+    return { kind: "replace", uid: live.metadata.uid };
+  }
+  return { kind: "refused", message: dryRunMessage(desired, error) };
+}
+
+const noJudgement = new Set([
+  "ServerTimeout",
+  "ServiceUnavailable",
+  "Timeout",
+  "TooManyRequests",
+  "Unauthorized",
+  "Unreachable",
+]);
+
+function isNoJudgement({ reason }: ApiError): boolean {
+  return noJudgement.has(reason);
+}
+
+function dryRunMessage({ ref }: DesiredObject, error: ApiError): string {
+  const name = subject(ref);
+  if (error.reason === "NotFound") return `${name} not found: ${error.message}`;
+  const isFieldConflict = error.causes.some(({ reason }) => reason === "FieldManagerConflict");
+  const reason = isFieldConflict ? "FieldManagerConflict" : error.reason === "NoMatch" ? "" : error.reason;
+  return `${name} dry-run failed${reason === "" ? "" : ` (${reason})`}: ${error.message}`;
+}

@@ -1,0 +1,67 @@
+import { refOf } from "../core/manifest.ts";
+import { mapLimit } from "../core/map-limit.ts";
+import type { ObjectRef, VersionedRef } from "../core/object-ref.ts";
+import { ApiError, type Cluster, type PartialObject, type Resource } from "../core/ports/cluster.ts";
+import { formatEntryId } from "./entry-id.ts";
+import { ownerLabels } from "./opt-outs.ts";
+
+/** The metadata of everything in the cluster that carries an owner's labels, by entry id. */
+export type LiveObjects = ReadonlyMap<string, PartialObject>;
+
+/**
+ * Reads the metadata of an owner's objects: one list per kind, with the owner labels as selector, in one namespace where
+ * all of the kind's objects are in one. Where listing is forbidden, single reads take its place.
+ *
+ * @param refs the objects that are wanted or in the inventory: they say which kinds and namespaces to look at
+ */
+export async function liveObjects(
+  refs: readonly { readonly ref: ObjectRef; readonly resource: Resource }[],
+  owner: { readonly name: string; readonly namespace: string },
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<LiveObjects> {
+  const byKind = Map.groupBy(refs, ({ ref }) => `${ref.group}/${ref.kind}`);
+  const lists = await mapLimit(
+    [...byKind.values()],
+    8,
+    (sameKind, stop) => listKind(sameKind, owner, cluster, stop),
+    signal,
+  );
+  return new Map(lists.flat().map((object) => [formatEntryId(refOf(object)), object]));
+}
+
+async function listKind(
+  sameKind: readonly { readonly ref: ObjectRef; readonly resource: Resource }[],
+  owner: { readonly name: string; readonly namespace: string },
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<readonly PartialObject[]> {
+  const resource = sameKind[0]?.resource;
+  if (resource === undefined) return [];
+  const { group, version, kind } = resource;
+  const namespaces = new Set(sameKind.map(({ ref }) => ref.namespace));
+  const [only] = namespaces;
+  const labelSelector = Object.entries(ownerLabels(owner))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(",");
+  const within = resource.namespaced && namespaces.size === 1 && only !== undefined ? { namespace: only } : {};
+  try {
+    return await cluster.listMetadata({ group, version, kind, labelSelector, ...within }, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === "Forbidden")) throw error;
+    return readEach(
+      sameKind.map(({ ref }) => ({ ...ref, version })),
+      cluster,
+      signal,
+    );
+  }
+}
+
+async function readEach(
+  refs: readonly VersionedRef[],
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<readonly PartialObject[]> {
+  const found = await mapLimit(refs, 8, (ref, stop) => cluster.get(ref, stop), signal);
+  return found.filter((object) => object !== undefined);
+}

@@ -1,0 +1,97 @@
+import type { JsonObject } from "../core/json.ts";
+import type { Metadata } from "../core/manifest.ts";
+import type { PartialObject } from "../core/ports/cluster.ts";
+import type { InventoryEntry } from "../core/ports/inventory-store.ts";
+import type { DesiredObject } from "./desired-objects.ts";
+import { fingerprint } from "./field-managers.ts";
+import type { LiveObjects } from "./live-objects.ts";
+import { isCreateOnly, isUnmanaged } from "./opt-outs.ts";
+import { stale } from "./stale.ts";
+import { takeover } from "./takeover.ts";
+
+/** What is to happen to one wanted object. */
+export type PlannedChange =
+  /** As asked for: proven by digests, or shown by a dry run. `fingerprint` is that of the live object. */
+  | { readonly kind: "unchanged"; readonly uid: string; readonly fingerprint: string | undefined }
+  /** Left alone because the manifest or the live object says so. */
+  | { readonly kind: "skipped"; readonly uid: string | undefined }
+  | { readonly kind: "create" }
+  /** `takeover`: what to take from other managers before the apply. */
+  | { readonly kind: "configure"; readonly takeover: readonly JsonObject[] | undefined }
+  /** Delete this one and create it anew, since an immutable field changes and force was asked for. */
+  | { readonly kind: "replace"; readonly uid: string }
+  /** Its definition or namespace comes with an earlier stage of the same set: judged when that is there. */
+  | { readonly kind: "deferred" };
+
+export interface PlannedObject {
+  readonly desired: DesiredObject;
+  readonly change: PlannedChange;
+}
+
+/** What a reconcile is about to do. A value: `sluice diff` prints it, a dry run stops at it, guards judge it. */
+export interface Plan {
+  /** In apply order. */
+  readonly objects: readonly PlannedObject[];
+  /** Entries of the inventory that are no longer wanted, in apply order. */
+  readonly prune: readonly InventoryEntry[];
+}
+
+/** What can be said of an object without asking the cluster about it; `unproven` ones need a dry run. */
+export type FirstLook = PlannedChange | { readonly kind: "unproven"; readonly live: PartialObject | undefined };
+
+/**
+ * Proves objects unchanged by what the last apply left: the same uid, the same desired digest, the same fingerprint of our
+ * managed-fields entry, and no entry of a manager whose edits we revert. Pure.
+ */
+export function firstLook(
+  desired: DesiredObject,
+  entry: InventoryEntry | undefined,
+  live: PartialObject | undefined,
+): FirstLook {
+  const wanted = desired.manifest.metadata;
+  if (isUnmanaged(wanted) || isUnmanaged(live?.metadata)) return { kind: "skipped", uid: live?.metadata.uid };
+  if (live === undefined) return { kind: "unproven", live };
+  if (isCreateOnly(wanted)) return { kind: "skipped", uid: live.metadata.uid };
+  return isProven(desired, entry, live.metadata)
+    ? { kind: "unchanged", uid: live.metadata.uid, fingerprint: entry?.fingerprint }
+    : { kind: "unproven", live };
+}
+
+function isProven(
+  desired: DesiredObject,
+  entry: InventoryEntry | undefined,
+  live: Metadata & { readonly uid: string },
+): boolean {
+  return (
+    entry?.state === "live" &&
+    entry.uid === live.uid &&
+    entry.desired === desired.digest &&
+    entry.version === desired.ref.version &&
+    entry.fingerprint !== undefined &&
+    entry.fingerprint === fingerprint(live.managedFields) &&
+    live.deletionTimestamp === undefined &&
+    takeover(live, desired.manifest.metadata, desired.manifest.apiVersion) === undefined
+  );
+}
+
+/** The first look at a whole set, and what of the inventory is no longer wanted. Pure. */
+export function firstLooks(
+  desired: readonly DesiredObject[],
+  inventory: readonly InventoryEntry[],
+  live: LiveObjects,
+): { looks: readonly { desired: DesiredObject; look: FirstLook }[]; prune: readonly InventoryEntry[] } {
+  const entries = new Map(inventory.map((entry) => [entry.id, entry]));
+  const wanted = new Set(desired.map(({ id }) => id));
+  return {
+    looks: desired.map((object) => ({
+      desired: object,
+      look: firstLook(object, entries.get(object.id), live.get(object.id)),
+    })),
+    prune: stale(inventory, wanted),
+  };
+}
+
+/** Whether anything would be written to the cluster. */
+export function changesAnything({ objects, prune }: Plan): boolean {
+  return prune.length > 0 || objects.some(({ change }) => change.kind !== "unchanged" && change.kind !== "skipped");
+}
