@@ -1,0 +1,104 @@
+import { mapLimit } from "../core/map-limit.ts";
+import { subject } from "../core/object-ref.ts";
+import { checkHealth, verdict } from "../health/check-health.ts";
+import { type AppliedObject, type ApplyDeps, ApplyError, applyObject, StillTerminating } from "./apply-object.ts";
+import { type Stage, stageOf, stages } from "./apply-order.ts";
+import type { PlannedObject } from "./plan.ts";
+import { planDeferred } from "./plan-objects.ts";
+import { lookAFewTimes } from "./poll.ts";
+
+export type ApplyOutcome =
+  | { readonly kind: "applied"; readonly applied: readonly AppliedObject[] }
+  /** Something must become ready or go away before the rest can be applied: run again soon. `why` is for people. */
+  | { readonly kind: "waiting"; readonly applied: readonly AppliedObject[]; readonly why: string }
+  | { readonly kind: "failed"; readonly applied: readonly AppliedObject[]; readonly message: string };
+
+export interface ApplyAllDeps extends ApplyDeps {
+  readonly force: boolean;
+  readonly concurrency: number;
+}
+
+/**
+ * Applies a plan stage by stage. Inside a stage kinds follow one another in order, objects of one kind go at the same time.
+ * The first refusal stops everything behind it; what was done until then is in the outcome.
+ */
+export async function applyAll(
+  planned: readonly PlannedObject[],
+  deps: ApplyAllDeps,
+  signal: AbortSignal,
+): Promise<ApplyOutcome> {
+  const applied: AppliedObject[] = [];
+  for (const stage of stages) {
+    const members = planned.filter(({ desired }) => stageOf(desired.ref) === stage);
+    try {
+      const judged = await planDeferred(members, deps, signal);
+      if (judged.refusals.length > 0) return { kind: "failed", applied, message: judged.refusals.join("\n") };
+      await applyStage(judged.objects, applied, deps, signal);
+    } catch (error) {
+      if (error instanceof ApplyError) return { kind: "failed", applied, message: error.message };
+      if (error instanceof StillTerminating) return { kind: "waiting", applied, why: error.message };
+      throw error;
+    }
+    const why = await pendingOf(stage, applied, deps, signal);
+    if (why !== undefined) return { kind: "waiting", applied, why };
+  }
+  return { kind: "applied", applied };
+}
+
+async function applyStage(
+  members: readonly PlannedObject[],
+  applied: AppliedObject[],
+  deps: ApplyAllDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const sameKind of Map.groupBy(members, ({ desired: { ref } }) => `${ref.group}/${ref.kind}`).values()) {
+    const done: AppliedObject[] = [];
+    try {
+      await mapLimit(
+        sameKind,
+        deps.concurrency,
+        async ({ desired, change }, stop) => {
+          if (change.kind === "deferred")
+            throw new ApplyError(`${subject(desired.ref)} not found: its definition or namespace did not appear`);
+          done.push(await applyObject(desired, change, deps, stop));
+        },
+        signal,
+      );
+    } finally {
+      // In the order of the plan, not of completion: events and the inventory list them so.
+      const order = new Map(sameKind.map(({ desired }, index) => [desired.id, index]));
+      applied.push(...done.toSorted((a, b) => (order.get(a.desired.id) ?? 0) - (order.get(b.desired.id) ?? 0)));
+    }
+  }
+}
+
+/**
+ * What of a definition stage just written is not ready yet, or undefined where the next stage can start. Objects that were
+ * unchanged or skipped are not waited for: the cluster has had them since an earlier run.
+ */
+async function pendingOf(
+  stage: Stage,
+  applied: readonly AppliedObject[],
+  { cluster, clock }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (stage === "rest") return undefined;
+  const targets = applied
+    .filter(
+      ({ desired, change }) => stageOf(desired.ref) === stage && (change === "created" || change === "configured"),
+    )
+    .map(({ desired }) => ({ ref: desired.ref, mayVanish: false }));
+  if (targets.length === 0) return undefined;
+  let last = "";
+  const ready = await lookAFewTimes(
+    async () => {
+      const seen = verdict(await checkHealth(targets, cluster, clock.now(), signal));
+      if (seen.kind === "healthy") return true;
+      last = seen.message;
+      return undefined;
+    },
+    clock,
+    signal,
+  );
+  return ready === true ? undefined : last;
+}

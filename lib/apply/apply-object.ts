@@ -1,0 +1,161 @@
+import type { JsonObject } from "../core/json.ts";
+import type { LiveObject } from "../core/manifest.ts";
+import { subject } from "../core/object-ref.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import { ApiError, type Cluster } from "../core/ports/cluster.ts";
+import type { InventoryEntry } from "../core/ports/inventory-store.ts";
+import type { DesiredObject } from "./desired-objects.ts";
+import { fieldManager, fingerprint } from "./field-managers.ts";
+import type { PlannedChange } from "./plan.ts";
+import { lookAFewTimes } from "./poll.ts";
+import { takeover } from "./takeover.ts";
+
+/** What one apply did, in Flux's words. */
+export type Change = "created" | "configured" | "unchanged" | "skipped";
+
+export interface AppliedObject {
+  readonly desired: DesiredObject;
+  readonly change: Change;
+  /** How it stands in the inventory from now on. */
+  readonly entry: InventoryEntry;
+}
+
+/** The object could not be applied; the message begins with its subject, as Flux's do. */
+export class ApplyError extends Error {
+  override readonly name = "ApplyError";
+}
+
+/** An object is being deleted so that it can be created anew, and something still holds it: look again later. */
+export class StillTerminating extends Error {
+  override readonly name = "StillTerminating";
+}
+
+export interface ApplyDeps {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+}
+
+/**
+ * Carries out what was planned for one object.
+ *
+ * @throws ApplyError where the API server refuses it
+ * @throws StillTerminating where a replaced object is held by a finalizer
+ */
+export async function applyObject(
+  desired: DesiredObject,
+  change: Exclude<PlannedChange, { kind: "deferred" }>,
+  deps: ApplyDeps,
+  signal: AbortSignal,
+): Promise<AppliedObject> {
+  switch (change.kind) {
+    case "unchanged":
+      return { desired, change: "unchanged", entry: entryOf(desired, change.uid, change.fingerprint) };
+    case "skipped":
+      return { desired, change: "skipped", entry: entryOf(desired, change.uid, undefined) };
+    case "create":
+      return send(desired, deps.cluster, signal);
+    case "configure":
+      if (change.takeover !== undefined) await takeOver(desired, change.takeover, deps.cluster, signal);
+      return send(desired, deps.cluster, signal);
+    case "replace":
+      await makeWay(desired, change.uid, deps, signal);
+      return send(desired, deps.cluster, signal);
+  }
+}
+
+function entryOf(desired: DesiredObject, uid: string | undefined, mark: string | undefined): InventoryEntry {
+  return {
+    id: desired.id,
+    version: desired.ref.version,
+    ...(uid === undefined ? {} : { uid }),
+    ...(mark === undefined ? {} : { fingerprint: mark, desired: desired.digest }),
+    state: "live",
+  };
+}
+
+async function send(desired: DesiredObject, cluster: Cluster, signal: AbortSignal): Promise<AppliedObject> {
+  try {
+    const { object, created } = await cluster.apply(desired.manifest, { manager: fieldManager, force: true }, signal);
+    const change = created ? "created" : "configured";
+    return {
+      desired,
+      change,
+      entry: entryOf(desired, object.metadata.uid, fingerprint(object.metadata.managedFields)),
+    };
+  } catch (error) {
+    throw refused(error, `${subject(desired.ref)} apply failed`);
+  }
+}
+
+/** One more try with a fresh look where somebody wrote in between: the patch was made for the state that it names. */
+async function takeOver(
+  desired: DesiredObject,
+  patch: readonly JsonObject[],
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { manager: fieldManager };
+  try {
+    try {
+      await cluster.patch(desired.ref, { type: "json", body: patch }, options, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError && (error.reason === "Conflict" || error.reason === "Invalid"))) throw error;
+      const live = await cluster.get(desired.ref, signal);
+      const fresh = live && takeover(live.metadata, desired.manifest.metadata, desired.manifest.apiVersion);
+      if (fresh) await cluster.patch(desired.ref, { type: "json", body: fresh }, options, signal);
+    }
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === "NotFound") return;
+    throw refused(error, `${subject(desired.ref)} metadata.managedFields cleanup failed`);
+  }
+}
+
+/** Deletes the object that stands in the way of its successor and sees it gone. */
+async function makeWay(
+  desired: DesiredObject,
+  uid: string,
+  { cluster, clock }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = subject(desired.ref);
+  if (desired.ref.kind === "CustomResourceDefinition" || desired.ref.kind === "Namespace") {
+    throw new ApplyError(
+      `${name} immutable field detected, failed to delete object: recreating it would delete everything in it; delete it by hand if that is meant`,
+    );
+  }
+  await assertRecreatable(desired, cluster, signal);
+  try {
+    await cluster.delete(desired.ref, { uid, propagation: "Background" }, signal);
+  } catch (error) {
+    throw refused(error, `${name} immutable field detected, failed to delete object`);
+  }
+  const isGone = (live: LiveObject | undefined) => (live === undefined || live.metadata.uid !== uid ? true : undefined);
+  const gone = await lookAFewTimes(async () => isGone(await cluster.get(desired.ref, signal)), clock, signal);
+  if (gone === undefined)
+    throw new StillTerminating(`${name} immutable field detected, waiting for object to be deleted`);
+}
+
+/**
+ * Before the old object is deleted, the new one must be one that the API server would take: a dry run of it under another
+ * name says so. Flux deletes first, and where the new one is invalid is left with none.
+ */
+async function assertRecreatable(desired: DesiredObject, cluster: Cluster, signal: AbortSignal): Promise<void> {
+  const { manifest, ref } = desired;
+  const name = `${ref.name.slice(0, 45).replace(/[^a-z0-9]+$/, "")}-sluice-check`;
+  try {
+    await cluster.apply(
+      { ...manifest, metadata: { ...manifest.metadata, name } },
+      { manager: fieldManager, force: true, dryRun: true },
+      signal,
+    );
+  } catch (error) {
+    throw refused(
+      error,
+      `${subject(ref)} immutable field detected, kept the present object since its successor is refused`,
+    );
+  }
+}
+
+function refused(error: unknown, what: string): unknown {
+  return error instanceof ApiError ? new ApplyError(`${what}: ${error.message}`, { cause: error }) : error;
+}

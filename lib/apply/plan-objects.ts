@@ -1,0 +1,105 @@
+import { mapLimit } from "../core/map-limit.ts";
+import type { Cluster } from "../core/ports/cluster.ts";
+import type { InventoryEntry } from "../core/ports/inventory-store.ts";
+import type { DesiredObject } from "./desired-objects.ts";
+import { type DryRun, dryRun } from "./dry-run.ts";
+import type { LiveObjects } from "./live-objects.ts";
+import { type FirstLook, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
+
+export interface PlanDeps {
+  readonly cluster: Cluster;
+  readonly force: boolean;
+  readonly concurrency: number;
+}
+
+/** A plan, or why there can be none: every object that the API server refuses, in its words. */
+export type Planning =
+  | { readonly kind: "planned"; readonly plan: Plan }
+  | { readonly kind: "refused"; readonly messages: readonly string[] };
+
+type Looked = { readonly desired: DesiredObject; readonly look: FirstLook };
+
+/**
+ * Plans a whole set: proves what it can, and gives everything else whose kind and namespace exist its dry run, across all
+ * stages, before anything is written. So a bad object fails the revision before it has half landed.
+ */
+export async function planObjects(
+  desired: readonly DesiredObject[],
+  inventory: readonly InventoryEntry[],
+  live: LiveObjects,
+  deps: PlanDeps,
+  signal: AbortSignal,
+): Promise<Planning> {
+  const { looks, prune } = firstLooks(desired, inventory, live);
+  // Namespaces first: what they answer says which other objects can have their dry run at all.
+  const namespaces = await judge(looks.filter(isNamespace), new Set(), deps, signal);
+  const missing = new Set(namespaces.objects.filter(isCreated).map(({ desired: { ref } }) => ref.name));
+  const others = await judge(
+    looks.filter((looked) => !isNamespace(looked)),
+    missing,
+    deps,
+    signal,
+  );
+  const messages = [...namespaces.refusals, ...others.refusals];
+  if (messages.length > 0) return { kind: "refused", messages };
+  const changes = new Map([...namespaces.objects, ...others.objects].map((object) => [object.desired.id, object]));
+  const objects = desired.map(({ id }) => changes.get(id)).filter((object) => object !== undefined);
+  return { kind: "planned", plan: { objects, prune } };
+}
+
+/** Gives the deferred objects of a stage their dry run, now that the stages before it are in the cluster. */
+export async function planDeferred(
+  members: readonly PlannedObject[],
+  deps: PlanDeps,
+  signal: AbortSignal,
+): Promise<Judged> {
+  const waiting = members.filter(({ change }) => change.kind === "deferred");
+  if (waiting.length === 0) return { objects: members, refusals: [] };
+  const judged = await judge(
+    waiting.map(({ desired }) => ({ desired, look: { kind: "unproven", live: undefined } })),
+    undefined,
+    deps,
+    signal,
+  );
+  const changes = new Map(judged.objects.map((object) => [object.desired.id, object]));
+  return { objects: members.map((member) => changes.get(member.desired.id) ?? member), refusals: judged.refusals };
+}
+
+interface Judged {
+  readonly objects: readonly PlannedObject[];
+  readonly refusals: readonly string[];
+}
+
+/** @param missing namespaces that the set itself creates; undefined: nothing is deferred any more */
+async function judge(
+  looks: readonly Looked[],
+  missing: ReadonlySet<string> | undefined,
+  deps: PlanDeps,
+  signal: AbortSignal,
+): Promise<Judged> {
+  const judged = await mapLimit(
+    looks,
+    deps.concurrency,
+    async ({ desired, look }, stop): Promise<{ desired: DesiredObject; change: DryRun }> => {
+      if (look.kind !== "unproven") return { desired, change: look };
+      const isEarly = missing !== undefined && (desired.resource === undefined || missing.has(desired.ref.namespace));
+      return { desired, change: isEarly ? { kind: "deferred" } : await dryRun(desired, look.live, deps, stop) };
+    },
+    signal,
+  );
+  const objects: PlannedObject[] = [];
+  const refusals: string[] = [];
+  for (const { desired, change } of judged) {
+    if (change.kind === "refused") refusals.push(change.message);
+    else objects.push({ desired, change });
+  }
+  return { objects, refusals };
+}
+
+function isNamespace({ desired: { ref } }: Looked): boolean {
+  return ref.group === "" && ref.kind === "Namespace";
+}
+
+function isCreated({ change }: PlannedObject): boolean {
+  return change.kind === "create";
+}
