@@ -1,0 +1,60 @@
+import { parseDuration } from "../core/duration.ts";
+import type { LiveObject, Metadata } from "../core/manifest.ts";
+import { KustomizationSpec } from "./kustomization-spec.ts";
+import { KustomizationStatus } from "./kustomization-status.ts";
+import { parseLive } from "./parse-live.ts";
+import type { Patch } from "./patch.ts";
+
+export interface Kustomization {
+  readonly metadata: Metadata & { readonly uid: string };
+  readonly spec: KustomizationSpec;
+  readonly status: KustomizationStatus;
+}
+
+export type DeletionPolicy = NonNullable<KustomizationSpec["deletionPolicy"]>;
+
+/** A live Kustomization of any served version. Throws a `Failure` `InvalidSpec` naming the object and its bad fields. */
+export function parseKustomization(live: LiveObject): Kustomization {
+  return {
+    metadata: live.metadata,
+    spec: parseLive(live, "spec", KustomizationSpec),
+    status: parseLive(live, "status", KustomizationStatus),
+  };
+}
+
+const minTimeoutMs = 30_000;
+
+/** How long health checks and a waiting deletion may take: `timeout`, else the interval less 30 s, never under 30 s. */
+export function effectiveTimeoutMs({ timeout, interval }: Pick<KustomizationSpec, "timeout" | "interval">): number {
+  const wantedMs = timeout === undefined ? parseDuration(interval) - minTimeoutMs : parseDuration(timeout);
+  return Math.max(wantedMs, minTimeoutMs);
+}
+
+/** Until when a failed run is repeated: `retryInterval`, else the interval. */
+export function retryIntervalMs({
+  retryInterval,
+  interval,
+}: Pick<KustomizationSpec, "retryInterval" | "interval">): number {
+  return parseDuration(retryInterval ?? interval);
+}
+
+export function deletionPolicy({ deletionPolicy: policy }: Pick<KustomizationSpec, "deletionPolicy">): DeletionPolicy {
+  return policy ?? "MirrorPrune";
+}
+
+/**
+ * Every patch to apply, those of the former fields `patchesStrategicMerge` and `patchesJson6902` written as v1 would have
+ * them, in the order in which kustomize applies the three.
+ */
+export function effectivePatches({
+  patches = [],
+  patchesStrategicMerge = [],
+  patchesJson6902 = [],
+}: Pick<KustomizationSpec, "patches" | "patchesStrategicMerge" | "patchesJson6902">): readonly Patch[] {
+  return [
+    // An inline object, or YAML text that holds one: API versions before v1 took both.
+    ...patchesStrategicMerge.map((patch) => ({ patch: typeof patch === "string" ? patch : JSON.stringify(patch) })),
+    ...patches,
+    ...patchesJson6902.map(({ patch, target }) => ({ patch: JSON.stringify(patch), target })),
+  ];
+}

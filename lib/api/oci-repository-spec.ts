@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { Duration, LocalReference } from "./fields.ts";
+
+const OciReference = z.object({
+  digest: z.string().describe("Digest to pull, sha256:...; wins over semver and tag.").exactOptional(),
+  semver: z.string().describe("Range of versions; the highest tag in it is pulled. Wins over tag.").exactOptional(),
+  semverFilter: z
+    .string()
+    .describe("Regular expression that tags have to match before semver looks at them.")
+    .exactOptional(),
+  tag: z.string().describe("Tag to pull; latest by default.").exactOptional(),
+});
+
+export const LayerSelector = z.object({
+  mediaType: z.string().describe("Media type of the layer; the first that has it is taken.").exactOptional(),
+  operation: z
+    .enum(["extract", "copy"])
+    .describe("Whether the layer is unpacked (extract, the default) or stored as it is (copy).")
+    .exactOptional(),
+});
+
+const Verification = z.object({
+  provider: z.enum(["cosign", "notation"]).default("cosign").describe("Who has signed the artifact."),
+  secretRef: LocalReference.describe("Secret with the trusted keys or the trust policy.").exactOptional(),
+  matchOIDCIdentity: z
+    .array(
+      z.object({
+        issuer: z.string().describe("Regular expression for the issuer of the identity."),
+        subject: z.string().describe("Regular expression for the subject of the identity."),
+      }),
+    )
+    .describe("Identities whose signature counts; any one of them may match.")
+    .exactOptional(),
+  trustedRootSecretRef: LocalReference.describe("Secret with trusted_root.json of an own Sigstore.").exactOptional(),
+});
+
+/** `spec` of an OCIRepository (reference sources 3.1). The CRD is generated from it. */
+export const OciRepositorySpec = z.object({
+  url: z
+    .string()
+    .regex(/^oci:\/\/.*$/, "must begin with oci://")
+    .describe("Repository, oci://<host>/<path>, without tag or digest."),
+  ref: OciReference.describe("What to pull: the tag latest by default.").exactOptional(),
+  layerSelector: LayerSelector.describe("Layer to take; the first one by default.").exactOptional(),
+  provider: z
+    .enum(["generic", "aws", "azure", "gcp"])
+    .default("generic")
+    .describe("How to log in: generic, or the identity of a cloud."),
+  secretRef: LocalReference.describe("Secret of type kubernetes.io/dockerconfigjson to log in with.").exactOptional(),
+  verify: Verification.describe("Signatures that the artifact has to have.").exactOptional(),
+  serviceAccountName: z.string().describe("Service account whose image pull secrets are used.").exactOptional(),
+  certSecretRef: LocalReference.describe("Secret with tls.crt and tls.key, ca.crt or both.").exactOptional(),
+  proxySecretRef: LocalReference.describe("Secret with the address of a proxy.").exactOptional(),
+  interval: Duration.describe("Time between two looks at the registry where no event asks for one."),
+  timeout: z
+    .string()
+    .regex(/^([0-9]+(\.[0-9]+)?(ms|s|m))+$/, "must be a duration such as 30s or 1m30s, without hours")
+    .default("60s")
+    .describe("How long a request to the registry may take."),
+  ignore: z.string().describe("Files to leave out, in the notation of .gitignore.").exactOptional(),
+  insecure: z.boolean().describe("Whether plain HTTP is allowed.").exactOptional(),
+  suspend: z.boolean().describe("Whether to leave the artifact as it is until further notice.").exactOptional(),
+});
+export type OciRepositorySpec = Readonly<z.infer<typeof OciRepositorySpec>>;

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { Failure } from "../core/failure.ts";
+import type { LiveObject } from "../core/manifest.ts";
+import { refOf } from "../core/manifest.ts";
+import { subject } from "../core/object-ref.ts";
+
+/** A part of a live object by its schema. Throws a {@link Failure} `InvalidSpec` that names the object and every bad field. */
+export function parseLive<Schema extends z.ZodType>(
+  live: LiveObject,
+  part: "spec" | "status",
+  schema: Schema,
+): z.output<Schema> {
+  const result = schema.safeParse(live[part] ?? {});
+  if (result.success) return result.data;
+  const faults = result.error.issues.map((issue) => `${fieldOf(part, issue.path)}: ${reasonOf(issue)}`);
+  const mend = `correct the object, for example with kubectl edit; kubectl explain ${live.kind}.${part} tells what each field may be`;
+  throw new Failure("InvalidSpec", `${subject(refOf(live))} is invalid: ${faults.join("; ")}; ${mend}`, {
+    cause: result.error,
+  });
+}
+
+/** `spec.dependsOn[0].name`, as kubectl and the API server write it. */
+function fieldOf(part: string, path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}.${String(key)}`),
+    part,
+  );
+}
+
+function reasonOf(issue: z.core.$ZodIssue): string {
+  return issue.code === "invalid_type" && issue.message.endsWith("received undefined") ? "is required" : issue.message;
+}
