@@ -1,5 +1,4 @@
-import { once } from "node:events";
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { rootCertificates } from "node:tls";
 import { messageOf } from "../lib/core/failure.ts";
@@ -45,7 +44,7 @@ export function httpClient(): Http & { close(): void } {
       const followed = request.method === "GET" || request.method === "HEAD";
       if (!followed || ![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return response;
       if (redirects >= (request.maxRedirects ?? 0)) throw failed("redirect", request, url, "too many redirects");
-      const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+      const target = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
       if (target === undefined || !isAllowed(target, url)) {
         throw failed("redirect", request, url, "redirected to a place that is not followed");
       }
@@ -88,11 +87,9 @@ async function sendOnce(
   let incoming: IncomingMessage;
   try {
     // Listened for before the bytes go out: a connection may fail at once.
-    const answered = once(outgoing, "response");
+    const answered = responseTo(outgoing);
     outgoing.end(body);
-    const [first]: unknown[] = await answered;
-    if (!isMessage(first)) throw new TypeError("no response");
-    incoming = first;
+    incoming = await answered;
   } catch (error) {
     signal.throwIfAborted();
     // A kept connection that the server closed meanwhile: what may be repeated goes out once more, on a new one.
@@ -134,8 +131,12 @@ async function readBody(
   return Buffer.concat(chunks);
 }
 
-function isMessage(value: unknown): value is IncomingMessage {
-  return typeof value === "object" && value !== null && "statusCode" in value;
+function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once("response", resolve);
+    // Kept for the time after the response too: an error that nobody listens to would end the process.
+    outgoing.on("error", reject);
+  });
 }
 
 function isAllowed(target: URL, from: URL): boolean {

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import type { Clock } from "../../core/ports/clock.ts";
+import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../core/ports/http.ts";
+import { parseChallenge } from "./challenge.ts";
+import { parseJson } from "./parse-json.ts";
+import type { RegistryAccess } from "./registry-access.ts";
+import { RegistryFault } from "./registry-fault.ts";
+
+const maxTokenBytes = 256 * 1024;
+const TokenAnswer = z.object({ token: z.string().optional(), access_token: z.string().optional() });
+
+/**
+ * Sends requests to one registry, logging in where it asks for it: credentials as they are (basic), or exchanged for a
+ * token at the realm that the registry names (bearer), with which anonymous clients get theirs too.
+ */
+export function authorizer(
+  access: RegistryAccess,
+  http: Http,
+  clock: Clock,
+): (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse> {
+  let authorization: string | undefined;
+  const { credentials, tls } = access;
+  const basic =
+    credentials &&
+    `Basic ${Buffer.from(`${credentials.username}:${credentials.password.reveal()}`).toString("base64")}`;
+
+  const login = async (
+    response: HttpResponse,
+    request: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<string | undefined> => {
+    const challenge = parseChallenge(response.headers["www-authenticate"] ?? "");
+    if (challenge === undefined || challenge.scheme === "basic") return basic;
+    const realm = URL.canParse(challenge.realm) ? new URL(challenge.realm) : undefined;
+    const isSafe = realm?.protocol === "https:" || (realm?.protocol === "http:" && request.url.startsWith("http:"));
+    if (realm === undefined || !isSafe) {
+      throw new HttpError("protocol", `${access.host} asks to log in at a place that is not https`);
+    }
+    for (const name of ["service", "scope"]) {
+      const value = challenge.parameters[name];
+      if (value !== undefined) realm.searchParams.set(name, value);
+    }
+    const tokenRequest: HttpRequest = {
+      method: "GET",
+      url: realm.href,
+      headers: basic === undefined ? {} : { authorization: basic },
+      timeoutMs: request.timeoutMs,
+      maxBytes: maxTokenBytes,
+      ...(tls === undefined ? {} : { tls }),
+    };
+    const answered = await http.send(tokenRequest, signal);
+    if (answered.status !== 200) throw new RegistryFault(tokenRequest, answered, clock.now());
+    const parsed = TokenAnswer.safeParse(parseJson(answered.body));
+    const token = parsed.data?.token ?? parsed.data?.access_token;
+    if (token === undefined)
+      throw new HttpError("protocol", `GET ${realm.origin}${realm.pathname}: no token in the answer`);
+    return `Bearer ${token}`;
+  };
+
+  return async (request, signal) => {
+    const identified: HttpRequest = {
+      ...request,
+      headers: { "user-agent": access.userAgent ?? "sluice", ...request.headers },
+    };
+    const response = await http.send(withAuthorization(identified, authorization), signal);
+    if (response.status !== 401) return response;
+    const fresh = await login(response, request, signal);
+    if (fresh === undefined || fresh === authorization) return response;
+    authorization = fresh;
+    return http.send(withAuthorization(identified, authorization), signal);
+  };
+}
+
+function withAuthorization(request: HttpRequest, authorization: string | undefined): HttpRequest {
+  return authorization === undefined ? request : { ...request, headers: { ...request.headers, authorization } };
+}

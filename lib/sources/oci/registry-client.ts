@@ -1,0 +1,204 @@
+import { z } from "zod";
+import { digestOf } from "../../core/digest.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../core/ports/http.ts";
+import { authorizer } from "./authorize.ts";
+import { mediaTypes } from "./media-types.ts";
+import { parseJson } from "./parse-json.ts";
+import type { RegistryAccess } from "./registry-access.ts";
+import { RegistryFault } from "./registry-fault.ts";
+
+export interface FetchedManifest {
+  readonly digest: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** An OCI registry, as one object's credentials reach it. Every method throws {@link RegistryFault} or `HttpError`. */
+export interface RegistryClient {
+  /** The digest that a tag names now. */
+  digestOfTag(repository: string, tag: string, signal: AbortSignal): Promise<string>;
+  /** By tag or digest; the bytes are checked against the digest. */
+  manifest(repository: string, reference: string, signal: AbortSignal): Promise<FetchedManifest>;
+  /** Every tag, all pages. */
+  tags(repository: string, signal: AbortSignal): Promise<readonly string[]>;
+  /** A blob of at most `maxBytes`, checked against its digest. */
+  blob(repository: string, digest: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array>;
+  /** Uploads a blob unless the repository has it. */
+  pushBlob(repository: string, bytes: Uint8Array, signal: AbortSignal): Promise<void>;
+  /** Answers the manifest's digest. */
+  pushManifest(
+    repository: string,
+    tag: string,
+    mediaType: string,
+    bytes: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<string>;
+}
+
+export type Connect = (access: RegistryAccess) => RegistryClient;
+
+const maxManifestBytes = 4 * 1024 * 1024;
+const maxTags = 100_000;
+const maxTagPages = 1_000;
+const maxRememberedHosts = 1_000;
+const requestTimeoutMs = 30_000;
+const blobTimeoutMs = 120_000;
+const accepted = [mediaTypes.manifest, mediaTypes.index, mediaTypes.dockerManifest, mediaTypes.dockerIndex].join(", ");
+const TagPage = z.object({ tags: z.array(z.string()).nullish() });
+
+/** Clients that share what was learnt about hosts: whether one speaks TLS is asked once, not at each reconcile. */
+export function registryClients(http: Http, clock: Clock): Connect {
+  const origins = new Map<string, string>();
+  return (access) => client(access, http, clock, origins);
+}
+
+function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<string, string>): RegistryClient {
+  const { tls } = access;
+  const common = tls === undefined ? {} : { tls };
+  const authorize = authorizer(access, http, clock);
+
+  const origin = async (signal: AbortSignal): Promise<string> => {
+    if (!access.insecure && !isLocal(access.host)) return `https://${access.host}`;
+    const known = origins.get(access.host);
+    if (known !== undefined) return known;
+    const found = await plainOrSecure(access, http, signal);
+    if (origins.size >= maxRememberedHosts) origins.clear();
+    origins.set(access.host, found);
+    return found;
+  };
+
+  const send = async (
+    path: string,
+    request: Pick<HttpRequest, "method" | "headers" | "body"> & Partial<HttpRequest>,
+    expected: readonly number[],
+    signal: AbortSignal,
+  ): Promise<HttpResponse> => {
+    const base = await origin(signal);
+    const url = new URL(path, base).href;
+    // An upload's location may be on another host, which our credentials are not for.
+    const own = new URL(url).host === new URL(base).host;
+    const full: HttpRequest = { timeoutMs: requestTimeoutMs, maxBytes: maxManifestBytes, ...common, ...request, url };
+    let response: HttpResponse;
+    try {
+      response = own ? await authorize(full, signal) : await http.send(full, signal);
+    } catch (error) {
+      // The host may have changed between TLS and plain HTTP.
+      if (error instanceof HttpError) origins.delete(access.host);
+      throw error;
+    }
+    if (!expected.includes(response.status))
+      throw new RegistryFault({ method: request.method, url }, response, clock.now());
+    return response;
+  };
+
+  const manifest: RegistryClient["manifest"] = async (repository, reference, signal) => {
+    const path = `/v2/${repository}/manifests/${reference}`;
+    const response = await send(path, { method: "GET", headers: { accept: accepted }, maxRedirects: 3 }, [200], signal);
+    const digest = digestOf(response.body);
+    const promised = reference.includes(":") ? reference : response.headers["docker-content-digest"];
+    if (promised?.startsWith("sha256:") === true && promised !== digest) {
+      throw mismatch("manifest", repository, promised, digest);
+    }
+    return { digest, mediaType: response.headers["content-type"] ?? "", bytes: response.body };
+  };
+
+  return {
+    manifest,
+    async digestOfTag(repository, tag, signal) {
+      const path = `/v2/${repository}/manifests/${tag}`;
+      const headers = { accept: accepted };
+      // Some registries refuse HEAD, and only GET tells why something is refused.
+      const response = await send(path, { method: "HEAD", headers }, [200, 400, 401, 403, 404, 405, 406, 500], signal);
+      const digest = response.headers["docker-content-digest"];
+      if (response.status === 200 && digest !== undefined && /^sha256:[0-9a-f]{64}$/.test(digest)) return digest;
+      return (await manifest(repository, tag, signal)).digest;
+    },
+    async tags(repository, signal) {
+      const all: string[] = [];
+      let path: string | undefined = `/v2/${repository}/tags/list?n=1000`;
+      for (let pages = 0; path !== undefined; pages++) {
+        const response: HttpResponse = await send(path, { method: "GET", headers: {} }, [200], signal);
+        const page = TagPage.safeParse(parseJson(response.body));
+        if (!page.success)
+          throw new HttpError("protocol", `GET ${access.host}/v2/${repository}/tags/list: no list of tags`);
+        for (const tag of page.data.tags ?? []) all.push(tag);
+        const next = nextPage(response.headers["link"]);
+        if (next !== undefined && (all.length > maxTags || pages >= maxTagPages)) {
+          throw new HttpError("too-large", `${access.host}/${repository} has more than ${maxTags} tags`);
+        }
+        path = next;
+      }
+      return all;
+    },
+    async blob(repository, digest, maxBytes, signal) {
+      const path = `/v2/${repository}/blobs/${digest}`;
+      const request = { method: "GET", headers: {}, maxBytes, maxRedirects: 5, timeoutMs: blobTimeoutMs } as const;
+      const response = await send(path, request, [200], signal);
+      const found = digestOf(response.body);
+      if (found !== digest) throw mismatch("blob", repository, digest, found);
+      return response.body;
+    },
+    async pushBlob(repository, bytes, signal) {
+      const digest = digestOf(bytes);
+      const there = await send(
+        `/v2/${repository}/blobs/${digest}`,
+        { method: "HEAD", headers: {} },
+        [200, 404],
+        signal,
+      );
+      if (there.status === 200) return;
+      const begun = await send(`/v2/${repository}/blobs/uploads/`, { method: "POST", headers: {} }, [202], signal);
+      const { location } = begun.headers;
+      if (location === undefined) throw new HttpError("protocol", `${access.host}: an upload began without a location`);
+      const upload = new URL(location, await origin(signal));
+      upload.searchParams.set("digest", digest);
+      const headers = { "content-type": "application/octet-stream" };
+      const request = { method: "PUT", headers, body: bytes, timeoutMs: blobTimeoutMs } as const;
+      await send(upload.href, request, [201], signal);
+    },
+    async pushManifest(repository, tag, mediaType, bytes, signal) {
+      const headers = { "content-type": mediaType };
+      await send(`/v2/${repository}/manifests/${tag}`, { method: "PUT", headers, body: bytes }, [201], signal);
+      return digestOf(bytes);
+    },
+  };
+}
+
+/** TLS first; plain HTTP only where no TLS server answers. A certificate that is not trusted is not a reason for plain HTTP. */
+async function plainOrSecure(access: RegistryAccess, http: Http, signal: AbortSignal): Promise<string> {
+  const ask = (origin: string): Promise<HttpResponse> => {
+    const request = { method: "GET", url: `${origin}/v2/`, timeoutMs: 5_000, maxBytes: maxManifestBytes } as const;
+    return http.send(access.tls === undefined ? request : { ...request, tls: access.tls }, signal);
+  };
+  try {
+    await ask(`https://${access.host}`);
+    return `https://${access.host}`;
+  } catch (secureError) {
+    if (!(secureError instanceof HttpError)) throw secureError;
+    try {
+      await ask(`http://${access.host}`);
+    } catch (plainError) {
+      signal.throwIfAborted();
+      throw secureError.kind === "tls" ? secureError : plainError;
+    }
+    return `http://${access.host}`;
+  }
+}
+
+/** Hosts that Flux's client, too, asks over plain HTTP if they do not speak TLS. */
+function isLocal(host: string): boolean {
+  return (
+    /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(host) ||
+    /\.local(?:host)?(?::\d{1,5})?$/.test(host) ||
+    /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]+(?::\d+)?$/.test(host)
+  );
+}
+
+function nextPage(link: string | undefined): string | undefined {
+  return /<([^>]+)>\s*;[^,]*rel="?next"?/.exec(link ?? "")?.[1];
+}
+
+function mismatch(what: string, repository: string, wanted: string, found: string): HttpError {
+  return new HttpError("protocol", `${what} of ${repository} does not match its digest: want ${wanted}, got ${found}`);
+}
