@@ -83,6 +83,8 @@ function structural(schema: z.ZodType): JsonObject {
     io: "input",
     override: ({ jsonSchema }) => {
       if (jsonSchema.type === "integer") asInt64(jsonSchema);
+      // A slash is escaped in JavaScript's notation only.
+      if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll("\\/", "/");
     },
   });
   const plain: unknown = JSON.parse(JSON.stringify(json));

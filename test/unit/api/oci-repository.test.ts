@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { parseOciRepository } from "../../../lib/api/oci-repository.ts";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+
+function live(spec: object, version = "v1"): LiveObject {
+  return {
+    apiVersion: `source.toolkit.fluxcd.io/${version}`,
+    kind: "OCIRepository",
+    metadata: { name: "app", namespace: "flux-system", uid: "u-1" },
+    spec,
+  };
+}
+
+describe("a live OCIRepository", () => {
+  test("of v1beta2, as in the field report, is read with its defaults", () => {
+    const spec = { interval: "5m", url: "oci://127.0.0.1:5000/oddy", ref: { tag: "v1" }, insecure: true };
+    expect(parseOciRepository(live(spec, "v1beta2")).spec).toEqual({ ...spec, provider: "generic", timeout: "60s" });
+  });
+
+  test("whose verification names no provider is verified by cosign", () => {
+    expect(parseOciRepository(live({ interval: "5m", url: "oci://r/a", verify: {} })).spec.verify).toEqual({
+      provider: "cosign",
+    });
+  });
+
+  test.each([
+    ["spec.url", { url: "https://example.com/a" }],
+    ["spec.timeout", { timeout: "1h" }],
+    ["spec.interval", { interval: "soon" }],
+    ["spec.provider", { provider: "docker" }],
+    ["spec.layerSelector.operation", { layerSelector: { operation: "unzip" } }],
+    ["spec.verify.matchOIDCIdentity[0].subject", { verify: { matchOIDCIdentity: [{ issuer: "a" }] } }],
+  ])("with a bad %s is refused, naming it", (field, spec) => {
+    expect(() => parseOciRepository(live({ interval: "5m", url: "oci://r/a", ...spec }))).toThrow(
+      `OCIRepository/flux-system/app is invalid: ${field}: `,
+    );
+  });
+});

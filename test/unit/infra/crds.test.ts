@@ -1,0 +1,123 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { crdFiles } from "../../../infra/crd-files.ts";
+import { customResourceDefinition } from "../../../infra/custom-resource-definition.ts";
+import { kinds } from "../../../infra/kinds.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+
+const folder = join(import.meta.dirname, "../../../infra/crds");
+
+describe("the custom resource definitions", () => {
+  test("checked in are those that the schemas give; else run: node infra/write-crds.ts", async () => {
+    const files = crdFiles();
+    expect((await readdir(folder)).toSorted()).toEqual([...files.keys()].toSorted());
+    for (const [name, text] of files) expect(await readFile(join(folder, name), "utf8")).toBe(text);
+  });
+
+  test.each(kinds)("of $kind is what YAML of its file says", (kind) => {
+    const text = crdFiles().get(`${kind.plural}.${kind.group}.yaml`) ?? "";
+    expect(parse(text)).toEqual(JSON.parse(JSON.stringify(customResourceDefinition(kind))));
+  });
+
+  test.each([
+    {
+      kind: "Kustomization",
+      versions: ["v1", "v1beta2", "v1beta1"],
+      shortNames: ["ks"],
+      categories: ["all", "fluxcd", "fluxcd-appliers"],
+      columns: ["Age", "Ready", "Status"],
+      required: ["interval", "sourceRef", "prune"],
+    },
+    {
+      kind: "OCIRepository",
+      versions: ["v1", "v1beta2"],
+      shortNames: ["ocirepo"],
+      categories: ["all", "fluxcd", "fluxcd-sources"],
+      columns: ["URL", "Ready", "Status", "Age"],
+      required: ["url", "interval"],
+    },
+  ])("of $kind is shown and named as Flux has it, in every version", (expected) => {
+    const definition = definitionOf(expected.kind);
+    expect(definition).toMatchObject({
+      metadata: { annotations: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" } },
+      spec: {
+        scope: "Namespaced",
+        names: { shortNames: expected.shortNames, categories: expected.categories },
+        versions: expected.versions.map((name) => ({
+          name,
+          served: true,
+          storage: name === "v1",
+          subresources: { status: {} },
+          additionalPrinterColumns: expected.columns.map((column) => ({ name: column })),
+          schema: {
+            openAPIV3Schema: {
+              properties: {
+                spec: { required: expected.required },
+                status: { default: { observedGeneration: -1 } },
+              },
+            },
+          },
+        })),
+      },
+    });
+  });
+
+  test("carry Flux's rules and defaults in the schema itself (2, 3, 5)", () => {
+    expect(specOf("Kustomization")).toMatchObject({
+      interval: { type: "string", pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$" },
+      targetNamespace: { minLength: 1, maxLength: 63 },
+      force: { type: "boolean", default: false },
+      kubeConfig: {
+        "x-kubernetes-validations": [
+          { rule: "has(self.configMapRef) || has(self.secretRef)" },
+          { rule: "!has(self.configMapRef) || !has(self.secretRef)" },
+        ],
+      },
+    });
+    expect(specOf("OCIRepository")).toMatchObject({
+      url: { pattern: "^oci://.*$" },
+      timeout: { pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m))+$", default: "60s" },
+      provider: { default: "generic", enum: ["generic", "aws", "azure", "gcp"] },
+    });
+  });
+
+  test.each(kinds)("of $kind is structural: every field has a type or is free on purpose", (kind) => {
+    expect(untyped(schemaOf(customResourceDefinition(kind)), "")).toEqual([]);
+  });
+});
+
+function definitionOf(name: string): JsonObject {
+  const kind = kinds.find((each) => each.kind === name);
+  if (kind === undefined) throw new Error(`no kind ${name}`);
+  return customResourceDefinition(kind);
+}
+
+function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (part, key) => (Array.isArray(part) ? part[Number(key)] : isJsonObject(part) ? part[key] : undefined),
+    value,
+  );
+}
+
+function schemaOf(definition: JsonObject): unknown {
+  return at(definition, "spec", "versions", 0, "schema", "openAPIV3Schema");
+}
+
+function specOf(name: string): unknown {
+  return at(schemaOf(definitionOf(name)), "properties", "spec", "properties");
+}
+
+/** The paths of schema nodes that a structural schema may not have. */
+function untyped(schema: unknown, path: string): string[] {
+  if (!isJsonObject(schema)) return [path];
+  const properties = isJsonObject(schema["properties"]) ? Object.entries(schema["properties"]) : [];
+  const nested = [
+    ...properties.map(([name, value]) => untyped(value, `${path}.${name}`)),
+    ...(schema["items"] === undefined ? [] : [untyped(schema["items"], `${path}[]`)]),
+    ...(schema["additionalProperties"] === undefined ? [] : [untyped(schema["additionalProperties"], `${path}.*`)]),
+  ].flat();
+  const free = schema["x-kubernetes-preserve-unknown-fields"] === true;
+  return schema["type"] === undefined && !free ? [path, ...nested] : nested;
+}
