@@ -1,12 +1,96 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
+import { builtinSchema } from "../schema/builtin-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
+import { canonicalBase64, canonicalTime } from "./canonical-scalar.ts";
+import { nullFields, nullTimes, omitsZero } from "./go-zero-values.ts";
+import { isList } from "./json-fields.ts";
+import { pruneObject } from "./prune-object.ts";
+import { canonicalQuantity } from "./quantity.ts";
 
 /**
  * The object as it comes back from Go's types: unknown fields dropped, quantities canonical, empty optional values
- * left out, absent obligatory ones set to their zero value. Idempotent.
+ * left out, obligatory lists null where they are missing. A custom resource is only pruned. Idempotent.
  *
  * @throws {ConversionError} for a value that only the Go type refuses (quantity, base64)
  */
-export function canonicalObject(object: ApiObject, _gvk: Gvk, _schema: TypeSchema): ApiObject {
-  return object;
+export function canonicalObject(object: ApiObject, gvk: Gvk, schema: TypeSchema): ApiObject {
+  if (builtinSchema(gvk) === undefined) return pruneObject(object, schema);
+  const canonical = canonicalStruct(object, schema, "");
+  const nulls = nullFields(gvk.kind).filter((field) => canonical[field] === undefined);
+  return nulls.length === 0 ? canonical : { ...canonical, ...Object.fromEntries(nulls.map((field) => [field, null])) };
+}
+
+function canonicalStruct(object: JsonObject, schema: TypeSchema, parent: string): JsonObject {
+  const { properties = {}, required = [] } = schema;
+  const result: Record<string, Json> = {};
+  for (const [field, value] of Object.entries(object)) {
+    const property = properties[field];
+    if (property === undefined) {
+      if ((field === "apiVersion" || field === "kind") && parent === "") result[field] = value;
+      continue;
+    }
+    const canonical = field === "managedFields" ? value : canonicalValue(value, property, field);
+    if (canonical !== undefined && !isOmitted(field, canonical, property, required, parent)) result[field] = canonical;
+  }
+  for (const field of required) {
+    if (properties[field]?.type === "array" && result[field] === undefined) result[field] = null;
+  }
+  for (const field of nullTimes) {
+    if (properties[field] !== undefined && result[field] === undefined) result[field] = null;
+  }
+  return result;
+}
+
+function canonicalValue(value: Json, schema: TypeSchema, field: string): Json | undefined {
+  if (value === null) return undefined;
+  if (schema.quantity === true) return isScalar(value) ? canonicalQuantity(value) : value;
+  if (typeof value === "string" && schema.format === "byte") return canonicalBase64(value);
+  if (typeof value === "string" && schema.format === "date-time") return canonicalTime(value, field);
+  if (isList(value)) return schema.items === undefined ? value : canonicalList(value, schema.items, field);
+  if (!isJsonObject(value)) return value;
+  if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) {
+    return canonicalStruct(value, schema, field);
+  }
+  return schema.additionalProperties === undefined ? value : canonicalMap(value, schema.additionalProperties, field);
+}
+
+function canonicalList(list: readonly Json[], items: TypeSchema, field: string): Json {
+  return list.map((item) => canonicalValue(item, items, field) ?? zeroOf(items));
+}
+
+function canonicalMap(map: JsonObject, values: TypeSchema, field: string): JsonObject {
+  return Object.fromEntries(
+    Object.entries(map).map(([key, value]) => [key, canonicalValue(value, values, field) ?? zeroOf(values)]),
+  );
+}
+
+/** What null becomes where Go has a plain value: in a map or a list. */
+function zeroOf(schema: TypeSchema): Json {
+  if (schema.quantity === true) return "0";
+  if (schema.type === "string") return schema.format === "byte" ? null : "";
+  if (schema.type === "integer" || schema.type === "number") return 0;
+  if (schema.type === "boolean") return false;
+  return schema.type === "object" && schema.properties !== undefined ? {} : null;
+}
+
+function isOmitted(
+  field: string,
+  value: Json,
+  schema: TypeSchema,
+  required: readonly string[],
+  parent: string,
+): boolean {
+  if (isScalar(value) || typeof value === "boolean") {
+    const isAlwaysWritten = required.includes(field) || (schema.default !== undefined && value !== "");
+    return !isAlwaysWritten && omitsZero(field, value, parent);
+  }
+  if (required.includes(field)) return false;
+  if (isList(value)) return value.length === 0;
+  const isMap = schema.properties === undefined && schema.additionalProperties !== undefined;
+  return isMap && isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+function isScalar(value: Json): value is string | number {
+  return typeof value === "string" || typeof value === "number";
 }

@@ -1,12 +1,7 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
-
-/** Hands out cluster-wide scarce values; a dry run gives them back. */
-export interface Allocator {
-  /** An unused address of the service range, or `wanted` if it is free; `undefined` if it is taken or out of range. */
-  clusterIp(wanted?: string): string | undefined;
-  /** An unused port of 30000 to 32767, or `wanted` if it is free. */
-  nodePort(wanted?: number): number | undefined;
-}
+import { canonicalJson } from "../../../lib/core/canonical-json.ts";
+import { numberOf, objectOf, textOf, without } from "./json-fields.ts";
 
 /** What a kind does that its schema does not tell. */
 export interface KindFacts {
@@ -15,49 +10,248 @@ export interface KindFacts {
   readonly hasStatus: boolean;
 }
 
-/** What the storage strategy does before a create: status dropped, generation 1, fields that belong to the server. */
-export function prepareForCreate(object: ApiObject, _gvk: Gvk, _facts: KindFacts): ApiObject {
-  return object;
+const podGraceSeconds = 30;
+
+/** Built-in kinds whose strategies count generations, and what a new one starts with. */
+const generationKinds = new Set([
+  "/Pod",
+  "/ReplicationController",
+  "apps/Deployment",
+  "apps/DaemonSet",
+  "apps/ReplicaSet",
+  "apps/StatefulSet",
+  "batch/CronJob",
+  "batch/Job",
+  "networking.k8s.io/Ingress",
+  "networking.k8s.io/IngressClass",
+  "networking.k8s.io/NetworkPolicy",
+  "policy/PodDisruptionBudget",
+  "apiextensions.k8s.io/CustomResourceDefinition",
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration",
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicy",
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
+  "flowcontrol.apiserver.k8s.io/FlowSchema",
+  "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration",
+  "discovery.k8s.io/EndpointSlice",
+]);
+
+/** Kinds without a `spec`, where everything besides the metadata counts. */
+const wholeObjectGenerations = new Set([
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration",
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
+  "discovery.k8s.io/EndpointSlice",
+]);
+
+const answersObjectOnDelete = new Set([
+  "/Pod",
+  "/Service",
+  "/ServiceAccount",
+  "/PersistentVolume",
+  "/PersistentVolumeClaim",
+  "/PodTemplate",
+  "/ResourceQuota",
+  "storage.k8s.io/StorageClass",
+  "storage.k8s.io/VolumeAttachment",
+  "storage.k8s.io/CSINode",
+  "storage.k8s.io/CSIDriver",
+  "storage.k8s.io/VolumeAttributesClass",
+]);
+
+const createdByPut = new Set([
+  "/Service",
+  "/Event",
+  "/LimitRange",
+  "/Endpoints",
+  "coordination.k8s.io/Lease",
+  "events.k8s.io/Event",
+  "rbac.authorization.k8s.io/Role",
+  "rbac.authorization.k8s.io/RoleBinding",
+  "rbac.authorization.k8s.io/ClusterRole",
+  "rbac.authorization.k8s.io/ClusterRoleBinding",
+]);
+
+function nameOf(gvk: Gvk): string {
+  return `${gvk.group}/${gvk.kind}`;
+}
+
+/** Fields of the status that a create keeps or that the server starts with. */
+const firstStatus: Readonly<Record<string, JsonObject>> = {
+  "/Namespace": { phase: "Active" },
+  "/Pod": { phase: "Pending" },
+  "/PersistentVolumeClaim": { phase: "Pending" },
+  "/PersistentVolume": { phase: "Pending" },
+};
+
+/** What the storage strategy does before a create: the status dropped, fields set that belong to the server. */
+export function prepareForCreate(object: ApiObject, gvk: Gvk, facts: KindFacts): ApiObject {
+  const own = facts.hasStatus ? withFirstStatus(object, gvk, facts) : object;
+  const kind = nameOf(gvk);
+  if (kind === "/Namespace") return { ...own, spec: { ...objectOf(own, "spec"), finalizers: ["kubernetes"] } };
+  if (kind === "/Secret") return withStringData(own);
+  if (kind === "/PersistentVolumeClaim") return withFinalizer(own, "kubernetes.io/pvc-protection");
+  if (kind === "/PersistentVolume") return withFinalizer(own, "kubernetes.io/pv-protection");
+  if (kind === "batch/Job") return withJobSelector(own);
+  return own;
 }
 
 /** What the strategy does before an update: the part that this (sub)resource may not write comes from `old`. */
 export function prepareForUpdate(
   object: ApiObject,
-  _old: ApiObject,
-  _gvk: Gvk,
-  _facts: KindFacts,
-  _subresource?: string,
+  old: ApiObject,
+  gvk: Gvk,
+  facts: KindFacts,
+  subresource?: string,
 ): ApiObject {
-  return object;
+  const identified = withKeptMetadata(object, old);
+  if (subresource === "status") return statusOnly(identified, old, gvk, facts);
+  const kept = facts.hasStatus ? withField(identified, "status", old["status"]) : identified;
+  const kind = nameOf(gvk);
+  if (kind === "/Secret") return withStringData(kept);
+  if (kind === "/Namespace") return { ...kept, spec: old["spec"] ?? {} };
+  return kept;
 }
 
-/** The generation after a write: 1 at first, one more when what counts for the kind changed, else as it was. */
+/** What an update may leave out, and times that it cannot change; what it says otherwise is left for validation. */
+function withKeptMetadata(object: ApiObject, old: ApiObject): ApiObject {
+  const metadata = objectOf(object, "metadata") ?? {};
+  const before = objectOf(old, "metadata") ?? {};
+  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = before;
+  const kept = Object.entries({ creationTimestamp, deletionTimestamp, generation }).filter(([, value]) => isSet(value));
+  const filled = Object.entries({ uid, deletionGracePeriodSeconds }).filter(
+    ([field, value]) => isSet(value) && !isSet(metadata[field]),
+  );
+  return { ...object, metadata: { ...metadata, ...Object.fromEntries([...kept, ...filled]) } };
+}
+
+function isSet(value: Json | undefined): value is Json {
+  return value !== undefined && value !== null && value !== "";
+}
+
+/** A write to `/status` changes the status; of a custom resource nothing else, of a built-in the metadata too. */
+function statusOnly(object: ApiObject, old: ApiObject, gvk: Gvk, facts: KindFacts): ApiObject {
+  const metadata = facts.isBuiltin ? builtinStatusMetadata(object, old, gvk) : customStatusMetadata(object, old);
+  return withField({ ...old, metadata }, "status", object["status"]);
+}
+
+/** Annotations may travel with a status: the Deployment controller's revision does. A Deployment's labels may not. */
+function builtinStatusMetadata(object: ApiObject, old: ApiObject, gvk: Gvk): JsonObject {
+  const metadata = objectOf(object, "metadata") ?? {};
+  const before = objectOf(old, "metadata") ?? {};
+  return nameOf(gvk) === "apps/Deployment" ? withField(metadata, "labels", before["labels"]) : metadata;
+}
+
+function customStatusMetadata(object: ApiObject, old: ApiObject): JsonObject {
+  const { managedFields, resourceVersion } = objectOf(object, "metadata") ?? {};
+  const before = objectOf(old, "metadata") ?? {};
+  return withField(withField(before, "managedFields", managedFields), "resourceVersion", resourceVersion);
+}
+
+function withField(object: JsonObject, field: string, value: Json | undefined): JsonObject {
+  return value === undefined ? without(object, field) : { ...object, [field]: value };
+}
+
+function withFirstStatus(object: ApiObject, gvk: Gvk, facts: KindFacts): ApiObject {
+  const first = firstStatus[nameOf(gvk)];
+  if (first !== undefined) return { ...object, status: first };
+  return facts.isBuiltin && isJsonObject(object["status"]) ? { ...object, status: {} } : without(object, "status");
+}
+
+/** `stringData` is only ever written: each key becomes base64 in `data`. */
+function withStringData(secret: ApiObject): ApiObject {
+  const texts = objectOf(secret, "stringData");
+  if (texts === undefined) return without(secret, "stringData");
+  const encoded = Object.entries(texts).map(([key, text]) => [key, Buffer.from(String(text ?? "")).toString("base64")]);
+  const data = { ...objectOf(secret, "data"), ...Object.fromEntries(encoded) };
+  const rest = without(secret, "stringData");
+  return Object.keys(data).length > 0 ? { ...rest, data } : rest;
+}
+
+function withFinalizer(object: ApiObject, finalizer: string): ApiObject {
+  const metadata = objectOf(object, "metadata") ?? {};
+  const finalizers = Array.isArray(metadata["finalizers"]) ? metadata["finalizers"] : [];
+  return finalizers.includes(finalizer)
+    ? object
+    : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
+}
+
+/** Without `manualSelector` the server makes a Job's selector and the labels that it selects, from the uid. */
+function withJobSelector(job: ApiObject): ApiObject {
+  const spec = objectOf(job, "spec") ?? {};
+  if (spec["manualSelector"] === true) return job;
+  const metadata = objectOf(job, "metadata");
+  const uid = textOf(metadata, "uid");
+  const name = textOf(metadata, "name");
+  const template = objectOf(spec, "template") ?? {};
+  const templateMetadata = objectOf(template, "metadata") ?? {};
+  const labels = {
+    ...objectOf(templateMetadata, "labels"),
+    "batch.kubernetes.io/controller-uid": uid,
+    "batch.kubernetes.io/job-name": name,
+    "controller-uid": uid,
+    "job-name": name,
+  };
+  const selector = objectOf(spec, "selector") ?? {};
+  const matchLabels = { ...objectOf(selector, "matchLabels"), "batch.kubernetes.io/controller-uid": uid };
+  return {
+    ...job,
+    spec: {
+      ...spec,
+      selector: { ...selector, matchLabels },
+      template: { ...template, metadata: { ...templateMetadata, labels } },
+    },
+  };
+}
+
+/**
+ * The generation after a write: 1 at first, one more when what counts for the kind changed, else as it was. Kinds that
+ * count none keep what a create sent. Deletion counts too: call it again with the deletionTimestamp set.
+ */
 export function generationOf(
   object: ApiObject,
-  _old: ApiObject | undefined,
-  _gvk: Gvk,
-  _facts: KindFacts,
+  old: ApiObject | undefined,
+  gvk: Gvk,
+  facts: KindFacts,
 ): number | undefined {
-  const generation = object["metadata"];
-  return typeof generation === "number" ? generation : undefined;
+  const counts = !facts.isBuiltin || generationKinds.has(nameOf(gvk));
+  if (old === undefined) return counts ? 1 : numberOf(objectOf(object, "metadata"), "generation");
+  const before = numberOf(objectOf(old, "metadata"), "generation");
+  if (!counts) return before;
+  const isSame = canonicalJson(counted(object, gvk, facts)) === canonicalJson(counted(old, gvk, facts));
+  const isNewlyDeleted = isDeleting(object) && !isDeleting(old);
+  return isSame && !isNewlyDeleted ? before : (before ?? 0) + 1;
 }
 
-/** Allots cluster addresses and node ports. */
-export function allocate(object: ApiObject, _old: ApiObject | undefined, _gvk: Gvk, _allocator: Allocator): ApiObject {
-  return object;
+/** The part of an object whose change makes a new generation. */
+function counted(object: ApiObject, gvk: Gvk, facts: KindFacts): Json {
+  if (!facts.isBuiltin) return without(object, "metadata", "apiVersion", "kind", ...(facts.hasStatus ? ["status"] : []));
+  if (wholeObjectGenerations.has(nameOf(gvk))) return without(object, "metadata", "apiVersion", "kind");
+  return object["spec"] ?? null;
 }
 
-/** Whether DELETE answers the object where it is gone at once (Pod, Service), or a Status. */
-export function deleteAnswersObject(_gvk: Gvk): boolean {
-  return false;
+function isDeleting(object: ApiObject): boolean {
+  return textOf(objectOf(object, "metadata"), "deletionTimestamp") !== "";
+}
+
+/** Whether DELETE answers the object where it is gone at once (Pod, Service and a few more), or a Status. */
+export function deleteAnswersObject(gvk: Gvk): boolean {
+  return answersObjectOnDelete.has(nameOf(gvk));
 }
 
 /** Whether PUT creates an absent object. */
-export function createsOnUpdate(_gvk: Gvk): boolean {
-  return false;
+export function createsOnUpdate(gvk: Gvk): boolean {
+  return createdByPut.has(nameOf(gvk));
 }
 
-/** Seconds that a DELETE without finalizers still waits: Pods that are scheduled; 0 deletes at once. */
-export function gracePeriodSeconds(_object: ApiObject, _gvk: Gvk, requested: number | undefined): number {
-  return requested ?? 0;
+/**
+ * Seconds that a DELETE without finalizers still waits: a Pod that is scheduled and not yet over waits for its own or
+ * the requested period; 0 deletes at once.
+ */
+export function gracePeriodSeconds(object: ApiObject, gvk: Gvk, requested: number | undefined): number {
+  if (nameOf(gvk) !== "/Pod") return 0;
+  const spec = objectOf(object, "spec");
+  const phase = textOf(objectOf(object, "status"), "phase");
+  if (textOf(spec, "nodeName") === "" || phase === "Failed" || phase === "Succeeded") return 0;
+  const seconds = requested ?? numberOf(spec, "terminationGracePeriodSeconds") ?? podGraceSeconds;
+  return seconds < 0 ? 1 : seconds;
 }
