@@ -92,7 +92,7 @@ async function pendingOf(
   let last = "";
   const ready = await lookAFewTimes(
     async () => {
-      const seen = verdict(await checkHealth(targets, cluster, clock.now(), signal));
+      const seen = verdict(await checkHealth(targets, { cluster, now: clock.now() }, signal));
       if (seen.kind === "healthy") return true;
       last = seen.message;
       return undefined;

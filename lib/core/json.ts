@@ -5,3 +5,17 @@ export type JsonObject = { readonly [key: string]: Json };
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The value as JSON: fields that are undefined are left out. Throws a `TypeError` for what JSON cannot say. */
+export function toJson(value: unknown): Json {
+  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string")
+    return value;
+  if (Array.isArray(value)) return value.map(toJson);
+  if (!isPlainObject(value)) throw new TypeError(`a ${typeof value} is no JSON`);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(fields.map(([key, field]) => [key, toJson(field)]));
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

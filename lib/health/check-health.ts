@@ -1,7 +1,8 @@
 import { messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
+import { refOf } from "../core/manifest.ts";
 import { mapLimit } from "../core/map-limit.ts";
-import { subject, type VersionedRef } from "../core/object-ref.ts";
+import { refKey, subject, type VersionedRef } from "../core/object-ref.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import { objectAt } from "./fields.ts";
 import { kstatus } from "./kstatus.ts";
@@ -22,24 +23,70 @@ export interface ObservedHealth {
   readonly error?: string;
 }
 
+export interface HealthDeps {
+  readonly cluster: Cluster;
+  /** Wall time in milliseconds. */
+  readonly now: number;
+  /** Selects all targets where they have labels in common: several of a kind are then read by one list. */
+  readonly labelSelector?: string;
+}
+
 /** Looks once at every target. Never throws for what one of them answers: that is its status. */
 export async function checkHealth(
   targets: readonly HealthTarget[],
-  cluster: Cluster,
-  now: number,
+  deps: HealthDeps,
   signal: AbortSignal,
 ): Promise<readonly ObservedHealth[]> {
-  return mapLimit(targets, 8, (target, stop) => observe(target, cluster, now, stop), signal);
+  const byKind = Map.groupBy(targets, ({ ref }) => `${ref.group}/${ref.version}/${ref.kind}/${ref.namespace}`);
+  const observed = await mapLimit(
+    [...byKind.values()],
+    8,
+    (sameKind, stop) => observeKind(sameKind, deps, stop),
+    signal,
+  );
+  // In the targets' order, which the messages keep.
+  const byKey = new Map(observed.flat().map((health) => [refKey(health.ref), health]));
+  return targets.flatMap(({ ref }) => byKey.get(refKey(ref)) ?? []);
+}
+
+async function observeKind(
+  targets: readonly HealthTarget[],
+  deps: HealthDeps,
+  signal: AbortSignal,
+): Promise<readonly ObservedHealth[]> {
+  const [first] = targets;
+  const listed =
+    first === undefined || targets.length === 1 || deps.labelSelector === undefined
+      ? undefined
+      : await listByKey(first.ref, deps.labelSelector, deps.cluster, signal);
+  return mapLimit(targets, 8, (target, stop) => observe(target, listed?.get(refKey(target.ref)), deps, stop), signal);
+}
+
+/** Several of a kind by one request; undefined where listing is forbidden, then each is read alone. */
+async function listByKey(
+  { group, version, kind, namespace }: VersionedRef,
+  labelSelector: string,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, LiveObject> | undefined> {
+  const within = namespace === "" ? {} : { namespace };
+  try {
+    const objects = await cluster.list({ group, version, kind, labelSelector, ...within }, signal);
+    return new Map(objects.map((object) => [refKey(refOf(object)), object]));
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }
 
 async function observe(
   { ref, mayVanish }: HealthTarget,
-  cluster: Cluster,
-  now: number,
+  listed: LiveObject | undefined,
+  { cluster, now }: HealthDeps,
   signal: AbortSignal,
 ): Promise<ObservedHealth> {
   try {
-    const object = await cluster.get(ref, signal);
+    const object = listed ?? (await cluster.get(ref, signal));
     if (object === undefined) return { ref, status: mayVanish ? "Current" : "NotFound" };
     const status = kstatus(object, now);
     return {
@@ -54,13 +101,11 @@ async function observe(
 
 /** StatefulSets and ReplicaSets fail with their Pods; a Deployment only by its progress deadline. */
 async function hasFailedPod(object: LiveObject, cluster: Cluster, signal: AbortSignal): Promise<boolean> {
-  const { metadata } = object;
-  const { replicas } = objectAt(object, "status");
-  if ((object.kind !== "StatefulSet" && object.kind !== "ReplicaSet") || replicas === undefined) return false;
+  if (object.kind !== "StatefulSet" && object.kind !== "ReplicaSet") return false;
   const labels = Object.entries(objectAt(object, "spec", "selector", "matchLabels"));
   if (labels.length === 0) return false;
   const labelSelector = labels.map(([key, value]) => `${key}=${String(value)}`).join(",");
-  const namespace = metadata.namespace ?? "";
+  const namespace = object.metadata.namespace ?? "";
   const pods = await cluster.list({ group: "", version: "v1", kind: "Pod", namespace, labelSelector }, signal);
   return pods.some(isFailedPod);
 }

@@ -1,0 +1,141 @@
+import { applyAll } from "../../apply/apply-all.ts";
+import type { AppliedObject } from "../../apply/apply-object.ts";
+import { type DesiredObject, desiredObjects } from "../../apply/desired-objects.ts";
+import { parseEntryId } from "../../apply/entry-id.ts";
+import { type LiveObjects, liveObjects } from "../../apply/live-objects.ts";
+import { inventoryAhead, withApplied } from "../../apply/next-inventory.ts";
+import { changesAnything } from "../../apply/plan.ts";
+import { planObjects } from "../../apply/plan-objects.ts";
+import type { Pruned } from "../../apply/prune.ts";
+import { equal } from "../../core/equal.ts";
+import { Failure } from "../../core/failure.ts";
+import type { Manifest } from "../../core/manifest.ts";
+import { mapLimit } from "../../core/map-limit.ts";
+import { subject } from "../../core/object-ref.ts";
+import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import { inventoryOf } from "./inventory-of.ts";
+import { pruneEntries } from "./prune-entries.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/** What the cluster looks like after plan, apply and prune. */
+export interface AppliedRevision {
+  /** `waiting`: a definition or an object that is being replaced needs time before the rest can follow. */
+  readonly kind: "applied" | "waiting";
+  readonly why: string | undefined;
+  readonly applied: readonly AppliedObject[];
+  readonly pruned: readonly Pruned[];
+  readonly inventory: readonly InventoryEntry[];
+  readonly live: LiveObjects;
+}
+
+/** Told before the first write to a managed object, so that nobody sees a change under an old Ready condition. */
+type BeforeFirstWrite = () => Promise<void>;
+
+/**
+ * Plan, apply, prune. Nothing is written before the whole plan stands; the inventory is written ahead of the first object.
+ *
+ * @throws Failure `ReconciliationFailed` or `PruneFailed`; the inventory is right whenever it throws
+ */
+export async function applyRevision(
+  manifests: readonly Manifest[],
+  of: SubjectOfRun,
+  beforeFirstWrite: BeforeFirstWrite,
+): Promise<AppliedRevision> {
+  const { cluster, deps, kustomization, run } = of;
+  const { force, prune: shouldPrune } = kustomization.spec;
+  const before = await inventoryOf(of);
+  const desired = await desiredObjects(manifests, { cluster, installationKey: deps.installationKey }, run.signal);
+  const live = await liveObjects(await refsToList(desired, before, of), of, cluster, run.signal);
+  const planning = await planObjects(
+    desired,
+    before,
+    live,
+    { cluster, force, concurrency: deps.concurrency },
+    run.signal,
+  );
+  if (planning.kind === "refused") throw new Failure("ReconciliationFailed", lines(planning.messages));
+  const { plan } = planning;
+  if (changesAnything(plan)) await beforeFirstWrite();
+
+  const ahead = await writeAhead(before, desired, of);
+  const outcome = await applyAll(
+    plan.objects,
+    { cluster, clock: deps.clock, force, concurrency: deps.concurrency },
+    run.signal,
+  );
+  const now = withApplied(ahead, outcome.applied);
+  if (outcome.kind === "failed") {
+    await saveIfChanged(ahead, now, of);
+    throw new Failure("ReconciliationFailed", lines([outcome.message, ...changeLines(outcome.applied)]));
+  }
+  if (outcome.kind === "waiting") {
+    await saveIfChanged(ahead, now, of);
+    return { kind: "waiting", why: outcome.why, applied: outcome.applied, pruned: [], inventory: now, live };
+  }
+  // Known before anything is deleted, so that what was applied has its proof even if the prune never ends.
+  if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
+  const { pruned, inventory } = shouldPrune
+    ? await pruneEntries(plan.prune, now, live, of)
+    : { pruned: [], inventory: retained(now, plan.prune) };
+  await saveIfChanged(plan.prune.length > 0 ? now : ahead, inventory, of);
+  return { kind: "applied", why: undefined, applied: outcome.applied, pruned, inventory, live };
+}
+
+/** `<subject> created` and `<subject> configured`, in apply order: Flux's change event. */
+export function changeLines(applied: readonly AppliedObject[]): readonly string[] {
+  return applied
+    .filter(({ change }) => change === "created" || change === "configured")
+    .map(({ desired, change }) => `${subject(desired.ref)} ${change}`);
+}
+
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("");
+}
+
+/** The kinds and namespaces of all that is wanted or owned; what is served no more has no objects to list. */
+async function refsToList(desired: readonly DesiredObject[], inventory: readonly InventoryEntry[], of: SubjectOfRun) {
+  const wanted = new Map(desired.map(({ id, ref, resource }) => [id, { ref, resource }]));
+  const owned = inventory
+    .filter(({ id, state }) => state !== "retained" && !wanted.has(id))
+    .map(({ id }) => parseEntryId(id));
+  const resolved = await mapLimit(
+    owned,
+    8,
+    async (ref, stop) => ({ ref, resource: await of.cluster.resource({ group: ref.group, kind: ref.kind }, stop) }),
+    of.run.signal,
+  );
+  return [...wanted.values(), ...resolved].flatMap(({ ref, resource }) =>
+    resource === undefined ? [] : [{ ref, resource }],
+  );
+}
+
+/** Writes old and planned entries, then claims what is new: a run killed later leaves nothing that cannot be found. */
+async function writeAhead(
+  before: readonly InventoryEntry[],
+  desired: readonly DesiredObject[],
+  { deps, owner, name, namespace, run }: SubjectOfRun,
+): Promise<readonly InventoryEntry[]> {
+  const ahead = inventoryAhead(before, desired);
+  if (ahead !== undefined) await deps.inventories.save(owner, ahead, run.fence, run.signal);
+  const planned = (ahead ?? before).filter(({ state }) => state === "planned");
+  const claims = planned.map(({ id }) => ({ id, ownerUid: owner.uid, owner: `Kustomization/${namespace}/${name}` }));
+  if (claims.length > 0) await deps.ledger.claim(owner.clusterUid, claims, run.fence, run.signal);
+  return ahead ?? before;
+}
+
+async function saveIfChanged(
+  before: readonly InventoryEntry[],
+  after: readonly InventoryEntry[],
+  { deps, owner, run }: SubjectOfRun,
+): Promise<void> {
+  if (!equal(before, after)) await deps.inventories.save(owner, after, run.fence, run.signal);
+}
+
+/** With `prune: false` nothing is deleted: the objects stay, and stay known. */
+function retained(
+  inventory: readonly InventoryEntry[],
+  unwanted: readonly InventoryEntry[],
+): readonly InventoryEntry[] {
+  const ids = new Set(unwanted.map(({ id }) => id));
+  return inventory.map((entry) => (ids.has(entry.id) ? { ...entry, state: "retained" } : entry));
+}

@@ -1,0 +1,103 @@
+import { isTrue } from "../../api/condition.ts";
+import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
+import { kustomizeGroup, sourceGroup } from "../../api/names.ts";
+import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
+import { revisionAnnotations } from "./annotations.ts";
+import type { Blocked } from "./outcome.ts";
+import type { ResolvedSource } from "./resolve-source.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/** More dependencies than this in one chain are looked at for a cycle by nobody. */
+const maxChain = 100;
+
+type Dependency = { readonly name: string; readonly namespace?: string };
+
+/** The keys of the Kustomizations that must be ready first. */
+export function dependencyKeys({ kustomization, namespace, run }: SubjectOfRun): readonly WorkKey[] {
+  return keysOf(kustomization.spec.dependsOn ?? [], namespace, run.key.cluster);
+}
+
+/** The edge on which a Kustomization announces that it is ready. */
+export function readyEdge(key: WorkKey): string {
+  return `dep#${formatWorkKey(key)}`;
+}
+
+/** Checks the dependencies in list order; the first that is not ready ends the check (reference 3.3). */
+export async function checkDependencies(of: SubjectOfRun, source: ResolvedSource): Promise<Blocked | undefined> {
+  for (const key of dependencyKeys(of)) {
+    const message = await problemOf(key, of, source);
+    if (message === undefined) continue;
+    return {
+      kind: "blocked",
+      reason: "DependencyNotReady",
+      message,
+      retry: "dependency",
+      event: { type: "Normal", message: "Dependencies do not meet ready condition, retrying in 30s" },
+      annotations: revisionAnnotations(source.revision, source.originRevision),
+    };
+  }
+  return undefined;
+}
+
+async function problemOf(key: WorkKey, of: SubjectOfRun, source: ResolvedSource): Promise<string | undefined> {
+  const name = `${key.namespace}/${key.name}`;
+  const dependency = await read(key, of);
+  if (dependency === undefined) {
+    return `dependency '${name}' not found: kustomizations.${kustomizeGroup} "${key.name}" not found`;
+  }
+  if (!isReady(dependency)) {
+    const cycle = await cycleFrom(key, of);
+    const because = cycle === undefined ? "" : `: circular dependency detected: ${cycle.join(" -> ")}`;
+    return `dependency '${name}' is not ready${because}`;
+  }
+  const isSameSource = formatWorkKey(sourceOf(dependency, key)) === formatWorkKey(source.key);
+  return isSameSource && dependency.status.lastAppliedRevision !== source.revision
+    ? `dependency '${name}' revision is not up to date`
+    : undefined;
+}
+
+function isReady({ metadata, status }: Kustomization): boolean {
+  return metadata.generation === status.observedGeneration && isTrue(status.conditions ?? [], "Ready");
+}
+
+function sourceOf({ spec }: Kustomization, key: WorkKey): WorkKey {
+  const { kind, name, namespace = key.namespace } = spec.sourceRef;
+  return { ...key, group: sourceGroup, kind, name, namespace };
+}
+
+async function read(key: WorkKey, { cluster, run }: SubjectOfRun): Promise<Kustomization | undefined> {
+  const live = await cluster.get({ ...key, version: "v1" }, run.signal);
+  return live && parseKustomization(live);
+}
+
+/**
+ * The way from the object over this dependency back to it, or undefined. Looked for only when a dependency is not ready:
+ * in a circle none ever is, and without a word of it everybody would wait for ever.
+ */
+async function cycleFrom(dependency: WorkKey, of: SubjectOfRun): Promise<readonly string[] | undefined> {
+  const start = formatWorkKey(of.run.key);
+  const label = ({ namespace, name }: WorkKey) => `${namespace}/${name}`;
+  const paths: { key: WorkKey; path: readonly string[] }[] = [{ key: dependency, path: [label(of.run.key)] }];
+  const seen = new Set<string>();
+  for (let next = paths.pop(); next !== undefined && seen.size < maxChain; next = paths.pop()) {
+    const { key, path } = next;
+    if (formatWorkKey(key) === start) return [...path, label(key)];
+    if (seen.has(formatWorkKey(key))) continue;
+    seen.add(formatWorkKey(key));
+    const spec = (await read(key, of))?.spec;
+    for (const further of keysOf(spec?.dependsOn ?? [], key.namespace, key.cluster)) {
+      paths.push({ key: further, path: [...path, label(key)] });
+    }
+  }
+  return undefined;
+}
+
+function keysOf(dependencies: readonly Dependency[], ownNamespace: string, cluster: string): readonly WorkKey[] {
+  return dependencies.map(({ name, namespace = ownNamespace }) => ({
+    cluster,
+    group: kustomizeGroup,
+    kind: "Kustomization",
+    namespace,
+    name,
+  }));
+}

@@ -1,0 +1,50 @@
+import type { Digest } from "../../core/digest.ts";
+import type { Manifest } from "../../core/manifest.ts";
+import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
+import type { ArtifactStore } from "../../core/ports/artifact-store.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Cluster } from "../../core/ports/cluster.ts";
+import type { Edges } from "../../core/ports/edges.ts";
+import type { History } from "../../core/ports/history.ts";
+import type { InventoryStore } from "../../core/ports/inventory-store.ts";
+import type { Ledger } from "../../core/ports/ledger.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { ReconcileRequests } from "../../core/ports/reconcile-requests.ts";
+import type { Secret } from "../../core/secret.ts";
+import type { BuildSpec } from "../../manifests/build-spec.ts";
+
+/** What the reconcile of a Kustomization needs of the world. */
+export interface KustomizationDeps {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly edges: Edges;
+  readonly requests: ReconcileRequests;
+  readonly artifacts: ArtifactStore;
+  readonly records: ArtifactRecords;
+  readonly inventories: InventoryStore;
+  readonly ledger: Ledger;
+  readonly history: History;
+  /** Makes the digests of Secrets in the inventory useless to whoever does not hold it. */
+  readonly installationKey: Secret;
+  /** Requests to the API server at the same time within one run. */
+  readonly concurrency: number;
+  /** A number from 0 to 1 that spreads the intervals of many objects; `Math.random` outside tests. */
+  readonly jitter: () => number;
+  /** Builds the manifests of an artifact. Throws a `Failure` with reason `BuildFailed` or `ArtifactFailed`. */
+  readonly build: (input: BuildInput, signal: AbortSignal) => Promise<BuiltManifests>;
+}
+
+export interface BuildInput {
+  /** The artifact, a tar.gz whose digest was verified. */
+  readonly archive: Uint8Array;
+  readonly spec: BuildSpec;
+  readonly owner: { readonly name: string; readonly namespace: string };
+}
+
+export interface BuiltManifests {
+  /** With owner labels and common metadata, in the order of the build. */
+  readonly manifests: readonly Manifest[];
+  /** Over the built text, as Flux's history has it. */
+  readonly digest: Digest;
+}

@@ -1,0 +1,133 @@
+import { findCondition, isTrue } from "../../api/condition.ts";
+import { deletionPolicy, effectiveTimeoutMs } from "../../api/kustomization.ts";
+import { finalizer } from "../../api/names.ts";
+import { parseEntryId } from "../../apply/entry-id.ts";
+import { liveObjects } from "../../apply/live-objects.ts";
+import { lookAFewTimes } from "../../apply/poll.ts";
+import type { Pruned } from "../../apply/prune.ts";
+import { formatDuration, parseDuration } from "../../core/duration.ts";
+import { mapLimit } from "../../core/map-limit.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import type { FlowResult } from "../../core/run.ts";
+import { revisionAnnotations } from "./annotations.ts";
+import { inventoryOf } from "./inventory-of.ts";
+import { backOffMs, type Memo } from "./memo.ts";
+import { pruneEntries, pruneLines } from "./prune-entries.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+import { writeFinalizers } from "./write-finalizers.ts";
+
+/** Between two looks at objects that are still terminating: Flux's own poll. */
+const terminationLookMs = 2_000;
+
+/**
+ * The end of a Kustomization (reference section 5): deletes what its policy says, in reverse order and with all the checks of
+ * a prune, then lets go of the object. Sources, dependencies and stalls do not matter here.
+ */
+export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult> {
+  const { deps, kustomization, live, owner, run } = of;
+  if (!(live.metadata.finalizers ?? []).includes(finalizer)) return { outcome: "deleted", dueInMs: undefined };
+  const startedAt = deps.clock.now();
+  const { suspend, prune, interval } = kustomization.spec;
+  const policy = deletionPolicy(kustomization.spec);
+  const inventory = await inventoryOf(of);
+  const shouldDelete =
+    !suspend && (policy === "Delete" || policy === "WaitForTermination" || (policy === "MirrorPrune" && prune));
+  if (shouldDelete) {
+    const pruned = await pruneAll(inventory, of);
+    if (pruned.some(({ kind }) => kind === "refused")) {
+      return { outcome: "failed", dueInMs: backOffMs(memo.failures), memo: { failures: memo.failures + 1 } };
+    }
+    const since = memo.wait?.since ?? startedAt;
+    if (policy === "WaitForTermination" && !(await areGone(pruned, since, of))) {
+      const wait = { phase: "apply", revision: "", generation: of.generation, startedAt: since, since };
+      return {
+        outcome: "waiting",
+        dueInMs: terminationLookMs,
+        memo: { failures: 0, wait: { ...wait, looks: 1, changed: true } },
+      };
+    }
+  }
+  const ids = inventory.map(({ id }) => id);
+  await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);
+  await deps.inventories.remove(owner, run.fence, run.signal);
+  await deps.edges.listen(run.key, [], run.signal);
+  if (!suspend && isTrue(of.status().conditions ?? [], "Ready")) {
+    const took = formatDuration(deps.clock.now() - startedAt);
+    const annotations = { ...appliedAnnotations(of), "kustomize.toolkit.fluxcd.io/commit_status": "update" };
+    const message = `Reconciliation finished in ${took}, next run in ${formatDuration(parseDuration(interval))}`;
+    await of.tell({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations });
+  }
+  await writeFinalizers(of, (finalizers) => finalizers.filter((one) => one !== finalizer));
+  return { outcome: "deleted", dueInMs: undefined };
+}
+
+async function pruneAll(inventory: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Pruned[]> {
+  const { cluster, deps, owner, run } = of;
+  const entries = inventory.filter(({ state }) => state !== "retained");
+  const refs = await mapLimit(
+    entries.map(({ id }) => parseEntryId(id)),
+    8,
+    async (ref, stop) => ({ ref, resource: await cluster.resource({ group: ref.group, kind: ref.kind }, stop) }),
+    run.signal,
+  );
+  const served = refs.flatMap(({ ref, resource }) => (resource === undefined ? [] : [{ ref, resource }]));
+  const live = await liveObjects(served, of, cluster, run.signal);
+  const { pruned, inventory: left } = await pruneEntries(entries, inventory, live, of);
+  await deps.inventories.save(owner, left, run.fence, run.signal);
+  const lines = pruneLines(pruned);
+  const reason = findCondition(of.status().conditions ?? [], "Ready")?.reason ?? "Info";
+  const annotations = appliedAnnotations(of);
+  if (lines.length > 0) await of.tell({ type: "Normal", reason, message: lines.join("\n"), annotations });
+  if (pruned.some(({ kind }) => kind === "refused")) {
+    const message = "pruning for deleted resource failed";
+    await of.tell({ type: "Warning", reason, message, annotations });
+    deps.log.warn(message, {
+      ...run.key,
+      refused: pruned.flatMap((one) => (one.kind === "refused" ? one.message : [])),
+    });
+  }
+  return pruned;
+}
+
+/** Whether all that was deleted is gone, or the time for that is over: then the deletion goes on and says so. */
+async function areGone(pruned: readonly Pruned[], since: number, of: SubjectOfRun): Promise<boolean> {
+  const { deps, kustomization, run } = of;
+  const held = pruned.flatMap(({ kind, entry }) =>
+    kind === "deleted" ? [{ ...parseEntryId(entry.id), version: entry.version }] : [],
+  );
+  const gone = await lookAFewTimes(
+    async () => {
+      const found = await mapLimit(held, 8, (ref, stop) => getOrGone(ref, of, stop), run.signal);
+      return found.every((object) => !object) ? true : undefined;
+    },
+    deps.clock,
+    run.signal,
+  );
+  if (gone !== undefined) return true;
+  if (deps.clock.now() - since < effectiveTimeoutMs(kustomization.spec)) return false;
+  const reason = findCondition(of.status().conditions ?? [], "Ready")?.reason ?? "Error";
+  const message = "failed to wait for resources termination";
+  await of.tell({ type: "Warning", reason, message, annotations: appliedAnnotations(of) });
+  deps.log.warn(message, { ...run.key });
+  return true;
+}
+
+async function getOrGone(
+  ref: Parameters<SubjectOfRun["cluster"]["get"]>[0],
+  { cluster }: SubjectOfRun,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return (await cluster.get(ref, signal)) !== undefined;
+  } catch (error) {
+    // A kind that is served no more has no objects.
+    if (error instanceof ApiError && error.reason === "NoMatch") return false;
+    throw error;
+  }
+}
+
+function appliedAnnotations(of: SubjectOfRun): Readonly<Record<string, string>> {
+  const { lastAppliedRevision, lastAppliedOriginRevision } = of.status();
+  return revisionAnnotations(lastAppliedRevision, lastAppliedOriginRevision);
+}

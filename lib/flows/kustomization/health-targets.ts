@@ -1,0 +1,54 @@
+import type { AppliedObject } from "../../apply/apply-object.ts";
+import { parseApiVersion, subject } from "../../core/object-ref.ts";
+import type { HealthTarget } from "../../health/check-health.ts";
+import { objectAt } from "../../health/fields.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/**
+ * What is to become healthy before the Kustomization is Ready: with `wait` everything applied, else what `healthChecks` names;
+ * never the Kustomization itself. An error text where a named object cannot be looked for (reference 3.17).
+ */
+export async function healthTargets(
+  applied: readonly AppliedObject[],
+  of: SubjectOfRun,
+): Promise<readonly HealthTarget[] | string> {
+  const { wait, healthChecks = [] } = of.kustomization.spec;
+  const targets = wait ? applied.flatMap(targetOf) : await namedTargets(healthChecks, of);
+  if (typeof targets === "string") return targets;
+  return targets.filter(({ ref }) => {
+    return !(ref.kind === "Kustomization" && ref.name === of.name && ref.namespace === of.namespace);
+  });
+}
+
+function targetOf({ desired: { ref, manifest }, change }: AppliedObject): readonly HealthTarget[] {
+  if (change === "skipped") return [];
+  const mayVanish = ref.kind === "Job" && objectAt(manifest, "spec")["ttlSecondsAfterFinished"] !== undefined;
+  return [{ ref, mayVanish }];
+}
+
+type HealthCheck = {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+};
+
+async function namedTargets(
+  checks: readonly HealthCheck[],
+  { cluster, run }: SubjectOfRun,
+): Promise<readonly HealthTarget[] | string> {
+  const targets: HealthTarget[] = [];
+  for (const { apiVersion = "", kind, name, namespace = "" } of checks) {
+    // Only the group counts; the version is the one that the cluster prefers.
+    const { group, version } = parseApiVersion(apiVersion === "" ? "apps/v1" : apiVersion);
+    const resource = await cluster.resource({ group, kind }, run.signal);
+    if (resource?.namespaced && namespace === "") {
+      const groupKind = group === "" ? kind : `${kind}.${group}`;
+      return `resource ${groupKind} ${name} is namespace scoped, but namespace is not set`;
+    }
+    const ref = { group, version: resource?.version ?? version, kind, namespace, name };
+    if (resource === undefined) return `can't determine status for ${subject(ref)}`;
+    targets.push({ ref, mayVanish: false });
+  }
+  return targets;
+}

@@ -1,0 +1,98 @@
+import { isTrue } from "../../api/condition.ts";
+import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
+import { finalizer, kustomizeGroup } from "../../api/names.ts";
+import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
+import { fencedCluster } from "../../apply/fenced-cluster.ts";
+import { Failure } from "../../core/failure.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { Flow, FlowResult, Run } from "../../core/run.ts";
+import { checkDependencies, dependencyKeys, readyEdge } from "./check-dependencies.ts";
+import type { KustomizationDeps } from "./deps.ts";
+import { handled } from "./end-of-run.ts";
+import { finalize } from "./finalize.ts";
+import { readMemo } from "./memo.ts";
+import type { Blocked } from "./outcome.ts";
+import { reconcileRevision } from "./reconcile-revision.ts";
+import { reportBlocked } from "./report-blocked.ts";
+import { type ResolvedSource, resolveSource, sourceEdge, sourceKey } from "./resolve-source.ts";
+import { type SubjectOfRun, subjectOfRun } from "./subject-of-run.ts";
+import { writeFinalizers } from "./write-finalizers.ts";
+
+/**
+ * The reconcile of a Kustomization: load, gate, fetch, build, plan, apply, prune, health, report. Looks only at present
+ * state, so a run may be repeated, lost, doubled or killed anywhere.
+ */
+export function kustomizationFlow(deps: KustomizationDeps): Flow {
+  return (run) => reconcile(run, deps);
+}
+
+async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult> {
+  const of = await load(run, deps);
+  if (of === undefined) return { outcome: "absent", dueInMs: undefined };
+  if ("kind" in of) return of.result;
+  if (of.live.metadata.deletionTimestamp !== undefined) return finalize(of, readMemo(run.memo));
+  if (!(of.live.metadata.finalizers ?? []).includes(finalizer)) {
+    await writeFinalizers(of, (finalizers) => [...finalizers, finalizer]);
+  }
+  if (of.kustomization.spec.suspend === true) return suspended(of);
+  // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.
+  await of.deps.edges.listen(run.key, [sourceEdge(sourceKey(of)), ...dependencyKeys(of).map(readyEdge)], run.signal);
+  const source = await gate(of);
+  return source.kind === "blocked" ? reportBlocked(of, source) : reconcileRevision(of, source);
+}
+
+/** The object and everything a run needs with it; undefined where it is gone, then nobody need tell it anything. */
+async function load(
+  run: Run,
+  deps: KustomizationDeps,
+): Promise<SubjectOfRun | { kind: "ended"; result: FlowResult } | undefined> {
+  const { key, signal } = run;
+  const cluster = fencedCluster(deps.cluster, run);
+  const live = await cluster.get({ ...key, group: kustomizeGroup, version: "v1" }, signal);
+  if (live === undefined) {
+    await deps.edges.listen(key, [], signal);
+    return undefined;
+  }
+  const clusterUid = await cluster.uid(signal);
+  try {
+    return subjectOfRun(live, parseKustomization(live), clusterUid, cluster, { run, deps });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const of = subjectOfRun(live, unreadable(live), clusterUid, cluster, { run, deps });
+    const { reason, message } = error;
+    return { kind: "ended", result: await reportBlocked(of, invalid(reason, message)) };
+  }
+}
+
+/** Stands for an object whose spec cannot be read: as suspended, so nothing of it can be taken for an instruction. */
+function unreadable(live: LiveObject): Kustomization {
+  const sourceRef = { kind: "OCIRepository", name: "" } as const;
+  return {
+    metadata: live.metadata,
+    spec: { interval: "1h", prune: false, force: false, suspend: true, sourceRef },
+    status: {},
+  };
+}
+
+function invalid(reason: Failure["reason"], message: string): Blocked {
+  return { kind: "blocked", reason, message, retry: "never", stalled: true, event: { type: "Warning", message } };
+}
+
+async function suspended(of: SubjectOfRun): Promise<FlowResult> {
+  const status = handled(of.status(), of);
+  const isReady = isTrue(status.conditions ?? [], "Ready");
+  await of.write(isReady ? { ...status, observedGeneration: of.generation } : status);
+  return { outcome: "suspended", dueInMs: undefined };
+}
+
+/** Everything that may keep a run from its revision, in Flux's order (reference 3.1, steps 5 to 9). */
+async function gate(of: SubjectOfRun): Promise<ResolvedSource | Blocked> {
+  const fields = unsupportedKustomizationFields(of.kustomization.spec);
+  if (fields.length > 0) {
+    const message = `${fields.join(", ")} not supported yet: remove it, or leave this Kustomization to Flux until it is`;
+    return invalid("UnsupportedField", message);
+  }
+  const source = await resolveSource(of);
+  if (source.kind === "blocked") return source;
+  return (await checkDependencies(of, source)) ?? source;
+}

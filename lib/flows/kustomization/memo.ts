@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { JsonObject } from "../../core/json.ts";
+
+/** What a run tells the next one of the same object. Only ever a hint: without it the wait begins anew. */
+const Memo = z.object({
+  /** Retries in a row, for the back-off. */
+  failures: z.number().int().min(0).default(0),
+  /** The wait that is under way: for health, for a definition to be served, for something to be gone. */
+  wait: z
+    .object({
+      /** What is waited with: another revision or generation begins a new wait. */
+      revision: z.string(),
+      generation: z.number(),
+      /** What is waited for: something the apply needs, or health. */
+      phase: z.enum(["apply", "health"]),
+      /** When the reconcile began, and when the wait did: wall time in milliseconds. */
+      startedAt: z.number(),
+      since: z.number(),
+      looks: z.number().int(),
+      /** Whether the apply before the wait changed anything. */
+      changed: z.boolean(),
+    })
+    .optional(),
+});
+export type Memo = Readonly<z.infer<typeof Memo>>;
+export type Wait = Readonly<NonNullable<Memo["wait"]>>;
+
+/** Reads a memo; one of an older or newer release counts as none. */
+export function readMemo(memo: JsonObject | undefined): Memo {
+  const parsed = Memo.safeParse(memo ?? {});
+  return parsed.success ? parsed.data : { failures: 0 };
+}
+
+/** How long after the n-th look the next wake-up comes: 1, 2, 3, 5, 5 … seconds. */
+export function nextLookMs(looks: number): number {
+  return [1_000, 2_000, 3_000][looks] ?? 5_000;
+}
+
+/** 750 ms, doubling with every failure in a row, up to 15 minutes: Flux's back-off. */
+export function backOffMs(failures: number): number {
+  return Math.min(750 * 2 ** failures, 15 * 60_000);
+}

@@ -1,0 +1,117 @@
+import { effectivePatches } from "../../api/kustomization.ts";
+import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { Failure } from "../../core/failure.ts";
+import type { FlowResult } from "../../core/run.ts";
+import { type AppliedRevision, applyRevision, changeLines } from "./apply-revision.ts";
+import { type Attempt, attempted, beginAttempt, elapsedText, progressText, waitFor } from "./attempt.ts";
+import { awaitHealth } from "./await-health.ts";
+import type { BuiltManifests } from "./deps.ts";
+import { handled, inProgress, withConditions } from "./end-of-run.ts";
+import { healthTargets } from "./health-targets.ts";
+import { statusInventory } from "./inventory-of.ts";
+import { nextLookMs, type Wait } from "./memo.ts";
+import { pruneLines } from "./prune-entries.ts";
+import { reportBlocked } from "./report-blocked.ts";
+import { reportFailure } from "./report-failure.ts";
+import { reportSuccess } from "./report-success.ts";
+import { fetchArtifact, type ResolvedSource } from "./resolve-source.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/** How long a stage of definitions may take to be served: Flux's own limit. */
+const stageTimeoutMs = 60_000;
+
+/** Fetch, build, plan, apply, prune, health, report: one revision of the source into the cluster. */
+export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource): Promise<FlowResult> {
+  const attempt = beginAttempt(of, source);
+  let built: BuiltManifests | undefined;
+  let status = of.status();
+  try {
+    const archive = await fetchArtifact(source, of);
+    if ("kind" in archive) return await reportBlocked(of, archive);
+    built = await of.deps.build({ archive, spec: buildSpec(of), owner: of }, of.run.signal);
+    const applied = await applyRevision(built.manifests, of, () => tellProgress("apply", of.status(), attempt));
+    status = { ...of.status(), inventory: statusInventory(applied.inventory) };
+    await tellChanges(applied, attempt);
+    if (applied.kind === "waiting") return await awaitStage(applied, attempt);
+    assertAllPruned(applied);
+    return await concludeHealth(applied, built, status, attempt);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return reportFailure(error, status, built?.digest, attempt);
+  }
+}
+
+function buildSpec({ kustomization: { spec } }: SubjectOfRun) {
+  const patches = effectivePatches(spec);
+  return patches.length === 0 ? spec : { ...spec, patches };
+}
+
+/** Ready is Unknown from the first write on, so that nobody takes a half-applied revision for an applied one. */
+async function tellProgress(phase: "apply" | "health", status: KustomizationStatus, attempt: Attempt): Promise<void> {
+  await attempt.of.write(attempted(inProgress(status, progressText(phase, attempt), attempt.of), attempt));
+}
+
+async function tellChanges({ applied, pruned }: AppliedRevision, { of, annotations }: Attempt): Promise<void> {
+  for (const lines of [changeLines(applied), pruneLines(pruned)]) {
+    if (lines.length === 0) continue;
+    await of.tell({ type: "Normal", reason: "Progressing", message: lines.join("\n"), annotations });
+  }
+}
+
+function assertAllPruned({ pruned }: AppliedRevision): void {
+  const refused = pruned.flatMap((one) => (one.kind === "refused" ? [`${one.message};`] : []));
+  if (refused.length > 0) throw new Failure("PruneFailed", `delete failed, errors: ${refused.join("")}`);
+}
+
+/** A definition is not served yet, or an object that is replaced not gone yet: run again soon, within limits. */
+async function awaitStage({ applied, why = "" }: AppliedRevision, attempt: Attempt): Promise<FlowResult> {
+  const { of } = attempt;
+  const wait = waitFor("apply", changeLines(applied).length > 0, attempt);
+  if (of.deps.clock.now() - wait.since >= stageTimeoutMs) throw new Failure("ReconciliationFailed", `${why}\n`);
+  return lookAgainLater(wait);
+}
+
+function lookAgainLater(wait: Wait): FlowResult {
+  const memo = { failures: 0, wait: { ...wait, looks: wait.looks + 1 } };
+  return { outcome: "waiting", dueInMs: nextLookMs(wait.looks), memo };
+}
+
+/** The last step: what was applied becomes healthy, or the attempt fails, or a later run looks again. */
+async function concludeHealth(
+  applied: AppliedRevision,
+  built: BuiltManifests,
+  status: KustomizationStatus,
+  attempt: Attempt,
+): Promise<FlowResult> {
+  const { of } = attempt;
+  const wait = waitFor("health", changeLines(applied.applied).length > 0, attempt);
+  const targets = await healthTargets(applied.applied, of);
+  if (typeof targets === "string")
+    return reportFailure(unhealthy(targets, wait, attempt), status, built.digest, attempt);
+  if (targets.length === 0) return reportSuccess({ applied, built, status, wait, health: undefined }, attempt);
+  const outcome = await awaitHealth(targets, wait, of, () => tellHealthWait(status, attempt));
+  switch (outcome.kind) {
+    case "healthy": {
+      const health = `Health check passed in ${elapsedText(attempt, wait.since)}`;
+      return reportSuccess({ applied, built, status, wait, health }, attempt);
+    }
+    case "waiting":
+      return lookAgainLater(wait);
+    case "failed":
+    case "timedOut": {
+      const failure = unhealthy(outcome.message, wait, attempt);
+      return reportFailure(failure, status, built.digest, attempt, outcome.message);
+    }
+  }
+}
+
+function unhealthy(message: string, wait: Wait, attempt: Attempt): Failure {
+  return new Failure("HealthCheckFailed", `health check failed after ${elapsedText(attempt, wait.since)}: ${message}`);
+}
+
+async function tellHealthWait(status: KustomizationStatus, attempt: Attempt): Promise<void> {
+  const message = progressText("health", attempt);
+  const healthy = { type: "Healthy", status: "Unknown", reason: "Progressing", message } as const;
+  const progress = inProgress(status, message, attempt.of);
+  await attempt.of.write(handled(attempted(withConditions(progress, attempt.of, healthy), attempt), attempt.of));
+}

@@ -1,0 +1,113 @@
+import { findCondition, isTrue } from "../../api/condition.ts";
+import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { formatDuration, parseDuration } from "../../core/duration.ts";
+import type { FlowResult } from "../../core/run.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
+import type { AppliedRevision } from "./apply-revision.ts";
+import { type Attempt, attempted, elapsedText } from "./attempt.ts";
+import { readyEdge } from "./check-dependencies.ts";
+import type { BuiltManifests } from "./deps.ts";
+import { handled, withConditions, withoutConditions } from "./end-of-run.ts";
+import { withSnapshot } from "./history-snapshots.ts";
+import type { Wait } from "./memo.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+export interface Success {
+  readonly applied: AppliedRevision;
+  readonly built: BuiltManifests;
+  /** With the new inventory. */
+  readonly status: KustomizationStatus;
+  readonly wait: Wait;
+  /** `Health check passed in …`, or undefined where there was nothing to check. */
+  readonly health: string | undefined;
+}
+
+/** Spread over which many objects with one interval run again: Flux's 5 percent. */
+const jitterShare = 0.05;
+
+/** Says that the revision is in the cluster, wakes whoever waited for that, and answers when to look again. */
+export async function reportSuccess(success: Success, attempt: Attempt): Promise<FlowResult> {
+  const { of, source, annotations } = attempt;
+  const before = of.kustomization.status;
+  const interval = parseDuration(of.kustomization.spec.interval);
+  await of.write(successStatus(success, attempt));
+  if (success.health !== undefined && isNews(before, success, source.revision)) {
+    await of.tell({ type: "Normal", reason: "Progressing", message: success.health, annotations });
+  }
+  if (isNewlyReady(before, attempt)) await wakeDependents(of);
+  const took = elapsedText(attempt, attempt.startedAt);
+  const message = `Reconciliation finished in ${took}, next run in ${formatDuration(interval)}`;
+  const metadata = { ...annotations, "kustomize.toolkit.fluxcd.io/commit_status": "update" };
+  await of.tell({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations: metadata });
+  await remember(success, attempt);
+  const spread = 1 - jitterShare + 2 * jitterShare * of.deps.jitter();
+  return { outcome: "applied", dueInMs: interval === 0 ? undefined : interval * spread, memo: { failures: 0 } };
+}
+
+function successStatus({ built, status, health }: Success, attempt: Attempt): KustomizationStatus {
+  const { of, source, startedAt } = attempt;
+  const { revision, originRevision } = source;
+  const now = of.deps.clock.now();
+  const finished = {
+    digest: built.digest,
+    status: "ReconciliationSucceeded",
+    durationMs: now - startedAt,
+    revision,
+    originRevision,
+  };
+  const { lastAppliedOriginRevision: _former, ...rest } = status;
+  const applied: KustomizationStatus = {
+    ...attempted(rest, attempt),
+    observedGeneration: of.generation,
+    lastAppliedRevision: revision,
+    ...(originRevision === undefined ? {} : { lastAppliedOriginRevision: originRevision }),
+    history: [...withSnapshot(status.history ?? [], finished, now)],
+  };
+  const ready = {
+    type: "Ready",
+    status: "True",
+    reason: "ReconciliationSucceeded",
+    message: `Applied revision: ${revision}`,
+  } as const;
+  const cleared = withoutConditions(applied, "Reconciling", "Stalled", ...(health === undefined ? ["Healthy"] : []));
+  const healthy =
+    health === undefined ? [] : [{ type: "Healthy", status: "True", reason: "Succeeded", message: health } as const];
+  return handled(withConditions(cleared, of, ready, ...healthy), of);
+}
+
+/** Whether a passed health check is worth an event: it was not healthy before, or a new revision changed something. */
+function isNews(before: KustomizationStatus, { wait }: Success, revision: string): boolean {
+  const wasHealthy = findCondition(before.conditions ?? [], "Healthy")?.status === "True";
+  return !wasHealthy || (wait.changed && before.lastAppliedRevision !== revision);
+}
+
+function isNewlyReady(before: KustomizationStatus, { of, source }: Attempt): boolean {
+  return (
+    !isTrue(before.conditions ?? [], "Ready") ||
+    before.lastAppliedRevision !== source.revision ||
+    before.observedGeneration !== of.generation
+  );
+}
+
+async function wakeDependents({ deps, run }: SubjectOfRun): Promise<void> {
+  const reason = `${formatWorkKey(run.key)} is ready`;
+  for (const dependent of await deps.edges.listeners(readyEdge(run.key), run.signal)) {
+    await deps.requests.request(dependent, reason, run.signal);
+  }
+}
+
+async function remember({ applied }: Success, { of, source, startedAt }: Attempt): Promise<void> {
+  const at = of.deps.clock.now();
+  const count = (change: string) => applied.applied.filter((object) => object.change === change).length;
+  const record = {
+    at,
+    revision: source.revision,
+    outcome: "ReconciliationSucceeded",
+    durationMs: at - startedAt,
+    created: count("created"),
+    configured: count("configured"),
+    unchanged: count("unchanged"),
+    deleted: applied.pruned.filter(({ kind }) => kind === "deleted").length,
+  };
+  await of.deps.history.append(of.run.key, record, of.run.signal);
+}

@@ -1,0 +1,84 @@
+import type { Artifact } from "../../api/artifact.ts";
+import { sourceGroup } from "../../api/names.ts";
+import { parseOciRepository } from "../../api/oci-repository.ts";
+import { Digest } from "../../core/digest.ts";
+import { subject } from "../../core/object-ref.ts";
+import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
+import type { Blocked } from "./outcome.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/** Flux's `--requeue-dependency`: how long to wait for a source or dependency that no event announces. */
+export const requeueDependencyMs = 30_000;
+
+/** The source of a Kustomization, ready to be fetched. */
+export interface ResolvedSource {
+  readonly kind: "resolved";
+  readonly key: WorkKey;
+  /** `OCIRepository/namespace/name`. */
+  readonly name: string;
+  readonly uid: string;
+  readonly artifact: Artifact;
+  readonly revision: string;
+  readonly originRevision: string | undefined;
+}
+
+/** The key of the source that a Kustomization names. */
+export function sourceKey({ kustomization, namespace, run }: SubjectOfRun): WorkKey {
+  const { sourceRef } = kustomization.spec;
+  return {
+    cluster: run.key.cluster,
+    group: sourceGroup,
+    kind: sourceRef.kind,
+    namespace: sourceRef.namespace ?? namespace,
+    name: sourceRef.name,
+  };
+}
+
+/** The edge on which a source announces new artifacts. */
+export function sourceEdge(key: WorkKey): string {
+  return `src#${formatWorkKey(key)}`;
+}
+
+/**
+ * Looks the source up. The source's own Ready condition does not count: an old artifact of a failing source is still
+ * applied (reference 3.2).
+ */
+export async function resolveSource(of: SubjectOfRun): Promise<ResolvedSource | Blocked> {
+  const key = sourceKey(of);
+  const live = await of.cluster.get({ ...key, version: "v1" }, of.run.signal);
+  if (live === undefined) {
+    const message = `ocirepositories.${sourceGroup} "${key.name}" not found`;
+    return { kind: "blocked", reason: "ArtifactFailed", message, retry: "interval" };
+  }
+  const { artifact } = parseOciRepository(live).status;
+  if (artifact === undefined || live.metadata.deletionTimestamp !== undefined) {
+    const message = "Source artifact not found, retrying in 30s";
+    return { kind: "blocked", reason: "ArtifactFailed", message, retry: "dependency" };
+  }
+  return {
+    kind: "resolved",
+    key,
+    name: subject(key),
+    uid: live.metadata.uid,
+    artifact,
+    revision: artifact.revision,
+    originRevision: artifact.metadata?.["org.opencontainers.image.revision"],
+  };
+}
+
+/**
+ * The artifact's bytes, verified. Only what the source's own flow recorded is fetched, so that whoever can write a status
+ * cannot choose what is applied; the source is asked to bring what is missing.
+ */
+export async function fetchArtifact(source: ResolvedSource, of: SubjectOfRun): Promise<Uint8Array | Blocked> {
+  const { deps, run } = of;
+  const digest = Digest.safeParse(source.artifact.digest);
+  const known =
+    digest.success && (await deps.records.recorded(source.key, source.uid, digest.data, run.signal))
+      ? await deps.artifacts.get(digest.data, run.signal)
+      : undefined;
+  if (known !== undefined) return known;
+  await deps.requests.request(source.key, `artifact of ${source.revision} is missing`, run.signal);
+  const message = "Source is not ready, artifact not found, retrying in 30s";
+  return { kind: "blocked", reason: "ArtifactFailed", message, retry: "dependency" };
+}

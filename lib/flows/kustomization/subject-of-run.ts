@@ -1,0 +1,86 @@
+import type { Kustomization } from "../../api/kustomization.ts";
+import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { kustomizationStatusManager, requestedAtAnnotation } from "../../api/names.ts";
+import { equal } from "../../core/equal.ts";
+import { messageOf } from "../../core/failure.ts";
+import { type JsonObject, toJson } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { refOf } from "../../core/manifest.ts";
+import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
+import type { InventoryOwner } from "../../core/ports/inventory-store.ts";
+import type { Run } from "../../core/run.ts";
+import { type EventToRecord, recordEvent } from "../record-event.ts";
+import type { KustomizationDeps } from "./deps.ts";
+
+/** The Kustomization of one run, what is said of it, and the cluster as this run may write to it. */
+export interface SubjectOfRun {
+  readonly live: LiveObject;
+  readonly kustomization: Kustomization;
+  readonly name: string;
+  readonly namespace: string;
+  readonly generation: number;
+  /** The value of the request annotation, to be copied to the status at the end of the run. */
+  readonly requestedAt: string | undefined;
+  readonly owner: InventoryOwner;
+  readonly run: Run;
+  readonly deps: KustomizationDeps;
+  /** Writes only while the run holds its lease. */
+  readonly cluster: Cluster;
+  /** The status as it stands in the cluster after the last {@link SubjectOfRun.write}. */
+  status(): KustomizationStatus;
+  /** Writes what differs; a status that says nothing new is not written. */
+  write(status: KustomizationStatus): Promise<void>;
+  /** Tells the users. An event that the API server does not take is logged and left out: it decides nothing. */
+  tell(event: EventToRecord): Promise<void>;
+}
+
+export function subjectOfRun(
+  live: LiveObject,
+  kustomization: Kustomization,
+  clusterUid: string,
+  cluster: Cluster,
+  { run, deps }: { readonly run: Run; readonly deps: KustomizationDeps },
+): SubjectOfRun {
+  let status = kustomization.status;
+  const { name, namespace = "", uid, generation = 0 } = live.metadata;
+  return {
+    live,
+    kustomization,
+    name,
+    namespace,
+    generation,
+    requestedAt: live.metadata.annotations?.[requestedAtAnnotation],
+    owner: { uid, clusterUid },
+    run,
+    deps,
+    cluster,
+    status: () => status,
+    write: async (next) => {
+      const body = statusPatch(status, next);
+      if (body === undefined) return;
+      const options = { manager: kustomizationStatusManager, subresource: "status" };
+      await cluster.patch(refOf(live), { type: "merge", body: { status: body } }, options, run.signal);
+      status = next;
+    },
+    tell: async (event) => {
+      try {
+        await recordEvent(cluster, live, event, "kustomize-controller", run, deps.clock);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        deps.log.warn("event not recorded", { ...run.key, reason: event.reason, error: messageOf(error) });
+      }
+    },
+  };
+}
+
+/**
+ * The merge patch from one status to another, or undefined where they say the same. It replaces lists whole but merges maps;
+ * the only map in this status, `inventory`, has always the same one key.
+ */
+function statusPatch(before: KustomizationStatus, after: KustomizationStatus): JsonObject | undefined {
+  const was: Readonly<Record<string, unknown>> = before;
+  const is: Readonly<Record<string, unknown>> = after;
+  const changed = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((key) => !equal(was[key], is[key]));
+  if (changed.length === 0) return undefined;
+  return Object.fromEntries(changed.map((key) => [key, toJson(is[key] ?? null)]));
+}
