@@ -1,0 +1,158 @@
+import { type ByteReader, byteReader } from "./byte-reader.ts";
+
+/** One member of a tar as its header tells it, long names (pax, GNU) already in place. */
+export interface TarMember {
+  readonly name: string;
+  /** The type flag; `0` for a regular file of any dialect. */
+  readonly type: string;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Bytes that follow; 0 for everything that can have none. */
+  readonly size: number;
+  /** The content. It must be read before the next member is asked for, else it is passed over. */
+  bytes(): Promise<Uint8Array>;
+}
+
+const blockBytes = 512;
+const maxHeaderBytes = 1024 * 1024;
+
+/**
+ * The members of a tar, read as it streams by. Ends at the end mark; what follows is not read. Knows ustar, pax and GNU's
+ * long names; GNU's sparse files are refused. Throws a `RangeError` in Go's words for what is no tar.
+ */
+export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TarMember, void, undefined> {
+  const reader = byteReader(chunks);
+  let pax: ReadonlyMap<string, string> = new Map();
+  let longName: string | undefined;
+  for (;;) {
+    const block = await reader.read(blockBytes);
+    if (block === undefined || isZero(block)) return;
+    const header = parseHeader(block);
+    if (header.type === "x") {
+      pax = parsePax(await readHeaderBody(reader, header.size));
+    } else if (header.type === "L") {
+      longName = text(await readHeaderBody(reader, header.size));
+    } else if (header.type === "K") {
+      await readHeaderBody(reader, header.size); // a long link target, which nobody follows
+    } else {
+      yield* member(reader, header, longName ?? pax.get("path") ?? header.name, pax);
+      pax = new Map();
+      longName = undefined;
+    }
+  }
+}
+
+type Header = ReturnType<typeof parseHeader>;
+
+async function* member(
+  reader: ByteReader,
+  { type, mode, size: headerSize }: Header,
+  name: string,
+  pax: ReadonlyMap<string, string>,
+): AsyncGenerator<TarMember, void, undefined> {
+  if (type === "S" || pax.has("GNU.sparse.major") || pax.has("GNU.sparse.map")) {
+    throw new RangeError(`tar file entry ${name} is a sparse file, which is not supported`);
+  }
+  const paxSize = pax.get("size");
+  const told = paxSize === undefined ? headerSize : Number(paxSize);
+  if (!Number.isSafeInteger(told) || told < 0) throw invalidHeader();
+  // Links, devices and folders have no content, whatever their header says.
+  const size = /[123456]/.test(type) ? 0 : told;
+  let unread = size;
+  yield {
+    name,
+    type,
+    mode,
+    size,
+    async bytes() {
+      unread = 0;
+      const content = await reader.read(size);
+      if (content === undefined) throw new RangeError("tar error: unexpected EOF");
+      await reader.skip(padding(size));
+      return content;
+    },
+  };
+  if (unread === 0) return;
+  // The padding may be cut off at the end, the content may not.
+  if (!(await reader.skip(unread))) throw new RangeError("tar error: unexpected EOF");
+  await reader.skip(padding(size));
+}
+
+function parseHeader(block: Uint8Array): { name: string; type: string; mode: number; size: number } {
+  const buffer = Buffer.from(block.buffer, block.byteOffset, block.byteLength);
+  let sum = 0;
+  for (let index = 0; index < blockBytes; index++) sum += index >= 148 && index < 156 ? 32 : (buffer[index] ?? 0);
+  if (parseNumber(buffer.subarray(148, 156)) !== sum) throw invalidHeader();
+  const isUstar = buffer.toString("latin1", 257, 263) === "ustar\0";
+  const prefix = isUstar ? text(buffer.subarray(345, 500)) : "";
+  const base = text(buffer.subarray(0, 100));
+  const name = prefix === "" ? base : `${prefix}/${base}`;
+  const flag = buffer.toString("latin1", 156, 157);
+  const isRegular = flag === "\0" || flag === "7" || flag === "0";
+  // Before POSIX a folder was a file whose name ends with a slash.
+  const type = isRegular ? (name.endsWith("/") ? "5" : "0") : flag;
+  return {
+    name,
+    type,
+    mode: parseNumber(buffer.subarray(100, 108)) & 0o7777,
+    size: parseNumber(buffer.subarray(124, 136)),
+  };
+}
+
+/** Octal text, or big-endian binary marked by the highest bit (GNU, for sizes past 8 GiB). */
+function parseNumber(field: Buffer): number {
+  const first = field[0] ?? 0;
+  if ((first & 0x80) !== 0) {
+    const value = field.reduce((total, byte, index) => total * 256 + (index === 0 ? byte & 0x7f : byte), 0);
+    if (!Number.isSafeInteger(value) || first === 0xff) throw invalidHeader();
+    return value;
+  }
+  const digits = text(field).trim();
+  if (!/^[0-7]*$/.test(digits)) throw invalidHeader();
+  return digits === "" ? 0 : Number.parseInt(digits, 8);
+}
+
+/** Records `<length> <key>=<value>\n`, the length counting itself. */
+function parsePax(bytes: Uint8Array): ReadonlyMap<string, string> {
+  const records = new Map<string, string>();
+  const buffer = Buffer.from(bytes);
+  for (let at = 0; at < buffer.length; ) {
+    const space = buffer.indexOf(0x20, at);
+    const digits = space === -1 ? "" : buffer.toString("latin1", at, space);
+    const end = at + Number(digits);
+    if (!/^\d{1,7}$/.test(digits) || end > buffer.length || end <= space || buffer[end - 1] !== 0x0a)
+      throw invalidHeader();
+    const record = buffer.toString("utf8", space + 1, end - 1);
+    const equals = record.indexOf("=");
+    if (equals <= 0) throw invalidHeader();
+    records.set(record.slice(0, equals), record.slice(equals + 1));
+    at = end;
+  }
+  return records;
+}
+
+async function readHeaderBody(reader: ByteReader, size: number): Promise<Uint8Array> {
+  if (size > maxHeaderBytes) throw invalidHeader();
+  const bytes = await reader.read(size);
+  if (bytes === undefined) throw new RangeError("tar error: unexpected EOF");
+  await reader.skip(padding(size));
+  return bytes;
+}
+
+function padding(size: number): number {
+  return (blockBytes - (size % blockBytes)) % blockBytes;
+}
+
+/** Up to the first NUL. */
+function text(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end));
+}
+
+function isZero(block: Uint8Array): boolean {
+  return block.every((byte) => byte === 0);
+}
+
+function invalidHeader(): RangeError {
+  return new RangeError("tar error: archive/tar: invalid tar header");
+}

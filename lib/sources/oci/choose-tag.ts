@@ -1,0 +1,50 @@
+import { RE2JS } from "re2js";
+import { messageOf } from "../../core/failure.ts";
+import { parseSemverRange, type SemverRange } from "../semver-range.ts";
+import { compareSemver, parseSemver, type SemverVersion } from "../semver-version.ts";
+
+/**
+ * The tag with the highest version in a range, as it is spelled. `filter` is a regular expression that tags must match
+ * first. Helm writes `+` as `_`, which no tag may hold: where the layer is a chart, it is read back.
+ * Throws a `RangeError` with Flux's text where the range or the filter cannot be read or nothing matches.
+ */
+export function chooseTag(
+  tags: readonly string[],
+  {
+    semver,
+    filter,
+    isChart,
+  }: { readonly semver: string; readonly filter: string | undefined; readonly isChart: boolean },
+): string {
+  const candidates = filter === undefined || filter === "" ? tags : tags.filter(matching(filter));
+  const range = rangeOf(semver);
+  let best: { readonly tag: string; readonly version: SemverVersion } | undefined;
+  for (const tag of candidates) {
+    const version = parseSemver(isChart ? tag.replaceAll("_", "+") : tag);
+    if (version === undefined || !range(version)) continue;
+    const order = best === undefined ? 1 : compareSemver(version, best.version);
+    // Versions that differ in their build only are equal: the later name, so that the choice is the same each time.
+    if (best === undefined || order > 0 || (order === 0 && tag > best.tag)) best = { tag, version };
+  }
+  if (best === undefined) throw new RangeError(`no match found for semver: ${semver}`);
+  return best.tag;
+}
+
+function rangeOf(text: string): SemverRange {
+  try {
+    return parseSemverRange(text);
+  } catch (error) {
+    throw new RangeError(`semver '${text}' parse error: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** RE2, as Flux has it: unanchored, and linear in time whatever the pattern. */
+function matching(pattern: string): (tag: string) => boolean {
+  let expression: RE2JS;
+  try {
+    expression = RE2JS.compile(pattern);
+  } catch (error) {
+    throw new RangeError(`semverFilter '${pattern}' parse error: ${messageOf(error)}`, { cause: error });
+  }
+  return (tag) => expression.matcher(tag).find();
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { Secret } from "../../core/secret.ts";
+
+/** A user name and a password for a registry. */
+export interface RegistryCredentials {
+  readonly username: string;
+  readonly password: Secret;
+}
+
+const Entry = z.object({
+  auth: z.string().optional(),
+  username: z.string().optional(),
+  password: z.string().optional(),
+});
+const Entries = z.record(z.string(), Entry);
+const DockerConfig = z.object({ auths: Entries });
+
+/** The hosts that Docker Hub goes by. */
+const dockerHub = new Set(["docker.io", "index.docker.io", "registry-1.docker.io"]);
+
+/**
+ * The credentials for a host in a `.dockerconfigjson` or, without `auths`, a `.dockercfg`; undefined where there is no entry
+ * for it. Throws a `RangeError`, which quotes nothing, where it cannot be read.
+ */
+export function credentialsFor(host: string, dockerConfig: string): RegistryCredentials | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(dockerConfig);
+  } catch {
+    // The parser's own message would quote the text, which holds passwords.
+    throw new RangeError("it is no JSON");
+  }
+  const current = DockerConfig.safeParse(json);
+  const entries = current.success ? current.data.auths : Entries.safeParse(json).data;
+  if (entries === undefined) throw new RangeError("it has no entries for registries");
+  const found = Object.entries(entries).find(([key]) => isSameHost(hostOf(key), host));
+  if (found === undefined) return undefined;
+  const [, { auth, username, password }] = found;
+  if (username !== undefined && password !== undefined) return { username, password: new Secret(password) };
+  if (auth === undefined) return undefined;
+  const decoded = Buffer.from(auth, "base64").toString();
+  const colon = decoded.indexOf(":");
+  if (colon === -1) throw new RangeError(`the auth of ${host} is not base64 of user:password`);
+  return { username: decoded.slice(0, colon), password: new Secret(decoded.slice(colon + 1)) };
+}
+
+/** Keys are hosts, or URLs such as `https://index.docker.io/v1/`. */
+function hostOf(key: string): string {
+  return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+}
+
+function isSameHost(a: string, b: string): boolean {
+  return a === b || (dockerHub.has(a) && dockerHub.has(b));
+}

@@ -1,0 +1,123 @@
+import { z } from "zod";
+import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
+import { type Digest, digestOf } from "../../core/digest.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
+import { archiveTree } from "../archive/archive-tree.ts";
+import { type ArchiveLimits, unpack } from "../archive/unpack.ts";
+import { mediaTypes } from "./media-types.ts";
+import { parseJson } from "./parse-json.ts";
+import type { RegistryClient } from "./registry-client.ts";
+import { failureOf } from "./registry-failure.ts";
+
+/** What is stored for a source. */
+export interface PulledArtifact {
+  readonly bytes: Uint8Array;
+  readonly digest: Digest;
+  /** The manifest's annotations. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Links in the layer, which were not followed. */
+  readonly links: readonly string[];
+}
+
+const Descriptor = z.object({
+  mediaType: z.string(),
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  size: z.number(),
+});
+const Platform = z.object({ os: z.string(), architecture: z.string() });
+const Manifest = z.object({
+  layers: z.array(Descriptor).default([]),
+  annotations: z.record(z.string(), z.string()).default({}),
+});
+const Index = z.object({ manifests: z.array(Descriptor.extend({ platform: Platform.optional() })) });
+
+/**
+ * Pulls what a digest names, takes its layer and makes the artifact of it (reference 3.3, steps 7 to 9). `digest` may be an
+ * index's: then its linux/amd64 child is taken. Throws a {@link Failure} with Flux's reason and text.
+ */
+export async function pullArtifact(
+  spec: Pick<OciRepositorySpec, "ignore" | "layerSelector" | "url">,
+  repository: string,
+  digest: string,
+  registry: RegistryClient,
+  limits: ArchiveLimits,
+  signal: AbortSignal,
+): Promise<PulledArtifact> {
+  const manifest = await pullManifest(spec.url, repository, digest, registry, signal);
+  const layer = chooseLayer(manifest.layers, spec.layerSelector?.mediaType);
+  const isCopy = spec.layerSelector?.operation === "copy";
+  const failed = (error: unknown): unknown => {
+    const what = isCopy ? "copy layer" : "extract layer contents";
+    const text = `failed to ${what} from artifact: ${messageOf(error)}`;
+    if (error instanceof RangeError) return new Failure("OCIArtifactLayerOperationFailed", text, { cause: error });
+    return failureOf("OCIArtifactLayerOperationFailed", text, error, signal);
+  };
+  try {
+    if (layer.size > limits.maxPackedBytes) {
+      throw new RangeError(`the layer has ${layer.size} bytes, ${limits.maxPackedBytes} are allowed`);
+    }
+    const packed = await registry.blob(repository, layer.digest, limits.maxPackedBytes, signal);
+    const { annotations: metadata } = manifest;
+    if (isCopy) return { bytes: packed, digest: digestOf(packed), metadata, links: [] };
+    const { entries, links } = await unpack(packed, limits, signal);
+    const bytes = await archiveTree(entries, spec.ignore);
+    return { bytes, digest: digestOf(bytes), metadata, links };
+  } catch (error) {
+    throw failed(error);
+  }
+}
+
+async function pullManifest(
+  url: string,
+  repository: string,
+  digest: string,
+  registry: RegistryClient,
+  signal: AbortSignal,
+): Promise<z.infer<typeof Manifest>> {
+  const pull = async (wanted: string): Promise<{ readonly mediaType: string; readonly json: unknown }> => {
+    try {
+      const { bytes, mediaType } = await registry.manifest(repository, wanted, signal);
+      return { mediaType: mediaType.split(";", 1).join("").trim(), json: parseJson(bytes) };
+    } catch (error) {
+      throw failureOf(
+        "OCIArtifactPullFailed",
+        `failed to pull artifact from '${url}': ${messageOf(error)}`,
+        error,
+        signal,
+      );
+    }
+  };
+  let found = await pull(digest);
+  if (found.mediaType === mediaTypes.index || found.mediaType === mediaTypes.dockerIndex) {
+    const child = Index.safeParse(found.json).data?.manifests.find(
+      // A child that does not say what it is for is for the default.
+      ({ platform }) => platform === undefined || (platform.os === "linux" && platform.architecture === "amd64"),
+    );
+    if (child === undefined) {
+      const why = `no child with platform linux/amd64 in index ${digest}`;
+      throw new Failure("OCIArtifactPullFailed", `failed to pull artifact from '${url}': ${why}`);
+    }
+    found = await pull(child.digest);
+  }
+  const parsed = Manifest.safeParse(found.json);
+  if (parsed.success) return parsed.data;
+  throw new Failure(
+    "OCIArtifactLayerOperationFailed",
+    `failed to parse artifact manifest: ${z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, " ")}`,
+  );
+}
+
+function chooseLayer(
+  layers: readonly z.infer<typeof Descriptor>[],
+  mediaType: string | undefined,
+): z.infer<typeof Descriptor> {
+  const [first] = layers;
+  if (first === undefined) throw new Failure("OCIArtifactLayerOperationFailed", "no layers found in artifact");
+  if (mediaType === undefined || mediaType === "") return first;
+  const found = layers.find((layer) => layer.mediaType === mediaType);
+  if (found !== undefined) return found;
+  throw new Failure(
+    "OCIArtifactLayerOperationFailed",
+    `failed to find layer with media type '${mediaType}' in artifact`,
+  );
+}

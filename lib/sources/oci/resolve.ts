@@ -1,0 +1,58 @@
+import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
+import { chooseTag } from "./choose-tag.ts";
+import { mediaTypes } from "./media-types.ts";
+import type { RegistryClient } from "./registry-client.ts";
+import { failureOf } from "./registry-failure.ts";
+import type { RepositoryAddress } from "./repository-url.ts";
+
+/** What an OCIRepository points at now. */
+export interface Resolved {
+  /** `<tag>@sha256:…`, or the digest alone where the spec names one. */
+  readonly revision: string;
+  /** `host/repository:tag`, as messages name it. */
+  readonly reference: string;
+  /** Of the manifest or index; everything after goes by it. */
+  readonly digest: string;
+}
+
+const digestPattern = /^sha256:[0-9a-f]{64}$/;
+
+/**
+ * Follows `spec.ref`: digest before semver before tag before `latest` (reference 3.3). A digest is taken as it is, without
+ * a look at the registry. Throws a {@link Failure} with Flux's reason and text.
+ */
+export async function resolve(
+  spec: Pick<OciRepositorySpec, "layerSelector" | "ref" | "url">,
+  { host, repository }: RepositoryAddress,
+  registry: RegistryClient,
+  signal: AbortSignal,
+): Promise<Resolved> {
+  const { digest, semver, semverFilter, tag = "" } = spec.ref ?? {};
+  if (digest !== undefined && digest !== "") {
+    if (!digestPattern.test(digest)) {
+      const why = `'${digest}' is no digest, write sha256: and 64 lower-case hexadecimal digits`;
+      throw new Failure("ReadOperationFailed", `failed to determine the artifact tag for '${spec.url}': ${why}`);
+    }
+    return { revision: digest, reference: `${host}/${repository}@${digest}`, digest };
+  }
+  let chosen = tag === "" ? "latest" : tag;
+  if (semver !== undefined && semver !== "") {
+    const isChart = spec.layerSelector?.mediaType === mediaTypes.helmChart;
+    try {
+      chosen = chooseTag(await registry.tags(repository, signal), { semver, filter: semverFilter, isChart });
+    } catch (error) {
+      const text = `failed to determine the artifact tag for '${spec.url}': ${messageOf(error)}`;
+      throw error instanceof RangeError
+        ? new Failure("ReadOperationFailed", text, { cause: error })
+        : failureOf("ReadOperationFailed", text, error, signal);
+    }
+  }
+  try {
+    const found = await registry.digestOfTag(repository, chosen, signal);
+    return { revision: `${chosen}@${found}`, reference: `${host}/${repository}:${chosen}`, digest: found };
+  } catch (error) {
+    const text = `failed to determine artifact digest: ${messageOf(error)}`;
+    throw failureOf("OCIArtifactPullFailed", text, error, signal);
+  }
+}

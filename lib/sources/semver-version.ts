@@ -1,0 +1,68 @@
+/** A semantic version. Numbers stay text without leading zeros: they are compared exactly, however long they are. */
+export interface SemverVersion {
+  readonly major: string;
+  readonly minor: string;
+  readonly patch: string;
+  /** Dot-separated; empty for a release. */
+  readonly pre: string;
+  /** As it was written, for looking it up. */
+  readonly original: string;
+}
+
+const versionPattern =
+  /^v?(\d{1,20})\.(\d{1,20})\.(\d{1,20})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+
+/** Reads a tag as a version: three numbers, with a `v` before them or not. Undefined for `1.2`, `latest` and the like. */
+export function parseSemver(text: string): SemverVersion | undefined {
+  const [, major, minor, patch, pre = ""] = versionPattern.exec(text) ?? [];
+  if (major === undefined || minor === undefined || patch === undefined || !isPrerelease(pre)) return undefined;
+  return { major: trimZeros(major), minor: trimZeros(minor), patch: trimZeros(patch), pre, original: text };
+}
+
+/** Negative, zero or positive, by the precedence of semver.org: build metadata has no part in it. */
+export function compareSemver(a: SemverVersion, b: SemverVersion): number {
+  return (
+    compareNumbers(a.major, b.major) ||
+    compareNumbers(a.minor, b.minor) ||
+    compareNumbers(a.patch, b.patch) ||
+    comparePrerelease(a.pre, b.pre)
+  );
+}
+
+export function compareNumbers(a: string, b: string): number {
+  return a.length - b.length || compareTexts(a, b);
+}
+
+/** A numeric part with a leading zero makes a version invalid; the empty pre-release is a release. */
+export function isPrerelease(pre: string): boolean {
+  return pre === "" || pre.split(".").every((part) => !/^0\d+$/.test(part));
+}
+
+export function trimZeros(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, "");
+}
+
+function comparePrerelease(a: string, b: string): number {
+  if (a === "" || b === "") return a === b ? 0 : a === "" ? 1 : -1;
+  const others = b.split(".");
+  const parts = a.split(".");
+  for (const [index, part] of parts.entries()) {
+    const other = others[index];
+    if (other === undefined) return 1;
+    const order = comparePart(part, other);
+    if (order !== 0) return order;
+  }
+  return parts.length - others.length;
+}
+
+function comparePart(a: string, b: string): number {
+  const isNumberA = /^\d+$/.test(a);
+  const isNumberB = /^\d+$/.test(b);
+  if (isNumberA && isNumberB) return compareNumbers(a, b);
+  if (isNumberA !== isNumberB) return isNumberA ? -1 : 1;
+  return compareTexts(a, b);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
