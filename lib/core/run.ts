@@ -20,6 +20,14 @@ export interface Run {
   superseded(): Promise<boolean>;
 }
 
+/** What a run looked at. */
+export interface Seen {
+  readonly objectUid: string;
+  readonly clusterUid: string;
+  /** Of the source, where there was one. */
+  readonly revision?: string;
+}
+
 /** When a flow wants to run again without an event: `dueInMs` from now, or not at all. */
 export interface FlowResult {
   readonly dueInMs: number | undefined;
@@ -28,6 +36,8 @@ export interface FlowResult {
    * example. A hint like any other: a run without it does the same, only later.
    */
   readonly memo?: JsonObject;
+  /** Kept in the work item, for people and for the sweep. */
+  readonly seen?: Seen;
   /** A word for logs: `applied`, `failed`, `waiting`, `suspended`, `deleted`, `absent`, … */
   readonly outcome: string;
 }

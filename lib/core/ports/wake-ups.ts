@@ -1,0 +1,44 @@
+import { z } from "zod";
+import type { WorkKey } from "../work-key.ts";
+
+/** The longest that a message can be delayed: 15 minutes, as in SQS. */
+export const maxDelayMs = 900_000;
+
+const counter = z.int().min(0);
+
+/** "Look at this object." Names it and carries no state, so that lost, doubled and late ones do no harm. */
+export const WakeUp = z.strictObject({
+  /** The text of a work key. */
+  key: z.string().min(1).max(1300),
+  /** The lease that stood in the way of the wake-up that this one takes over from, one lease's length ago. */
+  held: z.strictObject({ token: counter, renewals: counter }).optional(),
+  /** The item's `dueAt` that this message was delayed for: with it the queue, not the reader's clock, says that it is due. */
+  dueAt: z.number().optional(),
+});
+export type WakeUp = z.infer<typeof WakeUp>;
+
+/** The queue of wake-ups as its senders see it. A message may come late, more than once, in any order or not at all. */
+export interface WakeUps {
+  /** `delayMs`: 0 to {@link maxDelayMs}, rounded up to what the queue can do. A call that throws may have sent it all the same. */
+  send(wakeUp: WakeUp, delayMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** A message in hand. While its reader lives, the queue must not hand it to another. */
+export interface Delivery {
+  readonly wakeUp: WakeUp;
+  /** Hides the message for another `visibilityMs` from now. */
+  extend(visibilityMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** An object that is not run any more because its runs do not end. */
+export interface DeadLetter {
+  readonly key: WorkKey;
+  readonly attempts: number;
+  /** The last fault, for people; without secrets. */
+  readonly message: string;
+}
+
+/** Where somebody looks, and an alarm is set. */
+export interface DeadLetters {
+  send(letter: DeadLetter, signal: AbortSignal): Promise<void>;
+}
