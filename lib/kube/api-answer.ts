@@ -1,0 +1,99 @@
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { type ApiCause, ApiError, type ApiReason } from "../core/ports/cluster.ts";
+import type { Answer } from "./transport.ts";
+
+const maxQuotedChars = 1_000;
+
+/** What the codes mean where an answer is no `Status`, for example one of a proxy before the server. */
+const reasonByCode: Readonly<Record<number, ApiReason>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  422: "Invalid",
+  429: "TooManyRequests",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+/** The JSON of an answer. Throws an {@link ApiError} where it is none. */
+export function jsonOf(answer: Pick<Answer, "status" | "text">): JsonObject {
+  const value = parsed(answer.text);
+  if (value !== undefined) return value;
+  const message = `the cluster's answer is no JSON object: ${answer.text.slice(0, maxQuotedChars)}`;
+  throw new ApiError({ code: answer.status, reason: "InternalError", message });
+}
+
+/** The error that an answer of another status than 2xx tells. */
+export function errorOf(answer: Answer): ApiError {
+  const status = parsed(answer.text);
+  const retryAfterMs = retryAfterOf(answer);
+  if (status === undefined || status["kind"] !== "Status") {
+    const text = answer.text.trim().slice(0, maxQuotedChars);
+    return new ApiError({
+      code: answer.status,
+      reason: reasonByCode[answer.status] ?? "InternalError",
+      message: text === "" ? `the cluster answered with status ${answer.status} and nothing else` : text,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  }
+  return errorOfStatus(status, answer.status, retryAfterMs);
+}
+
+/** The error that a `metav1.Status` tells, in an answer or in a watch. */
+export function errorOfStatus(status: JsonObject, httpStatus: number, retryAfterMs?: number): ApiError {
+  const { code, reason, message } = status;
+  return new ApiError({
+    code: typeof code === "number" ? code : httpStatus,
+    reason: typeof reason === "string" ? reason : "",
+    message: typeof message === "string" ? message : `the cluster answered with status ${httpStatus}`,
+    causes: causesOf(status),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** Whether a 404 says that this one object is not there, rather than that its kind, its version or its namespace is not. */
+export function isObjectMissing(answer: Answer, name: string, plural: string): boolean {
+  if (answer.status !== 404) return false;
+  const details = parsed(answer.text)?.["details"];
+  return isJsonObject(details) && details["name"] === name && details["kind"] === plural;
+}
+
+/** The texts of `Warning: 299 - "text"` headers. */
+export function warningsOf({ rawHeaders }: Pick<Answer, "rawHeaders">): readonly string[] {
+  const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "warning");
+  return values.flatMap((value) =>
+    [...value.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = ""]) => text.replaceAll(/\\(.)/g, "$1")),
+  );
+}
+
+/** The server's wish in milliseconds; it gives seconds, in the header or in the Status. */
+export function retryAfterOf({ headers, text }: Pick<Answer, "headers" | "text">): number | undefined {
+  const header = headers["retry-after"];
+  const details = header === undefined ? parsed(text)?.["details"] : undefined;
+  const seconds =
+    header === undefined ? (isJsonObject(details) ? details["retryAfterSeconds"] : undefined) : Number(header);
+  return typeof seconds === "number" && seconds >= 0 ? seconds * 1000 : undefined;
+}
+
+function causesOf(status: JsonObject): readonly ApiCause[] {
+  const details = status["details"];
+  const causes = isJsonObject(details) ? details["causes"] : undefined;
+  if (!Array.isArray(causes)) return [];
+  return causes.filter(isJsonObject).map(({ reason, message, field }) => ({
+    ...(typeof reason === "string" ? { reason } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+    ...(typeof field === "string" ? { field } : {}),
+  }));
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

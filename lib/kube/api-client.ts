@@ -1,0 +1,172 @@
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../core/ports/clock.ts";
+import { ApiError } from "../core/ports/cluster.ts";
+import { errorOf, retryAfterOf } from "./api-answer.ts";
+import type { ClusterConfig } from "./cluster-config.ts";
+import { credentials } from "./credentials.ts";
+import { type Answer, type Exchange, transport } from "./transport.ts";
+
+/** What a request does, in the words of Kubernetes' audit log, with discovery and server-side apply apart. */
+export type Verb = "apply" | "create" | "delete" | "discovery" | "get" | "list" | "patch" | "watch";
+
+/** One request that was sent, for counting. */
+export interface SentRequest {
+  readonly verb: Verb;
+  readonly dryRun: boolean;
+  readonly path: string;
+  /** 0 where no answer came. */
+  readonly status: number;
+}
+
+export interface ApiDeps {
+  readonly clock: Clock;
+  /** What credential plugins inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told of every request that was sent, repeated ones too. */
+  readonly observe?: (request: SentRequest) => void;
+  /** Time limit of one call, its repetitions included: 10 s by default, 15 s at most, which is a lease's safety margin. */
+  readonly limitMs?: number;
+}
+
+export interface ApiRequest {
+  readonly verb: Verb;
+  readonly method: Exchange["method"];
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly accept?: string;
+  readonly body?: { readonly type: string; readonly json: unknown };
+  readonly repeatable: boolean;
+}
+
+export interface ApiClient {
+  /** The answer, whatever its status, after the repetitions that the server asks for. */
+  send(request: ApiRequest, signal: AbortSignal): Promise<Answer>;
+  /** As `send`, but any other status than 2xx is thrown as an {@link ApiError}. */
+  expect(request: ApiRequest, signal: AbortSignal): Promise<Answer>;
+  /** A stream whose head says 2xx, on a connection of its own. */
+  open(request: ApiRequest, signal: AbortSignal): Promise<IncomingMessage>;
+  close(): void;
+}
+
+const defaultLimitMs = 10_000;
+const maxLimitMs = 15_000;
+const maxAnswerBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
+const maxRepetitions = 8;
+
+/** Requests to one API server: who we are, how long it may take, and what is tried again. */
+export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
+  const { clock, observe } = deps;
+  const limitMs = Math.min(deps.limitMs ?? defaultLimitMs, maxLimitMs);
+  const wire = transport(config);
+  const identity = credentials(config.user, deps.env, clock);
+
+  const exchangeOf = async (request: ApiRequest, remainingMs: number, signal: AbortSignal): Promise<Exchange> => {
+    const { headers, certificate } = await identity.current(signal);
+    const { body, accept = "application/json" } = request;
+    return {
+      method: request.method,
+      path: pathOf(request),
+      headers: { ...headers, accept, ...(body === undefined ? {} : { "content-type": body.type }) },
+      certificate,
+      body: body === undefined ? undefined : JSON.stringify(body.json),
+      limitMs: remainingMs,
+      maxBytes: maxAnswerBytes,
+      repeatable: request.repeatable,
+    };
+  };
+
+  const observed = async <T>(
+    request: ApiRequest,
+    statusOf: (result: T) => number,
+    work: () => Promise<T>,
+  ): Promise<T> => {
+    let status = 0;
+    try {
+      const result = await work();
+      status = statusOf(result);
+      return result;
+    } finally {
+      observe?.({ verb: request.verb, dryRun: request.query?.["dryRun"] === "All", path: request.path, status });
+    }
+  };
+
+  const send = async (request: ApiRequest, signal: AbortSignal): Promise<Answer> => {
+    const endsAt = clock.monotonic() + limitMs;
+    let renewed = false;
+    for (let repetitions = 0; ; repetitions++) {
+      // A wait that has used up the time leaves a moment for the last try.
+      const remainingMs = Math.max(endsAt - clock.monotonic(), 1);
+      const exchange = await exchangeOf(request, remainingMs, signal);
+      const answer = await observed(
+        request,
+        ({ status }) => status,
+        () => wire.send(exchange, signal),
+      );
+      if (answer.status === 401 && !renewed && identity.renew()) {
+        renewed = true;
+        continue;
+      }
+      const waitMs = waitBefore(answer, request.repeatable);
+      if (waitMs === undefined || repetitions >= maxRepetitions || clock.monotonic() + waitMs >= endsAt) return answer;
+      await clock.sleep(waitMs, signal);
+    }
+  };
+
+  return {
+    send,
+    async expect(request, signal) {
+      const answer = await send(request, signal);
+      if (answer.status < 200 || answer.status > 299) throw errorOf(answer);
+      return answer;
+    },
+    async open(request, signal) {
+      const exchange = await exchangeOf(request, limitMs, signal);
+      const response = await observed(
+        request,
+        ({ statusCode = 0 }) => statusCode,
+        () => wire.open(exchange, signal),
+      );
+      const status = response.statusCode ?? 0;
+      if (status >= 200 && status <= 299) return response;
+      if (status === 401) identity.renew();
+      throw errorOf({
+        status,
+        headers: response.headers,
+        rawHeaders: response.rawHeaders,
+        text: await headOf(response),
+      });
+    },
+    close() {
+      wire.close();
+    },
+  };
+}
+
+/** How long to wait before the same request is sent again; undefined where its answer is final. */
+function waitBefore(answer: Answer, repeatable: boolean): number | undefined {
+  // The server has not begun with a request that it answers with 429.
+  if (answer.status === 429) return retryAfterOf(answer) ?? 1_000;
+  return answer.status >= 500 && repeatable ? retryAfterOf(answer) : undefined;
+}
+
+function pathOf({ path, query = {} }: ApiRequest): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+async function headOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response) {
+      if (!Buffer.isBuffer(chunk)) break;
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxErrorBytes) break;
+    }
+  } catch (error) {
+    throw new ApiError({ code: 0, reason: "Unreachable", message: "the cluster's answer broke off" }, { cause: error });
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,58 @@
+import type { Secret } from "../core/secret.ts";
+
+/** Where a cluster is and who we are there, with every file read and every default filled in. */
+export interface ClusterConfig {
+  /** What messages call it: the kubeconfig's context, or `in-cluster`. */
+  readonly name: string;
+  readonly server: URL;
+  /** The context's namespace, for commands that follow it. */
+  readonly namespace: string | undefined;
+  readonly tls: TlsConfig;
+  /** An HTTP proxy for the connection. */
+  readonly proxy: URL | undefined;
+  readonly user: UserConfig;
+}
+
+export interface TlsConfig {
+  /** PEM of the authorities to trust in place of the public ones. */
+  readonly ca: string | undefined;
+  /** The name that the server's certificate has to carry, where it is not the host of the URL. */
+  readonly serverName: string | undefined;
+  readonly insecure: boolean;
+}
+
+/** How to prove who we are. Every part that is given is sent. */
+export interface UserConfig {
+  readonly name: string;
+  readonly certificate: ClientCertificate | undefined;
+  readonly token: TokenSource | undefined;
+  readonly impersonate: Impersonation | undefined;
+}
+
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: Secret;
+}
+
+export type TokenSource =
+  | { readonly kind: "token"; readonly token: Secret }
+  /** Read again now and then: whoever writes it rotates it. */
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "basic"; readonly username: string; readonly password: Secret }
+  | { readonly kind: "exec"; readonly plugin: ExecPlugin };
+
+/** A program that prints an `ExecCredential`, for example `aws eks get-token`. */
+export interface ExecPlugin {
+  readonly apiVersion: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly installHint: string | undefined;
+  /** `spec.cluster` of KUBERNETES_EXEC_INFO, where the plugin asks for it. */
+  readonly cluster: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Impersonation {
+  readonly user: string;
+  readonly groups: readonly string[];
+}

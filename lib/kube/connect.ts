@@ -1,0 +1,173 @@
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { refOf } from "../core/manifest.ts";
+import { formatApiVersion, type VersionedRef } from "../core/object-ref.ts";
+import { ApiError, type Cluster, type Patch, type Resource } from "../core/ports/cluster.ts";
+import { errorOf, isObjectMissing, jsonOf, warningsOf } from "./api-answer.ts";
+import { type ApiClient, type ApiDeps, type ApiRequest, apiClient } from "./api-client.ts";
+import type { ClusterConfig } from "./cluster-config.ts";
+import { type Discovery, discovery } from "./discovery.ts";
+import { listPages } from "./list-pages.ts";
+import { listItem, liveObject } from "./live-object.ts";
+import { collectionPath, objectPath } from "./resource-path.ts";
+import type { Answer } from "./transport.ts";
+import { watchEvents } from "./watch-events.ts";
+
+const partialList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+const patchTypes = {
+  merge: "application/merge-patch+json",
+  json: "application/json-patch+json",
+} as const satisfies Record<Patch["type"], string>;
+
+/** The {@link Cluster} port on Kubernetes' HTTP API. `close` ends the connections that are kept. */
+export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close(): void } {
+  const client = apiClient(config, deps);
+  const kinds = discovery(client, deps.clock);
+  return {
+    async uid(signal) {
+      const request = { verb: "get", method: "GET", path: "/api/v1/namespaces/kube-system", repeatable: true } as const;
+      return liveObject(jsonOf(await client.expect(request, signal))).metadata.uid;
+    },
+    resource: (query, signal) => kinds.find(query, signal),
+    async get(ref, signal) {
+      const resource = await resourceOf(kinds, ref, signal);
+      const request = { verb: "get", method: "GET", path: objectPath(resource, ref), repeatable: true } as const;
+      const answer = await client.send(request, signal);
+      if (isObjectMissing(answer, ref.name, resource.plural)) return undefined;
+      return liveObject(jsonOf(accepted(answer, resource, kinds)));
+    },
+    async list(query, signal) {
+      const resource = await resourceOf(kinds, query, signal);
+      const { items } = await listPages(client, resource, query, "application/json", signal);
+      return items.map((item) => listItem(item, query));
+    },
+    async listMetadata(query, signal) {
+      const resource = await resourceOf(kinds, query, signal);
+      const { items } = await listPages(client, resource, query, partialList, signal);
+      return items.map((item) => {
+        const { apiVersion, kind, metadata } = listItem(item, query);
+        return { apiVersion, kind, metadata };
+      });
+    },
+    async apply(manifest, { manager, force, dryRun, fieldValidation, subresource }, signal) {
+      const ref = refOf(manifest);
+      const resource = await resourceOf(kinds, ref, signal);
+      const answer = await write(client, kinds, resource, signal, {
+        verb: "apply",
+        method: "PATCH",
+        path: objectPath(resource, ref, subresource),
+        query: { fieldManager: manager, force: String(force), dryRun: dryRunOf(dryRun), fieldValidation },
+        body: { type: "application/apply-patch+yaml", json: manifest },
+        repeatable: true,
+      });
+      return { object: liveObject(jsonOf(answer)), created: answer.status === 201, warnings: warningsOf(answer) };
+    },
+    async create(manifest, { manager, dryRun, subresource }, signal) {
+      const ref = refOf(manifest);
+      const resource = await resourceOf(kinds, ref, signal);
+      const path =
+        subresource === undefined ? collectionPath(resource, ref.namespace) : objectPath(resource, ref, subresource);
+      const answer = await write(client, kinds, resource, signal, {
+        verb: "create",
+        method: "POST",
+        path,
+        query: { fieldManager: manager, dryRun: dryRunOf(dryRun) },
+        body: { type: "application/json", json: manifest },
+        // Sent twice, the second would find the object of the first and fail.
+        repeatable: false,
+      });
+      return liveObject(jsonOf(answer));
+    },
+    async patch(ref, patch, { manager, dryRun, subresource }, signal) {
+      const resource = await resourceOf(kinds, ref, signal);
+      const answer = await write(client, kinds, resource, signal, {
+        verb: "patch",
+        method: "PATCH",
+        path: objectPath(resource, ref, subresource),
+        query: { fieldManager: manager, dryRun: dryRunOf(dryRun) },
+        body: { type: patchTypes[patch.type], json: patch.body },
+        repeatable: patch.type === "merge",
+      });
+      return liveObject(jsonOf(answer));
+    },
+    async delete(ref, { uid, resourceVersion, propagation }, signal) {
+      const resource = await resourceOf(kinds, ref, signal);
+      const preconditions = {
+        ...(uid === undefined ? {} : { uid }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      };
+      const options = { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: propagation, preconditions };
+      const path = objectPath(resource, ref);
+      const body = { type: "application/json", json: options };
+      const answer = await client.send({ verb: "delete", method: "DELETE", path, body, repeatable: true }, signal);
+      if (isObjectMissing(answer, ref.name, resource.plural)) return "gone";
+      return isHeld(jsonOf(accepted(answer, resource, kinds))) ? "deleting" : "deleted";
+    },
+    async *watch(query, signal) {
+      const resource = await resourceOf(kinds, query, signal);
+      yield* watchEvents(client, resource, query, signal);
+    },
+    close() {
+      client.close();
+    },
+  };
+}
+
+async function resourceOf(
+  kinds: Discovery,
+  { group, version, kind }: Pick<VersionedRef, "group" | "version" | "kind">,
+  signal: AbortSignal,
+): Promise<Resource> {
+  const resource = await kinds.find({ group, version, kind }, signal);
+  if (resource !== undefined) return resource;
+  const message = `no matches for kind "${kind}" in version "${formatApiVersion({ group, version })}"`;
+  throw new ApiError({ code: 404, reason: "NoMatch", message });
+}
+
+async function write(
+  client: ApiClient,
+  kinds: Discovery,
+  resource: Resource,
+  signal: AbortSignal,
+  request: ApiRequest,
+): Promise<Answer> {
+  return accepted(await client.send(request, signal), resource, kinds);
+}
+
+/** The answer, if it says success. A path that is not there means that what we know of the server's kinds is old. */
+function accepted(answer: Answer, resource: Resource, kinds: Discovery): Answer {
+  if (answer.status >= 200 && answer.status <= 299) return answer;
+  const error = errorOf(answer);
+  if (answer.status !== 404 || namesSomething(answer)) throw error;
+  kinds.forget();
+  const message = `no matches for kind "${resource.kind}" in version "${formatApiVersion(resource)}": ${error.message}`;
+  throw new ApiError({ code: 404, reason: "NoMatch", message }, { cause: error });
+}
+
+/** Whether a 404 is about an object that it names, be it the namespace, and not about a path. */
+function namesSomething({ text }: Answer): boolean {
+  try {
+    const status: unknown = JSON.parse(text);
+    const details = isJsonObject(status) ? status["details"] : undefined;
+    return isJsonObject(details) && typeof details["name"] === "string";
+  } catch {
+    return false;
+  }
+}
+
+function dryRunOf(dryRun: boolean | undefined): "All" | undefined {
+  return dryRun === true ? "All" : undefined;
+}
+
+/** A delete answers a Status or the object. An object that something still holds has its deletion time and who holds it. */
+function isHeld(answer: JsonObject): boolean {
+  const { kind, metadata, spec } = answer;
+  if (kind === "Status" || !isJsonObject(metadata)) return false;
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
+  if (deletionTimestamp === undefined) return false;
+  const graceful = typeof deletionGracePeriodSeconds === "number" && deletionGracePeriodSeconds > 0;
+  return graceful || isFilled(finalizers) || (isJsonObject(spec) && isFilled(spec["finalizers"]));
+}
+
+function isFilled(list: unknown): boolean {
+  return Array.isArray(list) && list.length > 0;
+}

@@ -1,0 +1,121 @@
+import { readFile } from "node:fs/promises";
+import { messageOf } from "../core/failure.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import { ApiError } from "../core/ports/cluster.ts";
+import type { ClientCertificate, UserConfig } from "./cluster-config.ts";
+import { execCredential } from "./exec-credential.ts";
+
+const tokenFileMaxAgeMs = 60_000;
+/** A credential is renewed this long before its end, so that none ends on its way. */
+const renewAheadMs = 30_000;
+
+/** What one request carries to prove who sends it. */
+export interface Credential {
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly certificate: ClientCertificate | undefined;
+}
+
+export interface Credentials {
+  current(signal: AbortSignal): Promise<Credential>;
+  /** The server refused it: forget it. False where the next one would be the same. */
+  renew(): boolean;
+}
+
+interface Held {
+  readonly authorization: string | undefined;
+  readonly certificate: ClientCertificate | undefined;
+  readonly expiresAt: number | undefined;
+}
+
+/** The credentials of a user, kept until they end or are refused. Asked for by many at once, they are fetched once. */
+export function credentials(
+  user: UserConfig,
+  env: Readonly<Record<string, string | undefined>>,
+  clock: Pick<Clock, "now">,
+): Credentials {
+  const renewable = user.token?.kind === "exec" || user.token?.kind === "file";
+  let held: Held | undefined;
+  let fetching: Promise<Held> | undefined;
+  const fetch = (): Promise<Held> => {
+    fetching ??= fetchCredential(user, env, clock).finally(() => {
+      fetching = undefined;
+    });
+    return fetching;
+  };
+  return {
+    async current(signal) {
+      const isFresh = held !== undefined && (held.expiresAt === undefined || clock.now() < held.expiresAt);
+      held = isFresh && held !== undefined ? held : await orAborted(fetch(), signal);
+      return { headers: headersOf(held, user), certificate: held.certificate };
+    },
+    renew() {
+      held = undefined;
+      return renewable;
+    },
+  };
+}
+
+async function fetchCredential(
+  { token, certificate }: UserConfig,
+  env: Readonly<Record<string, string | undefined>>,
+  clock: Pick<Clock, "now">,
+): Promise<Held> {
+  switch (token?.kind) {
+    case undefined:
+      return { authorization: undefined, certificate, expiresAt: undefined };
+    case "token":
+      return { authorization: `Bearer ${token.token.reveal()}`, certificate, expiresAt: undefined };
+    case "basic": {
+      const pair = Buffer.from(`${token.username}:${token.password.reveal()}`).toString("base64");
+      return { authorization: `Basic ${pair}`, certificate, expiresAt: undefined };
+    }
+    case "file":
+      return {
+        authorization: `Bearer ${await readToken(token.path)}`,
+        certificate,
+        expiresAt: clock.now() + tokenFileMaxAgeMs,
+      };
+    case "exec": {
+      const given = await execCredential(token.plugin, env);
+      return {
+        authorization: given.token === undefined ? undefined : `Bearer ${given.token.reveal()}`,
+        certificate: given.certificate ?? certificate,
+        expiresAt: given.expiresAt === undefined ? undefined : given.expiresAt - renewAheadMs,
+      };
+    }
+  }
+}
+
+async function readToken(path: string): Promise<string> {
+  try {
+    return (await readFile(path, "utf8")).trim();
+  } catch (error) {
+    const message = `token file ${path} cannot be read: ${messageOf(error)}`;
+    throw new ApiError({ code: 0, reason: "Unauthorized", message }, { cause: error });
+  }
+}
+
+function headersOf({ authorization }: Held, { impersonate }: UserConfig): Credential["headers"] {
+  return {
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(impersonate === undefined ? {} : { "impersonate-user": impersonate.user }),
+    ...(impersonate === undefined || impersonate.groups.length === 0
+      ? {}
+      : { "impersonate-group": impersonate.groups }),
+  };
+}
+
+/** The work goes on for the others who wait for it; only this caller gives up. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => {
+    reject(signal.reason);
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

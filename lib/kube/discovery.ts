@@ -1,0 +1,114 @@
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import { ApiError, type KindQuery, type Resource } from "../core/ports/cluster.ts";
+import { jsonOf } from "./api-answer.ts";
+import type { ApiClient } from "./api-client.ts";
+
+const minGapMs = 100;
+const aggregated = ["v2", "v2beta1"]
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .join(",");
+
+/** Resources by group and kind, each list in the order of versions that the server prefers. */
+type Served = ReadonlyMap<string, readonly Resource[]>;
+
+export interface Discovery {
+  /** Undefined where the cluster does not serve it, by a look that began after the question. */
+  find(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
+  /** Forgets everything: the server no longer knows something that it served. */
+  forget(): void;
+}
+
+/**
+ * What the server serves, kept until something is missed. A miss looks again, since a definition may just have come; looks
+ * are at least 100 ms apart, and all who wait for the next one share it.
+ */
+export function discovery(client: ApiClient, clock: Clock): Discovery {
+  let served: Served | undefined;
+  let lastLookAt = Number.NEGATIVE_INFINITY;
+  let next: Promise<Served> | undefined;
+
+  const look = async (signal: AbortSignal): Promise<Served> => {
+    // Waits at least a turn, so that all who miss something at the same moment share one look.
+    await clock.sleep(Math.max(lastLookAt + minGapMs - clock.monotonic(), 0), signal);
+    lastLookAt = clock.monotonic();
+    // Whoever asks from here on may know of something newer than this look will find.
+    next = undefined;
+    served = await readServed(client, signal);
+    return served;
+  };
+
+  const lookAgain = async (signal: AbortSignal): Promise<Served> => {
+    for (;;) {
+      const shared = next;
+      next ??= look(signal);
+      try {
+        return await next;
+      } catch (error) {
+        next = undefined;
+        // The one who had begun the look was stopped; we were not.
+        if (shared === undefined || signal.aborted || error instanceof ApiError) throw error;
+      }
+    }
+  };
+
+  return {
+    async find(query, signal) {
+      const known = served === undefined ? undefined : match(served, query);
+      return known ?? match(await lookAgain(signal), query);
+    },
+    forget() {
+      served = undefined;
+    },
+  };
+}
+
+function match(served: Served, { group, kind, version }: KindQuery): Resource | undefined {
+  const resources = served.get(`${group}/${kind}`);
+  return version === undefined ? resources?.[0] : resources?.find((resource) => resource.version === version);
+}
+
+async function readServed(client: ApiClient, signal: AbortSignal): Promise<Served> {
+  const [core, groups] = await Promise.all(["/api", "/apis"].map((path) => readGroups(client, path, signal)));
+  const served = new Map<string, Resource[]>();
+  for (const resource of [...(core ?? []), ...(groups ?? [])].flatMap(resourcesOf)) {
+    const key = `${resource.group}/${resource.kind}`;
+    const known = served.get(key);
+    if (known === undefined) served.set(key, [resource]);
+    // One version may serve a kind under several names; the first is the resource itself.
+    else if (known.every(({ version }) => version !== resource.version)) known.push(resource);
+  }
+  return served;
+}
+
+async function readGroups(client: ApiClient, path: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
+  const request = { verb: "discovery", method: "GET", path, accept: aggregated, repeatable: true } as const;
+  const list = jsonOf(await client.expect(request, signal));
+  if (list["kind"] !== "APIGroupDiscoveryList") {
+    const message = `the cluster does not tell its kinds in one answer (${path}): Kubernetes 1.27 or later is needed`;
+    throw new ApiError({ code: 406, reason: "NotAcceptable", message });
+  }
+  return objects(list["items"]);
+}
+
+function resourcesOf(groupItem: JsonObject): readonly Resource[] {
+  const metadata = groupItem["metadata"];
+  const group = isJsonObject(metadata) ? textOf(metadata["name"]) : "";
+  return objects(groupItem["versions"]).flatMap((versionItem) => {
+    const version = textOf(versionItem["version"]);
+    return objects(versionItem["resources"]).flatMap(({ resource, scope, verbs, responseKind }) => {
+      const kind = isJsonObject(responseKind) ? textOf(responseKind["kind"]) : "";
+      if (kind === "") return [];
+      const served = Array.isArray(verbs) ? verbs.filter((verb) => typeof verb === "string") : [];
+      return [{ group, version, kind, plural: textOf(resource), namespaced: scope === "Namespaced", verbs: served }];
+    });
+  });
+}
+
+function objects(list: unknown): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { isJsonObject } from "../core/json.ts";
+import { ApiError } from "../core/ports/cluster.ts";
+import { Secret } from "../core/secret.ts";
+import type { ClientCertificate, ExecPlugin } from "./cluster-config.ts";
+
+const timeLimitMs = 30_000;
+const maxOutputBytes = 1024 * 1024;
+
+/** What a credential plugin gave. */
+export interface ExecCredential {
+  readonly token: Secret | undefined;
+  readonly certificate: ClientCertificate | undefined;
+  /** Wall time, milliseconds since 1970; undefined where it holds for as long as this process lives. */
+  readonly expiresAt: number | undefined;
+}
+
+/** Runs a credential plugin. Throws an {@link ApiError} `Unauthorized` that names the command and what to do, and no output of it. */
+export async function execCredential(
+  plugin: ExecPlugin,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ExecCredential> {
+  const { apiVersion, cluster } = plugin;
+  const info = {
+    kind: "ExecCredential",
+    apiVersion,
+    spec: { interactive: false, ...(cluster === undefined ? {} : { cluster }) },
+  };
+  const stdout = await run(plugin, { ...env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) });
+  return parse(plugin, stdout);
+}
+
+function run(plugin: ExecPlugin, env: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const { command, args, installHint } = plugin;
+  return new Promise((resolve, reject) => {
+    execFile(
+      command,
+      [...args],
+      { env: { ...env }, timeout: timeLimitMs, maxBuffer: maxOutputBytes, killSignal: "SIGKILL" },
+      (error, stdout, stderr) => {
+        if (error === null) {
+          resolve(stdout);
+          return;
+        }
+        if (error.code === "ENOENT") {
+          const hint =
+            installHint === undefined ? "install it or correct users[].user.exec.command" : installHint.trim();
+          reject(refused(`credential plugin ${command} is not there: ${hint}`));
+          return;
+        }
+        const end =
+          error.killed === true
+            ? `gave nothing within ${timeLimitMs / 1000}s`
+            : `ended with code ${String(error.code)}`;
+        reject(refused(`credential plugin ${command} ${end}: ${lastLine(stderr)}`));
+      },
+    ).stdin?.end();
+  });
+}
+
+/** A plugin explains itself in the last line that it writes to stderr; its stdout is secret. */
+function lastLine(stderr: string): string {
+  const line = stderr.trimEnd().split("\n").at(-1) ?? "";
+  return line === "" ? "it said nothing" : line.slice(0, 500);
+}
+
+function parse(plugin: ExecPlugin, stdout: string): ExecCredential {
+  const bad = (reason: string) =>
+    refused(`credential plugin ${plugin.command} gave no usable ExecCredential: ${reason}`);
+  let answer: unknown;
+  try {
+    answer = JSON.parse(stdout);
+  } catch {
+    // The parser's message quotes the output, which may be a token.
+    throw bad("its output is no JSON");
+  }
+  if (!isJsonObject(answer) || answer["kind"] !== "ExecCredential") throw bad("its kind is not ExecCredential");
+  if (answer["apiVersion"] !== plugin.apiVersion) throw bad(`its apiVersion is not ${plugin.apiVersion}`);
+  const status = answer["status"];
+  if (!isJsonObject(status)) throw bad("it has no status");
+  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
+  const certificate = typeof cert === "string" && typeof key === "string" ? { cert, key: new Secret(key) } : undefined;
+  if (typeof token !== "string" && certificate === undefined)
+    throw bad("it has neither a token nor a client certificate");
+  const expiresAt = typeof expirationTimestamp === "string" ? Date.parse(expirationTimestamp) : undefined;
+  if (Number.isNaN(expiresAt)) throw bad("its expirationTimestamp is no time");
+  return { token: typeof token === "string" ? new Secret(token) : undefined, certificate, expiresAt };
+}
+
+/** Without the error of `execFile` as its cause: that holds the command line, where some pass a secret. */
+function refused(message: string): ApiError {
+  return new ApiError({ code: 0, reason: "Unauthorized", message });
+}

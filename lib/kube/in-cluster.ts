@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ClusterConfig } from "./cluster-config.ts";
+
+const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** The cluster of the pod that we run in, by its service account; undefined where we run in none. */
+export function inClusterConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  dir = serviceAccountDir,
+): Promise<ClusterConfig> | undefined {
+  const host = env["KUBERNETES_SERVICE_HOST"];
+  const port = env["KUBERNETES_SERVICE_PORT"];
+  if (host === undefined || host === "" || port === undefined || port === "") return undefined;
+  return readServiceAccount(host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`, dir);
+}
+
+async function readServiceAccount(address: string, dir: string): Promise<ClusterConfig> {
+  const [ca, namespace] = await Promise.all([
+    readFile(join(dir, "ca.crt"), "utf8"),
+    readFile(join(dir, "namespace"), "utf8"),
+  ]);
+  return {
+    name: "in-cluster",
+    server: new URL(`https://${address}`),
+    namespace: namespace.trim(),
+    tls: { ca, serverName: undefined, insecure: false },
+    proxy: undefined,
+    user: {
+      name: "service account",
+      certificate: undefined,
+      token: { kind: "file", path: join(dir, "token") },
+      impersonate: undefined,
+    },
+  };
+}

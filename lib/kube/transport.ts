@@ -1,0 +1,245 @@
+import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { messageOf } from "../core/failure.ts";
+import { isJsonObject } from "../core/json.ts";
+import { ApiError } from "../core/ports/cluster.ts";
+import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
+
+const maxSockets = 32;
+
+/** One HTTP exchange with the API server. */
+export interface Exchange {
+  readonly method: "DELETE" | "GET" | "PATCH" | "POST";
+  /** Path and query, below the server's URL. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly certificate: ClientCertificate | undefined;
+  readonly body: string | undefined;
+  /** Time until the whole answer (or, for a stream, its head) is there. */
+  readonly limitMs: number;
+  readonly maxBytes: number;
+  /** Sending it twice does no harm, so it may be sent again when a kept connection turns out to be closed. */
+  readonly repeatable: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  /** Names and values in turn, as they came: several headers of one name stay apart. */
+  readonly rawHeaders: readonly string[];
+  readonly text: string;
+}
+
+export interface Transport {
+  /** Throws an {@link ApiError} of code 0 where no answer came, or the signal's reason. */
+  send(exchange: Exchange, signal: AbortSignal): Promise<Answer>;
+  /** As `send`, for an answer that is read bit by bit, on a connection of its own; the signal ends it. */
+  open(exchange: Exchange, signal: AbortSignal): Promise<IncomingMessage>;
+  /** Closes the connections that are kept. */
+  close(): void;
+}
+
+/** A connection that was kept had been closed by the server: nothing of the request was answered. */
+class StaleConnection extends Error {
+  override readonly name = "StaleConnection";
+}
+
+/** HTTP to one API server, on connections that are kept. */
+export function transport(config: ClusterConfig): Transport {
+  const agents = agentsOf(config);
+
+  const attempt = async (exchange: Exchange, stream: boolean, signal: AbortSignal): Promise<IncomingMessage> => {
+    const { server } = config;
+    const isSecure = server.protocol === "https:";
+    const base = server.pathname.replace(/\/$/, "");
+    const request = (isSecure ? requestHttps : requestHttp)({
+      host: server.hostname.replace(/^\[|\]$/g, ""),
+      port: server.port === "" ? (isSecure ? 443 : 80) : server.port,
+      method: exchange.method,
+      path: `${base}${exchange.path}`,
+      headers: headersOf(exchange),
+      agent: agents.of(exchange.certificate, stream),
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    request.on("response", resolve);
+    request.on("error", (error) => {
+      reject(request.reusedSocket && isReset(error) ? new StaleConnection("closed", { cause: error }) : error);
+    });
+    const onAbort = () => {
+      reject(signal.reason);
+      request.destroy();
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    request.on("close", () => {
+      signal.removeEventListener("abort", onAbort);
+    });
+    if (signal.aborted) onAbort();
+    else request.end(exchange.body);
+    return await promise;
+  };
+
+  const begin = async (exchange: Exchange, stream: boolean, signal: AbortSignal): Promise<IncomingMessage> => {
+    try {
+      return await attempt(exchange, stream, signal);
+    } catch (error) {
+      if (!(error instanceof StaleConnection) || !exchange.repeatable) throw error;
+      return await attempt(exchange, stream, signal);
+    }
+  };
+
+  const explained = async <T>(exchange: Exchange, signal: AbortSignal, work: (limit: AbortSignal) => Promise<T>) => {
+    signal.throwIfAborted();
+    using limit = timeLimit(exchange.limitMs, signal);
+    try {
+      return await work(limit.signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ApiError) throw error;
+      throw unreachable(
+        config,
+        limit.signal.aborted ? `no answer within ${exchange.limitMs / 1000}s` : reasonOf(error),
+        error,
+      );
+    }
+  };
+
+  return {
+    send: (exchange, signal) =>
+      explained(exchange, signal, async (limit) => {
+        const response = await begin(exchange, false, limit);
+        return {
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          rawHeaders: response.rawHeaders,
+          text: await readText(response, exchange.maxBytes),
+        };
+      }),
+    async open(exchange, signal) {
+      // The time limit is for the head alone, so the body hangs on a controller that outlives the limit.
+      const stop = new AbortController();
+      const onAbort = () => {
+        stop.abort(signal.reason);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      const response = await explained(exchange, signal, async (limit) => {
+        const giveUp = () => {
+          stop.abort(limit.reason);
+        };
+        limit.addEventListener("abort", giveUp, { once: true });
+        try {
+          return await begin(exchange, true, stop.signal);
+        } finally {
+          limit.removeEventListener("abort", giveUp);
+        }
+      });
+      response.on("close", () => {
+        signal.removeEventListener("abort", onAbort);
+      });
+      return response;
+    },
+    close() {
+      agents.close();
+    },
+  };
+}
+
+/** Agents with kept connections for requests, and one whose connections serve one watch each. */
+function agentsOf({ server, tls, proxy }: ClusterConfig) {
+  const proxyEnv = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } };
+  const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent => {
+    const options = { keepAlive, ...proxyEnv };
+    if (server.protocol !== "https:") return new HttpAgent({ ...options, ...(keepAlive ? { maxSockets } : {}) });
+    return new HttpsAgent({
+      ...options,
+      ...(keepAlive ? { maxSockets } : {}),
+      rejectUnauthorized: !tls.insecure,
+      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+      ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key.reveal() }),
+    });
+  };
+  let certificate: ClientCertificate | undefined;
+  let kept: HttpAgent | undefined;
+  let single: HttpAgent | undefined;
+  return {
+    of(wanted: ClientCertificate | undefined, stream: boolean): HttpAgent {
+      if (wanted !== certificate) {
+        // A renewed certificate: requests on the way keep their connections, new ones get new ones.
+        certificate = wanted;
+        kept = undefined;
+        single = undefined;
+      }
+      if (stream) return (single ??= make(certificate, false));
+      return (kept ??= make(certificate, true));
+    },
+    close(): void {
+      kept?.destroy();
+      single?.destroy();
+    },
+  };
+}
+
+function headersOf({ headers, body }: Exchange): OutgoingHttpHeaders {
+  const sent: OutgoingHttpHeaders = { "user-agent": "sluice" };
+  for (const [name, value] of Object.entries(headers)) sent[name] = typeof value === "string" ? value : [...value];
+  if (body !== undefined) sent["content-length"] = Buffer.byteLength(body);
+  return sent;
+}
+
+async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    if (!Buffer.isBuffer(chunk)) throw new TypeError("a response without encoding gives bytes");
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`its answer is longer than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes).toString("utf8");
+}
+
+/** A signal that is aborted with another one or after a time; cheaper than `AbortSignal.any` for thousands of requests. */
+function timeLimit(limitMs: number, signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
+  const limit = new AbortController();
+  const onAbort = () => {
+    limit.abort(signal.reason);
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  const timer = setTimeout(() => {
+    limit.abort(new Error("time is up"));
+  }, limitMs);
+  return {
+    signal: limit.signal,
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+function isReset(error: unknown): boolean {
+  return isJsonObject(error) && (error["code"] === "ECONNRESET" || error["code"] === "EPIPE");
+}
+
+function unreachable({ name, server }: ClusterConfig, reason: string, cause: unknown): ApiError {
+  const message = `the cluster at ${server.origin} cannot be reached: ${reason}; check the server of context ${name} and that it runs`;
+  return new ApiError({ code: 0, reason: "Unreachable", message }, { cause });
+}
+
+const untrustedCodes = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+function reasonOf(error: unknown): string {
+  const code = isJsonObject(error) ? error["code"] : undefined;
+  if (typeof code === "string" && untrustedCodes.has(code)) {
+    return `its certificate is not trusted (${code}); set certificate-authority of the cluster in the kubeconfig`;
+  }
+  // Several addresses were tried and each failed: the message of the whole is empty.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  return messageOf(first ?? error);
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from "node:http";
+import { createInterface } from "node:readline";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { ApiError, type ListQuery, type Resource, type WatchEvent } from "../core/ports/cluster.ts";
+import { errorOfStatus } from "./api-answer.ts";
+import type { ApiClient } from "./api-client.ts";
+import { listPages } from "./list-pages.ts";
+import { listItem, liveObject } from "./live-object.ts";
+import { collectionPath } from "./resource-path.ts";
+
+/** The server ends a watch after this time; ours goes on where it was. */
+const watchSeconds = 240;
+/** A connection over which nothing comes for longer than the server would keep it has died unnoticed. */
+const silenceMs = (watchSeconds + 30) * 1000;
+const initialEventsEnd = "k8s.io/initial-events-end";
+
+/** {@link Cluster.watch}: a streaming list where the server has one, else a list and a watch from its state. */
+export async function* watchEvents(
+  client: ApiClient,
+  resource: Resource,
+  query: ListQuery,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent, never> {
+  const selectors = { labelSelector: query.labelSelector, fieldSelector: query.fieldSelector };
+  const open = (position: Readonly<Record<string, string>>) =>
+    client.open(
+      {
+        verb: "watch",
+        method: "GET",
+        path: collectionPath(resource, query.namespace),
+        query: {
+          ...selectors,
+          watch: "1",
+          allowWatchBookmarks: "true",
+          timeoutSeconds: String(watchSeconds),
+          ...position,
+        },
+        repeatable: true,
+      },
+      signal,
+    );
+
+  let position: string | undefined;
+  let stream: IncomingMessage | undefined;
+  try {
+    stream = await open({ sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" });
+  } catch (error) {
+    if (!isStreamingListRefused(error)) throw error;
+    const listing = await listPages(client, resource, query, "application/json", signal);
+    for (const item of listing.items) yield { type: "ADDED", object: listItem(item, query) };
+    position = listing.resourceVersion;
+    yield { type: "BOOKMARK", resourceVersion: position, initialEventsEnd: true };
+  }
+  for (;;) {
+    stream ??= await open(position === undefined ? {} : { resourceVersion: position });
+    for await (const event of eventsOf(stream, signal)) {
+      position = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
+      yield event;
+    }
+    if (position === undefined) {
+      const message = "the cluster ended a watch before it had told anything; watch again";
+      throw new ApiError({ code: 0, reason: "Unreachable", message });
+    }
+    stream = undefined;
+  }
+}
+
+/** A server without streaming lists refuses the parameters: as invalid, or because it wants a resourceVersion for them. */
+function isStreamingListRefused(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === 422 || error.code === 400);
+}
+
+async function* eventsOf(stream: IncomingMessage, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+  stream.setTimeout(silenceMs, () => stream.destroy(new Error(`nothing came for ${silenceMs / 1000}s`)));
+  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
+  try {
+    for await (const line of lines) {
+      if (line !== "") yield eventOf(line);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ApiError) throw error;
+    throw new ApiError({ code: 0, reason: "Unreachable", message: "the cluster broke off a watch" }, { cause: error });
+  } finally {
+    lines.close();
+    stream.destroy();
+  }
+  signal.throwIfAborted();
+  if (!stream.complete) {
+    const message = "the cluster broke off a watch";
+    throw new ApiError({ code: 0, reason: "Unreachable", message });
+  }
+}
+
+function eventOf(line: string): WatchEvent {
+  const { type, object } = eventParts(line);
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type, object: liveObject(object) };
+    case "BOOKMARK": {
+      const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : {};
+      const { annotations, resourceVersion } = metadata;
+      return {
+        type: "BOOKMARK",
+        resourceVersion: typeof resourceVersion === "string" ? resourceVersion : "",
+        initialEventsEnd: isJsonObject(annotations) && annotations[initialEventsEnd] === "true",
+      };
+    }
+    default:
+      throw errorOfStatus(object, 500);
+  }
+}
+
+function eventParts(line: string): { readonly type: unknown; readonly object: JsonObject } {
+  let event: unknown;
+  try {
+    event = JSON.parse(line);
+  } catch (error) {
+    throw new ApiError({ code: 0, reason: "Unreachable", message: "a watch gave a broken line" }, { cause: error });
+  }
+  if (isJsonObject(event) && isJsonObject(event["object"])) return { type: event["type"], object: event["object"] };
+  throw new ApiError({ code: 200, reason: "InternalError", message: "a watch gave a line that is no event" });
+}
