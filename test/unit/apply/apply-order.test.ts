@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { byApplyOrder, stageOf } from "../../../lib/apply/apply-order.ts";
+
+const ref = (kind: string, group = "", name = "a") => ({ group, kind, namespace: "t", name });
+
+describe("apply order (kustomization 3.13)", () => {
+  test("stages: definitions, classes, then everything else", () => {
+    expect(stageOf(ref("CustomResourceDefinition", "apiextensions.k8s.io"))).toBe("definitions");
+    expect(stageOf(ref("Namespace"))).toBe("definitions");
+    expect(stageOf(ref("ClusterRole", "rbac.authorization.k8s.io"))).toBe("definitions");
+    expect(stageOf(ref("IngressClass", "networking.k8s.io"))).toBe("classes");
+    expect(stageOf(ref("GatewayClass", "gateway.networking.k8s.io"))).toBe("classes");
+    expect(stageOf(ref("Role", "rbac.authorization.k8s.io"))).toBe("rest");
+    expect(stageOf(ref("Namespace", "example.com"))).toBe("rest");
+  });
+
+  test("kinds follow one another as Flux applies them", () => {
+    const shuffled = [
+      ref("HorizontalPodAutoscaler", "autoscaling"),
+      ref("ValidatingWebhookConfiguration", "admissionregistration.k8s.io"),
+      ref("PodDisruptionBudget", "policy"),
+      ref("Deployment", "apps"),
+      ref("Service"),
+      ref("Ingress", "networking.k8s.io"),
+      ref("StorageClass", "storage.k8s.io"),
+      ref("Namespace"),
+      ref("ConfigMap", "", "b"),
+      ref("ConfigMap", "", "a"),
+      ref("ServiceAccount"),
+    ];
+    expect(shuffled.toSorted(byApplyOrder).map(({ kind, name }) => `${kind}/${name}`)).toEqual([
+      "Namespace/a",
+      "StorageClass/a",
+      "ServiceAccount/a",
+      "ConfigMap/a",
+      "ConfigMap/b",
+      "Service/a",
+      "Deployment/a",
+      "PodDisruptionBudget/a",
+      "HorizontalPodAutoscaler/a",
+      "Ingress/a",
+      "ValidatingWebhookConfiguration/a",
+    ]);
+  });
+
+  test("it is a total order: antisymmetric, transitive, and zero only for the same object", () => {
+    const kinds = fc.constantFrom("Namespace", "ConfigMap", "Deployment", "Ingress", "Widget", "WidgetClass");
+    const refs = fc.record({
+      group: fc.constantFrom("", "apps", "x.io"),
+      kind: kinds,
+      namespace: fc.constantFrom("", "t"),
+      name: fc.constantFrom("a", "b"),
+    });
+    fc.assert(
+      fc.property(refs, refs, refs, (a, b, c) => {
+        expect(Math.sign(byApplyOrder(a, b))).toBe(-Math.sign(byApplyOrder(b, a)) + 0);
+        if (byApplyOrder(a, b) <= 0 && byApplyOrder(b, c) <= 0) expect(byApplyOrder(a, c)).toBeLessThanOrEqual(0);
+        if (byApplyOrder(a, b) === 0) expect(a).toEqual(b);
+      }),
+    );
+  });
+});

@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { formatEntryId, parseEntryId } from "../../../lib/apply/entry-id.ts";
+
+const rbac = "rbac.authorization.k8s.io";
+
+describe("inventory entry ids", () => {
+  test.each([
+    [{ group: "", kind: "Secret", namespace: "t", name: "x" }, "t_x__Secret", "94"],
+    [{ group: "", kind: "ConfigMap", namespace: "t", name: "x" }, "t_x__ConfigMap", "94"],
+    [{ group: rbac, kind: "ClusterRole", namespace: "", name: "system:x" }, `_system__x_${rbac}_ClusterRole`, "95"],
+    [{ group: "", kind: "Namespace", namespace: "", name: "cert-manager" }, "_cert-manager__Namespace", "3.15"],
+    [
+      { group: "apps", kind: "Deployment", namespace: "default", name: "podinfo" },
+      "default_podinfo_apps_Deployment",
+      "3.15",
+    ],
+  ])("%o is %s (kustomization %s)", (ref, id) => {
+    expect(formatEntryId(ref)).toBe(id);
+    expect(parseEntryId(id)).toEqual(ref);
+  });
+
+  test("every object that can exist is read back from its id", () => {
+    const dns = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?$/);
+    fc.assert(
+      fc.property(
+        dns,
+        fc.option(dns, { nil: "" }),
+        fc.constantFrom("", "apps", "example.com"),
+        (name, namespace, group) => {
+          const ref = { group, kind: "Thing", namespace, name };
+          expect(parseEntryId(formatEntryId(ref))).toEqual(ref);
+        },
+      ),
+    );
+  });
+
+  test.each(["", "x", "a_b", "a_b_c", "a_b_c_"])("%j is refused in Flux's words", (id) => {
+    expect(() => parseEntryId(id)).toThrow(`unable to parse stored object metadata: ${id}`);
+  });
+});

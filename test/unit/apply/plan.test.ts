@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
+import { fingerprint } from "../../../lib/apply/field-managers.ts";
+import { firstLook } from "../../../lib/apply/plan.ts";
+import type { ManagedFieldsEntry, Metadata } from "../../../lib/core/manifest.ts";
+import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
+
+const ours: ManagedFieldsEntry = {
+  manager: "kustomize-controller",
+  operation: "Apply",
+  apiVersion: "v1",
+  time: "2026-01-01T00:00:00Z",
+  fieldsType: "FieldsV1",
+  fieldsV1: { "f:data": { "f:k": {} } },
+};
+const domain = "kustomize.toolkit.fluxcd.io";
+
+function desired(metadata: Partial<Metadata> = {}): DesiredObject {
+  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "t", ...metadata } };
+  const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "t", name: "a" };
+  return { id: "t_a__ConfigMap", ref, manifest, digest: "sha256:d", resource: undefined };
+}
+
+function live(metadata: Partial<Metadata> = {}) {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a", namespace: "t", uid: "u1", managedFields: [ours], ...metadata },
+  };
+}
+
+const print = fingerprint([ours]) ?? "";
+const entry: InventoryEntry = {
+  id: "t_a__ConfigMap",
+  version: "v1",
+  uid: "u1",
+  desired: "sha256:d",
+  fingerprint: print,
+  state: "live",
+};
+const editor = (manager: string, operation: "Apply" | "Update", subresource?: string): ManagedFieldsEntry => ({
+  manager,
+  operation,
+  apiVersion: "v1",
+  fieldsV1: { "f:data": { "f:z": {} } },
+  ...(subresource === undefined ? {} : { subresource }),
+});
+
+describe("an object is proven unchanged only by all of its marks", () => {
+  test.each([
+    { name: "all as the last apply left it", entry, live: live(), kind: "unchanged" },
+    {
+      name: "only the time of our entry moved",
+      entry,
+      live: live({ managedFields: [{ ...ours, time: "2026-02-02T00:00:00Z" }] }),
+      kind: "unchanged",
+    },
+    {
+      name: "another manager owns other fields",
+      entry,
+      live: live({ managedFields: [ours, editor("istio", "Update")] }),
+      kind: "unchanged",
+    },
+    {
+      name: "kubectl wrote the status",
+      entry,
+      live: live({ managedFields: [ours, editor("kubectl-edit", "Update", "status")] }),
+      kind: "unchanged",
+    },
+    { name: "it is not there", entry, live: undefined, kind: "unproven" },
+    { name: "it was never applied by us", entry: undefined, live: live(), kind: "unproven" },
+    { name: "another object of its name is there", entry, live: live({ uid: "u2" }), kind: "unproven" },
+    {
+      name: "something else is asked for now",
+      entry: { ...entry, desired: "sha256:e" },
+      live: live(),
+      kind: "unproven",
+    },
+    {
+      name: "another version is asked for now",
+      entry: { ...entry, version: "v1beta1" },
+      live: live(),
+      kind: "unproven",
+    },
+    { name: "it was only planned", entry: { ...entry, state: "planned" as const }, live: live(), kind: "unproven" },
+    {
+      name: "no proof was kept",
+      entry: { id: entry.id, version: "v1", uid: "u1", state: "live" as const },
+      live: live(),
+      kind: "unproven",
+    },
+    {
+      name: "a field of ours was taken",
+      entry,
+      live: live({ managedFields: [{ ...ours, fieldsV1: {} }] }),
+      kind: "unproven",
+    },
+    { name: "our entry is gone", entry, live: live({ managedFields: [] }), kind: "unproven" },
+    {
+      name: "somebody edited with kubectl (kustomization 74)",
+      entry,
+      live: live({ managedFields: [ours, editor("kubectl-edit", "Update")] }),
+      kind: "unproven",
+    },
+    {
+      name: "somebody applied with kubectl",
+      entry,
+      live: live({ managedFields: [ours, editor("kubectl", "Apply")] }),
+      kind: "unproven",
+    },
+    {
+      name: "kubectl's annotation is on it",
+      entry,
+      live: live({ annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}" } }),
+      kind: "unproven",
+    },
+    {
+      name: "it is on its way out",
+      entry,
+      live: live({ deletionTimestamp: "2026-01-01T00:00:00Z" }),
+      kind: "unproven",
+    },
+  ])("$name: $kind", (row) => {
+    expect(firstLook(desired(), row.entry, row.live).kind).toBe(row.kind);
+  });
+
+  test.each([
+    { name: "reconcile disabled in the manifest", wanted: { [`${domain}/reconcile`]: "disabled" }, found: {} },
+    {
+      name: "reconcile disabled on the live object, in any case (80)",
+      wanted: {},
+      found: { [`${domain}/reconcile`]: "Disabled" },
+    },
+    { name: "ssa Ignore in the manifest (79)", wanted: { [`${domain}/ssa`]: "Ignore" }, found: {} },
+    { name: "ssa IfNotPresent and it exists (78)", wanted: { [`${domain}/ssa`]: "IfNotPresent" }, found: {} },
+  ])("$name: skipped, as a label and as an annotation", ({ wanted, found }) => {
+    for (const place of ["labels", "annotations"]) {
+      expect(firstLook(desired({ [place]: wanted }), undefined, live({ [place]: found }))).toEqual({
+        kind: "skipped",
+        uid: "u1",
+      });
+    }
+  });
+
+  test("ssa Merge keeps what kubectl set (77)", () => {
+    const metadata = { annotations: { [`${domain}/ssa`]: "Merge" } };
+    const edited = live({ managedFields: [ours, editor("kubectl-edit", "Update")] });
+    expect(firstLook(desired(metadata), entry, edited).kind).toBe("unchanged");
+  });
+});

@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { formatDuration, parseDuration } from "../../../lib/core/duration.ts";
+
+describe("durations", () => {
+  test.each([
+    [0, "0s"],
+    [30_000, "30s"],
+    [60_000, "1m0s"],
+    [270_000, "4m30s"],
+    [3_600_000, "1h0m0s"],
+    [1_500, "1.5s"],
+    [176.163666, "176.163666ms"],
+    [0.0125, "12.5µs"],
+    [0.000_001, "1ns"],
+    [-90_000, "-1m30s"],
+  ])("%d ms prints as Go prints it: %s", (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+
+  test.each(["1h30m", "1.5h", "500ms", "30s", "0s"])("%s is accepted (kustomization 2)", (text) => {
+    expect(parseDuration(text)).toBeGreaterThanOrEqual(0);
+  });
+
+  test.each(["10", "-5m", "1d", "", "5 m", "m"])("%j is refused with the mend (kustomization 2)", (text) => {
+    expect(() => parseDuration(text)).toThrow(/is no duration: write it like 30s/);
+  });
+
+  test("what is printed is read back, for whole milliseconds", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 9 }), (ms) => {
+        expect(parseDuration(formatDuration(ms))).toBeCloseTo(ms, 3);
+      }),
+    );
+  });
+});
