@@ -9,5 +9,7 @@ export interface RegistryAccess {
   readonly insecure: boolean;
   readonly tls?: TlsTrust;
   readonly credentials?: { readonly username: string; readonly password: Secret };
+  /** For each request; 30 s where absent. */
+  readonly timeoutMs?: number;
   readonly userAgent?: string;
 }

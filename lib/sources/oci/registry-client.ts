@@ -42,8 +42,7 @@ const maxManifestBytes = 4 * 1024 * 1024;
 const maxTags = 100_000;
 const maxTagPages = 1_000;
 const maxRememberedHosts = 1_000;
-const requestTimeoutMs = 30_000;
-const blobTimeoutMs = 120_000;
+const defaultTimeoutMs = 30_000;
 const accepted = [mediaTypes.manifest, mediaTypes.index, mediaTypes.dockerManifest, mediaTypes.dockerIndex].join(", ");
 const TagPage = z.object({ tags: z.array(z.string()).nullish() });
 
@@ -78,7 +77,13 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
     const url = new URL(path, base).href;
     // An upload's location may be on another host, which our credentials are not for.
     const own = new URL(url).host === new URL(base).host;
-    const full: HttpRequest = { timeoutMs: requestTimeoutMs, maxBytes: maxManifestBytes, ...common, ...request, url };
+    const full: HttpRequest = {
+      timeoutMs: access.timeoutMs ?? defaultTimeoutMs,
+      maxBytes: maxManifestBytes,
+      ...common,
+      ...request,
+      url,
+    };
     let response: HttpResponse;
     try {
       response = own ? await authorize(full, signal) : await http.send(full, signal);
@@ -133,7 +138,7 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
     },
     async blob(repository, digest, maxBytes, signal) {
       const path = `/v2/${repository}/blobs/${digest}`;
-      const request = { method: "GET", headers: {}, maxBytes, maxRedirects: 5, timeoutMs: blobTimeoutMs } as const;
+      const request = { method: "GET", headers: {}, maxBytes, maxRedirects: 5 } as const;
       const response = await send(path, request, [200], signal);
       const found = digestOf(response.body);
       if (found !== digest) throw mismatch("blob", repository, digest, found);
@@ -154,7 +159,7 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
       const upload = new URL(location, await origin(signal));
       upload.searchParams.set("digest", digest);
       const headers = { "content-type": "application/octet-stream" };
-      const request = { method: "PUT", headers, body: bytes, timeoutMs: blobTimeoutMs } as const;
+      const request = { method: "PUT", headers, body: bytes } as const;
       await send(upload.href, request, [201], signal);
     },
     async pushManifest(repository, tag, mediaType, bytes, signal) {

@@ -1,0 +1,95 @@
+import { finalizer, sourceGroup } from "../../api/names.ts";
+import { OciRepositoryStatus } from "../../api/oci-repository.ts";
+import { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
+import { parseLive } from "../../api/parse-live.ts";
+import { unsupportedOciRepositoryFields } from "../../api/unsupported-fields.ts";
+import { Failure } from "../../core/failure.ts";
+import type { Flow, FlowResult, Run } from "../../core/run.ts";
+import { type Connect, registryClients } from "../../sources/oci/registry-client.ts";
+import { parseRepositoryUrl } from "../../sources/oci/repository-url.ts";
+import { resolve } from "../../sources/oci/resolve.ts";
+import { writeFinalizers } from "../write-finalizers.ts";
+import type { OciRepositoryDeps } from "./deps.ts";
+import { registryOf } from "./registry-of.ts";
+import { reportFailure } from "./report-failure.ts";
+import { reportStored } from "./report-stored.ts";
+import { begun, isBegun, suspended } from "./stages.ts";
+import { hasArtifactOf, loadArtifact, storeArtifact } from "./store-artifact.ts";
+import { type SubjectOfRun, sourceManager, subjectOfRun } from "./subject-of-run.ts";
+
+/**
+ * The reconcile of an OCIRepository: load, gate, resolve, pull, store, report. Looks only at present state, so a run may be
+ * repeated, lost, doubled or killed anywhere; where nothing changed it writes nothing.
+ */
+export function ociRepositoryFlow(deps: OciRepositoryDeps): Flow {
+  const connect = registryClients(deps.http, deps.clock);
+  return (run) => reconcile(run, deps, connect);
+}
+
+async function reconcile(run: Run, deps: OciRepositoryDeps, connect: Connect): Promise<FlowResult> {
+  const live = await deps.cluster.get({ ...run.key, group: sourceGroup, version: "v1" }, run.signal);
+  if (live === undefined) {
+    await deps.edges.listen(run.key, [], run.signal);
+    return { outcome: "absent", dueInMs: undefined };
+  }
+  // A status that cannot be read is written anew.
+  const before = OciRepositoryStatus.safeParse(live["status"] ?? {}).data ?? {};
+  const of = subjectOfRun(live, before, run, deps);
+  if (live.metadata.deletionTimestamp !== undefined) return finalize(of);
+  if (!(live.metadata.finalizers ?? []).includes(finalizer)) {
+    await writeFinalizers(
+      live,
+      (finalizers) => [...finalizers, finalizer],
+      { ...of, manager: sourceManager },
+      run.signal,
+    );
+  }
+  try {
+    const spec = parseLive(live, "spec", OciRepositorySpec);
+    if (spec.suspend === true) return await suspend(of);
+    return await reconcileSource(gate(spec), of, connect);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error; // a bug, or the end of the run: the queue tries again and counts
+    return reportFailure(error, of);
+  }
+}
+
+/** Refuses by name what is not built yet: a field may guard something, so none is ever ignored in silence. */
+function gate(spec: OciRepositorySpec): OciRepositorySpec {
+  const fields = unsupportedOciRepositoryFields(spec);
+  if (fields.length === 0) return spec;
+  const message = `${fields.join(", ")} is not supported yet: remove it, or leave this OCIRepository to Flux until it is`;
+  throw new Failure("UnsupportedField", message);
+}
+
+async function reconcileSource(spec: OciRepositorySpec, of: SubjectOfRun, connect: Connect): Promise<FlowResult> {
+  of.say(begun(of.before, of.now()));
+  // Told at once where the spec is new, but not again at each retry of a failure.
+  const isNew = of.before.observedGeneration !== of.now().generation;
+  if (isNew && !isBegun(of.before, of.now())) await of.publish();
+  await loadArtifact(of);
+
+  const address = parseRepositoryUrl(spec.url);
+  // Listened to before it is looked at, so that no push falls between.
+  await of.deps.edges.listen(of.run.key, [`repo#${address.host}/${address.repository}`], of.run.signal);
+  const registry = await registryOf(address.host, spec, connect, of);
+  const resolved = await resolve(spec, address, registry, of.run.signal);
+  if (!hasArtifactOf(spec, resolved, of)) await storeArtifact(spec, address.repository, resolved, registry, of);
+  return reportStored(spec, resolved, of);
+}
+
+async function suspend(of: SubjectOfRun): Promise<FlowResult> {
+  await of.conclude(suspended(of.before, of.now()));
+  return { outcome: "suspended", dueInMs: undefined };
+}
+
+/** Lets go of the object. Its artifacts are collected by their digests, since other sources may have the same. */
+async function finalize(of: SubjectOfRun): Promise<FlowResult> {
+  const { live, run } = of;
+  await of.deps.edges.listen(run.key, [], run.signal);
+  if ((live.metadata.finalizers ?? []).includes(finalizer)) {
+    const others = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
+    await writeFinalizers(live, others, { ...of, manager: sourceManager }, run.signal);
+  }
+  return { outcome: "deleted", dueInMs: undefined };
+}

@@ -1,0 +1,66 @@
+import { isTrue } from "../../api/condition.ts";
+import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
+import { parseDuration } from "../../core/duration.ts";
+import type { FlowResult } from "../../core/run.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
+import { annotations } from "../../sources/oci/media-types.ts";
+import type { Resolved } from "../../sources/oci/resolve.ts";
+import { stored, wasFailing } from "./stages.ts";
+import { artifactFolder } from "./store-artifact.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/** Flux's `--interval-jitter-percentage`: how far from its interval a run may be, either way. */
+const jitterShare = 0.05;
+
+/** The artifact of the present revision is stored: says so, tells of it if it is new, and wakes whoever is made from it. */
+export async function reportStored(
+  spec: OciRepositorySpec,
+  { revision }: Resolved,
+  of: SubjectOfRun,
+): Promise<FlowResult> {
+  const { before, deps } = of;
+  const { artifact } = of.status();
+  // The address may be another since the artifact was stored.
+  const url = deps.artifactUrl(`${artifactFolder(of)}/latest.tar.gz`);
+  const placed = artifact === undefined ? {} : { artifact: { ...artifact, url: deps.artifactUrl(artifact.path) }, url };
+  await of.conclude(stored({ ...of.status(), ...placed }, revision, of.now()));
+
+  const isNewContent = before.artifact?.digest !== artifact?.digest;
+  if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);
+  const isNews = isNewContent || before.artifact?.revision !== revision || !isTrue(before.conditions ?? [], "Ready");
+  // After the status is written: whoever wakes must find the new revision. A run that ends here is made good by the sweep.
+  if (isNews) await wakeListeners(of);
+  const intervalMs = parseDuration(spec.interval);
+  const dueInMs = Math.round(intervalMs * (1 - jitterShare + 2 * jitterShare * deps.jitter()));
+  return { outcome: isNews ? "stored" : "unchanged", dueInMs, memo: {}, seen: await seen(revision, of) };
+}
+
+async function tell(reason: "NewArtifact" | "Succeeded", spec: OciRepositorySpec, of: SubjectOfRun): Promise<void> {
+  const { artifact } = of.status();
+  if (artifact === undefined) return;
+  const { [annotations.source]: source, [annotations.revision]: originRevision } = artifact.metadata ?? {};
+  const origin =
+    source !== undefined && originRevision !== undefined
+      ? `, origin source '${source}', origin revision '${originRevision}'`
+      : "";
+  await of.tell({
+    type: "Normal",
+    reason,
+    message: `stored artifact with revision '${artifact.revision}' from '${spec.url}'${origin}`,
+    annotations: {
+      "source.toolkit.fluxcd.io/revision": artifact.revision,
+      "source.toolkit.fluxcd.io/digest": artifact.digest,
+    },
+  });
+}
+
+async function wakeListeners({ deps, run }: SubjectOfRun): Promise<void> {
+  const source = formatWorkKey(run.key);
+  for (const listener of await deps.edges.listeners(`src#${source}`, run.signal)) {
+    await deps.requests.request(listener, `new artifact of ${source}`, run.signal);
+  }
+}
+
+async function seen(revision: string, { cluster, live, run }: SubjectOfRun): Promise<NonNullable<FlowResult["seen"]>> {
+  return { objectUid: live.metadata.uid, clusterUid: await cluster.uid(run.signal), revision };
+}
