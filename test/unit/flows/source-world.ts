@@ -1,0 +1,233 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Digest } from "../../../lib/core/digest.ts";
+import { digestOf } from "../../../lib/core/digest.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../../../lib/core/json.ts";
+import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import type { Clock } from "../../../lib/core/ports/clock.ts";
+import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { Http, HttpRequest } from "../../../lib/core/ports/http.ts";
+import type { Log } from "../../../lib/core/ports/log.ts";
+import type { FlowResult } from "../../../lib/core/run.ts";
+import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
+import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
+import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
+import { httpClient } from "../../../local/http-client.ts";
+import { type Push } from "../../../local/registry/serve-manifests.ts";
+import { startRegistry } from "../../../local/registry/start-registry.ts";
+
+/** One write to the cluster, as the flow asked for it. */
+export interface Write {
+  readonly verb: "create" | "patch";
+  readonly manager: string;
+  readonly subresource: string | undefined;
+  readonly body: unknown;
+}
+
+export type World = Awaited<ReturnType<typeof sourceWorld>>;
+
+/** A cluster of plain objects, a real embedded registry, and an OCIRepository flow between them. */
+export async function sourceWorld() {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-source-"));
+  const pushes: Push[] = [];
+  const registry = await startRegistry({
+    folder: join(folder, "registry"),
+    port: 0,
+    log: silentLog(),
+    onPush: (push) => void pushes.push(push),
+  });
+  const http = httpClient();
+  const objects = new Map<string, LiveObject>();
+  const writes: Write[] = [];
+  const events: LiveObject[] = [];
+  const stored = new Map<string, Uint8Array>();
+  const recorded = new Set<string>();
+  const listens = new Map<string, readonly string[]>();
+  const requested: { readonly key: string; readonly why: string }[] = [];
+  const sent: HttpRequest[] = [];
+  const logged: { readonly message: string; readonly fields: unknown }[] = [];
+  const state = { now: Date.UTC(2026, 10, 21, 12), memo: undefined as JsonObject | undefined, host: registry.address };
+
+  const clock: Clock = { now: () => state.now, monotonic: () => state.now, sleep: async () => undefined };
+  const spying: Http = {
+    send(request, signal) {
+      sent.push(request);
+      return http.send(request, signal);
+    },
+  };
+  const log: Log = { ...silentLog(), warn: (message, fields) => void logged.push({ message, fields }) };
+  const cluster = objectCluster(objects, writes, events);
+  const deps = {
+    cluster,
+    clock,
+    log,
+    http: spying,
+    jitter: () => 0.5,
+    artifactUrl: (path: string) => `http://127.0.0.1:19790/${path}`,
+    artifacts: {
+      put: async (digest: Digest, bytes: Uint8Array) => {
+        if (digestOf(bytes) !== digest) throw new Error("not its digest");
+        stored.set(digest, bytes);
+      },
+      get: async (digest: Digest) => stored.get(digest),
+    },
+    records: {
+      record: async (_key: WorkKey, uid: string, digest: Digest) => void recorded.add(`${uid} ${digest}`),
+      recorded: async (_key: WorkKey, uid: string, digest: Digest) => recorded.has(`${uid} ${digest}`),
+    },
+    edges: {
+      listen: async (key: WorkKey, whats: readonly string[]) => void listens.set(formatWorkKey(key), whats),
+      listeners: async (what: string) => (what.startsWith("src#") ? [{ ...key("web"), kind: "Kustomization" }] : []),
+    },
+    requests: { request: async (of: WorkKey, why: string) => void requested.push({ key: formatWorkKey(of), why }) },
+  };
+  const flow = ociRepositoryFlow(deps);
+
+  return {
+    deps,
+    events,
+    folder,
+    listens,
+    logged,
+    pushes,
+    recorded,
+    requested,
+    sent,
+    state,
+    stored,
+    writes,
+    address: registry.address,
+    /** Creates or replaces an object as a user would: a new spec is a new generation. */
+    apply(manifest: Manifest): void {
+      const id = idOf(manifest);
+      const was = objects.get(id);
+      const generation = (was?.metadata.generation ?? 0) + 1;
+      const status = was === undefined ? { observedGeneration: -1 } : was["status"];
+      const metadata = { ...was?.metadata, ...manifest.metadata, uid: was?.metadata.uid ?? `uid-of-${id}`, generation };
+      objects.set(id, { ...manifest, metadata, status });
+    },
+    annotate(name: string, annotations: Readonly<Record<string, string>>): void {
+      change(objects, name, (live) => ({ ...live, metadata: { ...live.metadata, annotations } }));
+    },
+    delete(name: string): void {
+      const deletionTimestamp = "2026-11-21T12:00:00Z";
+      change(objects, name, (live) => ({ ...live, metadata: { ...live.metadata, deletionTimestamp } }));
+    },
+    get: (name: string): LiveObject => {
+      const found = objects.get(`OCIRepository/apps/${name}`);
+      if (found === undefined) throw new Error(`no ${name}`);
+      return found;
+    },
+    has: (name: string) => objects.has(`OCIRepository/apps/${name}`),
+    async push(tag: string, files: Readonly<Record<string, string>>, repository = "app"): Promise<string> {
+      const path = await mkdtemp(join(folder, "content-"));
+      for (const [file, text] of Object.entries(files)) {
+        await mkdir(dirname(join(path, file)), { recursive: true });
+        await writeFile(join(path, file), text);
+      }
+      const connect = registryClients(http, clock);
+      const url = `oci://${registry.address}/${repository}:${tag}`;
+      const artifact = { url, path, source: "https://example.test/repo", revision: "main@sha1:0000" };
+      const signal = AbortSignal.timeout(10_000);
+      return (await pushArtifact(artifact, ({ host }) => connect({ host, insecure: true }), signal)).digest;
+    },
+    /** One run of the flow. */
+    async run(name = "app"): Promise<FlowResult> {
+      const workKey = key(name);
+      const result = await flow({
+        key: workKey,
+        signal: AbortSignal.timeout(20_000),
+        fence: { key: workKey, token: 1 },
+        assertLease: () => undefined,
+        memo: state.memo,
+        superseded: async () => false,
+      });
+      state.memo = result.memo;
+      return result;
+    },
+    async close(): Promise<void> {
+      http.close();
+      await registry.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** An OCIRepository of namespace apps. */
+export function ociRepository(name: string, spec: JsonObject): Manifest {
+  return {
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+    kind: "OCIRepository",
+    metadata: { name, namespace: "apps" },
+    spec: { interval: "60m", timeout: "60s", provider: "generic", insecure: true, ...spec },
+  };
+}
+
+function key(name: string): WorkKey {
+  return { cluster: "here", group: "source.toolkit.fluxcd.io", kind: "OCIRepository", namespace: "apps", name };
+}
+
+function objectCluster(objects: Map<string, LiveObject>, writes: Write[], events: LiveObject[]): Cluster {
+  const notHere = async (): Promise<never> => {
+    throw new ApiError({ code: 0, reason: "BadRequest", message: "not in this test" });
+  };
+  return {
+    uid: async () => "cluster-uid",
+    resource: notHere,
+    list: notHere,
+    listMetadata: notHere,
+    apply: notHere,
+    delete: notHere,
+    // oxlint-disable-next-line require-yield -- a watch of nothing
+    async *watch() {
+      throw new ApiError({ code: 0, reason: "BadRequest", message: "not in this test" });
+    },
+    get: async ({ kind, namespace, name }) => objects.get(`${kind}/${namespace}/${name}`),
+    async create(manifest, { manager }) {
+      const live: LiveObject = { ...manifest, metadata: { ...manifest.metadata, uid: "event" } };
+      writes.push({ verb: "create", manager, subresource: undefined, body: manifest });
+      events.push(live);
+      return live;
+    },
+    async patch({ kind, namespace, name }, { body }, { manager, subresource }) {
+      const id = `${kind}/${namespace}/${name}`;
+      const live = objects.get(id);
+      if (live === undefined) throw new ApiError({ code: 404, reason: "NotFound", message: `${id} not found` });
+      writes.push({ verb: "patch", manager, subresource, body });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a merge patch of an object is one
+      const next = mergePatch(toJson(live), toJson(body)) as unknown as LiveObject;
+      const isGone = next.metadata.deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0;
+      if (isGone) objects.delete(id);
+      else objects.set(id, next);
+      return next;
+    },
+  };
+}
+
+/** RFC 7386. */
+function mergePatch(target: Json, patch: Json): Json {
+  if (!isJsonObject(patch)) return patch;
+  const merged: Record<string, Json> = isJsonObject(target) ? { ...target } : {};
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) delete merged[field];
+    else merged[field] = mergePatch(merged[field] ?? null, value);
+  }
+  return merged;
+}
+
+function change(objects: Map<string, LiveObject>, name: string, by: (live: LiveObject) => LiveObject): void {
+  const id = `OCIRepository/apps/${name}`;
+  const live = objects.get(id);
+  if (live !== undefined) objects.set(id, by(live));
+}
+
+function idOf({ kind, metadata }: Manifest): string {
+  return `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
+}
+
+function silentLog(): Log {
+  const nothing = (): void => undefined;
+  return { debug: nothing, info: nothing, warn: nothing, error: nothing };
+}
