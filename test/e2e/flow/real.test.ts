@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { kustomizationStories } from "./stories.ts";
+import { world } from "./world.ts";
+
+const file = process.env["SLUICE_REAL_KUBECONFIG"];
+let cluster: Cluster & { close(): void };
+let worlds = 0;
+
+describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBECONFIG)", () => {
+  beforeAll(async () => {
+    const clock = {
+      now: Date.now,
+      monotonic: () => performance.now(),
+      sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+    };
+    cluster = connect(await readKubeconfig({ file: file ?? "", env: {}, homeDir: "/" }), { clock, env: {} });
+  });
+  afterAll(() => cluster.close());
+
+  kustomizationStories("a real control plane", () => world(cluster, `flow-${Date.now()}-${worlds++}`));
+  test.skipIf(file !== undefined)("is not there: skipped", () => {});
+});

@@ -1,0 +1,235 @@
+import { findCondition } from "../../../lib/api/condition.ts";
+import { parseKustomization } from "../../../lib/api/kustomization.ts";
+import { ownerLabels } from "../../../lib/apply/opt-outs.ts";
+import { type Digest, digestOf } from "../../../lib/core/digest.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
+import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import type { Clock } from "../../../lib/core/ports/clock.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
+import type { Claim } from "../../../lib/core/ports/ledger.ts";
+import type { FlowResult, Run } from "../../../lib/core/run.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
+import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomization-flow.ts";
+
+/** A port call that a test makes fail: named by port and method, counted from 1. */
+export type Fault = (call: string) => void;
+
+/**
+ * A namespace of a cluster with one source in it, and a Kustomization flow over state in memory: the cluster is real (the
+ * embedded one or a control plane), the artifact is whatever manifests a test names.
+ */
+export interface World {
+  readonly namespace: string;
+  readonly cluster: Cluster;
+  readonly signal: AbortSignal;
+  /** Names what the next artifact holds; the source shows it at once. */
+  publish(tag: string, manifests: readonly Manifest[]): Promise<string>;
+  /** Applies a Kustomization named `name` with this spec over the usual one. */
+  kustomization(name: string, spec?: Readonly<Record<string, Json | undefined>>): Promise<void>;
+  /** One run of its flow; the memo of the last is handed on. */
+  run(name: string): Promise<FlowResult>;
+  get(kind: string, name: string, apiVersion?: string): Promise<LiveObject | undefined>;
+  /** Ready condition of a Kustomization as `status reason: message`. */
+  ready(name: string): Promise<string>;
+  events(name: string): Promise<readonly string[]>;
+  inventory(name: string): Promise<readonly InventoryEntry[]>;
+  readonly requested: string[];
+  readonly clock: Clock & { advance(ms: number): void };
+  /** Called before every port call; throw to make it fail. */
+  fault: Fault;
+}
+
+export const configMap = (
+  name: string,
+  data: Record<string, string> = { k: "v" },
+  metadata: JsonObject = {},
+): Manifest => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { ...metadata, name },
+  data,
+});
+
+export async function world(cluster: Cluster, namespace: string): Promise<World> {
+  const { signal } = new AbortController();
+  const published = new Map<string, readonly Manifest[]>();
+  const inventories = new Map<string, readonly InventoryEntry[]>();
+  const claims = new Map<string, Claim[]>();
+  const edges = new Map<string, readonly string[]>();
+  const requested: string[] = [];
+  const memos = new Map<string, JsonObject>();
+  let skippedMs = 0;
+  const clock = {
+    now: () => Date.now() + skippedMs,
+    monotonic: () => performance.now() + skippedMs,
+    // Time that nobody has to wait for: what a run sleeps is only skipped.
+    sleep: (ms: number) => {
+      skippedMs += ms;
+      return new Promise<void>((resolve) => setImmediate(resolve));
+    },
+    advance: (ms: number) => {
+      skippedMs += ms;
+    },
+  };
+  await cluster.create(
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+    { manager: "test" },
+    signal,
+  );
+  const source = {
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+    kind: "OCIRepository",
+    metadata: { name: "repo", namespace },
+  };
+  await cluster.apply(
+    { ...source, spec: { interval: "1h", url: "oci://127.0.0.1:1/repo" } },
+    { manager: "test", force: true },
+    signal,
+  );
+  const key = (name: string): WorkKey => ({
+    cluster: "test",
+    group: "kustomize.toolkit.fluxcd.io",
+    kind: "Kustomization",
+    namespace,
+    name,
+  });
+  const through = <Port extends object>(port: string, real: Port): Port =>
+    new Proxy(real, {
+      get: (target, method, receiver) => {
+        const value: unknown = Reflect.get(target, method, receiver);
+        if (typeof value !== "function" || method === "watch") return value;
+        return async (...args: readonly unknown[]) => {
+          self.fault(`${port}.${String(method)}`);
+          const result: unknown = await Reflect.apply(value, target, args);
+          self.fault(`${port}.${String(method)} done`);
+          return result;
+        };
+      },
+    });
+  const memory: Omit<KustomizationDeps, "cluster"> = {
+    clock,
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    installationKey: new Secret("test"),
+    concurrency: 4,
+    jitter: () => 0.5,
+    edges: through("edges", {
+      listen: async (listener, whats) => void edges.set(formatWorkKey(listener), whats),
+      listeners: async (what) =>
+        [...edges].filter(([, whats]) => whats.includes(what)).map(([listener]) => parseWorkKey(listener)),
+    }),
+    requests: { request: async (wanted) => void requested.push(`${wanted.kind}/${wanted.name}`) },
+    artifacts: {
+      put: async () => {},
+      get: async (digest) => (published.has(digest) ? new TextEncoder().encode(digest) : undefined),
+    },
+    records: { record: async () => {}, recorded: async (_source, _uid, digest) => published.has(digest) },
+    inventories: through("inventories", {
+      load: async ({ uid }) => inventories.get(uid),
+      save: async ({ uid }, entries) => void inventories.set(uid, structuredClone(entries)),
+      remove: async ({ uid }) => void inventories.delete(uid),
+    }),
+    ledger: through("ledger", {
+      claim: async (_cluster, made) => {
+        for (const claim of made) {
+          const others = (claims.get(claim.id) ?? []).filter(({ ownerUid }) => ownerUid !== claim.ownerUid);
+          claims.set(claim.id, [...others, claim]);
+        }
+      },
+      release: async (_cluster, ownerUid, ids) => {
+        for (const id of ids)
+          claims.set(
+            id,
+            (claims.get(id) ?? []).filter((claim) => claim.ownerUid !== ownerUid),
+          );
+      },
+      claims: async (_cluster, ids) => new Map(ids.map((id) => [id, claims.get(id) ?? []])),
+    }),
+    history: { append: async () => {}, latest: async () => [] },
+    build: async ({ archive, spec, owner }) => {
+      const digest = new TextDecoder().decode(archive);
+      const manifests = (published.get(digest) ?? []).map((manifest) => ({
+        ...manifest,
+        metadata: {
+          ...(spec.targetNamespace === undefined ? {} : { namespace: spec.targetNamespace }),
+          ...manifest.metadata,
+          labels: { ...manifest.metadata.labels, ...ownerLabels(owner) },
+        },
+      }));
+      return { manifests, digest: digestOf(digest) };
+    },
+  };
+  const flow = kustomizationFlow({ ...memory, cluster: through("cluster", cluster) });
+  const get = (kind: string, name: string, apiVersion = "v1") => {
+    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    return cluster.get({ group: group ?? "", version: version ?? "", kind, namespace, name }, signal);
+  };
+  const kustomize = "kustomize.toolkit.fluxcd.io/v1";
+  const self: World = {
+    namespace,
+    cluster,
+    signal,
+    requested,
+    clock,
+    fault: () => {},
+    publish: async (tag, manifests) => {
+      const digest: Digest = digestOf(JSON.stringify([tag, manifests]));
+      published.set(digest, manifests);
+      const revision = `${tag}@${digest}`;
+      const artifact = {
+        digest,
+        revision,
+        path: "p",
+        url: "http://127.0.0.1/p",
+        lastUpdateTime: "2026-01-01T00:00:00Z",
+      };
+      const ref = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", namespace, name: "repo" };
+      const body = { status: { artifact } };
+      await cluster.patch(ref, { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+      return revision;
+    },
+    kustomization: async (name, spec = {}) => {
+      const usual = {
+        interval: "10m",
+        prune: true,
+        targetNamespace: namespace,
+        sourceRef: { kind: "OCIRepository", name: "repo" },
+      };
+      await cluster.apply(
+        { apiVersion: kustomize, kind: "Kustomization", metadata: { name, namespace }, spec: { ...usual, ...spec } },
+        { manager: "test", force: true },
+        signal,
+      );
+    },
+    run: async (name) => {
+      const run: Run = {
+        key: key(name),
+        signal,
+        fence: { key: key(name), token: 1 },
+        assertLease: () => self.fault("assertLease"),
+        memo: memos.get(name),
+        superseded: async () => false,
+      };
+      const result = await flow(run);
+      memos.set(name, result.memo ?? {});
+      return result;
+    },
+    get,
+    ready: async (name) => {
+      const live = await get("Kustomization", name, kustomize);
+      const ready = live && findCondition(parseKustomization(live).status.conditions ?? [], "Ready");
+      return ready === undefined ? "none" : `${ready.status} ${ready.reason}: ${ready.message}`;
+    },
+    events: async (name) => {
+      const found = await cluster.list({ group: "", version: "v1", kind: "Event", namespace }, signal);
+      return found
+        .filter(({ involvedObject }) => isJsonObject(involvedObject) && involvedObject["name"] === name)
+        .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+        .map((event) => `${String(event["type"])} ${String(event["reason"])}: ${String(event["message"])}`);
+    },
+    inventory: async (name) => inventories.get((await get("Kustomization", name, kustomize))?.metadata.uid ?? "") ?? [],
+  };
+  return self;
+}
