@@ -36,8 +36,16 @@ const namespacedReferrers: ReadonlySet<string> = new Set([
  * Builds a folder of plain YAML as kustomize would, byte for byte, or throws: {@link Undecided} where it is not certain of
  * that, so that kustomize itself builds it, and an `Unacceptable` where neither should.
  */
-export function buildPlain(files: readonly PlainFile[], spec: PlainSpec): PlainBuild {
-  const sources = files.flatMap(({ content }) => readObjects(content));
+export function buildPlain(
+  files: readonly PlainFile[],
+  spec: PlainSpec,
+  onFile: (path: string) => void = () => undefined,
+): PlainBuild {
+  const sources = files.flatMap(({ path, content }) => {
+    onFile(path);
+    return readObjects(content);
+  });
+  onFile("");
   const seen = new Set<string>();
   for (const source of sources) refuseTrouble(source, spec, seen);
   const images = spec.images ?? [];

@@ -8,14 +8,14 @@ import {
   YAMLException,
 } from "js-yaml";
 import type { Json } from "../core/json.ts";
+import { refuseAliasBomb } from "./alias-bomb.ts";
 import { plainValue } from "./go-scalar.ts";
+import { lineAt } from "./line-at.ts";
 import { Unacceptable, Undecided } from "./read-failure.ts";
 import type { DocumentText } from "./split-documents.ts";
 
 /** Deeper than any Kubernetes object, and far from where a recursive reader runs out of stack. */
 const maxDepth = 100;
-/** What all aliases of a document may stand for: past it a few lines fill the memory. */
-const maxAliasedNodes = 100_000;
 
 /**
  * One document as JSON, undefined where it is empty. Reads only what js-yaml and go-yaml are sure to read alike: throws
@@ -49,38 +49,6 @@ function parse({ text, line }: DocumentText): Event[] {
       throw new Unacceptable(`nested deeper than ${maxDepth} levels`, line + (error.mark?.line ?? 0));
     }
     throw new Undecided(error.reason, { cause: error });
-  }
-}
-
-/** Counts what the aliases stand for without following them, so a bomb costs no more than its text. */
-function refuseAliasBomb(events: readonly Event[], { text, line }: DocumentText): void {
-  if (!events.some(({ type }) => type === EVENT_ID.ALIAS)) return;
-  const sizes = new Map<string, number>();
-  const open: { anchor: string; size: number }[] = [];
-  const add = (size: number, anchor: string): void => {
-    if (anchor !== "") sizes.set(anchor, size);
-    const parent = open.at(-1);
-    if (parent !== undefined) parent.size += size;
-  };
-  for (const event of events) {
-    if (event.type === EVENT_ID.DOCUMENT) continue;
-    if (event.type === EVENT_ID.POP) {
-      const closed = open.pop();
-      if (closed !== undefined) add(closed.size, closed.anchor);
-      continue;
-    }
-    const anchor = text.slice(event.anchorStart, event.anchorEnd);
-    if (event.type === EVENT_ID.ALIAS) {
-      const size = sizes.get(anchor) ?? 1;
-      if (size > maxAliasedNodes) {
-        throw new Unacceptable(
-          `its aliases stand for more than ${maxAliasedNodes} values`,
-          line + lineAt(text, event.anchorStart),
-        );
-      }
-      add(size, "");
-    } else if (event.type === EVENT_ID.SCALAR) add(1, event.anchorStart === -1 ? "" : anchor);
-    else open.push({ anchor: event.anchorStart === -1 ? "" : anchor, size: 1 });
   }
 }
 
@@ -205,10 +173,4 @@ class EventReader {
   #lineOf(event: ScalarEvent): number {
     return this.#line + lineAt(this.#text, event.valueStart);
   }
-}
-
-function lineAt(text: string, offset: number): number {
-  let line = 0;
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++;
-  return line;
 }

@@ -1,0 +1,120 @@
+import { posix } from "node:path";
+import { type Digest, digestOf } from "../core/digest.ts";
+import { Failure } from "../core/failure.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Manifest } from "../core/manifest.ts";
+import type { Engine } from "../core/ports/engine.ts";
+import type { Log } from "../core/ports/log.ts";
+import { type ArtifactTree, artifactTree, confined, joinPath } from "./artifact-tree.ts";
+import { buildByEngine } from "./build-by-engine.ts";
+import type { BuildSpec } from "./build-spec.ts";
+import { finishBuild, type Owner } from "./finish-build.ts";
+import { kustomizationFileIn } from "./kustomization-file.ts";
+import { attemptPlainSafely } from "./off-thread.ts";
+import { type PlainFolder, plainFolder } from "./plain-folder.ts";
+
+export interface BuildInput {
+  /** The artifact: a tar.gz whose digest was verified. */
+  readonly archive: Uint8Array;
+  readonly spec: BuildSpec;
+  readonly owner: Owner;
+}
+
+export interface BuildDeps {
+  readonly engine: Engine;
+  /** Where runs have their folders: absolute, private to this process, on a disk that may hold secrets for a while. */
+  readonly workFolder: string;
+  readonly log: Log;
+}
+
+export interface Built {
+  /** In kustomize's order, with owner labels and common metadata, ready to apply. */
+  readonly manifests: readonly Manifest[];
+  /** Over the YAML that kustomize prints, as Flux's history has it: without owner labels and common metadata. */
+  readonly digest: Digest;
+}
+
+/**
+ * From an artifact to the manifests that a Kustomization's spec asks for. A folder of plain YAML is built in process, from
+ * memory, where that is certain to be what kustomize would print; everything else by the engine.
+ *
+ * Throws a {@link Failure}: `ArtifactFailed` where the artifact or the path in it is no good, `ReconciliationFailed` for an
+ * encrypted Secret, `BuildFailed` for everything else that is wrong with what the artifact holds.
+ */
+export async function buildManifests(
+  { archive, spec, owner }: BuildInput,
+  deps: BuildDeps,
+  signal: AbortSignal,
+): Promise<Built> {
+  const tree = await artifactTree(archive, signal);
+  const folder = builtFolder(tree, spec, deps);
+  const { objects, text } = await build(tree, folder, spec, deps, signal);
+  return { manifests: finishBuild(objects, owner, spec.commonMetadata), digest: digestOf(text) };
+}
+
+function builtFolder(tree: ArtifactTree, { path = "" }: BuildSpec, { workFolder }: BuildDeps): string {
+  const folder = confined(path);
+  const shown = posix.join(workFolder, folder);
+  if (tree.folders.has(folder)) return folder;
+  const why = tree.files.has(folder) ? `${shown}: not a directory` : `stat ${shown}: no such file or directory`;
+  throw new Failure("ArtifactFailed", `kustomization path not found: ${why}`);
+}
+
+interface Output {
+  readonly objects: readonly JsonObject[];
+  readonly text: string;
+}
+
+async function build(
+  tree: ArtifactTree,
+  folder: string,
+  spec: BuildSpec,
+  deps: BuildDeps,
+  signal: AbortSignal,
+): Promise<Output> {
+  if (kustomizationFileIn(tree, folder) !== undefined)
+    return buildByEngine(tree, folder, spec, undefined, deps, signal);
+  const plain = plainFolder(tree, folder);
+  const inProcess = asksForLittle(spec) && plain.files.length === plain.resources.length;
+  const output = inProcess ? await buildInProcess(tree, folder, plain, spec, deps, signal) : undefined;
+  return output ?? buildByEngine(tree, folder, spec, plain, deps, signal);
+}
+
+function asksForLittle({ patches = [], components = [], buildMetadata = [] }: BuildSpec): boolean {
+  return patches.length === 0 && components.length === 0 && buildMetadata.length === 0;
+}
+
+/** Undefined where only the engine should say what the files mean. */
+async function buildInProcess(
+  tree: ArtifactTree,
+  folder: string,
+  plain: PlainFolder,
+  spec: BuildSpec,
+  { log, workFolder }: BuildDeps,
+  signal: AbortSignal,
+): Promise<Output | undefined> {
+  const files = plain.files.map((path) => ({
+    path,
+    content: tree.files.get(joinPath(folder, path)) ?? new Uint8Array(),
+  }));
+  const { targetNamespace, namePrefix, nameSuffix, images } = spec;
+  const wanted = {
+    ...(targetNamespace !== undefined && { targetNamespace }),
+    ...(namePrefix !== undefined && { namePrefix }),
+    ...(nameSuffix !== undefined && { nameSuffix }),
+    ...(images !== undefined && { images }),
+  };
+  const outcome = await attemptPlainSafely(files, wanted, signal);
+  switch (outcome.kind) {
+    case "built":
+      return outcome.build;
+    case "undecided":
+      log.debug("build left to the engine", { file: outcome.path, why: outcome.why });
+      return undefined;
+    case "unacceptable": {
+      const file = posix.join(workFolder, folder, outcome.path);
+      const message = `failed to decode Kubernetes YAML from ${file}: yaml: line ${outcome.line}: ${outcome.why}`;
+      throw new Failure("BuildFailed", message);
+    }
+  }
+}

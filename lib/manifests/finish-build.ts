@@ -1,0 +1,111 @@
+import { Failure } from "../core/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import type { Manifest } from "../core/manifest.ts";
+import { subject } from "../core/object-ref.ts";
+import type { BuildSpec } from "./build-spec.ts";
+import { isList } from "./fields-named.ts";
+import { goYamlText } from "./go-yaml-text.ts";
+import { normalise } from "./normalise.ts";
+
+/** Whose manifests these are: the Kustomization. */
+export interface Owner {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+const ownerLabels = {
+  name: "kustomize.toolkit.fluxcd.io/name",
+  namespace: "kustomize.toolkit.fluxcd.io/namespace",
+} as const;
+const decryptAnnotation = "kustomize.toolkit.fluxcd.io/decrypt";
+
+/** What Flux does between build and apply (reference 3.12): checks, lists expanded, owner labels, normalisation, common metadata. */
+export function finishBuild(
+  objects: readonly JsonObject[],
+  owner: Owner,
+  common: BuildSpec["commonMetadata"] = {},
+): Manifest[] {
+  for (const object of objects) assertNamed(object);
+  const labels = { [ownerLabels.name]: owner.name, [ownerLabels.namespace]: owner.namespace };
+  return objects
+    .flatMap(expandList)
+    .filter((object) => isManifest(object) && !isKustomization(object))
+    .map((object) => {
+      refuseEncrypted(object);
+      const owned = withMetadata(normalise(withMetadata(object, { labels })), common);
+      if (!isManifest(owned)) throw undecodable(object);
+      return owned;
+    });
+}
+
+function assertNamed(object: JsonObject): void {
+  const { metadata } = object;
+  const isNamed = isText(object["kind"]) && isText(object["apiVersion"]);
+  if (!isNamed || !isJsonObject(metadata) || !(isText(metadata["name"]) || isList(object["items"] ?? null))) {
+    throw undecodable(object);
+  }
+}
+
+function undecodable(object: JsonObject): Failure {
+  const text = (goYamlText(object) ?? JSON.stringify(object)).slice(0, 2_000);
+  return new Failure("BuildFailed", `failed to decode Kubernetes apiVersion, kind and name from: ${text}`);
+}
+
+function expandList(object: JsonObject): readonly JsonObject[] {
+  const items = object["items"] ?? null;
+  return isList(items) ? items.filter(isJsonObject) : [object];
+}
+
+function isManifest(object: JsonObject): object is JsonObject & Manifest {
+  const { apiVersion, kind, metadata } = object;
+  return isText(apiVersion) && isText(kind) && isJsonObject(metadata) && isText(metadata["name"]);
+}
+
+function isKustomization({ apiVersion, kind }: JsonObject): boolean {
+  return kind === "Kustomization" && isText(apiVersion) && apiVersion.startsWith("kustomize.config.k8s.io/");
+}
+
+/** Labels and annotations laid over those that are there. */
+function withMetadata(
+  object: JsonObject,
+  { labels, annotations }: NonNullable<BuildSpec["commonMetadata"]>,
+): JsonObject {
+  const metadata = object["metadata"];
+  if (!isJsonObject(metadata)) return object;
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      ...(hasEntries(labels) && { labels: { ...mapping(metadata["labels"]), ...labels } }),
+      ...(hasEntries(annotations) && { annotations: { ...mapping(metadata["annotations"]), ...annotations } }),
+    },
+  };
+}
+
+/** Before normalisation, which would make an encrypted `stringData` look like plain data. */
+function refuseEncrypted(object: JsonObject): void {
+  if (object["apiVersion"] !== "v1" || object["kind"] !== "Secret" || !("sops" in object)) return;
+  const metadata = mapping(object["metadata"]);
+  const decrypt = mapping(metadata["annotations"])[decryptAnnotation];
+  if (typeof decrypt === "string" && decrypt.toLowerCase() === "disabled") return;
+  const { name, namespace } = metadata;
+  const secret = subject({
+    kind: "Secret",
+    namespace: isText(namespace) ? namespace : "",
+    name: isText(name) ? name : "",
+  });
+  const message = `${secret} is SOPS encrypted, configuring decryption is required for this secret to be reconciled`;
+  throw new Failure("ReconciliationFailed", message);
+}
+
+function hasEntries(map: Readonly<Record<string, string>> | undefined): map is Readonly<Record<string, string>> {
+  return map !== undefined && Object.keys(map).length > 0;
+}
+
+function mapping(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === "string" && value !== "";
+}

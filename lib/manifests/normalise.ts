@@ -1,0 +1,78 @@
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+
+/**
+ * An object as it goes to the cluster, by Flux's rules (reference 3.12 step 5): what the API server would fill in or
+ * refuse to take is settled here, so that it never looks like drift. RBAC roles are left as they are.
+ */
+export function normalise(object: JsonObject): JsonObject {
+  const { apiVersion, kind } = object;
+  if (apiVersion === "rbac.authorization.k8s.io/v1" && (kind === "Role" || kind === "ClusterRole")) return object;
+  const typed = normaliseKind(
+    object,
+    typeof apiVersion === "string" && typeof kind === "string" ? `${apiVersion} ${kind}` : "",
+  );
+  const isDefinition = kind === "CustomResourceDefinition";
+  const { status: _status, ...withoutStatus } = typed;
+  const kept: JsonObject = isDefinition ? typed : withoutStatus;
+  const metadata = kept["metadata"];
+  if (!isJsonObject(metadata) || !("creationTimestamp" in metadata)) return kept;
+  const { creationTimestamp: _creationTimestamp, ...rest } = metadata;
+  return { ...kept, metadata: rest };
+}
+
+/** Where each workload kind keeps its pod spec. */
+const podSpecPaths: Readonly<Record<string, readonly string[]>> = {
+  "v1 Pod": ["spec"],
+  "apps/v1 Deployment": ["spec", "template", "spec"],
+  "apps/v1 StatefulSet": ["spec", "template", "spec"],
+  "apps/v1 DaemonSet": ["spec", "template", "spec"],
+  "apps/v1 ReplicaSet": ["spec", "template", "spec"],
+  "batch/v1 Job": ["spec", "template", "spec"],
+  "batch/v1 CronJob": ["spec", "jobTemplate", "spec", "template", "spec"],
+};
+
+function normaliseKind(object: JsonObject, kind: string): JsonObject {
+  if (kind === "v1 Secret") return mergeStringData(object);
+  if (kind === "v1 Service") return change(object, ["spec", "ports"], withProtocol);
+  const path = podSpecPaths[kind];
+  if (path === undefined) return object;
+  return ["containers", "initContainers"].reduce(
+    (current, list) =>
+      change(current, [...path, list], (containers) =>
+        mapList(containers, (container) => change(container, ["ports"], withProtocol)),
+      ),
+    object,
+  );
+}
+
+function withProtocol(ports: Json): Json {
+  return mapList(ports, (port) => ((port["protocol"] ?? "") === "" ? { ...port, protocol: "TCP" } : port));
+}
+
+/** The API server does the same on its way in, but then answers without `stringData`, which would look like drift. */
+function mergeStringData(secret: JsonObject): JsonObject {
+  const { stringData, ...rest } = secret;
+  if (!isJsonObject(stringData)) return secret;
+  const data: { [key: string]: Json } = isJsonObject(rest["data"]) ? { ...rest["data"] } : {};
+  for (const [key, value] of Object.entries(stringData)) {
+    // The API server says what is wrong with any other value.
+    if (typeof value !== "string") return secret;
+    data[key] = Buffer.from(value).toString("base64");
+  }
+  return { ...rest, data };
+}
+
+/** The object with the value at a path changed; where there is nothing, nothing happens. */
+function change(object: JsonObject, path: readonly string[], alter: (value: Json) => Json): JsonObject {
+  const [field, ...rest] = path;
+  if (field === undefined) return object;
+  const value = object[field];
+  if (value === undefined || value === null) return object;
+  if (rest.length === 0) return { ...object, [field]: alter(value) };
+  return isJsonObject(value) ? { ...object, [field]: change(value, rest, alter) } : object;
+}
+
+function mapList(value: Json, map: (item: JsonObject) => JsonObject): Json {
+  if (!Array.isArray(value)) return value;
+  return value.map((item: Json) => (isJsonObject(item) ? map(item) : item));
+}
