@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Digest, digestOf } from "../../lib/core/digest.ts";
+import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
+
+/** Artifacts as files under `folder`, named for their digest. Each is written under another name first and then moved. */
+export function artifactFiles(folder: string): ArtifactStore {
+  const fileOf = (digest: Digest): string => {
+    const hex = digest.slice("sha256:".length);
+    return join(folder, hex.slice(0, 2), hex.slice(2));
+  };
+  return {
+    async put(digest, bytes, signal) {
+      signal.throwIfAborted();
+      const actual = digestOf(bytes);
+      if (actual !== digest) throw new Error(`artifact ${digest} is not stored: its bytes hash to ${actual}`);
+      const file = fileOf(digest);
+      if (await holds(file, digest)) return;
+      const unfinished = join(folder, "unfinished", randomUUID());
+      await mkdir(dirname(unfinished), { recursive: true });
+      await mkdir(dirname(file), { recursive: true });
+      try {
+        await writeFile(unfinished, bytes, { signal });
+        await rename(unfinished, file);
+      } catch (error) {
+        await rm(unfinished, { force: true });
+        throw error;
+      }
+    },
+    async get(digest, signal) {
+      signal.throwIfAborted();
+      return wholeFile(fileOf(digest), digest);
+    },
+  };
+}
+
+/** Removes what a killed process was writing. Called before anybody writes. */
+export async function removeUnfinishedArtifacts(folder: string): Promise<void> {
+  await rm(join(folder, "unfinished"), { recursive: true, force: true });
+}
+
+async function holds(file: string, digest: Digest): Promise<boolean> {
+  return (await wholeFile(file, digest)) !== undefined;
+}
+
+async function wholeFile(file: string, digest: Digest): Promise<Uint8Array | undefined> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  return digestOf(bytes) === digest ? bytes : undefined;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { type PlacedEntry, pageCount, pageOf, placeEntries } from "../../lib/apply/inventory-pages.ts";
+import type { Clock } from "../../lib/core/ports/clock.ts";
+import type { Fence } from "../../lib/core/ports/fence.ts";
+import type { InventoryEntry, InventoryOwner, InventoryStore } from "../../lib/core/ports/inventory-store.ts";
+import { formatWorkKey } from "../../lib/core/work-key.ts";
+import { numberColumn, textColumn } from "./columns.ts";
+import type { StateDatabase } from "./state-database.ts";
+
+/** How long a page that nothing points to any more is kept. */
+const collectAfterMs = 600_000;
+
+const StoredPage = z.array(
+  z.strictObject({
+    id: z.string(),
+    version: z.string(),
+    uid: z.string().exactOptional(),
+    desired: z.string().exactOptional(),
+    fingerprint: z.string().exactOptional(),
+    state: z.enum(["planned", "live", "deleting", "retained"]),
+    rank: z.number(),
+  }),
+);
+
+/** What a pointer says: the generation of each page, 0 for an empty one. */
+const Generations = z.array(z.int().min(0)).min(1);
+
+interface Pointer {
+  readonly generation: number;
+  readonly pages: readonly number[];
+}
+
+/** Inventories in pages by hash of the entry id; a pointer row names each page's generation and is swapped with one write. */
+export function sqliteInventoryStore({ connection, fenced }: StateDatabase, clock: Clock): InventoryStore {
+  const whose = "key = ? AND owner_uid = ? AND cluster_uid = ?";
+  const selectPointer = connection.prepare(`SELECT generation, pages FROM inventories WHERE ${whose}`);
+  const putPointer = connection.prepare(
+    "INSERT OR REPLACE INTO inventories (generation, pages, key, owner_uid, cluster_uid) VALUES (?, ?, ?, ?, ?)",
+  );
+  const selectPage = connection.prepare(
+    `SELECT entries FROM inventory_pages WHERE ${whose} AND page = ? AND generation = ?`,
+  );
+  const insertPage = connection.prepare(
+    "INSERT INTO inventory_pages (key, owner_uid, cluster_uid, page, generation, entries) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const replacePage = connection.prepare(
+    `UPDATE inventory_pages SET replaced_at = ? WHERE ${whose} AND page = ? AND generation = ?`,
+  );
+  const collect = connection.prepare("DELETE FROM inventory_pages WHERE replaced_at < ?");
+  const removePointer = connection.prepare(`DELETE FROM inventories WHERE ${whose}`);
+  const removePages = connection.prepare(`DELETE FROM inventory_pages WHERE ${whose}`);
+
+  const pointerOf = (id: OwnerId): Pointer | undefined => {
+    const row = selectPointer.get(...id);
+    if (row === undefined) return undefined;
+    const pages = Generations.parse(JSON.parse(textColumn(row, "pages")));
+    return { generation: numberColumn(row, "generation"), pages };
+  };
+  /** The text of each page, as it was written. */
+  const pagesOf = (id: OwnerId, { pages }: Pointer): readonly string[] =>
+    pages.map((generation, page) => {
+      if (generation === 0) return "[]";
+      const row = selectPage.get(...id, page, generation);
+      if (row === undefined) throw new Error(`page ${page} of the inventory of ${id[0]} is missing from the state`);
+      return textColumn(row, "entries");
+    });
+  const write = (
+    id: OwnerId,
+    texts: readonly string[],
+    before: Pointer | undefined,
+    textsBefore: readonly string[],
+  ) => {
+    const isSame = (page: number): boolean => texts.length === textsBefore.length && texts[page] === textsBefore[page];
+    if (before !== undefined && texts.length === textsBefore.length && texts.every((_, page) => isSame(page))) return;
+    const generation = (before?.generation ?? 0) + 1;
+    const now = clock.now();
+    for (const [page, old] of (before?.pages ?? []).entries()) {
+      if (!isSame(page)) replacePage.run(now, ...id, page, old);
+    }
+    const pages = texts.map((text, page) => {
+      if (isSame(page)) return before?.pages[page] ?? 0;
+      if (text === "[]") return 0;
+      insertPage.run(...id, page, generation, text);
+      return generation;
+    });
+    putPointer.run(generation, JSON.stringify(pages), ...id);
+    collect.run(now - collectAfterMs);
+  };
+
+  return {
+    async load(owner, fence, signal) {
+      signal.throwIfAborted();
+      const id = ownerId(owner, fence);
+      const pointer = pointerOf(id);
+      if (pointer === undefined) return undefined;
+      const placed = pagesOf(id, pointer).flatMap(parsePage);
+      return placed.toSorted((a, b) => a.rank - b.rank).map(withoutRank);
+    },
+    async save(owner, entries, fence, signal) {
+      signal.throwIfAborted();
+      const id = ownerId(owner, fence);
+      fenced(fence, () => {
+        const before = pointerOf(id);
+        const textsBefore = before === undefined ? [] : pagesOf(id, before);
+        const ranks = new Map(textsBefore.flatMap(parsePage).map((entry) => [entry.id, entry.rank]));
+        const count = pageCount(entries.length, textsBefore.length);
+        const pages: PlacedEntry[][] = Array.from({ length: count }, () => []);
+        for (const entry of placeEntries(entries, ranks)) pages[pageOf(entry.id, count)]?.push(entry);
+        write(id, pages.map(formatPage), before, textsBefore);
+      });
+    },
+    async remove(owner, fence, signal) {
+      signal.throwIfAborted();
+      const id = ownerId(owner, fence);
+      fenced(fence, () => {
+        removePointer.run(...id);
+        removePages.run(...id);
+      });
+    },
+  };
+}
+
+type OwnerId = readonly [key: string, ownerUid: string, clusterUid: string];
+
+function ownerId({ uid, clusterUid }: InventoryOwner, { key }: Fence): OwnerId {
+  return [formatWorkKey(key), uid, clusterUid];
+}
+
+function withoutRank(placed: PlacedEntry): InventoryEntry {
+  const { rank: _rank, ...entry } = placed;
+  return entry;
+}
+
+/** Always the same fields in the same order, so that equal pages have equal texts. */
+function formatPage(entries: readonly PlacedEntry[]): string {
+  const ordered = entries.map(({ id, version, uid, desired, fingerprint, state, rank }) => {
+    return { id, version, uid, desired, fingerprint, state, rank };
+  });
+  return JSON.stringify(ordered);
+}
+
+function parsePage(text: string): readonly PlacedEntry[] {
+  return StoredPage.parse(JSON.parse(text));
+}

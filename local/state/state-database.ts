@@ -1,0 +1,71 @@
+import { DatabaseSync } from "node:sqlite";
+import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
+import { holdsLease } from "../../lib/core/ports/work-items.ts";
+import { formatWorkKey } from "../../lib/core/work-key.ts";
+import { schema } from "./schema.ts";
+import { parseStoredWorkItem } from "./stored-work-item.ts";
+
+/** The one connection that all stores share. What it does is synchronous, so a transaction is never interleaved. */
+export interface StateDatabase {
+  readonly connection: DatabaseSync;
+  /** All of it or, where it throws, nothing. */
+  readonly transaction: <Result>(work: () => Result) => Result;
+  /** A transaction that first checks that `fence` still holds the object's lease; throws {@link LeaseLost} where it does not. */
+  readonly fenced: <Result>(fence: Fence, work: () => Result) => Result;
+  close(): void;
+}
+
+/**
+ * Opens the state file, made where it is missing. A process that is killed leaves the last commit. Throws where the file
+ * is damaged or no database.
+ */
+export function openStateDatabase(file: string): StateDatabase {
+  const connection = new DatabaseSync(file);
+  try {
+    // NORMAL: a killed process loses nothing; a power cut may lose the latest commits, which a level-based run makes good.
+    connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000");
+    checkWhole(connection);
+    connection.exec(schema);
+    return stateDatabase(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function stateDatabase(connection: DatabaseSync): StateDatabase {
+  const begin = connection.prepare("BEGIN IMMEDIATE");
+  const commit = connection.prepare("COMMIT");
+  const rollback = connection.prepare("ROLLBACK");
+  const holder = connection.prepare("SELECT item FROM work_items WHERE key = ?");
+  const transaction = <Result>(work: () => Result): Result => {
+    begin.run();
+    try {
+      const result = work();
+      commit.run();
+      return result;
+    } catch (error) {
+      if (connection.isTransaction) rollback.run();
+      throw error;
+    }
+  };
+  return {
+    connection,
+    transaction,
+    fenced: (fence, work) =>
+      transaction(() => {
+        const key = formatWorkKey(fence.key);
+        const item = holder.get(key)?.["item"];
+        if (!holdsLease(item === undefined ? undefined : parseStoredWorkItem(item), fence)) {
+          throw new LeaseLost(`lease ${fence.token} of ${key} is not held any more`);
+        }
+        return work();
+      }),
+    close: () => connection.close(),
+  };
+}
+
+function checkWhole(connection: DatabaseSync): void {
+  const found = connection.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+  if (found !== "ok") throw new Error(String(found));
+}

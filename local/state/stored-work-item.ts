@@ -1,0 +1,41 @@
+import type { SQLOutputValue } from "node:sqlite";
+import { z } from "zod";
+import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
+import type { WorkItem } from "../../lib/core/ports/work-items.ts";
+import { formatWorkKey, parseWorkKey } from "../../lib/core/work-key.ts";
+
+const counter = z.int().min(0);
+const absent = z.undefined().optional();
+
+const StoredWorkItem = z.strictObject({
+  key: z.string().transform(parseWorkKey),
+  version: counter,
+  requested: counter,
+  started: counter,
+  handled: counter,
+  token: counter,
+  lease: z.strictObject({ holder: z.string(), renewals: counter }).or(absent),
+  wakeUntil: z.number().or(absent),
+  dueAt: z.number().or(absent),
+  attempts: counter,
+  phase: z.enum(["Active", "Poisoned"]),
+  input: z.string().or(absent),
+  fault: z.string().or(absent),
+  memo: z.custom<JsonObject>(isJsonObject).or(absent),
+  seen: z
+    .strictObject({ objectUid: z.string(), clusterUid: z.string(), revision: z.string().exactOptional() })
+    .or(absent),
+});
+
+/** A work item as its row holds it. */
+export function formatStoredWorkItem(item: WorkItem): string {
+  return JSON.stringify({ ...item, key: formatWorkKey(item.key) });
+}
+
+/** Throws where the row was not written by {@link formatStoredWorkItem}. */
+export function parseStoredWorkItem(stored: SQLOutputValue): WorkItem {
+  const { lease, wakeUntil, dueAt, input, fault, memo, seen, ...rest } = StoredWorkItem.parse(
+    JSON.parse(String(stored)),
+  );
+  return { ...rest, lease, wakeUntil, dueAt, input, fault, memo, seen };
+}

@@ -1,0 +1,25 @@
+import type { Clock } from "../../lib/core/ports/clock.ts";
+import type { DeadLetters, WakeUps } from "../../lib/core/ports/wake-ups.ts";
+import { formatWorkKey } from "../../lib/core/work-key.ts";
+import type { MessageQueue } from "./message-queue.ts";
+import type { StateDatabase } from "./state-database.ts";
+
+export function queuedWakeUps(queue: MessageQueue): WakeUps {
+  return {
+    async send(wakeUp, delayMs, signal) {
+      signal.throwIfAborted();
+      queue.send(JSON.stringify(wakeUp), delayMs);
+    },
+  };
+}
+
+/** Dead letters in the state file, for people to look at. */
+export function sqliteDeadLetters({ connection }: StateDatabase, clock: Clock): DeadLetters {
+  const insert = connection.prepare("INSERT INTO dead_letters (at, letter) VALUES (?, ?)");
+  return {
+    async send({ key, ...letter }, signal) {
+      signal.throwIfAborted();
+      insert.run(clock.now(), JSON.stringify({ key: formatWorkKey(key), ...letter }));
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../lib/core/ports/work-items.ts";
+import { formatWorkKey } from "../../lib/core/work-key.ts";
+import type { StateDatabase } from "./state-database.ts";
+import { formatStoredWorkItem, parseStoredWorkItem } from "./stored-work-item.ts";
+
+export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & LeasedItems {
+  const select = connection.prepare("SELECT item FROM work_items WHERE key = ?");
+  const insert = connection.prepare(
+    "INSERT INTO work_items (key, version, leased, overdue_at, item) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const update = connection.prepare(
+    "UPDATE work_items SET version = ?, leased = ?, overdue_at = ?, item = ? WHERE key = ? AND version = ?",
+  );
+  const selectOverdue = connection.prepare(
+    "SELECT item FROM work_items WHERE overdue_at <= ? ORDER BY overdue_at, key LIMIT ?",
+  );
+  const selectLeased = connection.prepare("SELECT item FROM work_items WHERE leased = 1 ORDER BY key");
+
+  const store = (item: WorkItem): number | bigint => {
+    const key = formatWorkKey(item.key);
+    const leased = item.lease === undefined ? 0 : 1;
+    const due = overdueAt(item) ?? null;
+    const text = formatStoredWorkItem(item);
+    const { changes } =
+      item.version === 1
+        ? insert.run(key, item.version, leased, due, text)
+        : update.run(item.version, leased, due, text, key, item.version - 1);
+    return changes;
+  };
+
+  return {
+    async get(key, signal) {
+      signal.throwIfAborted();
+      const row = select.get(formatWorkKey(key));
+      return row?.["item"] === undefined ? undefined : parseStoredWorkItem(row["item"]);
+    },
+    async put(item, signal) {
+      signal.throwIfAborted();
+      return Number(store(item)) === 1 ? "stored" : "conflict";
+    },
+    async overdue(now, limit, signal) {
+      signal.throwIfAborted();
+      return selectOverdue.all(now, limit).map(({ item = null }) => parseStoredWorkItem(item));
+    },
+    async leased(signal) {
+      signal.throwIfAborted();
+      return selectLeased.all().map(({ item = null }) => parseStoredWorkItem(item));
+    },
+  };
+}

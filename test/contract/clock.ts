@@ -1,0 +1,27 @@
+import { describe, expect, test } from "vitest";
+import type { Clock } from "../../lib/core/ports/clock.ts";
+
+export function clockContract(name: string, clock: Clock): void {
+  describe(`clock: ${name}`, () => {
+    const never = new AbortController().signal;
+
+    test("monotonic time never goes back and passes while asleep", async () => {
+      const before = clock.monotonic();
+      await clock.sleep(20, never);
+      // A timer may fire a fraction of a millisecond early.
+      expect(clock.monotonic() - before).toBeGreaterThan(18);
+    });
+
+    test("wall time is in milliseconds since 1970", () => {
+      expect(clock.now()).toBeGreaterThan(Date.UTC(2024, 0));
+    });
+
+    test("a sleep ends with the reason that its signal is aborted with, also where that was before", async () => {
+      const stop = new AbortController();
+      const asleep = clock.sleep(3_600_000, stop.signal);
+      stop.abort(new Error("time is up"));
+      await expect(asleep).rejects.toThrow("time is up");
+      await expect(clock.sleep(1, stop.signal)).rejects.toThrow("time is up");
+    });
+  });
+}

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
+import type { InventoryEntry, InventoryOwner } from "../../lib/core/ports/inventory-store.ts";
+import { keyOf, leased, never, type OpenState, type StateBackEnd } from "./state-back-end.ts";
+
+const owner: InventoryOwner = { uid: "uid-1", clusterUid: "cluster-1" };
+
+function entry(id: string, fields: Partial<InventoryEntry> = {}): InventoryEntry {
+  return { id, version: "v1", state: "live", ...fields };
+}
+
+function entries(count: number): InventoryEntry[] {
+  const digest = `sha256:${"0123456789abcdef".repeat(4)}`;
+  return Array.from({ length: count }, (_, number) =>
+    entry(`apps_config-${number}__ConfigMap`, { uid: `uid-${number}`, desired: digest, fingerprint: digest }),
+  );
+}
+
+export function inventoryStoreContract(name: string, open: OpenState): void {
+  describe(`inventory: ${name}`, () => {
+    let state: StateBackEnd;
+    let fence: Fence;
+    beforeEach(async () => {
+      state = await open();
+      fence = await leased(state, keyOf("web"));
+    });
+    afterEach(() => state.close());
+
+    const load = (of = owner): Promise<readonly InventoryEntry[] | undefined> =>
+      state.inventories.load(of, fence, never);
+    const save = (saved: readonly InventoryEntry[], of = owner): Promise<void> =>
+      state.inventories.save(of, saved, fence, never);
+
+    test("what was never saved is undefined, what was saved empty is empty", async () => {
+      expect(await load()).toBeUndefined();
+      await save([]);
+      expect(await load()).toEqual([]);
+    });
+
+    test("entries come back with every field, in the order last saved", async () => {
+      const saved = [
+        entry("_ns__Namespace", { uid: "u", desired: "sha256:d", fingerprint: "sha256:f" }),
+        entry("apps_b_apps_Deployment", { version: "v1beta1", state: "planned" }),
+        entry("apps_a_apps_Deployment", { state: "deleting", uid: "u2" }),
+        entry("apps_z__Secret", { state: "retained" }),
+      ];
+      await save(saved);
+      expect(await load()).toEqual(saved);
+      const reversed = saved.toReversed();
+      await save(reversed);
+      expect(await load()).toEqual(reversed);
+    });
+
+    test("a save replaces the whole inventory", async () => {
+      await save([entry("a"), entry("b"), entry("c")]);
+      await save([entry("d"), entry("b", { state: "deleting" })]);
+      expect(await load()).toEqual([entry("d"), entry("b", { state: "deleting" })]);
+    });
+
+    test("an owner of another uid, or in another cluster, starts with none and leaves the former's as it was", async () => {
+      await save([entry("a")]);
+      const recreated = { ...owner, uid: "uid-2" };
+      const elsewhere = { ...owner, clusterUid: "cluster-2" };
+      expect(await load(recreated)).toBeUndefined();
+      expect(await load(elsewhere)).toBeUndefined();
+      await save([entry("b")], recreated);
+      await state.inventories.remove(elsewhere, fence, never);
+      expect(await load()).toEqual([entry("a")]);
+      expect(await load(recreated)).toEqual([entry("b")]);
+    });
+
+    test("a removed inventory is as if never saved", async () => {
+      await save(entries(300));
+      await state.inventories.remove(owner, fence, never);
+      expect(await load()).toBeUndefined();
+      await state.inventories.remove(owner, fence, never);
+      await save([entry("a")]);
+      expect(await load()).toEqual([entry("a")]);
+    });
+
+    test("a successor's lease shuts the former holder out and the inventory stays whole", async () => {
+      await save(entries(300));
+      await leased(state, keyOf("web"));
+      await expect(save([])).rejects.toThrow(LeaseLost);
+      await expect(state.inventories.remove(owner, fence, never)).rejects.toThrow(LeaseLost);
+      expect(await load()).toEqual(entries(300));
+    });
+
+    test("a lease that was given back writes no more", async () => {
+      const item = await state.items.get(keyOf("web"), never);
+      if (item === undefined) throw new Error("the lease's item is missing");
+      await state.items.put({ ...item, version: item.version + 1, lease: undefined }, never);
+      await expect(save([entry("a")])).rejects.toThrow(LeaseLost);
+    });
+
+    test("20,000 entries grow, change in one place and shrink without losing order", async () => {
+      const all = entries(20_000);
+      await save(all);
+      expect(await load()).toEqual(all);
+      const changed = all.with(10_000, entry("apps_new__ConfigMap"));
+      await save(changed);
+      expect(await load()).toEqual(changed);
+      await save(changed.slice(9_999, 10_002));
+      expect(await load()).toEqual(changed.slice(9_999, 10_002));
+    });
+  });
+}

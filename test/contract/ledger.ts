@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
+import type { Claim } from "../../lib/core/ports/ledger.ts";
+import { keyOf, leased, never, type OpenState, type StateBackEnd } from "./state-back-end.ts";
+
+const cluster = "cluster-uid";
+
+function claim(id: string, owner: string): Claim {
+  return { id, ownerUid: `${owner}-uid`, owner: `Kustomization/apps/${owner}` };
+}
+
+export function ledgerContract(name: string, open: OpenState): void {
+  describe(`ledger: ${name}`, () => {
+    let state: StateBackEnd;
+    let a: Fence;
+    let b: Fence;
+    beforeEach(async () => {
+      state = await open();
+      a = await leased(state, keyOf("a"));
+      b = await leased(state, keyOf("b"));
+    });
+    afterEach(() => state.close());
+
+    test("an id that nobody claims is left out", async () => {
+      await state.ledger.claim(cluster, [claim("x", "a")], a, never);
+      expect(await state.ledger.claims(cluster, ["x", "y"], never)).toEqual(new Map([["x", [claim("x", "a")]]]));
+    });
+
+    test("the first claimant is the owner, further ones stand behind it in their order", async () => {
+      await state.ledger.claim(cluster, [claim("x", "b")], b, never);
+      await state.ledger.claim(cluster, [claim("x", "a"), claim("y", "a")], a, never);
+      expect(await state.ledger.claims(cluster, ["x", "y"], never)).toEqual(
+        new Map([
+          ["x", [claim("x", "b"), claim("x", "a")]],
+          ["y", [claim("y", "a")]],
+        ]),
+      );
+    });
+
+    test("claiming again changes nothing, not even the order", async () => {
+      await state.ledger.claim(cluster, [claim("x", "a")], a, never);
+      await state.ledger.claim(cluster, [claim("x", "b")], b, never);
+      await state.ledger.claim(cluster, [claim("x", "a")], a, never);
+      expect((await state.ledger.claims(cluster, ["x"], never)).get("x")).toEqual([claim("x", "a"), claim("x", "b")]);
+    });
+
+    test("a released object passes to the claimant behind", async () => {
+      await state.ledger.claim(cluster, [claim("x", "a")], a, never);
+      await state.ledger.claim(cluster, [claim("x", "b")], b, never);
+      await state.ledger.release(cluster, "a-uid", ["x", "never-claimed"], a, never);
+      expect((await state.ledger.claims(cluster, ["x"], never)).get("x")).toEqual([claim("x", "b")]);
+    });
+
+    test("releasing drops the claims of that owner in that cluster only", async () => {
+      await state.ledger.claim(cluster, [claim("x", "a")], a, never);
+      await state.ledger.claim("another", [claim("x", "a")], a, never);
+      await state.ledger.release(cluster, "b-uid", ["x"], b, never);
+      await state.ledger.release("another", "a-uid", ["x"], a, never);
+      expect((await state.ledger.claims(cluster, ["x"], never)).get("x")).toEqual([claim("x", "a")]);
+      expect(await state.ledger.claims("another", ["x"], never)).toEqual(new Map());
+    });
+
+    test("a successor's lease shuts the former holder out, and none of its claims is written", async () => {
+      await leased(state, keyOf("a"));
+      await expect(state.ledger.claim(cluster, [claim("x", "a")], a, never)).rejects.toThrow(LeaseLost);
+      await expect(state.ledger.release(cluster, "a-uid", ["x"], a, never)).rejects.toThrow(LeaseLost);
+      expect(await state.ledger.claims(cluster, ["x"], never)).toEqual(new Map());
+    });
+
+    test("two thousand claims are made and found in one call", async () => {
+      const ids = Array.from({ length: 2_000 }, (_, number) => `apps_cm-${number}__ConfigMap`);
+      await state.ledger.claim(
+        cluster,
+        ids.map((id) => claim(id, "a")),
+        a,
+        never,
+      );
+      expect((await state.ledger.claims(cluster, ids, never)).size).toBe(2_000);
+    });
+  });
+}

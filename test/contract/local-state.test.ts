@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { artifactFiles } from "../../local/state/artifact-files.ts";
+import { sqliteArtifactRecords } from "../../local/state/artifact-records.ts";
+import { sqliteEdges } from "../../local/state/edges.ts";
+import { sqliteHistory } from "../../local/state/history.ts";
+import { sqliteInventoryStore } from "../../local/state/inventory-store.ts";
+import { sqliteLedger } from "../../local/state/ledger.ts";
+import { sqliteMessageQueue } from "../../local/state/message-queue.ts";
+import { openStateDatabase } from "../../local/state/state-database.ts";
+import { queuedWakeUps } from "../../local/state/wake-ups.ts";
+import { sqliteWorkItems } from "../../local/state/work-items.ts";
+import { artifactRecordsContract } from "./artifact-records.ts";
+import { type ArtifactBackEnd, artifactStoreContract } from "./artifact-store.ts";
+import { clockContract } from "./clock.ts";
+import { edgesContract } from "./edges.ts";
+import { historyContract } from "./history.ts";
+import { inventoryStoreContract } from "./inventory-store.ts";
+import { ledgerContract } from "./ledger.ts";
+import type { StateBackEnd } from "./state-back-end.ts";
+import { type QueueBackEnd, wakeUpQueueContract } from "./wake-up-queue.ts";
+import { workItemsContract } from "./work-items.ts";
+
+async function openSqlite(): Promise<StateBackEnd> {
+  const database = openStateDatabase(":memory:");
+  return {
+    items: sqliteWorkItems(database),
+    edges: sqliteEdges(database),
+    inventories: sqliteInventoryStore(database, systemClock),
+    ledger: sqliteLedger(database),
+    records: sqliteArtifactRecords(database),
+    history: sqliteHistory(database),
+    close: async () => database.close(),
+  };
+}
+
+async function openQueue(): Promise<QueueBackEnd> {
+  const database = openStateDatabase(":memory:");
+  let now = 1_790_000_000_000;
+  const queue = sqliteMessageQueue(database, { ...systemClock, now: () => now });
+  return {
+    wakeUps: queuedWakeUps(queue),
+    receive: async (visibilityMs) =>
+      queue.receive(10, visibilityMs).map((message) => ({
+        body: message.body,
+        receives: message.receives,
+        hide: async (ms) => queue.hide(message, ms),
+        remove: async () => queue.remove(message.id),
+      })),
+    pass: async (ms) => {
+      now += ms;
+    },
+    close: async () => database.close(),
+  };
+}
+
+async function openArtifacts(): Promise<ArtifactBackEnd> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-artifacts-"));
+  return {
+    store: artifactFiles(folder),
+    damage: (digest) => writeFile(join(folder, digest.slice(7, 9), digest.slice(9)), "something else"),
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+workItemsContract("sqlite", openSqlite);
+edgesContract("sqlite", openSqlite);
+inventoryStoreContract("sqlite", openSqlite);
+ledgerContract("sqlite", openSqlite);
+artifactRecordsContract("sqlite", openSqlite);
+historyContract("sqlite", openSqlite);
+artifactStoreContract("files", openArtifacts);
+wakeUpQueueContract("sqlite", openQueue);
+clockContract("system", systemClock);

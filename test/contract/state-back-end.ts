@@ -1,0 +1,62 @@
+import type { ArtifactRecords } from "../../lib/core/ports/artifact-records.ts";
+import type { Edges } from "../../lib/core/ports/edges.ts";
+import type { Fence } from "../../lib/core/ports/fence.ts";
+import type { History } from "../../lib/core/ports/history.ts";
+import type { InventoryStore } from "../../lib/core/ports/inventory-store.ts";
+import type { Ledger } from "../../lib/core/ports/ledger.ts";
+import type { WorkItem, WorkItems } from "../../lib/core/ports/work-items.ts";
+import type { WorkKey } from "../../lib/core/work-key.ts";
+
+/** One empty place for all that Sluice remembers, as each suite wants it anew for each test. */
+export interface StateBackEnd {
+  readonly items: WorkItems;
+  readonly edges: Edges;
+  readonly inventories: InventoryStore;
+  readonly ledger: Ledger;
+  readonly records: ArtifactRecords;
+  readonly history: History;
+  close(): Promise<void>;
+}
+
+export type OpenState = () => Promise<StateBackEnd>;
+
+export const never = new AbortController().signal;
+
+export function keyOf(name: string): WorkKey {
+  return { cluster: "home", group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization", namespace: "apps", name };
+}
+
+export function workItem(key: WorkKey, fields: Partial<WorkItem> = {}): WorkItem {
+  return {
+    key,
+    version: 1,
+    requested: 1,
+    started: 0,
+    handled: 0,
+    token: 0,
+    lease: undefined,
+    wakeUntil: undefined,
+    dueAt: undefined,
+    attempts: 0,
+    phase: "Active",
+    input: undefined,
+    fault: undefined,
+    memo: undefined,
+    seen: undefined,
+    ...fields,
+  };
+}
+
+/** Gives the object a lease, so that writes under the fence that comes back go through. */
+export async function leased(state: StateBackEnd, key: WorkKey): Promise<Fence> {
+  const before = await state.items.get(key, never);
+  const token = (before?.token ?? 0) + 1;
+  const item = workItem(key, {
+    version: (before?.version ?? 0) + 1,
+    token,
+    lease: { holder: `${token}`, renewals: 0 },
+  });
+  const answer = await state.items.put(item, never);
+  if (answer !== "stored") throw new Error("the lease was not stored");
+  return { key, token };
+}

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { maxDelayMs, type WakeUps } from "../../lib/core/ports/wake-ups.ts";
+import { never } from "./state-back-end.ts";
+
+/** A message as the reader of the queue gets it. */
+export interface Received {
+  readonly body: string;
+  readonly receives: number;
+  hide(visibilityMs: number): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export interface QueueBackEnd {
+  readonly wakeUps: WakeUps;
+  /** What is visible now, each hidden for so long. */
+  receive(visibilityMs: number): Promise<readonly Received[]>;
+  /** Lets time pass: really, or on the clock that the queue reads. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the work queue needs of a message queue. Times are whole seconds, the finest that SQS knows. */
+export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackEnd>): void {
+  describe(`queue of wake-ups: ${name}`, () => {
+    let queue: QueueBackEnd;
+    beforeEach(async () => {
+      queue = await open();
+    });
+    afterEach(() => queue.close());
+
+    const bodies = async (visibilityMs = 1_000): Promise<readonly unknown[]> =>
+      (await queue.receive(visibilityMs)).map(({ body }): unknown => JSON.parse(body));
+
+    test("a wake-up arrives as it was sent", async () => {
+      const wakeUp = { key: "home/g/K/ns/web", held: { token: 3, renewals: 1 }, dueAt: 12.5 };
+      await queue.wakeUps.send(wakeUp, 0, never);
+      expect(await bodies()).toEqual([wakeUp]);
+    });
+
+    test("a delayed message is not visible before its time", async () => {
+      await queue.wakeUps.send({ key: "later" }, 2_000, never);
+      await queue.wakeUps.send({ key: "now" }, 0, never);
+      expect(await bodies(60_000)).toEqual([{ key: "now" }]);
+      await queue.pass(2_100);
+      expect(await bodies()).toEqual([{ key: "later" }]);
+    });
+
+    test("the longest delay is taken", async () => {
+      await queue.wakeUps.send({ key: "later" }, maxDelayMs, never);
+      expect(await bodies()).toEqual([]);
+    });
+
+    test("a message in hand is hidden, comes back when its time is over, and counts how often it was handed out", async () => {
+      await queue.wakeUps.send({ key: "web" }, 0, never);
+      const [first] = await queue.receive(2_000);
+      expect(first?.receives).toBe(1);
+      expect(await queue.receive(2_000)).toEqual([]);
+      await queue.pass(2_100);
+      const [second] = await queue.receive(2_000);
+      expect(second?.receives).toBe(2);
+    });
+
+    test("hiding a message for longer keeps it away, hiding it for no time brings it back", async () => {
+      await queue.wakeUps.send({ key: "web" }, 0, never);
+      const [first] = await queue.receive(1_000);
+      await first?.hide(5_000);
+      await queue.pass(1_100);
+      expect(await queue.receive(1_000)).toEqual([]);
+      await first?.hide(0);
+      expect(await queue.receive(1_000)).toHaveLength(1);
+    });
+
+    test("a removed message is gone for good", async () => {
+      await queue.wakeUps.send({ key: "web" }, 0, never);
+      const [first] = await queue.receive(1_000);
+      await first?.remove();
+      await queue.pass(1_100);
+      expect(await queue.receive(1_000)).toEqual([]);
+    });
+  });
+}
