@@ -23,11 +23,10 @@ export interface WakeUps {
   send(wakeUp: WakeUp, delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** A message in hand. While its reader lives, the queue must not hand it to another. */
-export interface Delivery {
-  readonly wakeUp: WakeUp;
-  /** Hides the message for another `visibilityMs` from now. */
-  extend(visibilityMs: number, signal: AbortSignal): Promise<void>;
+/** The queue as its readers see it: while one works on a message, it must not be handed to another. */
+export interface Visibility {
+  /** Hides the message for another `visibilityMs` from now. `receiptHandle` is the queue's name for this delivery of it. */
+  extend(receiptHandle: string, visibilityMs: number, signal: AbortSignal): Promise<void>;
 }
 
 /** An object that is not run any more because its runs do not end. */

@@ -73,6 +73,6 @@ export function overdueAt({ wakeUntil, dueAt }: Pick<WorkItem, "wakeUntil" | "du
 }
 
 /** Whether a write under this fence may go through: the condition that every store checks in the write's own transaction. */
-export function holdsLease(item: WorkItem | undefined, fence: Fence): boolean {
+export function holdsLease(item: WorkItem | undefined, fence: Fence): item is WorkItem {
   return item?.lease !== undefined && item.token === fence.token;
 }

@@ -1,0 +1,89 @@
+import { messageOf } from "../core/failure.ts";
+import { subject } from "../core/object-ref.ts";
+import { type Fence, LeaseLost } from "../core/ports/fence.ts";
+import { holdsLease, type WorkItem } from "../core/ports/work-items.ts";
+import { changeItem, instant } from "./change-item.ts";
+import type { QueueDeps } from "./queue-deps.ts";
+import type { Instant } from "./rules/may-write.ts";
+import { leaseMs, renewEveryMs } from "./timing.ts";
+
+/** A lease that is renewed until {@link KeptLease.stop}. */
+export interface KeptLease {
+  readonly fence: Fence;
+  /** Aborted as the signal that the lease was kept under, or with {@link LeaseLost}. */
+  readonly signal: AbortSignal;
+  /** Throws once the lease may be another's, or the signal's reason. */
+  assert(): void;
+  /** Ends the renewing; answers the item as last seen. */
+  stop(): Promise<WorkItem>;
+}
+
+/** Hides the message that the lease was taken for, as long as the lease lives. */
+export type ExtendVisibility = (visibilityMs: number, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Renews a lease in the background.
+ * @param taken the item as the write that took the lease left it.
+ * @param since the moment before that write was sent.
+ */
+export function keepLease(
+  taken: WorkItem,
+  since: Instant,
+  extend: ExtendVisibility,
+  deps: QueueDeps,
+  signal: AbortSignal,
+): KeptLease {
+  const { key, token } = taken;
+  const lost = new AbortController();
+  const stopped = new AbortController();
+  let item = taken;
+  let renewed = since;
+
+  const isOver = () => stopped.signal.aborted || lost.signal.aborted;
+  const writable = () => deps.rules.mayWrite(renewed, instant(deps));
+  const lose = () => lost.abort(new LeaseLost(`${subject(key)}: the lease is another handler's by now, or may be`));
+
+  /** Answers false where the lease is not ours any more. */
+  const renew = async (): Promise<boolean> => {
+    const { item: latest, since: sent } = await changeItem(
+      key,
+      (found) => ({ item: deps.rules.onRenew(found, token, deps.clock.now()), outcome: undefined }),
+      deps,
+      stopped.signal,
+      item,
+    );
+    if (!holdsLease(latest, { key, token })) return false;
+    item = latest;
+    renewed = sent;
+    return true;
+  };
+
+  const renewing = (async () => {
+    while (!isOver()) {
+      try {
+        await deps.clock.sleep(renewEveryMs, stopped.signal);
+        if (await renew()) await extend(leaseMs, stopped.signal);
+        else lose();
+      } catch (error) {
+        if (isOver()) return;
+        deps.log.warn("lease or message not renewed", { key, error: messageOf(error) });
+        if (!writable()) lose();
+      }
+    }
+  })();
+
+  return {
+    fence: { key, token },
+    signal: AbortSignal.any([signal, lost.signal]),
+    assert() {
+      signal.throwIfAborted();
+      if (!writable()) lose();
+      lost.signal.throwIfAborted();
+    },
+    async stop() {
+      stopped.abort();
+      await renewing;
+      return item;
+    },
+  };
+}

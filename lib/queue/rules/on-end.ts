@@ -1,0 +1,48 @@
+import type { WorkItem } from "../../core/ports/work-items.ts";
+import type { FlowResult } from "../../core/run.ts";
+import { backoffMs, recheckMs, wakeMs } from "../timing.ts";
+
+/** How a holder lets go of its lease. */
+export type End =
+  | { readonly kind: "finished"; readonly result: FlowResult }
+  /** The flow threw. */
+  | { readonly kind: "failed"; readonly fault: string }
+  /** The process ends, through no fault of the object: another goes on at once. */
+  | { readonly kind: "handedBack" }
+  | { readonly kind: "parked" };
+
+/** The item with the lease dropped, or undefined where this token's lease is no longer the one that is held. */
+export function onEnd(item: WorkItem | undefined, token: number, end: End, now: number): WorkItem | undefined {
+  if (item?.lease === undefined || item.token !== token) return undefined;
+  const dropped = dropLease(item, now);
+  switch (end.kind) {
+    case "finished": {
+      const { dueInMs, memo, seen } = end.result;
+      return {
+        ...dropped,
+        handled: item.started,
+        dueAt: dueInMs === undefined ? undefined : now + dueInMs,
+        attempts: 0,
+        input: undefined,
+        fault: undefined,
+        memo,
+        seen: seen ?? item.seen,
+      };
+    }
+    case "failed":
+      return { ...dropped, dueAt: now + backoffMs(item.attempts), fault: end.fault };
+    case "handedBack":
+      return givenBack(item, now);
+    case "parked":
+      return { ...dropped, handled: item.started, dueAt: now + recheckMs, phase: "Poisoned" };
+  }
+}
+
+/** The item free to be taken at once, and the attempt not counted: for a holder that was stopped from outside. */
+export function givenBack(item: WorkItem, now: number): WorkItem {
+  return { ...item, lease: undefined, attempts: Math.max(0, item.attempts - 1), dueAt: now, wakeUntil: now + wakeMs };
+}
+
+function dropLease(item: WorkItem, now: number): WorkItem {
+  return { ...item, lease: undefined, wakeUntil: item.requested > item.started ? now + wakeMs : undefined };
+}

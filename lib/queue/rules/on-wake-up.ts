@@ -1,0 +1,99 @@
+import type { WakeUp } from "../../core/ports/wake-ups.ts";
+import type { WorkItem } from "../../core/ports/work-items.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
+import { backoffMs, leaseMs, maxAnnouncements, maxAttempts, recheckMs } from "../timing.ts";
+
+export type WakeUpDecision =
+  /** Nothing to do. */
+  | { readonly kind: "drop" }
+  /** Somebody else holds the lease: come back when it has ended or is dead. */
+  | { readonly kind: "forward"; readonly wakeUp: WakeUp; readonly delayMs: number }
+  /** Earlier runs did not end: what the object's run depends on has to be known first. */
+  | { readonly kind: "look" }
+  /** Write this and start nothing. */
+  | { readonly kind: "settle"; readonly item: WorkItem }
+  /** Write this, which takes the lease, and run the flow. */
+  | { readonly kind: "run"; readonly item: WorkItem }
+  /** Write this, which takes the lease, and park the object; `announce`: tell its user. */
+  | { readonly kind: "park"; readonly item: WorkItem; readonly announce: boolean };
+
+/** What a reader of a wake-up knows besides the item. */
+export interface Waking {
+  readonly wakeUp: WakeUp;
+  /** The name that the lease gets if this reader takes it. */
+  readonly holder: string;
+  /** The present input of the object's run; undefined while nobody has looked, null where looking failed. */
+  readonly input: string | null | undefined;
+  readonly now: number;
+}
+
+/** What to do about a wake-up, given the item as it is in the store. */
+export function onWakeUp(item: WorkItem | undefined, waking: Waking): WakeUpDecision {
+  if (item === undefined) return { kind: "drop" };
+  if (item.lease !== undefined) return onHeldLease(item, item.lease.renewals, waking);
+  const dirty = item.requested > item.started;
+  const due = isDue(item, waking);
+  if (!dirty && !due) return { kind: "drop" };
+  if (item.attempts === 0) return take(item, waking);
+  if (waking.input === undefined) return { kind: "look" };
+  if (inputChanged(item, waking.input)) return take({ ...item, attempts: 0 }, waking);
+  if (item.phase === "Poisoned") return parkedStill(item, waking);
+  // Further hints do not shorten a back-off, only a changed input does.
+  return due ? take(item, waking) : { kind: "drop" };
+}
+
+/** The same (token, renewals) twice, a lease's length apart by the queue's own delay: its holder is dead. */
+function onHeldLease(item: WorkItem, renewals: number, waking: Waking): WakeUpDecision {
+  const { held, key } = waking.wakeUp;
+  if (held?.token !== item.token || held.renewals !== renewals) {
+    return { kind: "forward", wakeUp: { key, held: { token: item.token, renewals } }, delayMs: leaseMs };
+  }
+  if (waking.input === undefined) return { kind: "look" };
+  const attempts = inputChanged(item, waking.input) ? 0 : item.attempts;
+  // Finding it dead took a lease's length: only a longer back-off has to be waited for.
+  if (backoffMs(attempts) <= leaseMs) return take({ ...item, attempts }, waking);
+  const dueAt = waking.now + backoffMs(attempts);
+  const input = waking.input ?? item.input;
+  return { kind: "settle", item: { ...item, lease: undefined, wakeUntil: undefined, dueAt, attempts, input } };
+}
+
+function isDue({ dueAt }: WorkItem, { wakeUp, now }: Waking): boolean {
+  // The message that was delayed for this very dueAt is the better clock: ours may be minutes behind the writer's.
+  return dueAt !== undefined && (dueAt === wakeUp.dueAt || dueAt <= now);
+}
+
+function inputChanged({ input, phase }: WorkItem, present: string | null): boolean {
+  if (present === null) return false;
+  return input === undefined ? phase === "Poisoned" : input !== present;
+}
+
+/** The same input would meet the same end: its requests count as handled. */
+function parkedStill(item: WorkItem, { input, now }: Waking): WakeUpDecision {
+  // Nobody knows: the sweep asks again.
+  if (input === null) return { kind: "drop" };
+  const { requested } = item;
+  const dueAt = now + recheckMs;
+  return { kind: "settle", item: { ...item, started: requested, handled: requested, wakeUntil: undefined, dueAt } };
+}
+
+function take(item: WorkItem, { holder, input, now }: Waking): WakeUpDecision {
+  const attempts = item.attempts + 1;
+  const taken: WorkItem = {
+    ...item,
+    started: item.requested,
+    token: item.token + 1,
+    lease: { holder, renewals: 0 },
+    wakeUntil: now + leaseMs,
+    dueAt: undefined,
+    attempts,
+    phase: "Active",
+    input: input ?? item.input,
+  };
+  if (attempts <= maxAttempts) return { kind: "run", item: taken };
+  return { kind: "park", item: taken, announce: attempts <= maxAttempts + maxAnnouncements };
+}
+
+/** The wake-up of an item, without anything seen. */
+export function wakeUpOf({ key }: Pick<WorkItem, "key">): WakeUp {
+  return { key: formatWorkKey(key) };
+}

@@ -1,0 +1,83 @@
+import { messageOf } from "../core/failure.ts";
+import { holdsLease, type WorkItem } from "../core/ports/work-items.ts";
+import type { Run } from "../core/run.ts";
+import { changeItem } from "./change-item.ts";
+import { HandBack } from "./hand-back.ts";
+import { type ExtendVisibility, type KeptLease, keepLease } from "./keep-lease.ts";
+import type { QueueDeps } from "./queue-deps.ts";
+import type { Instant } from "./rules/may-write.ts";
+import type { End } from "./rules/on-end.ts";
+import { sendFollowUps } from "./send-follow-ups.ts";
+
+const maxFaultLength = 1_000;
+
+/** A lease just taken. */
+export interface Taken {
+  readonly item: WorkItem;
+  /** The moment before the write that took it was sent. */
+  readonly since: Instant;
+}
+
+/**
+ * Does `work` while keeping the lease, then lets go of it as `work` said, or as failed where it threw, and sends what the
+ * item needs to go on. Throws only where the end could not be stored or sent.
+ */
+export async function runUnderLease(
+  { item, since }: Taken,
+  work: (run: Run) => Promise<End>,
+  extend: ExtendVisibility,
+  deps: QueueDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const lease = keepLease(item, since, extend, deps, signal);
+  const end = await endOf(work, runOf(item, lease, deps), deps, signal);
+  const last = await lease.stop();
+  await letGo(last, end, deps);
+}
+
+async function endOf(work: (run: Run) => Promise<End>, run: Run, deps: QueueDeps, signal: AbortSignal): Promise<End> {
+  try {
+    return await work(run);
+  } catch (error) {
+    if (signal.reason instanceof HandBack) return { kind: "handedBack" };
+    deps.log.error("run did not end well", { key: run.key, error: messageOf(error) });
+    return { kind: "failed", fault: messageOf(error).slice(0, maxFaultLength) };
+  }
+}
+
+function runOf(item: WorkItem, lease: KeptLease, deps: QueueDeps): Run {
+  return {
+    key: item.key,
+    signal: lease.signal,
+    fence: lease.fence,
+    assertLease: () => lease.assert(),
+    memo: item.memo,
+    async superseded() {
+      const now = await deps.items.get(item.key, lease.signal);
+      return now === undefined || now.token !== item.token || now.requested > item.started;
+    },
+  };
+}
+
+/** Not under the run's signal: the end has to be stored most of all when time is up. The store limits its own calls. */
+async function letGo(last: WorkItem, end: End, deps: QueueDeps): Promise<void> {
+  const { signal } = new AbortController();
+  const { key, token } = last;
+  const { item, outcome: ended } = await changeItem(
+    key,
+    (found, inDoubt) => {
+      const next = deps.rules.onEnd(found, token, end, deps.clock.now());
+      // A try of ours that gave no answer has dropped it: nobody else can without a new token.
+      const wasOurs = inDoubt && found?.token === token && !holdsLease(found, { key, token });
+      return { item: next, outcome: next !== undefined || wasOurs };
+    },
+    deps,
+    signal,
+    last,
+  );
+  if (item === undefined || !ended) {
+    deps.log.warn("run ended after its lease", { key, end: end.kind });
+    return;
+  }
+  await sendFollowUps(item, deps, signal);
+}
