@@ -96,7 +96,7 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
     let renewed = false;
     for (let repetitions = 0; ; repetitions++) {
       // A wait that has used up the time leaves a moment for the last try.
-      const remainingMs = Math.max(endsAt - clock.monotonic(), 1);
+      const remainingMs = Math.max(Math.ceil(endsAt - clock.monotonic()), 1);
       const exchange = await exchangeOf(request, remainingMs, signal);
       const answer = await observed(
         request,

@@ -547,8 +547,8 @@ export function clusterContract(name: string, start: () => Promise<ClusterUnderT
         const stop = new AbortController();
         const watching = cluster.watch(configMaps(), stop.signal)[Symbol.asyncIterator]();
         for (;;) {
-          const { value } = await watching.next();
-          if (value === undefined || value.type === "BOOKMARK") break;
+          const step: IteratorResult<WatchEvent, undefined> = await watching.next();
+          if (step.done === true || step.value.type === "BOOKMARK") break;
         }
         const next = watching.next();
         stop.abort(new Error("enough"));

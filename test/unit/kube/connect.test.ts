@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { apiDeps, configMapOf, configOf, fakeApi, sendDiscovery, sendJson } from "./fake-api.ts";
+
+const { signal } = new AbortController();
+const query = { group: "", version: "v1", kind: "ConfigMap", namespace: "n" };
+const ref = { ...query, name: "a" };
+const expired = { kind: "Status", code: 410, reason: "Expired", message: "too old" };
+
+function reasonOf(call: Promise<unknown>): Promise<unknown> {
+  return call.catch((error: unknown) => (error instanceof ApiError ? error.reason : error));
+}
+
+describe("lists of the cluster adapter", () => {
+  test("begin again when the server has forgotten the first page", async () => {
+    const asked: (string | null)[] = [];
+    await using api = await fakeApi((request, response) => {
+      if (sendDiscovery(request, response)) return;
+      const { searchParams } = new URL(request.url ?? "", "http://a");
+      asked.push(searchParams.get("continue"));
+      expect(searchParams.get("limit")).toBe("500");
+      if (asked.length === 2) sendJson(response, 410, expired);
+      else if (searchParams.has("continue")) sendJson(response, 200, { metadata: {}, items: [configMapOf("b")] });
+      else sendJson(response, 200, { metadata: { continue: "next" }, items: [configMapOf("a")] });
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    expect((await cluster.list(query, signal)).map(({ metadata }) => metadata.name)).toEqual(["a", "b"]);
+    expect(asked).toEqual([null, "next", null, "next"]);
+    cluster.close();
+  });
+
+  test("that expire again and again end with the server's error", async () => {
+    await using api = await fakeApi((request, response) => {
+      if (!sendDiscovery(request, response)) sendJson(response, 410, expired);
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    expect(await reasonOf(cluster.list(query, signal))).toBe("Expired");
+    cluster.close();
+  });
+
+  test("take a page whose items are null for an empty one", async () => {
+    await using api = await fakeApi((request, response) => {
+      if (!sendDiscovery(request, response)) sendJson(response, 200, { metadata: {}, items: null });
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    expect(await cluster.listMetadata(query, signal)).toEqual([]);
+    cluster.close();
+  });
+
+  test("of metadata drop the content where the server sends it all the same", async () => {
+    await using api = await fakeApi((request, response) => {
+      if (sendDiscovery(request, response)) return;
+      expect(request.headers.accept).toContain("as=PartialObjectMetadataList");
+      sendJson(response, 200, { metadata: {}, items: [{ ...configMapOf("a"), data: { k: "v" } }] });
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    expect(await cluster.listMetadata(query, signal)).toEqual([configMapOf("a")]);
+    cluster.close();
+  });
+});
+
+describe("answers to the cluster adapter", () => {
+  test("with warnings give their texts", async () => {
+    await using api = await fakeApi((request, response) => {
+      if (sendDiscovery(request, response)) return;
+      response.setHeader("warning", ['299 - "v1 X is deprecated"', '299 - "unknown field \\"a\\", dropped"']);
+      sendJson(response, 200, configMapOf("a"));
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "n" } };
+    const { created, warnings } = await cluster.apply(manifest, { manager: "m", force: false }, signal);
+    expect([created, warnings]).toEqual([false, ["v1 X is deprecated", 'unknown field "a", dropped']]);
+    cluster.close();
+  });
+
+  test("of a path that is no longer served are NoMatch, never an absent object, and discovery looks again", async () => {
+    let looks = 0;
+    await using api = await fakeApi((request, response) => {
+      if (request.url === "/api") looks++;
+      if (!sendDiscovery(request, response)) response.writeHead(404).end("404 page not found\n");
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    expect(await reasonOf(cluster.get(ref, signal))).toBe("NoMatch");
+    expect(await reasonOf(cluster.delete(ref, { propagation: "Background" }, signal))).toBe("NoMatch");
+    expect(looks).toBe(2);
+    cluster.close();
+  });
+
+  test("that are no object are an error and no object", async () => {
+    await using api = await fakeApi((request, response) => {
+      if (!sendDiscovery(request, response)) sendJson(response, 200, { kind: "ConfigMap" });
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    expect(await reasonOf(cluster.get(ref, signal))).toBe("InternalError");
+    cluster.close();
+  });
+});
+
+describe("discovery of the cluster adapter", () => {
+  test("asks once for what it knows, and shares a look among all who miss something", async () => {
+    let looks = 0;
+    await using api = await fakeApi((request, response) => {
+      if (request.url === "/apis") looks++;
+      sendDiscovery(request, response);
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const find = (kind: string) => cluster.resource({ group: "", kind }, signal);
+    await Promise.all([find("ConfigMap"), find("Secret"), find("Pod")]);
+    await find("ConfigMap");
+    expect(looks).toBe(1);
+    expect(await find("Secret")).toBeUndefined();
+    expect(looks).toBe(2);
+    cluster.close();
+  });
+
+  test("of one who gives up does not stop the others", async () => {
+    await using api = await fakeApi((request, response) => void sendDiscovery(request, response));
+    const cluster = connect(configOf(api.url), apiDeps);
+    const stop = new AbortController();
+    const first = cluster.resource({ group: "", kind: "ConfigMap" }, stop.signal);
+    const second = cluster.resource({ group: "", kind: "ConfigMap" }, signal);
+    stop.abort(new Error("enough"));
+    await expect(first).rejects.toThrow("enough");
+    expect(await second).toMatchObject({ plural: "configmaps" });
+    cluster.close();
+  });
+
+  test("of a server that is too old says so", async () => {
+    await using api = await fakeApi((_, response) => {
+      sendJson(response, 200, { kind: "APIVersions" });
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    await expect(cluster.resource({ group: "", kind: "Pod" }, signal)).rejects.toThrow(
+      "Kubernetes 1.27 or later is needed",
+    );
+    cluster.close();
+  });
+});
+
+describe("watches of the cluster adapter", () => {
+  const event = (type: string, name: string, resourceVersion: string) =>
+    `${JSON.stringify({ type, object: configMapOf(name, resourceVersion) })}\n`;
+
+  test("list first where the server has no streaming lists, and go on where the server ends a watch", async () => {
+    const positions: (string | null)[] = [];
+    await using api = await fakeApi((request, response) => {
+      if (sendDiscovery(request, response)) return;
+      const { searchParams } = new URL(request.url ?? "", "http://a");
+      if (searchParams.has("sendInitialEvents")) {
+        sendJson(response, 422, {
+          kind: "Status",
+          code: 422,
+          reason: "Invalid",
+          message: "sendInitialEvents is forbidden",
+        });
+      } else if (searchParams.has("watch")) {
+        positions.push(searchParams.get("resourceVersion"));
+        response.end(event(positions.length === 1 ? "MODIFIED" : "DELETED", "a", String(10 + positions.length)));
+      } else {
+        sendJson(response, 200, { metadata: { resourceVersion: "10" }, items: [configMapOf("a", "7")] });
+      }
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const types: string[] = [];
+    for await (const { type } of cluster.watch(query, signal)) {
+      types.push(type);
+      if (type === "DELETED") break;
+    }
+    expect(types).toEqual(["ADDED", "BOOKMARK", "MODIFIED", "DELETED"]);
+    expect(positions).toEqual(["10", "11"]);
+    cluster.close();
+  });
+
+  test.each([
+    {
+      name: "an error of the server",
+      line: `${JSON.stringify({ type: "ERROR", object: expired })}\n`,
+      reason: "Expired",
+    },
+    { name: "half a line", line: '{"type":"ADD', reason: "Unreachable" },
+    { name: "something that is no event", line: "{}\n", reason: "InternalError" },
+  ])("end with $name by throwing", async ({ line, reason }) => {
+    await using api = await fakeApi((request, response) => {
+      if (!sendDiscovery(request, response)) response.end(event("ADDED", "a", "1") + line);
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const watching = cluster.watch(query, signal)[Symbol.asyncIterator]();
+    await watching.next();
+    expect(await reasonOf(watching.next())).toBe(reason);
+    cluster.close();
+  });
+
+  test("whose connection breaks end by throwing", async () => {
+    await using api = await fakeApi((request, response) => {
+      if (!sendDiscovery(request, response)) response.write(event("ADDED", "a", "1"), () => request.socket.destroy());
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const watching = cluster.watch(query, signal)[Symbol.asyncIterator]();
+    await watching.next();
+    expect(await reasonOf(watching.next())).toBe("Unreachable");
+    cluster.close();
+  });
+
+  test("that nobody reads any more close their connection", async () => {
+    const closed = Promise.withResolvers<void>();
+    await using api = await fakeApi((request, response) => {
+      if (sendDiscovery(request, response)) return;
+      request.socket.on("close", () => {
+        closed.resolve();
+      });
+      response.write(event("ADDED", "a", "1"));
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    for await (const { type } of cluster.watch(query, signal)) if (type === "ADDED") break;
+    await expect(closed.promise).resolves.toBeUndefined();
+    cluster.close();
+  });
+});

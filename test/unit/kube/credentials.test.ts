@@ -1,0 +1,173 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Secret } from "../../../lib/core/secret.ts";
+import { apiClient } from "../../../lib/kube/api-client.ts";
+import type { ExecPlugin, TokenSource, UserConfig } from "../../../lib/kube/cluster-config.ts";
+import { credentials } from "../../../lib/kube/credentials.ts";
+import { expiryOfJwt } from "../../../lib/kube/jwt.ts";
+import { apiDeps, configOf, fakeApi, sendJson } from "./fake-api.ts";
+
+const { signal } = new AbortController();
+const apiVersion = "client.authentication.k8s.io/v1";
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-credentials-"));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+/** A credential plugin that counts its calls in a file and prints what the test says. */
+async function plugin(script: string): Promise<{ readonly plugin: ExecPlugin; readonly calls: () => Promise<number> }> {
+  const name = join(folder, `plugin-${crypto.randomUUID()}`);
+  await writeFile(name, `#!/bin/sh\necho >>"${name}.calls"\n${script}\n`);
+  await chmod(name, 0o755);
+  return {
+    plugin: { apiVersion, command: name, args: [], env: {}, installHint: undefined, cluster: undefined },
+    calls: async () => (await readFile(`${name}.calls`, "utf8")).length,
+  };
+}
+
+function printing(status: object): string {
+  return `echo '${JSON.stringify({ apiVersion, kind: "ExecCredential", status })}'`;
+}
+
+function userOf(token: TokenSource): UserConfig {
+  return { name: "u", certificate: undefined, token, impersonate: undefined };
+}
+
+const env = { PATH: process.env["PATH"] };
+
+describe("a credential plugin", () => {
+  test("is asked once by many at once, and again shortly before its credential ends", async () => {
+    const { plugin: login, calls } = await plugin(
+      printing({ token: "t", expirationTimestamp: "2030-01-01T00:10:00Z" }),
+    );
+    let now = Date.parse("2030-01-01T00:00:00Z");
+    const identity = credentials(userOf({ kind: "exec", plugin: login }), env, { now: () => now });
+    const both = await Promise.all([identity.current(signal), identity.current(signal)]);
+    expect(both.map(({ headers }) => headers["authorization"])).toEqual(["Bearer t", "Bearer t"]);
+    now += 9 * 60_000;
+    await identity.current(signal);
+    expect(await calls()).toBe(1);
+    now += 31_000;
+    await identity.current(signal);
+    expect(await calls()).toBe(2);
+  });
+
+  test("is told what Kubernetes tells it, beside its own environment and ours", async () => {
+    const { plugin: login } = await plugin(
+      `printf '{"apiVersion":"${apiVersion}","kind":"ExecCredential","status":{"token":"%s/%s/%s"}}' "$OURS" "$THEIRS" "$(echo "$KUBERNETES_EXEC_INFO" | tr -d '"')"`,
+    );
+    const source = { ...login, env: { THEIRS: "b" }, cluster: { server: "https://a" } };
+    const identity = credentials(userOf({ kind: "exec", plugin: source }), { ...env, OURS: "a" }, apiDeps.clock);
+    const { headers } = await identity.current(signal);
+    expect(headers["authorization"]).toBe(
+      `Bearer a/b/{kind:ExecCredential,apiVersion:${apiVersion},spec:{interactive:false,cluster:{server:https://a}}}`,
+    );
+  });
+
+  test("may give a certificate", async () => {
+    const { plugin: login } = await plugin(printing({ clientCertificateData: "CERT", clientKeyData: "KEY" }));
+    const { certificate } = await credentials(userOf({ kind: "exec", plugin: login }), env, apiDeps.clock).current(
+      signal,
+    );
+    expect([certificate?.cert, certificate?.key.reveal()]).toEqual(["CERT", "KEY"]);
+  });
+
+  test("whose credential is refused is asked again, once", async () => {
+    const { plugin: login, calls } = await plugin(printing({ token: "t" }));
+    await using api = await fakeApi((_, response) => {
+      sendJson(response, 401, { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" });
+    });
+    const config = configOf(api.url, { user: userOf({ kind: "exec", plugin: login }) });
+    const client = apiClient(config, { ...apiDeps, env });
+    const { status } = await client.send({ verb: "get", method: "GET", path: "/", repeatable: true }, signal);
+    expect([status, await calls()]).toEqual([401, 2]);
+    client.close();
+  });
+
+  test("that is not there is named with the hint of the kubeconfig", async () => {
+    const missing = {
+      ...(await plugin("")).plugin,
+      command: join(folder, "no-such-plugin"),
+      installHint: "Install it!\n",
+    };
+    const identity = credentials(userOf({ kind: "exec", plugin: missing }), env, apiDeps.clock);
+    await expect(identity.current(signal)).rejects.toMatchObject({
+      reason: "Unauthorized",
+      message: `credential plugin ${missing.command} is not there: Install it!`,
+    });
+  });
+
+  test.each([
+    [
+      "fails",
+      "echo 'first' >&2; echo 'session expired, log in again' >&2; exit 3",
+      "ended with code 3: session expired, log in again",
+    ],
+    ["prints no JSON", "echo secret-token", "its output is no JSON"],
+    ["prints something else", "echo '{}'", "its kind is not ExecCredential"],
+    [
+      "speaks another version",
+      `echo '{"kind":"ExecCredential","apiVersion":"v0"}'`,
+      `its apiVersion is not ${apiVersion}`,
+    ],
+    ["gives nothing", printing({}), "it has neither a token nor a client certificate"],
+    [
+      "gives a time that is none",
+      printing({ token: "t", expirationTimestamp: "soon" }),
+      "its expirationTimestamp is no time",
+    ],
+  ])("that %s is named, without its output", async (_, script, reason) => {
+    const { plugin: login } = await plugin(script);
+    const error = await credentials(userOf({ kind: "exec", plugin: login }), env, apiDeps.clock)
+      .current(signal)
+      .catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain(`credential plugin ${login.command}`);
+    expect(String(error)).toContain(reason);
+    expect(String(error)).not.toContain("secret-token");
+  });
+});
+
+describe("a token file", () => {
+  test("is read again after a minute, and at once when its token is refused", async () => {
+    const path = join(folder, "token");
+    let now = 0;
+    const identity = credentials(userOf({ kind: "file", path }), {}, { now: () => now });
+    const current = async () => (await identity.current(signal)).headers["authorization"];
+    await writeFile(path, "one\n");
+    expect(await current()).toBe("Bearer one");
+    await writeFile(path, "two\n");
+    expect(await current()).toBe("Bearer one");
+    now = 60_000;
+    expect(await current()).toBe("Bearer two");
+    await writeFile(path, "three\n");
+    expect(identity.renew()).toBe(true);
+    expect(await current()).toBe("Bearer three");
+  });
+
+  test("that is not there is named", async () => {
+    const path = join(folder, "no-token");
+    const identity = credentials(userOf({ kind: "file", path }), {}, apiDeps.clock);
+    await expect(identity.current(signal)).rejects.toThrow(`token file ${path} cannot be read`);
+  });
+});
+
+describe("a token", () => {
+  test("that is refused stays refused", () => {
+    expect(credentials(userOf({ kind: "token", token: new Secret("t") }), {}, apiDeps.clock).renew()).toBe(false);
+  });
+
+  test.each([
+    ["a web token with an end", `a.${Buffer.from('{"exp":1}').toString("base64url")}.b`, new Date(1000)],
+    ["a web token without an end", `a.${Buffer.from("{}").toString("base64url")}.b`, undefined],
+    ["three words", "a.b.c", undefined],
+    ["one word", "k8s-aws-v1", undefined],
+  ])("of the form of %s ends when it says so", (_, token, expected) => {
+    expect(expiryOfJwt(token)).toEqual(expected);
+  });
+});

@@ -1,0 +1,77 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer, type ServerOptions } from "node:https";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import type { ApiDeps } from "../../../lib/kube/api-client.ts";
+import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
+
+export const apiDeps: ApiDeps = { clock: systemClock, env: {} };
+
+/** A server that answers as a test wants it to. */
+export interface FakeApi extends AsyncDisposable {
+  readonly url: URL;
+  readonly server: Server;
+}
+
+export async function fakeApi(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  tls?: ServerOptions,
+): Promise<FakeApi> {
+  const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return {
+    url: new URL(`${tls === undefined ? "http" : "https"}://127.0.0.1:${address.port}`),
+    server,
+    async [Symbol.asyncDispose]() {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => {
+        closed.resolve();
+      });
+      server.closeAllConnections();
+      await closed.promise;
+    },
+  };
+}
+
+export function configOf(server: URL, rest: Partial<ClusterConfig> = {}): ClusterConfig {
+  return {
+    name: "test",
+    server,
+    namespace: undefined,
+    tls: { ca: undefined, serverName: undefined, insecure: false },
+    proxy: undefined,
+    user: { name: "u", certificate: undefined, token: undefined, impersonate: undefined },
+    ...rest,
+  };
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+/** What aggregated discovery tells of ConfigMaps alone. */
+export function sendDiscovery(request: IncomingMessage, response: ServerResponse): boolean {
+  if (request.url !== "/api" && request.url !== "/apis") return false;
+  const resources = [
+    { resource: "configmaps", scope: "Namespaced", verbs: ["get"], responseKind: { version: "v1", kind: "ConfigMap" } },
+  ];
+  const core = { metadata: { name: "" }, versions: [{ version: "v1", resources }] };
+  sendJson(response, 200, { kind: "APIGroupDiscoveryList", items: request.url === "/api" ? [core] : [] });
+  return true;
+}
+
+export function configMapOf(name: string, resourceVersion = "1") {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace: "n", uid: `uid-${name}`, resourceVersion },
+  };
+}

@@ -1,0 +1,227 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
+import { inClusterConfig } from "../../../lib/kube/in-cluster.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+
+const tls = join(import.meta.dirname, "../../fixtures/tls");
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-kubeconfig-"));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function write(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await mkdir(join(path, ".."), { recursive: true });
+  await writeFile(path, text);
+  return path;
+}
+
+function kubeconfig({
+  cluster = "server: https://127.0.0.1:6443",
+  user = "token: secret-token",
+  current = "dev",
+}): string {
+  return `apiVersion: v1
+kind: Config
+current-context: "${current}"
+clusters: [{name: c, cluster: {${cluster}}}]
+contexts: [{name: dev, context: {cluster: c, user: u, namespace: apps}}]
+users: [{name: u, user: {${user}}}]
+`;
+}
+
+async function read(text: string, context?: string): Promise<ClusterConfig> {
+  const file = await write("config", text);
+  return await readKubeconfig({ file, env: {}, homeDir: folder, ...(context === undefined ? {} : { context }) });
+}
+
+describe("a kubeconfig", () => {
+  test("gives the cluster, the namespace and the user of its current context", async () => {
+    const config = await read(kubeconfig({}));
+    expect(config).toMatchObject({
+      name: "dev",
+      namespace: "apps",
+      tls: { insecure: false },
+      proxy: undefined,
+      user: { name: "u", token: { kind: "token" }, certificate: undefined },
+    });
+    expect(config.server.href).toBe("https://127.0.0.1:6443/");
+    expect(config.user.token?.kind === "token" && config.user.token.token.reveal()).toBe("secret-token");
+  });
+
+  test("prints none of its secrets", async () => {
+    const config = await read(kubeconfig({ user: "username: jane, password: hunter2" }));
+    expect(JSON.stringify(config)).not.toContain("hunter2");
+  });
+
+  test("may be JSON", async () => {
+    const text = JSON.stringify({
+      "current-context": "a",
+      clusters: [{ name: "c", cluster: { server: "http://localhost:1" } }],
+      contexts: [{ name: "a", context: { cluster: "c" } }],
+    });
+    expect(await read(text)).toMatchObject({ name: "a", user: { token: undefined, certificate: undefined } });
+  });
+
+  test("gives another context where one is asked for", async () => {
+    const text = kubeconfig({}).replace("contexts: [", "contexts: [{name: prod, context: {cluster: c, user: u}}, ");
+    expect((await read(text, "prod")).namespace).toBeUndefined();
+  });
+
+  test("names files relative to the folder that it lies in", async () => {
+    const ca = await readFile(join(tls, "server.crt"), "utf8");
+    await write("nested/ca.crt", ca);
+    const cluster = "server: https://a, certificate-authority: ca.crt, tls-server-name: api.sluice.test";
+    const file = await write("nested/config", kubeconfig({ cluster, user: "tokenFile: token" }));
+    expect(await readKubeconfig({ file, env: {}, homeDir: folder })).toMatchObject({
+      tls: { ca, serverName: "api.sluice.test" },
+      user: { token: { kind: "file", path: join(folder, "nested/token") } },
+    });
+  });
+
+  test("holds certificates as data, which win over files", async () => {
+    const pem = await readFile(join(tls, "client.crt"), "utf8");
+    const data = (text: string) => Buffer.from(text).toString("base64");
+    const user = `client-certificate: none.crt, client-certificate-data: ${data(pem)}, client-key-data: ${data("key")}`;
+    const { certificate } = (await read(kubeconfig({ user }))).user;
+    expect(certificate?.cert).toBe(pem);
+    expect(certificate?.key.reveal()).toBe("key");
+  });
+
+  test("gives proxy, impersonation and the choice not to verify", async () => {
+    const cluster = "server: https://a, insecure-skip-tls-verify: true, proxy-url: http://proxy:3128";
+    const config = await read(kubeconfig({ cluster, user: "token: t, as: jane, as-groups: [dev, ops]" }));
+    expect(config.tls.insecure).toBe(true);
+    expect(config.proxy?.host).toBe("proxy:3128");
+    expect(config.user.impersonate).toEqual({ user: "jane", groups: ["dev", "ops"] });
+  });
+
+  test("gives a credential plugin with its environment, and the cluster where the plugin wants it", async () => {
+    const exec =
+      "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/login, args: [a, b], env: [{name: X, value: y}], provideClusterInfo: true}";
+    const { token } = (await read(kubeconfig({ user: exec }))).user;
+    expect(token).toMatchObject({
+      kind: "exec",
+      plugin: {
+        command: join(folder, "bin/login"),
+        args: ["a", "b"],
+        env: { X: "y" },
+        cluster: { server: "https://127.0.0.1:6443" },
+      },
+    });
+  });
+});
+
+describe("several kubeconfigs in KUBECONFIG", () => {
+  test("are merged: the first value and the first entry of a name win, missing files are left out", async () => {
+    const first = await write(
+      "first",
+      "current-context: two\nclusters: [{name: c, cluster: {server: https://first}}]\nusers: [{name: u, user: {token: one}}]",
+    );
+    const second = await write(
+      "second",
+      "current-context: x\nclusters: [{name: c, cluster: {server: https://second}}]\ncontexts: [{name: two, context: {cluster: c, user: u}}]",
+    );
+    const env = { KUBECONFIG: [join(folder, "missing"), first, second].join(delimiter) };
+    const config = await readKubeconfig({ env, homeDir: folder });
+    expect(config.name).toBe("two");
+    expect(config.server.host).toBe("first");
+  });
+
+  test("give way to a file that is named on the command line", async () => {
+    const named = await write("named", kubeconfig({ cluster: "server: https://named" }));
+    const other = await write("other", kubeconfig({ cluster: "server: https://other" }));
+    const config = await readKubeconfig({ file: named, env: { KUBECONFIG: other }, homeDir: folder });
+    expect(config.server.host).toBe("named");
+  });
+
+  test("give way to ~/.kube/config where there are none", async () => {
+    await write(".kube/config", kubeconfig({ cluster: "server: https://home" }));
+    expect((await readKubeconfig({ env: { KUBECONFIG: "" }, homeDir: folder })).server.host).toBe("home");
+  });
+});
+
+describe("a pod without a kubeconfig", () => {
+  test("speaks to its own cluster by its service account", async () => {
+    await write("sa/ca.crt", "PEM");
+    await write("sa/namespace", "apps\n");
+    const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
+    const config = await inClusterConfig(env, join(folder, "sa"));
+    expect(config).toMatchObject({ name: "in-cluster", namespace: "apps", tls: { ca: "PEM" } });
+    expect(config?.server.host).toBe("[fd00::1]");
+    expect(config?.user.token).toEqual({ kind: "file", path: join(folder, "sa/token") });
+  });
+
+  test("outside of a cluster has none", () => {
+    expect(inClusterConfig({})).toBeUndefined();
+  });
+});
+
+describe("a kubeconfig that cannot be used", () => {
+  test("because it is missing says where it was looked for and how to name one", async () => {
+    const file = join(folder, "nowhere");
+    await expect(readKubeconfig({ file, env: {}, homeDir: folder })).rejects.toThrow(
+      `no kubeconfig at ${file}: give --kubeconfig FILE or set KUBECONFIG`,
+    );
+  });
+
+  const expiredJwt = `e30.${Buffer.from('{"exp":1600000000}').toString("base64url")}.x`;
+  test.each([
+    ["is no YAML", "a: [", "is no YAML"],
+    ["is no mapping", "- a", "it must hold a mapping"],
+    ["has no current context", kubeconfig({ current: "" }), "has no current-context: give --context NAME"],
+    ["names a context that it lacks", kubeconfig({ current: "prod" }), "has no context prod: it has dev"],
+    ["names a cluster that it lacks", kubeconfig({}).replace("name: c,", "name: d,"), "has no cluster c: it has d"],
+    ["has no server", kubeconfig({ cluster: "" }), "clusters[c].cluster.server is required"],
+    [
+      "has a server that is no address",
+      kubeconfig({ cluster: "server: localhost" }),
+      'clusters[c].cluster.server is "localhost": it must be an address',
+    ],
+    ["has a proxy of another kind", kubeconfig({ cluster: "server: https://a, proxy-url: socks5://p:1" }), "proxy-url"],
+    ["has a field of the wrong type", kubeconfig({ user: "token: 1" }), "users[u].user.token must be a text"],
+    [
+      "names a file that is not there",
+      kubeconfig({ user: "client-certificate: none.crt, client-key: k" }),
+      "users[u].user.client-certificate names",
+    ],
+    [
+      "has a key without a certificate",
+      kubeconfig({ user: "client-key-data: a2V5" }),
+      "client-certificate is required beside client-key",
+    ],
+    [
+      "holds something that is no certificate",
+      kubeconfig({ user: "client-certificate-data: eA==, client-key-data: eA==" }),
+      "is no certificate",
+    ],
+    [
+      "holds a token that has expired",
+      kubeconfig({ user: `token: ${expiredJwt}` }),
+      "users[u].user.token has expired at 2020-09-13T12:26:40.000Z: renew it",
+    ],
+    ["uses a login that Kubernetes dropped", kubeconfig({ user: "auth-provider: {name: gcp}" }), "use an exec plugin"],
+    [
+      "uses a plugin that asks questions",
+      kubeconfig({ user: "exec: {apiVersion: v1, command: a, interactiveMode: Always}" }),
+      "interactiveMode is Always",
+    ],
+  ])("because it %s is named with the field", async (_, text, message) => {
+    await expect(read(text)).rejects.toThrow(message);
+    await expect(read(text)).rejects.toThrow(join(folder, "config"));
+  });
+
+  test("because its certificate has expired says when", async () => {
+    const user = `client-certificate: ${join(tls, "expired.crt")}, client-key: ${join(tls, "expired.key")}`;
+    await expect(read(kubeconfig({ user }))).rejects.toThrow(
+      "users[u].user.client-certificate has expired at 2021-01-01T00:00:00.000Z: renew it and write the kubeconfig again",
+    );
+  });
+});
