@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseSemverRange } from "../../../lib/sources/semver-range.ts";
@@ -55,6 +57,17 @@ describe("which versions are in a range, as Masterminds/semver v3 has it", () =>
   ])("11.1.12: %s", (range, inside, outside) => {
     expect(inside.filter((version) => !isIn(range, version))).toEqual([]);
     expect(outside.filter((version) => isIn(range, version))).toEqual([]);
+  });
+
+  test("agrees with the Go library on cases recorded from it", async () => {
+    const path = join(import.meta.dirname, "../../fixtures/semver/masterminds-3.4.0.tsv");
+    const recorded = (await readFile(path, "utf8")).trimEnd().split("\n");
+    const ours = recorded.map((line) => {
+      const [, version = "", range = ""] = line.split("\t");
+      return `${judge(range, version)}\t${version}\t${range}`;
+    });
+    expect(recorded.length).toBeGreaterThan(500);
+    expect(ours).toEqual(recorded);
   });
 
   test("a pre-release in one comparator opens its whole group and no other", () => {
@@ -168,9 +181,9 @@ describe("properties of ranges", () => {
   });
 });
 
-function judge(range: string): string {
+function judge(range: string, version = "1.2.3"): string {
   try {
-    return isIn(range, "1.2.3") ? "in" : "out";
+    return isIn(range, version) ? "in" : "out";
   } catch (error) {
     if (error instanceof RangeError) return "refused";
     throw error;
