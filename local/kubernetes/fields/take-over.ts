@@ -1,0 +1,57 @@
+import type { ApiObject } from "../api-object.ts";
+import type { TypeSchema } from "../schema/type-schema.ts";
+import { type Comparison, compareFields } from "./compare-fields.ts";
+import { difference, type FieldSet, intersection, isEmpty, union } from "./field-set.ts";
+import { type Managers, mapSets } from "./managers.ts";
+import type { Versions } from "./versions.ts";
+
+export interface TakeOver {
+  /** The fields a change would take from others, by the owner's id. */
+  readonly conflicts: ReadonlyMap<string, FieldSet>;
+  /** All others after the change: without the conflicting and the removed fields. */
+  readonly others: Managers;
+  /** The change in the version of the request. */
+  readonly comparison: Comparison;
+}
+
+/** What a change does to the managers other than `self`, each looked at in its own API version. */
+export function takeOver(
+  before: ApiObject,
+  after: ApiObject,
+  managers: Managers,
+  self: string | undefined,
+  apiVersion: string,
+  schema: TypeSchema,
+  versions: Versions,
+): TakeOver {
+  const comparison = compareFields(before, after, schema);
+  const byVersion = new Map<string, Comparison | undefined>([[apiVersion, comparison]]);
+  const comparisonIn = (version: string): Comparison | undefined => {
+    if (!byVersion.has(version)) byVersion.set(version, compareInVersion(before, after, version, versions));
+    return byVersion.get(version);
+  };
+  const conflicts = new Map<string, FieldSet>();
+  const others = mapSets(managers, ({ set, apiVersion: version }, id) => {
+    if (id === self) return set;
+    const change = comparisonIn(version);
+    // A version that is served no more: nobody can say what its owner owns.
+    if (change === undefined) return difference(set, set);
+    const conflict = intersection(set, union(change.modified, change.added));
+    if (!isEmpty(conflict)) conflicts.set(id, conflict);
+    return difference(difference(set, conflict), change.removed);
+  });
+  return { conflicts, others, comparison };
+}
+
+function compareInVersion(
+  before: ApiObject,
+  after: ApiObject,
+  version: string,
+  { convert, schemaOf }: Versions,
+): Comparison | undefined {
+  const schema = schemaOf(version);
+  const [old, fresh] = [convert(before, version), convert(after, version)];
+  return schema === undefined || old === undefined || fresh === undefined
+    ? undefined
+    : compareFields(old, fresh, schema);
+}

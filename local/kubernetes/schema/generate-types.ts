@@ -1,0 +1,126 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
+import { readServerTypes } from "./read-server-types.ts";
+
+/**
+ * Writes `types.json` from a dump of a real server's discovery and OpenAPI v3 documents, or from a running server.
+ *
+ *     node local/kubernetes/schema/generate-types.ts FILE | http://127.0.0.1:8001 (as `kubectl proxy` serves it)
+ */
+const target = fileURLToPath(new URL("types.json", import.meta.url));
+const prefixes = ["io.k8s.api.", "io.k8s.apimachinery.pkg.", "io.k8s.apiextensions-apiserver.pkg.", "io.k8s."];
+const extensions: Readonly<Record<string, string>> = {
+  "x-kubernetes-list-type": "listType",
+  "x-kubernetes-list-map-keys": "mapKeys",
+  "x-kubernetes-map-type": "mapType",
+  "x-kubernetes-patch-strategy": "patchStrategy",
+  "x-kubernetes-patch-merge-key": "patchMergeKey",
+};
+const kept = new Set(["type", "required", "default", "enum", "format", "nullable"]);
+
+/** The schemas that served kinds reach, by their short names, and the kinds' own. */
+export function compactTypes(dump: JsonObject): JsonObject {
+  const schemas = objectAt(dump, "schemas");
+  const kinds: Record<string, string> = {};
+  const types: Record<string, Json> = {};
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (!isJsonObject(schema)) continue;
+    const gvks = schema["x-kubernetes-group-version-kind"];
+    const gvk = Array.isArray(gvks) && gvks.length === 1 && isJsonObject(gvks[0]) ? gvks[0] : undefined;
+    if (gvk === undefined || textAt(gvk, "kind").endsWith("List")) continue;
+    kinds[`${textAt(gvk, "group")}/${textAt(gvk, "version")}/${textAt(gvk, "kind")}`] = shortName(name);
+    collect(name, schemas, types);
+  }
+  const { serverVersion = null, groups = [] } = dump;
+  return { serverVersion, groups, resources: objectAt(dump, "resources"), kinds: sorted(kinds), types: sorted(types) };
+}
+
+function collect(name: string, schemas: JsonObject, types: Record<string, Json>): void {
+  if (types[shortName(name)] !== undefined) return;
+  const references = new Set<string>();
+  types[shortName(name)] = compact(objectAt(schemas, name), references);
+  for (const reference of references) collect(reference, schemas, types);
+}
+
+/** A type in few letters: a bare `"string"` for `{"type": "string"}`, `"#core.v1.PodSpec"` for a reference. */
+function compact(schema: JsonObject, references: Set<string>): Json {
+  const result: Record<string, Json> = {};
+  for (const [word, value] of Object.entries(schema)) {
+    const extension = extensions[word];
+    if (extension !== undefined) result[extension] = value;
+    else if (kept.has(word)) result[word] = value;
+    else if (word === "items" && isJsonObject(value)) result[word] = compact(value, references);
+    else if (word === "additionalProperties" && isJsonObject(value)) result[word] = compact(value, references);
+    else if (word === "properties" && isJsonObject(value)) {
+      result[word] = Object.fromEntries(
+        Object.entries(value).map(([field, property]) => [field, compact(asObject(property), references)]),
+      );
+    }
+  }
+  const reference = referenceOf(schema);
+  if (reference !== undefined) {
+    references.add(reference);
+    result["ref"] = shortName(reference);
+  }
+  if (schema["oneOf"] !== undefined) {
+    const isIntOrString = schema["format"] === "int-or-string";
+    delete result["type"];
+    delete result["format"];
+    result[isIntOrString ? "intOrString" : "quantity"] = true;
+  }
+  const words = Object.keys(result);
+  if (words.length === 1 && typeof result["type"] === "string") return result["type"];
+  if (words.length === 1 && typeof result["ref"] === "string") return `#${result["ref"]}`;
+  return result;
+}
+
+function referenceOf(schema: JsonObject): string | undefined {
+  const { allOf } = schema;
+  const holder = Array.isArray(allOf) && isJsonObject(allOf[0]) ? allOf[0] : schema;
+  const reference = holder["$ref"];
+  return typeof reference === "string" ? reference.slice(reference.lastIndexOf("/") + 1) : undefined;
+}
+
+function shortName(name: string): string {
+  const prefix = prefixes.find((candidate) => name.startsWith(candidate)) ?? "";
+  return name.slice(prefix.length);
+}
+
+function objectAt(object: JsonObject, field: string): JsonObject {
+  return asObject(object[field]);
+}
+
+function textAt(object: JsonObject, field: string): string {
+  const value = object[field];
+  if (typeof value !== "string") throw new TypeError(`the dump has a kind without ${field}`);
+  return value;
+}
+
+function asObject(value: unknown): JsonObject {
+  if (!isJsonObject(value)) throw new TypeError("the dump is no discovery and OpenAPI document");
+  return value;
+}
+
+function sorted(record: Record<string, Json>): JsonObject {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** One type a line, so that a diff of two server versions reads. */
+function printed(types: JsonObject): string {
+  const sections = Object.entries(types).map(([section, value]) => {
+    if (!isJsonObject(value)) return `${JSON.stringify(section)}:${JSON.stringify(value)}`;
+    const lines = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${JSON.stringify(item)}`);
+    return `${JSON.stringify(section)}:{\n${lines.join(",\n")}\n}`;
+  });
+  return `{${sections.join(",\n")}}\n`;
+}
+
+if (import.meta.main) {
+  const [, , from] = process.argv;
+  if (from === undefined) throw new Error("usage: generate-types.ts FILE|URL");
+  const dump = from.startsWith("http")
+    ? await readServerTypes(from)
+    : asObject(JSON.parse(await readFile(from, "utf8")));
+  await writeFile(target, printed(compactTypes(dump)));
+}
