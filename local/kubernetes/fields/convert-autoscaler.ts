@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
+import { isList } from "./type-shape.ts";
 
 const metricsAnnotation = "autoscaling.alpha.kubernetes.io/metrics";
 const behaviorAnnotation = "autoscaling.alpha.kubernetes.io/behavior";
@@ -37,7 +38,7 @@ function toV2(object: ApiObject, apiVersion: string): ApiObject {
   const { [metricsAnnotation]: metricsText, [behaviorAnnotation]: behaviorText, ...kept } = annotations;
   const others = parsed(metricsText);
   const metrics: readonly Json[] = [
-    ...(Array.isArray(others) ? others : []),
+    ...(isList(others) ? others : []),
     ...(typeof target === "number" ? [cpuMetric(target)] : []),
   ];
   const behavior = parsed(behaviorText);

@@ -29,10 +29,10 @@ export function finishApply(
 
 function withoutTimes(managedFields: ManagedFields): ReturnType<typeof toJson> {
   // Times decide the order too, so entries that differ in nothing else may stand in another one.
-  const entries = managedFields.map(({ time: _, ...entry }) => entry);
+  const entries = managedFields.map((entry) => ({ ...entry, time: "" }));
   return toJson(entries.sort((a, b) => (orderKey(a) < orderKey(b) ? -1 : 1)));
 }
 
-function orderKey(entry: Omit<ManagedFields[number], "time">): string {
+function orderKey(entry: ManagedFields[number]): string {
   return [entry.operation, entry.manager, entry.apiVersion, entry.subresource ?? ""].join("\n");
 }

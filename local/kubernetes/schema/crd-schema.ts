@@ -81,5 +81,5 @@ function propertiesOf(properties: JsonObject, holder: JsonObject, isOpen: boolea
 
 function listOf(word: "allOf" | "anyOf" | "oneOf", raw: JsonObject): Record<string, readonly TypeSchema[]> {
   const list = raw[word];
-  return Array.isArray(list) ? { [word]: list.map((item) => typeOf(item, false)) } : {};
+  return Array.isArray(list) ? { [word]: list.map((item: Json) => typeOf(item, false)) } : {};
 }

@@ -16,7 +16,7 @@ export async function readServerTypes(url: string): Promise<JsonObject> {
   for (const groupVersion of ["v1", ...groupVersions]) {
     const path = groupVersion === "v1" ? "api/v1" : `apis/${groupVersion}`;
     const listed = listOf(await read(`/${path}`), "resources");
-    resources[groupVersion] = listed.map(({ storageVersionHash: _, ...resource }) => resource);
+    resources[groupVersion] = listed.map(withoutHash);
     const { components } = await read(`/openapi/v3/${path}`);
     Object.assign(schemas, isJsonObject(components) ? components["schemas"] : {});
   }
@@ -39,4 +39,8 @@ function listOf(object: JsonObject, field: string): readonly JsonObject[] {
 function versionOf({ version }: JsonObject): string {
   if (typeof version !== "string") throw new Error("an API group with a version without a name");
   return version;
+}
+
+function withoutHash(resource: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(resource).filter(([field]) => field !== "storageVersionHash"));
 }
