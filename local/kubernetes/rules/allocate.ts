@@ -32,7 +32,10 @@ export function keepAllotted(object: ApiObject, old: ApiObject, gvk: Gvk): ApiOb
   };
   const synced = syncAddresses({ ...spec, ...kept }, before);
   const families = withDefaults(synced, pick(before, ["ipFamilies", "ipFamilyPolicy"]));
-  return { ...object, spec: needsNodePorts(families) ? keepNodePorts(families, before) : withoutNodePorts(families, before) };
+  return {
+    ...object,
+    spec: needsNodePorts(families) ? keepNodePorts(families, before) : withoutNodePorts(families, before),
+  };
 }
 
 /** A change to ExternalName drops the addresses and ports that the user did not set anew. */
@@ -67,7 +70,9 @@ function keepNodePorts(spec: JsonObject, before: JsonObject): JsonObject {
 function withoutNodePorts(spec: JsonObject, before: JsonObject): JsonObject {
   if (!Array.isArray(spec["ports"]) || !needsNodePorts(before)) return spec;
   const former = new Set(objectsOf(before, "ports").map((port) => port["nodePort"]));
-  const ports = objectsOf(spec, "ports").map((port) => (former.has(port["nodePort"]) ? without(port, "nodePort") : port));
+  const ports = objectsOf(spec, "ports").map((port) =>
+    former.has(port["nodePort"]) ? without(port, "nodePort") : port,
+  );
   return { ...spec, ports };
 }
 
@@ -77,12 +82,7 @@ function withoutNodePorts(spec: JsonObject, before: JsonObject): JsonObject {
  *
  * @throws {StatusError} 422 if a wanted address or port is taken or out of range
  */
-export function allocate(
-  object: ApiObject,
-  old: ApiObject | undefined,
-  gvk: Gvk,
-  allocator: Allocator,
-): ApiObject {
+export function allocate(object: ApiObject, old: ApiObject | undefined, gvk: Gvk, allocator: Allocator): ApiObject {
   if (gvk.group !== "" || gvk.kind !== "Service") return object;
   const spec = objectOf(object, "spec") ?? {};
   if (textOf(spec, "type") === "ExternalName") return object;
@@ -94,7 +94,12 @@ export function allocate(
 
 type Refuse = (error: FieldError) => StatusError;
 
-function withAddress(spec: JsonObject, before: JsonObject | undefined, refuse: Refuse, allocator: Allocator): JsonObject {
+function withAddress(
+  spec: JsonObject,
+  before: JsonObject | undefined,
+  refuse: Refuse,
+  allocator: Allocator,
+): JsonObject {
   const wanted = textOf(spec, "clusterIP") || (textsOf(spec, "clusterIPs")[0] ?? "");
   const isKept = wanted !== "" && wanted === textOf(before, "clusterIP");
   const address = wanted === "None" || isKept ? wanted : allocator.clusterIp(wanted === "" ? undefined : wanted);
@@ -104,12 +109,22 @@ function withAddress(spec: JsonObject, before: JsonObject | undefined, refuse: R
     throw refuse(invalidValue("spec.clusterIPs", [wanted], detail));
   }
   const others = textsOf(spec, "clusterIPs").slice(1);
-  return withDefaults({ ...spec, clusterIP: address, clusterIPs: [address, ...others] }, { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" });
+  return withDefaults(
+    { ...spec, clusterIP: address, clusterIPs: [address, ...others] },
+    { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
+  );
 }
 
-function withNodePorts(spec: JsonObject, before: JsonObject | undefined, refuse: Refuse, allocator: Allocator): JsonObject {
+function withNodePorts(
+  spec: JsonObject,
+  before: JsonObject | undefined,
+  refuse: Refuse,
+  allocator: Allocator,
+): JsonObject {
   if (!needsNodePorts(spec)) return spec;
-  const kept = new Set(before !== undefined && needsNodePorts(before) ? objectsOf(before, "ports").map((port) => port["nodePort"]) : []);
+  const kept = new Set(
+    before !== undefined && needsNodePorts(before) ? objectsOf(before, "ports").map((port) => port["nodePort"]) : [],
+  );
   const ports: readonly Json[] = objectsOf(spec, "ports").map((port, index) => {
     const wanted = numberOf(port, "nodePort") ?? 0;
     if (wanted > 0 && kept.has(wanted)) return port;

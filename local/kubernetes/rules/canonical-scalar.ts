@@ -26,7 +26,7 @@ export function canonicalTime(text: string, field: string): Json {
 
 /** The offset that Go's decoder reports: the wrong character, the start of a cut-off group, or what follows the padding. */
 function illegalByte(text: string): number | undefined {
-  const characters = [...text].map((character, index) => ({ character, index })).filter(isNoLineBreak);
+  const characters = Array.from(text, (character, index) => ({ character, index })).filter(isNoLineBreak);
   const padding = characters.findIndex(({ character }) => character === "=");
   const data = padding === -1 ? characters : characters.slice(0, padding);
   const wrong = data.find(({ character }) => !/[A-Za-z0-9+/]/.test(character));

@@ -94,7 +94,9 @@ function namespaceDefaults(namespace: JsonObject): JsonObject {
 function replicationControllerDefaults(controller: JsonObject): JsonObject {
   const labelled = withTemplateLabels(ofSpec(replicaSetDefaults)(controller));
   const labels = templateLabels(labelled);
-  return labels === undefined ? labelled : mapObject(labelled, "spec", (spec) => withDefaults(spec, { selector: labels }));
+  return labels === undefined
+    ? labelled
+    : mapObject(labelled, "spec", (spec) => withDefaults(spec, { selector: labels }));
 }
 
 function withTemplateLabels(workload: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 import type { Json } from "../../../lib/core/json.ts";
 import type { FieldError } from "../api-object.ts";
-import { goValue, quote } from "./go-value.ts";
+import { type GoStruct, goValue, quote } from "./go-value.ts";
 
 /**
  * The constructors of `k8s.io/apimachinery/pkg/util/validation/field`, with its texts. `detail` is what follows the
@@ -10,16 +10,20 @@ export function required(field: string, detail = ""): FieldError {
   return { reason: "FieldValueRequired", field, message: withDetail("Required value", detail) };
 }
 
-export function invalidValue(field: string, value: Json | undefined, detail: string): FieldError {
+export function invalidValue(field: string, value: Json | GoStruct | undefined, detail: string): FieldError {
   return { reason: "FieldValueInvalid", field, message: withDetail(`Invalid value: ${goValue(value)}`, detail) };
 }
 
-export function typeInvalid(field: string, value: Json | undefined, detail: string): FieldError {
+export function typeInvalid(field: string, value: Json | GoStruct | undefined, detail: string): FieldError {
   return { reason: "FieldValueTypeInvalid", field, message: withDetail(`Invalid value: ${goValue(value)}`, detail) };
 }
 
 /** `supported` is printed in the order given: some Go checks sort their sets, some do not. */
-export function notSupported(field: string, value: Json | undefined, supported: readonly string[]): FieldError {
+export function notSupported(
+  field: string,
+  value: Json | GoStruct | undefined,
+  supported: readonly string[],
+): FieldError {
   const values = supported.length > 0 ? `supported values: ${supported.map(quote).join(", ")}` : "";
   return {
     reason: "FieldValueNotSupported",
@@ -28,7 +32,7 @@ export function notSupported(field: string, value: Json | undefined, supported: 
   };
 }
 
-export function duplicate(field: string, value: Json): FieldError {
+export function duplicate(field: string, value: Json | GoStruct): FieldError {
   return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${goValue(value)}` };
 }
 

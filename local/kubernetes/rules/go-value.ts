@@ -6,15 +6,35 @@ export function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-/** A value as `field.Error` prints it: scalars as they are, text quoted, the rest as Go's JSON with sorted keys. */
-export function goValue(value: Json | undefined): string {
+const structFields = Symbol("struct fields");
+
+/** A Go struct to be printed: its fields keep their order, where a map's keys are sorted. */
+export interface GoStruct {
+  readonly [structFields]: JsonObject;
+}
+
+export function goStruct(fields: JsonObject): GoStruct {
+  return { [structFields]: fields };
+}
+
+/** A value as `field.Error` prints it: scalars as they are, text quoted, the rest as Go's JSON. */
+export function goValue(value: Json | GoStruct | undefined): string {
+  if (isStruct(value)) return escapeHtml(JSON.stringify(value[structFields]));
   if (typeof value === "string") return quote(value);
   return goJson(value ?? null);
 }
 
+function isStruct(value: Json | GoStruct | undefined): value is GoStruct {
+  return typeof value === "object" && value !== null && structFields in value;
+}
+
 /** What Go's `json.Marshal` writes for a map: sorted keys, and `<`, `>`, `&` escaped. */
 export function goJson(value: Json): string {
-  return plainJson(value).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e").replaceAll("&", "\\u0026");
+  return escapeHtml(plainJson(value));
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("<", "\\u003c").replaceAll(">", "\\u003e").replaceAll("&", "\\u0026");
 }
 
 function plainJson(value: Json): string {

@@ -46,7 +46,9 @@ export function mapObject(object: JsonObject, field: string, change: (value: Jso
 /** The object with every item of the list `field` changed, where it is a list at all. */
 export function mapItems(object: JsonObject, field: string, change: (item: JsonObject) => JsonObject): JsonObject {
   const value = object[field];
-  return isList(value) ? { ...object, [field]: value.map((item) => (isJsonObject(item) ? change(item) : item)) } : object;
+  return isList(value)
+    ? { ...object, [field]: value.map((item) => (isJsonObject(item) ? change(item) : item)) }
+    : object;
 }
 
 /** The object with those of `defaults` that it lacks (or has as null). */

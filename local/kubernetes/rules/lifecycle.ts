@@ -1,7 +1,7 @@
+import { canonicalJson } from "../../../lib/core/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
-import { canonicalJson } from "../../../lib/core/canonical-json.ts";
-import { numberOf, objectOf, textOf, without } from "./json-fields.ts";
+import { numberOf, objectOf, textOf, textsOf, without } from "./json-fields.ts";
 
 /** What a kind does that its schema does not tell. */
 export interface KindFacts {
@@ -108,7 +108,7 @@ export function prepareForUpdate(
   const kept = facts.hasStatus ? withField(identified, "status", old["status"]) : identified;
   const kind = nameOf(gvk);
   if (kind === "/Secret") return withStringData(kept);
-  if (kind === "/Namespace") return { ...kept, spec: old["spec"] ?? {} };
+  if (kind === "/Namespace") return withField(kept, "spec", old["spec"]);
   return kept;
 }
 
@@ -117,11 +117,13 @@ function withKeptMetadata(object: ApiObject, old: ApiObject): ApiObject {
   const metadata = objectOf(object, "metadata") ?? {};
   const before = objectOf(old, "metadata") ?? {};
   const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = before;
-  const kept = Object.entries({ creationTimestamp, deletionTimestamp, generation }).filter(([, value]) => isSet(value));
-  const filled = Object.entries({ uid, deletionGracePeriodSeconds }).filter(
-    ([field, value]) => isSet(value) && !isSet(metadata[field]),
-  );
+  const kept = setFields({ creationTimestamp, deletionTimestamp, generation });
+  const filled = setFields({ uid, deletionGracePeriodSeconds }).filter(([field]) => !isSet(metadata[field]));
   return { ...object, metadata: { ...metadata, ...Object.fromEntries([...kept, ...filled]) } };
+}
+
+function setFields(fields: Readonly<Record<string, Json | undefined>>): readonly (readonly [string, Json])[] {
+  return Object.entries(fields).flatMap(([field, value]) => (isSet(value) ? [[field, value] as const] : []));
 }
 
 function isSet(value: Json | undefined): value is Json {
@@ -161,15 +163,19 @@ function withFirstStatus(object: ApiObject, gvk: Gvk, facts: KindFacts): ApiObje
 function withStringData(secret: ApiObject): ApiObject {
   const texts = objectOf(secret, "stringData");
   if (texts === undefined) return without(secret, "stringData");
-  const encoded = Object.entries(texts).map(([key, text]) => [key, Buffer.from(String(text ?? "")).toString("base64")]);
+  const encoded = Object.entries(texts).map(([key, text]) => [key, base64(text)] as const);
   const data = { ...objectOf(secret, "data"), ...Object.fromEntries(encoded) };
   const rest = without(secret, "stringData");
   return Object.keys(data).length > 0 ? { ...rest, data } : rest;
 }
 
+function base64(text: Json): string {
+  return Buffer.from(typeof text === "string" ? text : "").toString("base64");
+}
+
 function withFinalizer(object: ApiObject, finalizer: string): ApiObject {
   const metadata = objectOf(object, "metadata") ?? {};
-  const finalizers = Array.isArray(metadata["finalizers"]) ? metadata["finalizers"] : [];
+  const finalizers = textsOf(metadata, "finalizers");
   return finalizers.includes(finalizer)
     ? object
     : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
@@ -224,7 +230,8 @@ export function generationOf(
 
 /** The part of an object whose change makes a new generation. */
 function counted(object: ApiObject, gvk: Gvk, facts: KindFacts): Json {
-  if (!facts.isBuiltin) return without(object, "metadata", "apiVersion", "kind", ...(facts.hasStatus ? ["status"] : []));
+  if (!facts.isBuiltin)
+    return without(object, "metadata", "apiVersion", "kind", ...(facts.hasStatus ? ["status"] : []));
   if (wholeObjectGenerations.has(nameOf(gvk))) return without(object, "metadata", "apiVersion", "kind");
   return object["spec"] ?? null;
 }

@@ -22,7 +22,10 @@ export function parseQuantity(text: string | number): Quantity {
   if (whole + fraction === "") throw new ConversionError("unable to parse numeric part of quantity");
   const scale = scaleOf(letters, digits);
   if (scale === undefined) throw new ConversionError("unable to parse quantity's suffix");
-  const magnitude = roundUp(BigInt(whole + fraction) * scale.times * nanosPerUnit, 10n ** BigInt(fraction.length) * scale.over);
+  const magnitude = roundUp(
+    BigInt(whole + fraction) * scale.times * nanosPerUnit,
+    10n ** BigInt(fraction.length) * scale.over,
+  );
   return { nanos: sign === "-" ? -magnitude : magnitude, format: scale.format };
 }
 

@@ -1,5 +1,11 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, FieldError } from "../api-object.ts";
+import { crdSchema } from "../schema/crd-schema.ts";
+import type { TypeSchema } from "../schema/type-schema.ts";
+import { celErrors } from "./cel/cel-errors.ts";
+import { schemaErrors } from "./custom/schema-errors.ts";
+import { metadataErrors, metadataUpdateErrors } from "./validation/metadata.ts";
+import { dnsSubdomain } from "./validation/name-rules.ts";
 
 export interface CustomValidation {
   readonly object: ApiObject;
@@ -10,7 +16,25 @@ export interface CustomValidation {
   readonly subresource?: string;
 }
 
-/** Errors of a custom resource: metadata, schema, list types, and its `x-kubernetes-validations`. */
-export function validateCustom(_validation: CustomValidation): readonly FieldError[] {
-  return [];
+/** One schema per definition: as long as that is kept, so is this. */
+const schemas = new WeakMap<JsonObject, TypeSchema>();
+
+/** Errors of a custom resource: metadata, schema, list types, and where those pass its `x-kubernetes-validations`. */
+export function validateCustom({ object, old, openAPIV3Schema, namespaced }: CustomValidation): readonly FieldError[] {
+  const schema = schemaOf(openAPIV3Schema);
+  const metadata = [
+    ...metadataErrors(object, namespaced, dnsSubdomain),
+    ...(old === undefined ? [] : metadataUpdateErrors(object, old)),
+  ];
+  const structural = schemaErrors(object, schema);
+  const rules = structural.length === 0 ? celErrors(object, old, schema) : [];
+  return [...metadata, ...structural, ...rules];
+}
+
+function schemaOf(openAPIV3Schema: JsonObject): TypeSchema {
+  const known = schemas.get(openAPIV3Schema);
+  if (known !== undefined) return known;
+  const schema = crdSchema(openAPIV3Schema);
+  schemas.set(openAPIV3Schema, schema);
+  return schema;
 }

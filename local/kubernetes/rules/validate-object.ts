@@ -1,16 +1,46 @@
 import type { ApiObject, FieldError, Gvk } from "../api-object.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
+import { objectOf, textOf } from "./json-fields.ts";
+import { type KindRules, kindRules } from "./kind-rules.ts";
+import { commonUpdateErrors, metadataErrors, metadataUpdateErrors } from "./validation/metadata.ts";
+import { dnsSubdomain } from "./validation/name-rules.ts";
 
 /**
- * Errors of a built-in kind in the order of a real API server, of an update when `old` is given. `object` is canonical
- * and has its defaults.
+ * Errors of a built-in kind in the order of a real API server, of an update when `old` is given. `object` is canonical,
+ * has its defaults and its namespace if the kind has one.
  */
 export function validateObject(
-  _object: ApiObject,
-  _gvk: Gvk,
+  object: ApiObject,
+  gvk: Gvk,
   _schema: TypeSchema,
-  _old: ApiObject | undefined,
-  _subresource?: string,
+  old: ApiObject | undefined,
+  subresource?: string,
 ): readonly FieldError[] {
-  return [];
+  const namespaced = textOf(objectOf(object, "metadata"), "namespace") !== "";
+  const rules = kindRules[`${gvk.group}/${gvk.kind}`] ?? {};
+  if (old === undefined) return createErrors(object, rules, namespaced);
+  const common = commonUpdateErrors(object, old, namespaced);
+  if (subresource === "status") {
+    return [...common, ...metadataUpdateErrors(object, old), ...(rules.status?.(object, old) ?? [])];
+  }
+  return [...common, ...updateErrors(object, old, rules, namespaced)];
+}
+
+function createErrors(object: ApiObject, rules: KindRules, namespaced: boolean): readonly FieldError[] {
+  return [
+    ...metadataErrors(object, namespaced, rules.name ?? dnsSubdomain),
+    ...(rules.body?.(object, namespaced) ?? []),
+  ];
+}
+
+function updateErrors(object: ApiObject, old: ApiObject, rules: KindRules, namespaced: boolean): readonly FieldError[] {
+  const own = rules.update?.(object, old, namespaced) ?? [];
+  const whole =
+    rules.onUpdate === "none"
+      ? []
+      : rules.onUpdate === "whole"
+        ? createErrors(object, rules, namespaced)
+        : (rules.body?.(object, namespaced) ?? []);
+  const meta = metadataUpdateErrors(object, old);
+  return rules.updateFirst === true ? [...meta, ...own, ...whole] : [...meta, ...whole, ...own];
 }

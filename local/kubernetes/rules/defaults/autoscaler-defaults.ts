@@ -1,7 +1,10 @@
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import { isList, objectOf, withDefaults } from "../json-fields.ts";
 
-const cpuTarget = { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } };
+const cpuTarget = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } },
+};
 
 const scaleUp = {
   stabilizationWindowSeconds: 0,

@@ -4,7 +4,9 @@ import { mapItems, mapObject, objectOf, textOf, withDefaults } from "../json-fie
 const rbacGroup = "rbac.authorization.k8s.io";
 
 export function bindingDefaults(binding: JsonObject): JsonObject {
-  const withRole = mapObject(binding, "roleRef", (ref) => (textOf(ref, "apiGroup") === "" ? { ...ref, apiGroup: rbacGroup } : ref));
+  const withRole = mapObject(binding, "roleRef", (ref) =>
+    textOf(ref, "apiGroup") === "" ? { ...ref, apiGroup: rbacGroup } : ref,
+  );
   return mapItems(withRole, "subjects", (subject) =>
     ["User", "Group"].includes(textOf(subject, "kind")) && textOf(subject, "apiGroup") === ""
       ? { ...subject, apiGroup: rbacGroup }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { mapItems, objectOf, textOf, without, withDefaults } from "../json-fields.ts";
+import { mapItems, objectOf, textOf, withDefaults, without } from "../json-fields.ts";
 
 const clientIpTimeoutSeconds = 10_800;
 

@@ -24,7 +24,9 @@ export function deploymentDefaults(spec: JsonObject): JsonObject {
 
 export function daemonSetDefaults(spec: JsonObject): JsonObject {
   const defaulted = withDefaults(templateDefaults(spec), { updateStrategy: {}, revisionHistoryLimit: 10 });
-  return mapObject(defaulted, "updateStrategy", (strategy) => rollingUpdate(strategy, { maxUnavailable: 1, maxSurge: 0 }));
+  return mapObject(defaulted, "updateStrategy", (strategy) =>
+    rollingUpdate(strategy, { maxUnavailable: 1, maxSurge: 0 }),
+  );
 }
 
 /** A strategy without a type rolls; one that rolls has its numbers. */
