@@ -49,6 +49,7 @@ export function buildPlain(
   const seen = new Set<string>();
   for (const source of sources) refuseTrouble(source, spec, seen);
   const images = spec.images ?? [];
+  if (new Set(images.map(({ name }) => name)).size < images.length) throw new Undecided("two entries for one image");
   const placed = sources.map((source) => place(transformImages(source, images), spec.targetNamespace ?? ""));
   const objects = transformNames(placed, spec.namePrefix ?? "", spec.nameSuffix ?? "");
   const texts = objects.map((object) => {

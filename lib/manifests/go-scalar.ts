@@ -66,8 +66,9 @@ function readsAsNumberOrTime(text: string): boolean | undefined {
     if (timestamp.test(text)) return true;
     return /[^-0-9TtZz:.+ ]/.test(text) ? false : undefined;
   }
-  // A dot in front is left to Go's own float parser, which takes no underscores there.
-  const digits = text.startsWith(".") ? text : text.replaceAll("_", "");
+  // Where a dot is in front, only one of the two go-yamls overlooks underscores.
+  if (text.startsWith(".") && text.includes("_")) return undefined;
+  const digits = text.replaceAll("_", "");
   if (shortNumber.test(digits)) return true;
   return longNumber.test(digits) || digits === "" ? undefined : false;
 }

@@ -20,6 +20,7 @@ export const goSchema = CORE_SCHEMA.withTags(boolTag, intTag, mergeTag);
 
 /** A `bigint` where a number would lose digits, so that the caller can refuse it. */
 function goInteger(source: string): number | bigint | typeof NOT_RESOLVED {
+  if (!/^[-+0-9]/.test(source)) return NOT_RESOLVED;
   const digits = source.replaceAll("_", "");
   const match = /^([-+]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|0o?([0-7]+)|(0|[1-9][0-9]*))$/.exec(digits);
   if (match === null) return NOT_RESOLVED;

