@@ -73,8 +73,7 @@ function matchesPath(
     } else {
       if (!matchGlob(glob, path[at] ?? "")) return false;
       at++;
-      // A file that matches only the pattern's folders is not meant.
-      matched = at < path.length || index === names.length - 1;
+      matched = true;
     }
   }
   return matched && !(directoriesOnly && !isDirectory && at === path.length);

@@ -46,10 +46,12 @@ type Header = ReturnType<typeof parseHeader>;
 
 async function* member(
   reader: ByteReader,
-  { type, mode, size: headerSize }: Header,
+  { type: flag, mode, size: headerSize }: Header,
   name: string,
   pax: ReadonlyMap<string, string>,
 ): AsyncGenerator<TarMember, void, undefined> {
+  // Before POSIX a file had no flag, and a folder was a file whose name ends with a slash.
+  const type = flag === "\0" ? (name.endsWith("/") ? "5" : "0") : flag;
   if (type === "S" || pax.has("GNU.sparse.major") || pax.has("GNU.sparse.map")) {
     throw new RangeError(`tar file entry ${name} is a sparse file, which is not supported`);
   }
@@ -88,9 +90,7 @@ function parseHeader(block: Uint8Array): { name: string; type: string; mode: num
   const base = text(buffer.subarray(0, 100));
   const name = prefix === "" ? base : `${prefix}/${base}`;
   const flag = buffer.toString("latin1", 156, 157);
-  const isRegular = flag === "\0" || flag === "7" || flag === "0";
-  // Before POSIX a folder was a file whose name ends with a slash.
-  const type = isRegular ? (name.endsWith("/") ? "5" : "0") : flag;
+  const type = flag === "7" ? "0" : flag;
   return {
     name,
     type,

@@ -1,0 +1,297 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createGzip, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { digestOf } from "../../../lib/core/digest.ts";
+import { messageOf } from "../../../lib/core/failure.ts";
+import { archiveTree } from "../../../lib/sources/archive/archive-tree.ts";
+import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
+import { inWalkOrder, type TreeEntry } from "../../../lib/sources/archive/tree.ts";
+import { type ArchiveLimits, defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
+import { type Member, tarOf } from "./tar-of.ts";
+
+const execute = promisify(execFile);
+const forever = new AbortController().signal;
+
+function unpackTar(tar: Uint8Array, limits: Partial<ArchiveLimits> = {}) {
+  return unpack(gzipSync(tar), { ...defaultArchiveLimits, ...limits }, forever);
+}
+
+function unpackMembers(members: readonly Member[], limits: Partial<ArchiveLimits> = {}) {
+  return unpackTar(tarOf(members), limits);
+}
+
+async function namesOf(members: readonly Member[]): Promise<readonly string[]> {
+  return (await unpackMembers(members)).entries.map(({ path }) => path);
+}
+
+function file(path: string, text = "", mode = 0o644): TreeEntry {
+  return { type: "file", path, mode, bytes: Buffer.from(text) };
+}
+
+describe("the archive of a tree", () => {
+  const tree = [file("b/c.yaml", "c"), file("a.yaml", "a"), file("run.sh", "", 0o755)];
+
+  test("11.1/17: is the same for the same names, bytes and execute bits, and another for others", async () => {
+    const digest = async (entries: readonly TreeEntry[]) => digestOf(await archiveTree(entries, undefined));
+    const wanted = await digest(tree);
+    expect(await digest(tree.toReversed())).toBe(wanted);
+    expect(await digest(tree.map((entry) => ({ ...entry, mode: entry.mode & 0o511 })))).toBe(wanted);
+    expect(await digest(tree.map((entry) => ({ ...entry, mode: 0o644 })))).not.toBe(wanted);
+    expect(await digest([...tree, file("d.yaml")])).not.toBe(wanted);
+  });
+
+  test("has Flux's modes, no owner, no time, and the root for its first entry", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
+    const packed = await archiveTree([...tree, { type: "directory", path: "b", mode: 0o777 }], undefined);
+    await writeFile(join(folder, "a.tgz"), packed);
+    const listed = await execute("tar", ["tvzf", join(folder, "a.tgz"), "--full-time", "--utc"]);
+    await rm(folder, { recursive: true });
+    expect(listed.stdout.trimEnd().split("\n")).toEqual([
+      "drwxr-x--- 0/0               0 1970-01-01 00:00:00 .",
+      "-rw------- 0/0               1 1970-01-01 00:00:00 a.yaml",
+      "drwxr-x--- 0/0               0 1970-01-01 00:00:00 b",
+      "-rw------- 0/0               1 1970-01-01 00:00:00 b/c.yaml",
+      "-rwx------ 0/0               0 1970-01-01 00:00:00 run.sh",
+    ]);
+    expect(packed.subarray(0, 10)).toEqual(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]));
+  });
+
+  test("holds the ignore files themselves, nested ones after the root's", async () => {
+    const entries = [
+      file(".sourceignore", "*.txt\n"),
+      file("a.txt"),
+      file("sub/.sourceignore", "!*.txt\n"),
+      file("sub/b.txt"),
+    ];
+    const { entries: kept } = await unpack(await archiveTree(entries, undefined), defaultArchiveLimits, forever);
+    expect(kept.map(({ path }) => path)).toEqual([".sourceignore", "sub", "sub/.sourceignore", "sub/b.txt"]);
+  });
+
+  test("comes back as it was, whatever the names and contents", async () => {
+    const name = fc
+      .string({ unit: fc.constantFrom("a", "B", "é", "日", "-", ".", " ", "x".repeat(60)), minLength: 1, maxLength: 4 })
+      .filter((text) => text !== "." && !text.endsWith(".."));
+    const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
+    const content = fc.uint8Array({ maxLength: 2_000 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.tuple(path, content), { maxLength: 8, selector: ([one]) => one }),
+        async (all) => {
+          const isFolder = (one: string): boolean => all.some(([other]) => other.startsWith(`${one}/`));
+          const files = all.flatMap(([one, bytes]): TreeEntry[] =>
+            isFolder(one) ? [] : [{ type: "file", path: one, mode: 0o600, bytes }],
+          );
+          const { entries } = await unpackTar(packTar(files, 0o750));
+          const back = entries.filter(({ type }) => type === "file").map((one) => ({ ...one, ...plain(one) }));
+          expect(back).toEqual(inWalkOrder(files).map((one) => ({ ...one, ...plain(one) })));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("is read by GNU tar, long names and all", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
+    const long = `${"d".repeat(90)}/${"e".repeat(90)}/${"f".repeat(120)}.yaml`;
+    await writeFile(join(folder, "a.tar"), packTar([file(long, "long"), file("ünï.yaml", "u")], 0o755));
+    await execute("tar", ["xf", "a.tar"], { cwd: folder });
+    const found = (await readdir(folder, { recursive: true })).toSorted();
+    await rm(folder, { recursive: true });
+    expect(found).toContain(long);
+    expect(found).toContain("ünï.yaml");
+  });
+});
+
+function plain(entry: TreeEntry): { readonly bytes: string } {
+  return { bytes: entry.type === "file" ? Buffer.from(entry.bytes).toString("hex") : "" };
+}
+
+describe("unpacking a layer", () => {
+  test("reads what GNU tar writes: long names, hard links, symbolic links, folders", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
+    const long = `${"n".repeat(200)}.yaml`;
+    const script = `mkdir in in/sub && echo a > in/sub/a && echo l > in/${long} && ln in/sub/a in/hard && ln -s sub/a in/soft`;
+    await execute(
+      "sh",
+      ["-c", `${script} && tar -C in --format=gnu -czf gnu.tgz . && tar -C in --format=pax -czf pax.tgz .`],
+      {
+        cwd: folder,
+      },
+    );
+    for (const name of ["gnu.tgz", "pax.tgz"]) {
+      const { entries, links } = await unpack(await readFile(join(folder, name)), defaultArchiveLimits, forever);
+      expect(entries.map(({ path }) => path).toSorted()).toEqual(["hard", long, "sub", "sub/a"].toSorted());
+      expect(links.toSorted()).toContain("soft");
+      expect(links).toHaveLength(2);
+    }
+    await rm(folder, { recursive: true });
+  });
+
+  test("11.3/72: leaves symbolic links out and names them", async () => {
+    const { entries, links } = await unpackMembers([
+      { name: "a.yaml", content: "a" },
+      { name: "out", type: "2", link: "/etc/passwd" },
+      { name: "up", type: "2", link: "../../secret" },
+    ]);
+    expect(entries.map(({ path }) => path)).toEqual(["a.yaml"]);
+    expect(links).toEqual(["out", "up"]);
+  });
+
+  test("a hard link becomes an empty file, as in Flux, whatever it points at", async () => {
+    const { entries, links } = await unpackMembers([{ name: "b.yaml", type: "1", link: "/etc/passwd" }]);
+    expect(entries).toMatchObject([{ path: "b.yaml", type: "file" }]);
+    expect(entries.flatMap((one) => (one.type === "file" ? [one.bytes.length] : []))).toEqual([0]);
+    expect(links).toEqual(["b.yaml"]);
+  });
+
+  test("a name that comes twice has its last content, and folders need not be told", async () => {
+    const { entries } = await unpackMembers([
+      { name: "./a/b.yaml", content: "one" },
+      { name: "a/b.yaml", content: "two" },
+    ]);
+    expect(entries.map(({ path }) => path)).toEqual(["a", "a/b.yaml"]);
+    expect(entries.map(plain).at(-1)?.bytes).toBe(Buffer.from("two").toString("hex"));
+  });
+
+  test("a pax global header, as git archive writes it, is an empty file", async () => {
+    expect(await namesOf([{ name: "pax_global_header", type: "g", content: "52 comment=x\n" }, { name: "a" }])).toEqual(
+      ["pax_global_header", "a"],
+    );
+  });
+
+  test("a pax path wins over the header's name, for its member only", async () => {
+    const members = [
+      { name: "PaxHeaders/x", type: "x", content: "13 path=long\n" },
+      { name: "short" },
+      { name: "other" },
+    ];
+    expect(await namesOf(members)).toEqual(["long", "other"]);
+  });
+
+  test("what follows the end mark is not read", async () => {
+    const tar = Buffer.concat([tarOf([{ name: "a" }]), Buffer.from("garbage")]);
+    expect((await unpackTar(tar)).entries.map(({ path }) => path)).toEqual(["a"]);
+  });
+
+  test.each<readonly [what: string, members: readonly Member[], message: string | RegExp]>([
+    ["11.3/73: a way out", [{ name: "a/../../b" }], 'tar contained invalid name error "a/../../b"'],
+    ["a way out at the end", [{ name: "a/.." }], 'tar contained invalid name error "a/.."'],
+    ["an absolute path", [{ name: "/etc/cron.d/x" }], 'tar contained invalid name error "/etc/cron.d/x"'],
+    ["a backslash", [{ name: "a\\b" }], 'tar contained invalid name error "a\\\\b"'],
+    ["a pax path with a way out", [{ name: "p", type: "x", content: "13 path=../x\n" }, { name: "a" }], "invalid name"],
+    [
+      "11.3/72: a device",
+      [{ name: "null", type: "3", mode: 0o666 }],
+      "tar file entry null contained unsupported file type Dcrw-rw-rw-",
+    ],
+    ["a pipe", [{ name: "fifo", type: "6" }], "tar file entry fifo contained unsupported file type prw-r--r--"],
+    ["a sparse file", [{ name: "s", type: "S" }], "sparse"],
+    ["a file where a folder is", [{ name: "a/b" }, { name: "a" }], "tar file entry a is a file where a folder is"],
+    ["a folder where a file is", [{ name: "a" }, { name: "a/b" }], "lies below the file a"],
+    ["a bad pax header", [{ name: "p", type: "x", content: "99 path=x\n" }, { name: "a" }], "invalid tar header"],
+    [
+      "many folders in each other",
+      [{ name: "p", type: "x", content: `213 path=${"d/".repeat(101)}f\n` }, { name: "a" }],
+      "folders more than 100 deep",
+    ],
+  ])("is refused for %s", async (_what, members, message) => {
+    await expect(unpackMembers(members)).rejects.toThrow(message);
+  });
+
+  test("11.3/71: is refused for what is not packed by gzip", async () => {
+    await expect(unpack(tarOf([{ name: "a" }]), defaultArchiveLimits, forever)).rejects.toThrow(
+      "requires gzip-compressed body",
+    );
+    const broken = gzipSync(tarOf([{ name: "a", content: "x".repeat(5_000) }]));
+    await expect(unpack(broken.subarray(0, -40), defaultArchiveLimits, forever)).rejects.toThrow(RangeError);
+  });
+
+  test("is refused for what is no tar, or one cut off", async () => {
+    await expect(unpackTar(Buffer.from("x".repeat(600)))).rejects.toThrow("tar error: archive/tar: invalid tar header");
+    const cut = tarOf([{ name: "a", content: "x".repeat(5_000) }]).subarray(0, 1_024);
+    await expect(unpackTar(cut)).rejects.toThrow("tar error: unexpected EOF");
+  });
+
+  test("any bytes are unpacked or refused, never anything else", async () => {
+    const good = tarOf([
+      { name: "a", content: "abc" },
+      { name: "d", type: "5" },
+    ]);
+    const judge = (tar: Uint8Array) =>
+      unpackTar(tar).then(
+        () => "unpacked",
+        (error: unknown) => (error instanceof RangeError ? "refused" : "broken"),
+      );
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: good.length - 1 }), fc.nat({ max: 255 }), async (at, byte) => {
+        const tar = Uint8Array.from(good);
+        tar[at] = byte;
+        expect(["unpacked", "refused"]).toContain(await judge(tar));
+      }),
+    );
+  });
+});
+
+describe("bombs are refused in bounded memory", () => {
+  /** Only the words: a matcher that fails would print all that was unpacked. */
+  const outcome = (work: Promise<unknown>): Promise<string> => work.then(() => "unpacked", messageOf);
+  const zeros = Buffer.alloc(1024 * 1024);
+
+  test("a header that promises more than is allowed", async () => {
+    const promise = tarOf([{ name: "zeros", size: 10 * 1024 ** 3 }]).subarray(0, 512);
+    expect(await outcome(unpackTar(promise))).toContain("tar is bigger than max archive size of 104857600 bytes");
+  });
+
+  test("gigabytes of zeros", async () => {
+    const header = tarOf([{ name: "zeros", size: 90 * 1024 ** 2 }]).subarray(0, 512);
+    const packed = await packStream(header, zeros, 150);
+    const strict = { ...defaultArchiveLimits, maxRatio: 100 };
+    expect(await outcome(unpack(packed, strict, forever))).toContain(
+      "tar unpacks to more than 100 times its packed size",
+    );
+    const calm = { ...defaultArchiveLimits, maxRatio: 5_000, maxBytes: 60 * 1024 ** 2 };
+    expect(await outcome(unpack(packed, calm, forever))).toContain(
+      "tar is bigger than max archive size of 62914560 bytes",
+    );
+  });
+
+  test("a million entries", async () => {
+    const one = tarOf([{ name: "e" }]).subarray(0, 512);
+    const block = Buffer.concat(Array.from({ length: 2_048 }, () => one));
+    const packed = await packStream(block, block, 489);
+    const limits = { ...defaultArchiveLimits, maxRatio: 10_000 };
+    expect(await outcome(unpack(packed, limits, forever))).toContain("tar has more than 50000 entries");
+  });
+
+  test("other work goes on while one is unpacked, and a run that ends stops it", async () => {
+    const packed = await packStream(tarOf([{ name: "z", size: 90 * 1024 ** 2 }]).subarray(0, 512), zeros, 95);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const stop = new AbortController();
+    const work = outcome(unpack(packed, { ...defaultArchiveLimits, maxRatio: 10_000 }, stop.signal));
+    await expect.poll(() => turns, { interval: 1 }).toBeGreaterThan(2);
+    stop.abort(new Error("the run has ended"));
+    expect(await work).toBe("the run has ended");
+    clearInterval(timer);
+  });
+});
+
+/** Packs a head and then a block many times over, without holding it unpacked. */
+async function packStream(head: Uint8Array, block: Uint8Array, times: number): Promise<Uint8Array> {
+  const gzip = createGzip({ level: 1 });
+  const chunks: Buffer[] = [];
+  gzip.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const ended = new Promise((resolve) => gzip.once("end", resolve));
+  gzip.write(head);
+  for (let count = 0; count < times; count++) {
+    if (!gzip.write(block)) await new Promise((resolve) => gzip.once("drain", resolve));
+  }
+  gzip.end();
+  await ended;
+  return Buffer.concat(chunks);
+}
