@@ -1,0 +1,30 @@
+/* oxlint-disable typescript/no-unsafe-call, typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- not in the TypeScript program, so every import is any */
+// Run by the machine's own Node before the demo and the tests: installs what the lock file names, unless it is there already.
+import { spawnSync } from "child_process";
+import { statSync } from "fs";
+import { dirname, join } from "path";
+import { fileURLToPath } from "url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+if (changedAt("node_modules/.package-lock.json") < changedAt("package-lock.json")) {
+  // Where npm has started this script, it says where it lies itself.
+  const npm = process.env.npm_execpath;
+  const command = npm === undefined ? ["npm"] : [process.execPath, npm];
+  const flags = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  const result = spawnSync(command[0], command.slice(1).concat(flags), { cwd: root, stdio: "inherit" });
+  if (result.status !== 0) {
+    const reason = result.error === undefined ? `it ended with ${result.status}` : result.error.message;
+    process.stderr.write(`✗ npm ci has failed (${reason}): see above, mend it and try again\n`);
+    process.exit(1);
+  }
+}
+
+/** When a file of the project was written, in milliseconds; 0 where there is none. */
+function changedAt(name) {
+  try {
+    return statSync(join(root, name)).mtimeMs;
+  } catch {
+    return 0;
+  }
+}

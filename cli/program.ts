@@ -1,0 +1,67 @@
+import { Command } from "commander";
+import { addGetCommands } from "./get-commands.ts";
+import { addLocalCommand } from "./local-command.ts";
+import { addPushCommand } from "./push-command.ts";
+import { addReconcileCommands } from "./reconcile-commands.ts";
+import type { GlobalOptions, Surroundings } from "./settings.ts";
+import type { EventsOptions } from "./show-events.ts";
+import { addSuspendCommands } from "./suspend-commands.ts";
+
+/** The whole command line. Actions import what they need when they run, so that `--help` starts fast. */
+export function program(surroundings: Surroundings): Command {
+  const { terminal } = surroundings;
+  const root = new Command("sluice")
+    .description("GitOps for Amazon EKS without controllers to run. Speaks to the cluster of the kubeconfig.")
+    .option("-n, --namespace <namespace>", "namespace of the objects (default: flux-system, or $FLUX_SYSTEM_NAMESPACE)")
+    .option("--ns-follows-kube-context", "take the namespace of the kubeconfig's context instead")
+    .option("--kubeconfig <file>", "kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)")
+    .option("--context <name>", "context of the kubeconfig to use")
+    .option("--timeout <duration>", "how long the whole command may take (default: 5m)")
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        terminal.out(text);
+      },
+      writeErr: (text) => {
+        terminal.note(text);
+      },
+      outputError: (text) => {
+        terminal.failure(text.replace(/^error: /, "").trimEnd());
+      },
+    });
+  addGetCommands(root, surroundings);
+  addReconcileCommands(root, surroundings);
+  addSuspendCommands(root, surroundings);
+  addPushCommand(root, surroundings);
+  root
+    .command("events")
+    .description("show what has happened to Flux's kinds")
+    .option("-A, --all-namespaces", "of all namespaces")
+    .option("-w, --watch", "go on showing what happens")
+    .option("--for <kind[/name]>", "of one kind or one object, and of its source")
+    .option("--types <types>", "of these types: Normal, Warning", commaSeparated)
+    .action(async (_: unknown, command: Command) => {
+      const [{ showEvents }, { withCluster }] = await Promise.all([
+        import("./show-events.ts"),
+        import("./settings.ts"),
+      ]);
+      const options = command.optsWithGlobals<EventsOptions & GlobalOptions>();
+      await withCluster(options, surroundings, (session) => showEvents(options, session));
+    });
+  root
+    .command("version")
+    .description("print the version")
+    .option("--client", "accepted for the sake of scripts; Sluice has no other version")
+    .option("-o, --output <format>", "yaml or json", "yaml")
+    .action(async ({ output }: { output: string }) => {
+      const { printVersion } = await import("./print-version.ts");
+      await printVersion(output, terminal);
+    });
+  addLocalCommand(root, surroundings);
+  return root;
+}
+
+function commaSeparated(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(",")];
+}

@@ -1,0 +1,105 @@
+import { stat } from "node:fs/promises";
+import { Secret } from "../lib/core/secret.ts";
+import { systemClock } from "../lib/core/system-clock.ts";
+import { pushArtifact as push, pushUserAgent } from "../lib/sources/oci/push-artifact.ts";
+import type { RegistryAccess } from "../lib/sources/oci/registry-access.ts";
+import { registryClients } from "../lib/sources/oci/registry-client.ts";
+import { httpClient } from "../local/http-client.ts";
+import { dockerCredentials } from "./docker-credentials.ts";
+import { type GlobalOptions, type Surroundings, timeoutOf } from "./settings.ts";
+
+export interface PushOptions extends GlobalOptions {
+  readonly path?: string;
+  readonly source?: string;
+  readonly revision?: string;
+  /** `user:password`. */
+  readonly creds?: string;
+  readonly annotations?: readonly string[];
+  readonly ignorePaths?: readonly string[];
+  readonly addIgnorePaths?: readonly string[];
+  readonly insecureRegistry?: boolean;
+  readonly insecure?: boolean;
+  readonly output?: string;
+}
+
+/** `push artifact`: packs a folder as Flux does, always with the same bytes for the same input, and pushes it. */
+export async function pushArtifact(
+  url: string | undefined,
+  options: PushOptions,
+  { terminal, env, homeDir, signal }: Surroundings,
+): Promise<void> {
+  if (url === undefined) throw new Error("artifact URL is required");
+  const { source, revision, path = "", output } = options;
+  if (source === undefined) throw new Error("--source is required");
+  if (revision === undefined) throw new Error("--revision is required");
+  if (!(await exists(path))) throw new Error(`invalid path "${path}", it must point to an existing directory or file`);
+  if (output !== undefined && output !== "json" && output !== "yaml") {
+    throw new Error(`invalid argument "${output}" for "--output" flag: must be one of json, yaml`);
+  }
+  const annotations = Object.fromEntries((options.annotations ?? []).map(annotationOf));
+  const given = options.creds === undefined ? undefined : credentialsOf(options.creds);
+  const progress = output === undefined ? terminal : { ...terminal, action: () => {}, success: () => {} };
+  if (given !== undefined) progress.action("logging in to registry with credentials");
+
+  const http = httpClient();
+  const connect = registryClients(http, systemClock);
+  try {
+    progress.action(`pushing artifact to ${url.replace(/^oci:\/\//, "")}`);
+    const host = /^oci:\/\/([^/]+)/.exec(url)?.[1] ?? "";
+    const credentials = given ?? (await dockerCredentials(host, env, homeDir));
+    const access: Omit<RegistryAccess, "host"> = {
+      insecure: options.insecureRegistry === true || options.insecure === true,
+      userAgent: pushUserAgent,
+      ...(credentials === undefined ? {} : { credentials }),
+    };
+    const { ignorePaths, addIgnorePaths } = options;
+    const pushed = await push(
+      {
+        url,
+        path,
+        source,
+        revision,
+        annotations,
+        ...(ignorePaths === undefined ? {} : { ignorePaths }),
+        ...(addIgnorePaths === undefined ? {} : { addIgnorePaths }),
+      },
+      (where) => connect({ ...access, ...where }),
+      AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(options))]),
+    );
+    for (const link of pushed.skippedLinks) terminal.warning(`left out ${link}: links are never followed`);
+    const { repository, tag, digest } = pushed;
+    progress.success(`artifact successfully pushed to ${repository}@${digest}`);
+    if (output !== undefined) terminal.out(await formatted({ url: pushed.url, repository, tag, digest }, output));
+  } finally {
+    http.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (
+    path !== "" &&
+    (await stat(path).then(
+      () => true,
+      () => false,
+    ))
+  );
+}
+
+function annotationOf(text: string): readonly [string, string] {
+  const [key = "", value, rest] = text.split("=");
+  if (key !== "" && value !== undefined && rest === undefined) return [key, value];
+  throw new Error(`invalid annotation ${text}, must be in the format key=value`);
+}
+
+function credentialsOf(text: string): { readonly username: string; readonly password: Secret } {
+  const colon = text.indexOf(":");
+  // The text holds a password, so the message does not repeat it.
+  if (colon <= 0) throw new Error('invalid argument for "--creds" flag: write it like user:password');
+  return { username: text.slice(0, colon), password: new Secret(text.slice(colon + 1)) };
+}
+
+async function formatted(value: object, output: "json" | "yaml"): Promise<string> {
+  if (output === "json") return `${JSON.stringify(value, undefined, 4)}\n`;
+  const { dump } = await import("js-yaml");
+  return dump(value);
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+/* oxlint-disable typescript/no-unsafe-call, typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return, typescript/prefer-nullish-coalescing -- not in the TypeScript program, so every import is any; Node 12 knows no ?? */
+// Plain JavaScript that old versions of Node can run: it finds a Node that runs TypeScript as it is, and hands over to it.
+import { spawn } from "child_process";
+import { existsSync } from "fs";
+import * as modules from "module";
+import { constants } from "os";
+import { dirname, join } from "path";
+import { fileURLToPath } from "url";
+
+const wantedMajor = 24;
+const here = fileURLToPath(import.meta.url);
+
+if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
+  // Keeps the types from being stripped at each start: that costs 200 ms and 25 MB.
+  modules.enableCompileCache();
+  import("./main.ts").catch((error) => {
+    process.stderr.write(`✗ sluice cannot start: ${error.stack}\n`);
+    process.exitCode = 1;
+  });
+} else {
+  const node = join(dirname(here), "..", "node_modules", "node", "bin", "node");
+  if (existsSync(node)) run(node);
+  else {
+    process.stderr.write(
+      `✗ sluice needs Node ${wantedMajor} or later, this is ${process.version} and ${node} is not there: run npm ci\n`,
+    );
+    process.exitCode = 1;
+  }
+}
+
+/** Runs the command by another Node as if it were this process: same terminal, same signals, same end. */
+function run(node) {
+  const child = spawn(node, [here].concat(process.argv.slice(2)), {
+    stdio: "inherit",
+    // The child watches this process and ends with it, should it be killed in a way that it cannot pass on.
+    env: Object.assign({}, process.env, { SLUICE_LAUNCHER: String(process.pid) }),
+  });
+  const signals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
+  const passOn = (signal) => {
+    // Ctrl-C in a terminal reaches both processes anyway.
+    if (signal === "SIGINT" && process.stdin.isTTY) return;
+    child.kill(signal);
+  };
+  for (const signal of signals) process.on(signal, passOn);
+  child.on("error", (error) => {
+    process.stderr.write(`✗ ${node} cannot be run: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on("exit", (code, signal) => {
+    if (signal === null) process.exit(code === null ? 1 : code);
+    for (const each of signals) process.removeListener(each, passOn);
+    process.kill(process.pid, signal);
+    // Some signals do not end a process at once, or at all.
+    setTimeout(() => process.exit(128 + (constants.signals[signal] || 0)), 100);
+  });
+}
