@@ -3,6 +3,7 @@ import type { ApiObject } from "../api-object.ts";
 import { isList } from "./type-shape.ts";
 
 const metricsAnnotation = "autoscaling.alpha.kubernetes.io/metrics";
+const defaultUtilization = 80;
 const behaviorAnnotation = "autoscaling.alpha.kubernetes.io/behavior";
 
 /** A HorizontalPodAutoscaler between autoscaling/v1 and v2: what v1 cannot say travels in its annotations. */
@@ -48,7 +49,8 @@ function toV2(object: ApiObject, apiVersion: string): ApiObject {
     ...(isJsonObject(metadata) ? { metadata: withAnnotations(metadata, kept) } : {}),
     spec: {
       ...rest,
-      ...(metrics.length === 0 ? {} : { metrics }),
+      // A v2 object is never without metrics, also while fields are removed by a manager that wrote in v2.
+      metrics: metrics.length === 0 ? [cpuMetric(defaultUtilization)] : metrics,
       ...(behavior === undefined ? {} : { behavior }),
     },
   };
