@@ -115,6 +115,7 @@ class EventReader {
 
   #mapping(): Json {
     const mapping: { [key: string]: Json } = {};
+    const seen = new Map<string, ScalarEvent>();
     while (this.#peek().type !== EVENT_ID.POP) {
       const event = this.#take();
       if (event.type !== EVENT_ID.SCALAR) throw new Undecided("a key that is no scalar");
@@ -122,7 +123,12 @@ class EventReader {
       const key = this.#scalar(event);
       if (typeof key !== "string") throw new Undecided("a key that is no string");
       if (key === "__proto__") throw new Unacceptable("a field is named __proto__", this.#lineOf(event));
-      if (Object.hasOwn(mapping, key)) throw new Undecided("a key twice");
+      const first = seen.get(key);
+      if (first !== undefined) {
+        const message = `mapping key ${JSON.stringify(key)} already defined at line ${this.#lineOf(first)}`;
+        throw new Unacceptable(message, this.#lineOf(event));
+      }
+      seen.set(key, event);
       mapping[key] = this.#value();
     }
     this.#next++;

@@ -1,0 +1,171 @@
+import { describe, expect, test } from "vitest";
+import { buildFiles, configMap, type Files, noEngine } from "./build-files.ts";
+
+async function failureOf(files: Files, engine = undefined as Parameters<typeof buildFiles>[2]): Promise<string> {
+  return buildFiles(files, {}, engine).then(
+    ({ digest }) => `built ${digest}`,
+    (error: Error) => `${"reason" in error ? String(error.reason) : error.name}: ${error.message}`,
+  );
+}
+
+const head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
+
+describe("bad input gets one clear message", () => {
+  const decode = "BuildFailed: failed to decode Kubernetes YAML from <tmp>/a.yaml: ";
+  test.each([
+    {
+      name: "YAML that does not parse",
+      text: `${head}data: [`,
+      message: `${decode}MalformedYAMLError: yaml: line 5: did not find expected node content`,
+    },
+    {
+      name: "a tab for indentation",
+      text: `${head}data:\n\ta: b\n`,
+      message: `${decode}MalformedYAMLError: yaml: line 6: found character that cannot start any token`,
+    },
+    {
+      name: "a key twice",
+      text: `${head}data:\n  x: y\n  x: z\n`,
+      message: `${decode}yaml: line 7: mapping key "x" already defined at line 6`,
+    },
+    {
+      name: "a key twice in a later document",
+      text: `${configMap("b")}---\n${head}data:\n  x: y\nkind: z\n`,
+      message: `${decode}yaml: line 14: mapping key "kind" already defined at line 9`,
+    },
+    {
+      name: "an object without kind",
+      text: "metadata:\n  name: a\n",
+      message: `${decode}missing kind in object {{ } {{a } map[] map[]}}`,
+    },
+    {
+      name: "an object without name",
+      text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n",
+      message: `${decode}missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}`,
+    },
+    {
+      name: "a file that is no object",
+      text: "stages: [build, test]\n",
+      message: `${decode}missing Resource metadata`,
+    },
+    {
+      name: "an integer past 2^53",
+      text: `${head}data:\n  n: 9007199254740993\n`,
+      message: `${decode}yaml: line 6: 9007199254740993 is past 2^53 and would lose digits: write it as a string if the field takes one`,
+    },
+    {
+      name: "bytes that are no UTF-8",
+      text: Buffer.concat([Buffer.from(`${head}data:\n  x: "`), Buffer.from([0xff, 0x22])]),
+      message: `${decode}MalformedYAMLError: yaml: invalid leading UTF-8 octet`,
+    },
+    {
+      name: "a separator with something after it",
+      text: `${configMap("b")}--- x\n${head}`,
+      message: `${decode}invalid document separator: --- x`,
+    },
+    {
+      name: "5,000 levels of nesting",
+      text: `${head}data: ${"[".repeat(5_000)}${"]".repeat(5_000)}\n`,
+      message: `${decode}yaml: line 5: nested deeper than 100 levels`,
+    },
+    {
+      name: "4,000 levels of indentation",
+      text: `${head}data:\n${Array.from({ length: 4_000 }, (_, level) => `${" ".repeat(level + 1)}a:`).join("\n")}\n`,
+      message: `${decode}yaml: line 103: nested deeper than 100 levels`,
+    },
+    {
+      name: "an alias bomb of nine levels",
+      text: `${head}data:\n${bomb()}`,
+      message: `${decode}yaml: line 12: its aliases stand for more than 100000 values`,
+    },
+    {
+      name: "the same object twice",
+      text: `${head}---\n${head}`,
+      message:
+        "BuildFailed: kustomize build failed: accumulating resources: accumulation err='accumulating resources from './a.yaml': may not add resource with an already registered id: ConfigMap.v1.[noGrp]/a.[noNs]': must build at directory: '<tmp>/a.yaml': file is not directory",
+    },
+    {
+      name: "an object without apiVersion",
+      text: "kind: ConfigMap\nmetadata:\n  name: a\n",
+      message:
+        "BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: kind: ConfigMap\nmetadata:\n  name: a\n",
+    },
+  ])("$name", async ({ text, message }) => {
+    expect(await failureOf({ "a.yaml": text, "b.yaml": configMap("other") })).toBe(message);
+  });
+
+  function bomb(): string {
+    const levels = Array.from(
+      { length: 9 },
+      (_, level) => `  a${level + 1}: &a${level + 1} [${Array.from({ length: 10 }, () => `*a${level}`).join(", ")}]`,
+    );
+    return ["  a0: &a0 x", ...levels, ""].join("\n");
+  }
+
+  test("statement 37: a stray CI file fails the build by its name", async () => {
+    const message = await failureOf({ ".ci/jobs.yml": "on: push\n", "a.yaml": configMap("a") });
+    expect(message).toBe(
+      "BuildFailed: failed to decode Kubernetes YAML from <tmp>/.ci/jobs.yml: missing Resource metadata",
+    );
+  });
+
+  test("what is no archive is no artifact, and a path that is not there is told as Flux does", async () => {
+    await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "./y" }, noEngine)).rejects.toMatchObject({
+      reason: "ArtifactFailed",
+      message: "kustomization path not found: stat <tmp>/y: no such file or directory",
+    });
+    await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "../../y" }, noEngine)).rejects.toMatchObject({
+      message: "kustomization path not found: stat <tmp>/y: no such file or directory",
+    });
+    await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "x/a.yaml" }, noEngine)).rejects.toMatchObject({
+      reason: "ArtifactFailed",
+      message: "kustomization path not found: <tmp>/x/a.yaml: not a directory",
+    });
+  });
+});
+
+describe("odd input that is no bad input", () => {
+  test.each([
+    {
+      name: "200,000 entries",
+      text: `${head}data:\n${Array.from({ length: 200_000 }, (_, index) => `  k${index}: v`).join("\n")}\n`,
+    },
+    { name: "Windows line ends", text: configMap("a").replaceAll("\n", "\r\n") },
+    {
+      name: "empty documents, comments and separators",
+      text: `---\n---\n# nothing\n--- # still nothing\n${configMap("a")}---\n\n---\n`,
+    },
+    { name: "no line end at the end", text: configMap("a").trimEnd() },
+    {
+      name: "JSON in a .yaml file",
+      text: '{"apiVersion": "v1", "kind": "ConfigMap",\n "metadata": {"name": "a"}, "data": {"a": "b"}}',
+    },
+    { name: "a byte order mark", text: `\ufeff${configMap("a")}` },
+    { name: "aliases that stand for little", text: `${head}data:\n  a: &x b\n  b: *x\n` },
+    {
+      name: "a list of objects",
+      text: `apiVersion: v1\nkind: List\nitems:\n- ${configMap("a").trimEnd().replaceAll("\n", "\n  ")}\n`,
+    },
+  ])("$name builds", async ({ text }) => {
+    const { manifests } = await buildFiles({ "a.yaml": text });
+    expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["a"]);
+  });
+
+  test("statement 39: a folder with nothing in it builds to nothing", async () => {
+    const { manifests, digest } = await buildFiles({ "README.md": "# nothing" }, {}, noEngine);
+    expect(manifests).toEqual([]);
+    expect(digest).toBe("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  });
+});
+
+test("a large file is read in a thread of its own: this one goes on meanwhile", async () => {
+  const rows = Array.from({ length: 120_000 }, (_, index) => `  key-${index}: value`).join("\n");
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 5);
+  try {
+    await buildFiles({ "a.yaml": `${head}data:\n${rows}\n` }, {}, noEngine);
+  } finally {
+    clearInterval(timer);
+  }
+  expect(ticks).toBeGreaterThan(5);
+});
