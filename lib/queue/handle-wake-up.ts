@@ -45,7 +45,7 @@ export async function handleWakeUp(
     case "forward":
       return deps.wakeUps.send(decision.wakeUp, decision.delayMs, signal);
     case "settle":
-      return sendFollowUps(decision.item, deps, signal);
+      return decision.wait ? sendFollowUps(decision.item, deps, signal) : undefined;
     case "run": {
       const taken = { item: item ?? decision.item, since };
       return runUnderLease(taken, (run) => runFlow(flow, run, deps), extend, deps, signal);

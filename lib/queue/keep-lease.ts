@@ -7,6 +7,8 @@ import type { QueueDeps } from "./queue-deps.ts";
 import type { Instant } from "./rules/may-write.ts";
 import { leaseMs, renewEveryMs } from "./timing.ts";
 
+const runEnded = new Error("the run has ended");
+
 /** A lease that is renewed until {@link KeptLease.stop}. */
 export interface KeptLease {
   readonly fence: Fence;
@@ -81,7 +83,7 @@ export function keepLease(
       lost.signal.throwIfAborted();
     },
     async stop() {
-      stopped.abort();
+      stopped.abort(runEnded);
       await renewing;
       return item;
     },

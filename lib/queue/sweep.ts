@@ -14,6 +14,7 @@ export async function sweep(deps: QueueDeps, signal: AbortSignal): Promise<numbe
   let woken = 0;
   for (;;) {
     const page = await deps.items.overdue(deps.clock.now(), pageSize, signal);
+    if (page.length === 0) return woken;
     const results = await mapLimit(page, concurrency, (item, stop) => wake(item, deps, stop), signal);
     const moved = results.filter(Boolean).length;
     woken += moved;

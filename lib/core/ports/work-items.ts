@@ -21,7 +21,7 @@ export interface WorkItem {
   readonly version: number;
   /** How often something asked for a run that no waiting request covered already. */
   readonly requested: number;
-  /** The value of `requested` that the latest run began with: whatever is above it waits. */
+  /** The value of `requested` that the latest run began with, or that waits for `dueAt` in a back-off: what is above it waits. */
   readonly started: number;
   /** The value of `started` with which the latest run that ended well had begun. */
   readonly handled: number;

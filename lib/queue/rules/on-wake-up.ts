@@ -10,8 +10,8 @@ export type WakeUpDecision =
   | { readonly kind: "forward"; readonly wakeUp: WakeUp; readonly delayMs: number }
   /** Earlier runs did not end: what the object's run depends on has to be known first. */
   | { readonly kind: "look" }
-  /** Write this and start nothing. */
-  | { readonly kind: "settle"; readonly item: WorkItem }
+  /** Write this and start nothing; `wait`: send the message that the wait for its `dueAt` needs. */
+  | { readonly kind: "settle"; readonly item: WorkItem; readonly wait: boolean }
   /** Write this, which takes the lease, and run the flow. */
   | { readonly kind: "run"; readonly item: WorkItem }
   /** Write this, which takes the lease, and park the object; `announce`: tell its user. */
@@ -37,9 +37,10 @@ export function onWakeUp(item: WorkItem | undefined, waking: Waking): WakeUpDeci
   if (item.attempts === 0) return take(item, waking);
   if (waking.input === undefined) return { kind: "look" };
   if (inputChanged(item, waking.input)) return take({ ...item, attempts: 0 }, waking);
-  if (item.phase === "Poisoned") return parkedStill(item, waking);
-  // Further hints do not shorten a back-off, only a changed input does.
-  return due ? take(item, waking) : { kind: "drop" };
+  if (item.phase === "Active" && due) return take(item, waking);
+  // Nobody knows: the sweep asks again.
+  if (waking.input === null) return { kind: "drop" };
+  return item.phase === "Active" ? putOff(item, waking.input) : stayParked(item, waking.now);
 }
 
 /** The same (token, renewals) twice, a lease's length apart by the queue's own delay: its holder is dead. */
@@ -54,12 +55,13 @@ function onHeldLease(item: WorkItem, renewals: number, waking: Waking): WakeUpDe
   if (backoffMs(attempts) <= leaseMs) return take({ ...item, attempts }, waking);
   const dueAt = waking.now + backoffMs(attempts);
   const input = waking.input ?? item.input;
-  return { kind: "settle", item: { ...item, lease: undefined, wakeUntil: undefined, dueAt, attempts, input } };
+  const freed = { ...item, lease: undefined, wakeUntil: undefined, dueAt, attempts, input };
+  return { kind: "settle", item: freed, wait: true };
 }
 
-function isDue({ dueAt }: WorkItem, { wakeUp, now }: Waking): boolean {
-  // The message that was delayed for this very dueAt is the better clock: ours may be minutes behind the writer's.
-  return dueAt !== undefined && (dueAt === wakeUp.dueAt || dueAt <= now);
+/** Only the queue's delay and the sweep say so: this reader's clock may be minutes off the one that `dueAt` was read from. */
+function isDue({ dueAt }: WorkItem, { wakeUp }: Waking): boolean {
+  return dueAt !== undefined && dueAt === wakeUp.dueAt;
 }
 
 function inputChanged({ input, phase }: WorkItem, present: string | null): boolean {
@@ -68,12 +70,17 @@ function inputChanged({ input, phase }: WorkItem, present: string | null): boole
 }
 
 /** The same input would meet the same end: its requests count as handled. */
-function parkedStill(item: WorkItem, { input, now }: Waking): WakeUpDecision {
-  // Nobody knows: the sweep asks again.
-  if (input === null) return { kind: "drop" };
+function stayParked(item: WorkItem, now: number): WakeUpDecision {
   const { requested } = item;
   const dueAt = now + recheckMs;
-  return { kind: "settle", item: { ...item, started: requested, handled: requested, wakeUntil: undefined, dueAt } };
+  const parked = { ...item, started: requested, handled: requested, wakeUntil: undefined, dueAt };
+  return { kind: "settle", item: parked, wait: false };
+}
+
+/** Further hints do not shorten a back-off, only a changed input does: the run at `dueAt` serves them. */
+function putOff(item: WorkItem, input: string): WakeUpDecision {
+  const later = { ...item, started: item.requested, wakeUntil: undefined, input };
+  return { kind: "settle", item: later, wait: false };
 }
 
 function take(item: WorkItem, { holder, input, now }: Waking): WakeUpDecision {

@@ -1,0 +1,161 @@
+import type { Clock } from "../../../../lib/core/ports/clock.ts";
+import { HandBack } from "../../../../lib/queue/hand-back.ts";
+import type { Random } from "./random.ts";
+import type { Timeline } from "./timeline.ts";
+
+const maxSkewMs = 300_000;
+
+/** A process with clocks of its own. What runs on it dies, freezes and thaws with it. */
+export interface Machine {
+  readonly name: string;
+  readonly clock: Clock;
+  /** Aborted when the process is told to end. */
+  readonly signal: AbortSignal;
+  alive(): boolean;
+  /** Calls back as soon as the machine can run: never, where it is dead. */
+  resume(happen: () => void): void;
+  crash(): void;
+  freeze(ms: number): void;
+  /** Sets the wall clock forward or back, where this machine's may be set. */
+  stepClock(ms: number): void;
+  /** SIGTERM: the process has five seconds. */
+  terminate(): void;
+}
+
+/** What a machine asks of a service: it takes time, and may go wrong in every way. */
+export interface EffectOptions {
+  readonly latencyMs?: number;
+  /** Where true, an aborted call has no effect any more. */
+  readonly cancels?: boolean;
+  readonly reliable?: boolean;
+}
+
+export interface World {
+  readonly time: Timeline;
+  readonly chance: Random;
+  /** Whether faults happen. */
+  faulty: boolean;
+  trace(line: () => string): void;
+}
+
+let never: Promise<never> | undefined;
+
+export function startMachine(name: string, world: World): Machine {
+  const { time, chance } = world;
+  const control = new AbortController();
+  const bootedAt = time.now();
+  // A clock that is set and one that stands still in a freeze are two faults: the protocol bears either, not both at once.
+  const stopsInFreeze = chance.chance(0.5);
+  let skewMs = chance.int(-maxSkewMs, maxSkewMs);
+  let frozenUntil = 0;
+  let frozenMs = 0;
+  let alive = true;
+
+  const resume = (happen: () => void): void => {
+    if (!alive) return;
+    if (time.now() >= frozenUntil) {
+      time.stir();
+      happen();
+    } else time.in(frozenUntil - time.now(), () => resume(happen));
+  };
+
+  const clock: Clock = {
+    now: () => time.now() + skewMs,
+    monotonic: () => time.now() - bootedAt - (stopsInFreeze ? frozenMs : 0),
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const abort = () => reject(signal.reason);
+        signal.addEventListener("abort", abort, { once: true });
+        time.in(ms, () =>
+          resume(() => {
+            signal.removeEventListener("abort", abort);
+            resolve();
+          }),
+        );
+      }),
+  };
+
+  return {
+    name,
+    clock,
+    signal: control.signal,
+    alive: () => alive,
+    resume,
+    crash() {
+      if (alive) world.trace(() => `${name} crashes`);
+      alive = false;
+    },
+    freeze(ms) {
+      if (!alive || time.now() < frozenUntil) return;
+      world.trace(() => `${name} freezes for ${ms} ms`);
+      frozenUntil = time.now() + ms;
+      frozenMs += ms;
+    },
+    stepClock(ms) {
+      if (stopsInFreeze) return;
+      const next = Math.max(-maxSkewMs, Math.min(maxSkewMs, skewMs + ms));
+      world.trace(() => `${name} steps its clock by ${next - skewMs} ms`);
+      skewMs = next;
+    },
+    terminate() {
+      resume(() => {
+        world.trace(() => `${name} is told to end`);
+        control.abort(new HandBack("the process ends"));
+      });
+      time.in(5_000, () => {
+        alive = false;
+      });
+    },
+  };
+}
+
+/** Does something in the world on behalf of a machine, with whatever goes wrong on the way there and back. */
+export function effect<Result>(
+  machine: Machine,
+  name: string,
+  apply: () => Result,
+  signal: AbortSignal,
+  world: World,
+  options: EffectOptions = {},
+): Promise<Result> {
+  const { time, chance } = world;
+  const fate = world.faulty && options.reliable !== true ? chance.next() : 1;
+  // Before the call leaves: nothing happened.
+  if (fate < 0.002) machine.crash();
+  if (!machine.alive()) return (never ??= new Promise(() => {}));
+  const latencyMs =
+    options.latencyMs ?? (world.faulty && chance.chance(0.03) ? chance.int(100, 4_000) : chance.int(1, 30));
+  const thereMs = chance.int(0, latencyMs);
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    const answer = (settle: () => void) =>
+      time.in(latencyMs - thereMs, () =>
+        machine.resume(() => {
+          signal.removeEventListener("abort", abort);
+          settle();
+        }),
+      );
+    time.in(thereMs, () => {
+      if (options.cancels === true && signal.aborted) return;
+      if (fate >= 0.01 && fate < 0.04) {
+        world.trace(() => `${machine.name}: ${name} fails before`);
+        return answer(() => reject(new Error(`${name}: no answer`)));
+      }
+      try {
+        const result = apply();
+        if (fate >= 0.04 && fate < 0.07) {
+          world.trace(() => `${machine.name}: ${name} succeeds and fails`);
+          return answer(() => reject(new Error(`${name}: no answer`)));
+        }
+        // After it was done, before anybody heard.
+        if (fate >= 0.002 && fate < 0.006) return machine.crash();
+        answer(() => resolve(result));
+      } catch (error) {
+        answer(() => reject(error));
+      }
+    });
+  });
+}

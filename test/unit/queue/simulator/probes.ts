@@ -1,0 +1,125 @@
+import type { Script, Simulation, Subject } from "./simulation.ts";
+
+const promptMs = 5_000;
+const quick: Script = { steps: 1, stepMs: 200, applyMs: 20, dueInMs: undefined, throws: false };
+
+/** What must happen at once while nothing goes wrong. One probe a seed. */
+export async function probe(simulation: Simulation, seed: number): Promise<void> {
+  const [, subject] = simulation.subjects;
+  if (subject === undefined || simulation.item(subject) === undefined) return;
+  subject.script = () => quick;
+  const act = probes[seed % probes.length];
+  await act?.(subject, simulation, seed);
+}
+
+const probes = [requestTwice, burst, shortDue, longDue, backOff, handBack, deadHolder];
+
+async function runs(subject: Subject, { world: { time } }: Simulation, withinMs: number): Promise<boolean> {
+  const before = subject.runs;
+  await time.play(time.now() + withinMs, () => subject.runs > before);
+  return subject.runs > before;
+}
+
+async function ends({ world: { time } }: Simulation, withinMs: number, subject: Subject): Promise<void> {
+  await time.play(time.now() + withinMs, () => subject.runningSince === undefined);
+}
+
+async function requestTwice(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, violate } = simulation;
+  subject.script = () => ({ ...quick, stepMs: 70_000 });
+  simulation.request(subject, true);
+  if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
+  await world.time.play(world.time.now() + world.chance.int(100, 60_000));
+  simulation.request(subject, true);
+  await ends(simulation, 80_000, subject);
+  subject.script = () => quick;
+  if (!(await runs(subject, simulation, promptMs)))
+    violate("a request during a run did not lead to another run at once");
+}
+
+async function burst(subject: Subject, simulation: Simulation, seed: number): Promise<void> {
+  const { world, table, violate } = simulation;
+  const requests = seed % 50 === 1 ? 1_000 : 30;
+  const { runs: before } = subject;
+  const { writes } = table;
+  subject.script = () => ({ ...quick, stepMs: 2_000 });
+  for (let count = 0; count < requests; count += 1) {
+    world.time.in(world.chance.int(0, 300), () => simulation.request(subject, true));
+  }
+  await world.time.play(world.time.now() + 30_000);
+  if (subject.runs - before > 2) violate(`a burst of ${requests} requests cost ${subject.runs - before} runs`);
+  if (table.writes - writes > 14) violate(`a burst of ${requests} requests cost ${table.writes - writes} writes`);
+  if (subject.applied < subject.content) violate("a burst of requests was not served");
+}
+
+async function shortDue(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, violate } = simulation;
+  subject.script = () => ({ ...quick, dueInMs: 20_000 });
+  simulation.request(subject, false);
+  if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
+  await ends(simulation, 5_000, subject);
+  subject.script = () => quick;
+  if (!(await runs(subject, simulation, 20_000 + promptMs))) violate("an object was not run when it was due");
+  await world.time.play(world.time.now() + 5_000);
+}
+
+async function longDue(subject: Subject, simulation: Simulation): Promise<void> {
+  const { violate } = simulation;
+  subject.script = () => ({ ...quick, dueInMs: 1_800_000 });
+  simulation.request(subject, false);
+  if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
+  await ends(simulation, 5_000, subject);
+  subject.script = () => quick;
+  if (await runs(subject, simulation, 1_100_000)) return violate("an object was run long before it was due");
+  // Two machines' clocks and a sweep's period.
+  if (!(await runs(subject, simulation, 700_000 + 600_000 + 65_000))) violate("an object was not run when it was due");
+}
+
+async function backOff(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, violate } = simulation;
+  const { time } = world;
+  subject.script = () => ({ ...quick, throws: true });
+  simulation.request(subject, false);
+  for (let attempt = 1; attempt <= 7; attempt += 1) {
+    const waitMs = attempt === 1 ? 0 : 750 * 2 ** (attempt - 2);
+    if (!(await runs(subject, simulation, waitMs + promptMs)))
+      return violate("a run that threw was not tried again after its back-off");
+    await ends(simulation, 5_000, subject);
+  }
+  // Now in a back-off of 48 s: more of the same is no reason to try sooner, something new is.
+  const { runs: before } = subject;
+  simulation.sweeping = false;
+  simulation.request(subject, false);
+  await time.play(time.now() + promptMs);
+  simulation.sweeping = true;
+  if (subject.runs !== before) return violate("a mere hint cut a back-off short");
+  subject.script = () => quick;
+  simulation.request(subject, true);
+  if (!(await runs(subject, simulation, promptMs))) violate("a new input had to wait for the back-off of the old one");
+}
+
+async function handBack(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, violate } = simulation;
+  subject.script = () => ({ ...quick, stepMs: 60_000 });
+  simulation.request(subject, true);
+  if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
+  await world.time.play(world.time.now() + world.chance.int(300, 50_000));
+  subject.runner?.terminate();
+  subject.script = () => quick;
+  if (!(await runs(subject, simulation, promptMs))) return violate("a run that was handed back did not go on at once");
+  await world.time.play(world.time.now() + promptMs);
+  if (subject.applied < subject.content) violate("a run that was handed back came to nothing");
+}
+
+async function deadHolder(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, violate } = simulation;
+  subject.script = () => ({ ...quick, stepMs: 60_000 });
+  simulation.request(subject, true);
+  if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
+  await world.time.play(world.time.now() + world.chance.int(300, 50_000));
+  subject.runner?.crash();
+  subject.script = () => quick;
+  // The message comes back, is sent on once, and finds the lease dead.
+  if (!(await runs(subject, simulation, 125_000))) violate("a dead holder's lease was not taken over in time");
+  await world.time.play(world.time.now() + promptMs);
+}

@@ -1,0 +1,115 @@
+import { LeaseLost } from "../../../../lib/core/ports/fence.ts";
+import type { WakeUp, WakeUps } from "../../../../lib/core/ports/wake-ups.ts";
+import { holdsLease, overdueAt, type WorkItem, type WorkItems } from "../../../../lib/core/ports/work-items.ts";
+import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
+import { leaseMs } from "../../../../lib/queue/timing.ts";
+import { effect, type Machine, type World } from "./machines.ts";
+
+/** The table, as it is. */
+export interface Table {
+  readonly rows: Map<string, WorkItem>;
+  writes: number;
+}
+
+export function itemsSeenFrom(
+  machine: Machine,
+  table: Table,
+  onPut: (item: WorkItem, before: WorkItem | undefined) => void,
+  world: World,
+): WorkItems {
+  return {
+    get: (key, signal) => effect(machine, "get", () => table.rows.get(formatWorkKey(key)), signal, world),
+    put: (item, signal) =>
+      effect(
+        machine,
+        "put",
+        () => {
+          const id = formatWorkKey(item.key);
+          const before = table.rows.get(id);
+          if ((before?.version ?? 0) !== item.version - 1) return "conflict";
+          table.rows.set(id, item);
+          table.writes += 1;
+          onPut(item, before);
+          return "stored";
+        },
+        signal,
+        world,
+      ),
+    overdue: (now, limit, signal) =>
+      effect(
+        machine,
+        "overdue",
+        () => [...table.rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= now).slice(0, limit),
+        signal,
+        world,
+      ),
+  };
+}
+
+/** A write to the state under a fence, as every store has to check it. */
+export function fencedWrite(table: Table, key: WorkKey, token: number): void {
+  if (!holdsLease(table.rows.get(formatWorkKey(key)), { key, token })) throw new LeaseLost("another token by now");
+}
+
+/** One handling of a message. */
+export interface Receipt {
+  readonly wakeUp: WakeUp;
+  delete(): void;
+  extend(visibilityMs: number): void;
+}
+
+/** A queue that drops, doubles, delays and reorders while the world is faulty; in any case at least once and never early. */
+export interface Queue {
+  seenFrom(machine: Machine): WakeUps;
+}
+
+export function queue(deliver: (receipt: Receipt) => void, world: World): Queue {
+  const { time, chance } = world;
+
+  const enqueue = (wakeUp: WakeUp, delayMs: number): void => {
+    let receives = 0;
+    let deleted = false;
+    const receive = (): void => {
+      if (deleted) return;
+      receives += 1;
+      const mine = receives;
+      let visibleAt = time.now() + leaseMs;
+      const expire = (): void => {
+        if (deleted || mine !== receives) return;
+        if (time.now() >= visibleAt) receive();
+        else time.in(visibleAt - time.now(), expire);
+      };
+      time.in(leaseMs, expire);
+      const receipt: Receipt = {
+        wakeUp,
+        delete() {
+          deleted = true;
+        },
+        extend(visibilityMs) {
+          if (mine === receives) visibleAt = time.now() + visibilityMs;
+        },
+      };
+      deliver(receipt);
+      if (world.faulty && chance.chance(0.03)) deliver(receipt);
+    };
+    const lateMs = world.faulty && chance.chance(0.1) ? chance.int(1_000, 120_000) : chance.int(1, 30);
+    time.in(delayMs + lateMs, receive);
+  };
+
+  return {
+    seenFrom: (machine) => ({
+      send: (wakeUp, delayMs, signal) =>
+        effect(
+          machine,
+          "send",
+          () => {
+            const copies = !world.faulty ? 1 : chance.chance(0.08) ? 0 : chance.chance(0.08) ? 2 : 1;
+            world.trace(() => `${machine.name} sends ${JSON.stringify(wakeUp)} +${Math.round(delayMs)} x${copies}`);
+            for (let copy = 0; copy < copies; copy += 1) enqueue(wakeUp, delayMs);
+          },
+          signal,
+          world,
+        ),
+    }),
+  };
+}

@@ -1,0 +1,23 @@
+import { chaos } from "./chaos.ts";
+import { heal } from "./heal.ts";
+import { probe } from "./probes.ts";
+import { type Mutation, startSimulation } from "./simulation.ts";
+
+export interface Outcome {
+  /** Empty where the protocol kept all its promises. */
+  readonly violations: readonly string[];
+  readonly trace: readonly string[];
+}
+
+/**
+ * One whole story, decided by the seed: minutes in which everything goes wrong, then none, in which everything has to come
+ * right by itself, then a probe of what must happen at once.
+ */
+export async function simulate(seed: number, mutation: Mutation = {}, traced = false): Promise<Outcome> {
+  const simulation = startSimulation(seed, mutation, traced);
+  for (const act of [chaos, heal, probe]) {
+    await act(simulation, seed);
+    if (simulation.violations.length > 0) break;
+  }
+  return { violations: simulation.violations, trace: simulation.lines };
+}
