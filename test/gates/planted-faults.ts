@@ -1,0 +1,205 @@
+/** One fault that a gate must find: a file as somebody might write it, and what the gate has to say of it. */
+export interface PlantedFault {
+  readonly name: string;
+  /** Where the file is put; overrides by folder apply to it as to any other. */
+  readonly path: string;
+  readonly text: string;
+  readonly gate: "types" | "lint" | "format" | "dead code";
+  /** A piece of the gate's answer: the name of the rule, mostly. */
+  readonly expected: string;
+}
+
+const port = 'import type { Thing } from "./thing.ts";\nexport const thing: Thing = { kind: "a" };\n';
+
+export const plantedFaults: readonly PlantedFault[] = [
+  {
+    name: "a type error",
+    path: "lib/core/type-error.ts",
+    text: 'export const count: number = "one";\n',
+    gate: "types",
+    expected: "lib/core/type-error.ts",
+  },
+  {
+    name: "an index that may be missing",
+    path: "lib/core/index-error.ts",
+    text: "export const first = (list: readonly string[]): string => list[0];\n",
+    gate: "types",
+    expected: "lib/core/index-error.ts",
+  },
+  {
+    name: "a half of a cycle",
+    path: "lib/core/cycle-a.ts",
+    text: 'import { b } from "./cycle-b.ts";\nexport const a = (): number => b();\n',
+    gate: "lint",
+    expected: "no-cycle",
+  },
+  {
+    name: "the other half",
+    path: "lib/core/cycle-b.ts",
+    text: 'import { a } from "./cycle-a.ts";\nexport const b = (): number => a();\n',
+    gate: "lint",
+    expected: "no-cycle",
+  },
+  {
+    name: "a cycle of types only",
+    path: "lib/core/thing.ts",
+    text: 'import type { thing } from "./thing-user.ts";\nexport interface Thing {\n  readonly kind: string;\n  readonly other?: typeof thing;\n}\n',
+    gate: "lint",
+    expected: "no-cycle",
+  },
+  { name: "its user", path: "lib/core/thing-user.ts", text: port, gate: "lint", expected: "no-cycle" },
+  {
+    name: "core that knows a kind",
+    path: "lib/core/layer.ts",
+    text: 'import { x } from "../api/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
+    name: "a kind that knows a flow",
+    path: "lib/api/layer.ts",
+    text: 'import { x } from "../flows/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
+    name: "a concern that knows a flow",
+    path: "lib/apply/layer.ts",
+    text: 'import { x } from "../flows/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
+    name: "a flow that knows an adapter",
+    path: "lib/flows/layer.ts",
+    text: 'import { x } from "../kube/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
+    name: "a flow that knows who starts it",
+    path: "lib/flows/outside.ts",
+    text: 'import { x } from "../../local/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
+    name: "an adapter that knows a function",
+    path: "lib/kube/layer.ts",
+    text: 'import { x } from "../../functions/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
+    name: "an SDK outside the adapters",
+    path: "lib/queue/sdk.ts",
+    text: 'import { SQSClient } from "@aws-sdk/client-sqs";\nexport const client = new SQSClient({});\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
+    name: "fetch in the core",
+    path: "lib/sources/fetching.ts",
+    text: 'export const get = (): Promise<Response> => fetch("http://127.0.0.1");\n',
+    gate: "lint",
+    expected: "no-restricted-globals",
+  },
+  {
+    name: "the environment in the core",
+    path: "lib/flows/environment.ts",
+    text: 'export const home = (): string | undefined => process.env["HOME"];\n',
+    gate: "lint",
+    expected: "no-process-env",
+  },
+  {
+    name: "any",
+    path: "lib/core/any.ts",
+    text: "export const anything = (value: any): boolean => value === 1;\n",
+    gate: "lint",
+    expected: "no-explicit-any",
+  },
+  {
+    name: "a value of any",
+    path: "lib/core/unsafe.ts",
+    text: 'export const name = (): string => JSON.parse("{}").name;\n',
+    gate: "lint",
+    expected: "no-unsafe-return",
+  },
+  {
+    name: "a bang",
+    path: "lib/core/bang.ts",
+    text: "export const first = (list: readonly string[]): string => list[0]!;\n",
+    gate: "lint",
+    expected: "no-non-null-assertion",
+  },
+  {
+    name: "an unchecked assertion",
+    path: "lib/core/assertion.ts",
+    text: "export const text = (value: unknown): string => value as string;\n",
+    gate: "lint",
+    expected: "no-unsafe-type-assertion",
+  },
+  {
+    name: "a promise that nobody waits for",
+    path: "lib/core/floating.ts",
+    text: "const work = async (): Promise<void> => {};\nexport function start(): void {\n  work();\n}\n",
+    gate: "lint",
+    expected: "no-floating-promises",
+  },
+  {
+    name: "a switch that forgets a case",
+    path: "lib/core/switch.ts",
+    text: 'export function size(of: "small" | "large"): number | undefined {\n  switch (of) {\n    case "small":\n      return 1;\n  }\n  return undefined;\n}\n',
+    gate: "lint",
+    expected: "switch-exhaustiveness-check",
+  },
+  {
+    name: "a cause that gets lost",
+    path: "lib/core/cause.ts",
+    text: 'export function run(work: () => void): void {\n  try {\n    work();\n  } catch (error) {\n    throw new Error("failed");\n  }\n}\n',
+    gate: "lint",
+    expected: "preserve-caught-error",
+  },
+  {
+    name: "a default export",
+    path: "lib/core/default.ts",
+    text: "export default 1;\n",
+    gate: "lint",
+    expected: "no-default-export",
+  },
+  {
+    name: "a print",
+    path: "lib/core/print.ts",
+    text: 'export function say(): void {\n  console.log("x");\n}\n',
+    gate: "lint",
+    expected: "no-console",
+  },
+  {
+    name: "a test without an expectation",
+    path: "test/unit/empty.test.ts",
+    text: 'import { test } from "vitest";\n\ntest("nothing", () => {});\n',
+    gate: "lint",
+    expected: "expect-expect",
+  },
+  {
+    name: "a line as nobody formats it",
+    path: "lib/core/format.ts",
+    text: "export   const x=1\n",
+    gate: "format",
+    expected: "lib/core/format.ts",
+  },
+  {
+    name: "an export that nobody uses",
+    path: "lib/core/unused.ts",
+    text: "export const unused = 1;\n",
+    gate: "dead code",
+    expected: "lib/core/unused.ts",
+  },
+  {
+    name: "a package that nobody declared",
+    path: "cli/main.ts",
+    text: 'import "left-pad";\n',
+    gate: "dead code",
+    expected: "left-pad",
+  },
+];
