@@ -1,4 +1,3 @@
-/* oxlint-disable typescript/no-unsafe-call, typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- not in the TypeScript program, so every import is any */
 // Run by the machine's own Node before the demo and the tests: installs what the lock file names, unless it is there already.
 import { spawnSync } from "child_process";
 import { statSync } from "fs";
@@ -20,7 +19,10 @@ if (changedAt("node_modules/.package-lock.json") < changedAt("package-lock.json"
   }
 }
 
-/** When a file of the project was written, in milliseconds; 0 where there is none. */
+/**
+ * When a file of the project was written, in milliseconds; 0 where there is none.
+ * @param {string} name
+ */
 function changedAt(name) {
   try {
     return statSync(join(root, name)).mtimeMs;

@@ -1,4 +1,68 @@
 import type { Command } from "commander";
-import type { Surroundings } from "./settings.ts";
+import type { GlobalOptions, Surroundings } from "./settings.ts";
 
-export function addLocalCommand(_root: Command, _surroundings: Surroundings): void {}
+interface LocalCommandOptions extends GlobalOptions {
+  readonly state: string;
+  readonly registryPort: number;
+  readonly receiverPort: number;
+  readonly apiPort: number;
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
+
+export function addLocalCommand(root: Command, surroundings: Surroundings): void {
+  const { terminal, env, onSignal, exit } = surroundings;
+  const local = root
+    .command("local")
+    .description(
+      "run all of Sluice here, with a registry and a Kubernetes API of its own, or with --kubeconfig on any cluster",
+    )
+    .option("--state <dir>", "folder that everything is kept in", ".sluice")
+    .option("--registry-port <port>", "port of the registry, 0 for a free one", port, 0)
+    .option("--receiver-port <port>", "port of the webhook receiver, 0 for a free one", port, 0)
+    .option("--api-port <port>", "port of the Kubernetes API, 0 for a free one", port, 0)
+    .option("--json", "when ready, say where everything is in one line of JSON on stdout")
+    .option("--verbose", "log everything");
+  local.action(async () => {
+    const options = local.optsWithGlobals<LocalCommandOptions>();
+    const { state, registryPort, receiverPort, apiPort, kubeconfig, context } = options;
+    if (context !== undefined && kubeconfig === undefined) throw new Error("--context needs --kubeconfig FILE here");
+    const [{ runLocal }, { writeLog }] = await Promise.all([
+      import("../local/run-local.ts"),
+      import("../local/write-log.ts"),
+    ]);
+    const file =
+      kubeconfig === undefined
+        ? {}
+        : { kubeconfig: { file: kubeconfig, ...(context === undefined ? {} : { context }) } };
+    const log = writeLog(
+      (line) => {
+        terminal.note(line);
+      },
+      options.verbose === true ? "debug" : "info",
+    );
+    const code = await runLocal(
+      { state, registryPort, receiverPort, apiPort, log, ...file },
+      { json: options.json === true },
+      {
+        env,
+        onSignal,
+        exit,
+        writeOut: (text) => {
+          terminal.out(text);
+        },
+        writeError: (text) => {
+          terminal.note(text);
+        },
+      },
+    );
+    // What is left, such as a connection that a peer keeps open, must not hold up the end.
+    exit(code);
+  });
+}
+
+function port(text: string): number {
+  const number = Number(text);
+  if (/^\d{1,5}$/.test(text) && number <= 65_535) return number;
+  throw new Error(`"${text}" is no port: give a number from 0, which takes a free one, to 65535`);
+}

@@ -3,19 +3,23 @@ import { followLauncher } from "../local/follow-launcher.ts";
 import { run } from "./run.ts";
 import { terminal } from "./terminal.ts";
 
+/** An orphan has a second from its launcher's death, of which noticing it took up to a quarter. */
+const orphanEndsWithinMs = 500;
+const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+const names = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+
 const stop = new AbortController();
-for (const [signal, number] of [
-  ["SIGINT", 2],
-  ["SIGTERM", 15],
-  ["SIGHUP", 1],
-] as const) {
-  process.once(signal, () => {
-    stop.abort(new Error(`stopped by ${signal}`));
-    process.exitCode = 128 + number;
+let stoppedBy: (typeof names)[number] | undefined;
+for (const name of names) {
+  // Once: a second Ctrl-C ends the process at once.
+  process.once(name, () => {
+    stoppedBy = name;
+    stop.abort(new Error(`stopped by ${name}`));
   });
 }
 const following = followLauncher(process.env, () => {
-  stop.abort(new Error("stopped: the process that started this one is gone"));
+  stop.abort(new Error("stopped, since the process that started this one is gone"));
+  setTimeout(() => process.exit(1), orphanEndsWithinMs).unref();
 });
 
 const code = await run(process.argv.slice(2), {
@@ -26,6 +30,10 @@ const code = await run(process.argv.slice(2), {
   env: process.env,
   homeDir: homedir(),
   signal: stop.signal,
+  onSignal: (listener) => {
+    for (const name of names) process.on(name, listener);
+  },
+  exit: (exitCode) => process.exit(exitCode),
 });
 following.stop();
-process.exitCode ??= code;
+process.exitCode = stoppedBy !== undefined && code !== 0 ? 128 + numbers[stoppedBy] : code;

@@ -9,6 +9,9 @@ export interface Surroundings {
   readonly homeDir: string;
   /** Aborted by Ctrl-C and the like. */
   readonly signal: AbortSignal;
+  /** Calls `listener` for each SIGTERM, SIGINT and SIGHUP. */
+  readonly onSignal: (listener: () => void) => void;
+  readonly exit: (code: number) => never;
 }
 
 /** The options that every command takes. */

@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-/* oxlint-disable typescript/no-unsafe-call, typescript/no-unsafe-member-access, typescript/no-unsafe-assignment, typescript/no-unsafe-return, typescript/prefer-nullish-coalescing -- not in the TypeScript program, so every import is any; Node 12 knows no ?? */
 // Plain JavaScript that old versions of Node can run: it finds a Node that runs TypeScript as it is, and hands over to it.
 import { spawn } from "child_process";
 import { existsSync } from "fs";
@@ -29,7 +28,10 @@ if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
   }
 }
 
-/** Runs the command by another Node as if it were this process: same terminal, same signals, same end. */
+/**
+ * Runs the command by another Node as if it were this process: same terminal, same signals, same end.
+ * @param {string} node
+ */
 function run(node) {
   const child = spawn(node, [here].concat(process.argv.slice(2)), {
     stdio: "inherit",
@@ -37,6 +39,7 @@ function run(node) {
     env: Object.assign({}, process.env, { SLUICE_LAUNCHER: String(process.pid) }),
   });
   const signals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
+  /** @param {NodeJS.Signals} signal */
   const passOn = (signal) => {
     // Ctrl-C in a terminal reaches both processes anyway.
     if (signal === "SIGINT" && process.stdin.isTTY) return;
@@ -48,7 +51,7 @@ function run(node) {
     process.exit(1);
   });
   child.on("exit", (code, signal) => {
-    if (signal === null) process.exit(code === null ? 1 : code);
+    if (signal === null) process.exit(Number(code));
     for (const each of signals) process.removeListener(each, passOn);
     process.kill(process.pid, signal);
     // Some signals do not end a process at once, or at all.
