@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
@@ -22,6 +22,8 @@ export interface StateFolder {
   readonly artifacts: string;
   readonly registry: string;
   readonly kubeconfig: string;
+  /** Of what builds unpack; empty at each start. */
+  readonly work: string;
   /** Made with the folder; see `KustomizationDeps.installationKey`. */
   readonly installationKey: Secret;
   close(): void;
@@ -52,6 +54,8 @@ async function openLocked(path: string, lock: FolderLock): Promise<StateFolder> 
   const layout = await checkLayout(path);
   const artifacts = join(path, "artifacts");
   await removeUnfinishedArtifacts(artifacts);
+  const work = join(path, "work");
+  await rm(work, { recursive: true, force: true });
   const installationKey = await writable(path, () => installationKeyIn(path, layout));
   if (layout === undefined) await writable(path, () => writeWhole(path, "layout", `${layoutVersion}\n`));
   const database = openDatabase(path);
@@ -61,6 +65,7 @@ async function openLocked(path: string, lock: FolderLock): Promise<StateFolder> 
     artifacts,
     registry: join(path, "registry"),
     kubeconfig: join(path, "kubeconfig"),
+    work,
     installationKey,
     close() {
       database.close();

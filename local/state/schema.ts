@@ -33,6 +33,11 @@ export const schema = `
   ) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS edges_key ON edges (key);
 
+  CREATE TABLE IF NOT EXISTS sightings (
+    key TEXT PRIMARY KEY,
+    sighting TEXT NOT NULL
+  ) WITHOUT ROWID;
+
   CREATE TABLE IF NOT EXISTS inventories (
     key TEXT NOT NULL,
     owner_uid TEXT NOT NULL,

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { messageOf } from "../lib/core/failure.ts";
+import { mapLimit } from "../lib/core/map-limit.ts";
+import { WakeUp } from "../lib/core/ports/wake-ups.ts";
+import type { Flow } from "../lib/core/run.ts";
+import { parseWorkKey, type WorkKey } from "../lib/core/work-key.ts";
+import { handleWakeUp } from "../lib/queue/handle-wake-up.ts";
+import type { RunnerDeps } from "../lib/queue/queue-deps.ts";
+
+export interface ReconcileDeps extends RunnerDeps {
+  /** The flow of an object's kind, or undefined where this installation does not look after the kind or the cluster. */
+  flowOf(key: WorkKey): Flow | undefined;
+  /** Hides the message that this receipt handle names for another `visibilityMs` from now. */
+  extendVisibility(receiptHandle: string, visibilityMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The messages of one invocation, as SQS gives them. */
+const SqsEvent = z.object({
+  Records: z.array(z.object({ messageId: z.string(), receiptHandle: z.string(), body: z.string() })).max(10_000),
+});
+type SqsRecord = z.infer<typeof SqsEvent>["Records"][number];
+
+/** SQS's partial batch response: these messages come again, the others are done. */
+export interface BatchResponse {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
+}
+
+const concurrency = 10;
+
+/** Handles wake-ups: for each the run of its object's flow, where there is something to do. */
+export function reconcileHandler(deps: ReconcileDeps): (event: unknown, signal: AbortSignal) => Promise<BatchResponse> {
+  return async (event, signal) => {
+    const { Records } = SqsEvent.parse(event);
+    const never = new AbortController();
+    const failed = await mapLimit(
+      Records,
+      concurrency,
+      async (record) => ((await isHandled(record, deps, signal)) ? [] : [{ itemIdentifier: record.messageId }]),
+      // Each message ends by itself, so that one that is stopped still says so.
+      never.signal,
+    );
+    return { batchItemFailures: failed.flat() };
+  };
+}
+
+async function isHandled(record: SqsRecord, deps: ReconcileDeps, signal: AbortSignal): Promise<boolean> {
+  const { messageId, receiptHandle, body } = record;
+  try {
+    const wakeUp = WakeUp.parse(JSON.parse(body));
+    const flow = deps.flowOf(parseWorkKey(wakeUp.key));
+    if (flow === undefined) {
+      deps.log.debug("wake-up of an object that is not looked after here", { key: wakeUp.key });
+      return true;
+    }
+    const extend = (visibilityMs: number, stop: AbortSignal): Promise<void> =>
+      deps.extendVisibility(receiptHandle, visibilityMs, stop);
+    await handleWakeUp({ wakeUp, extend }, flow, deps, signal);
+    return true;
+  } catch (error) {
+    deps.log.error("wake-up not handled", { messageId, error: messageOf(error) });
+    return false;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Sightings } from "../../lib/core/ports/sightings.ts";
+import { formatWorkKey, parseWorkKey } from "../../lib/core/work-key.ts";
+import { textColumn } from "./columns.ts";
+import type { StateDatabase } from "./state-database.ts";
+
+export function sqliteSightings({ connection }: StateDatabase): Sightings {
+  const select = connection.prepare("SELECT sighting FROM sightings WHERE key = ?");
+  const put = connection.prepare("INSERT OR REPLACE INTO sightings (key, sighting) VALUES (?, ?)");
+  const remove = connection.prepare("DELETE FROM sightings WHERE key = ?");
+  // A slash ends each part of a key and "0" is the character after it, so this is exactly the keys of one kind.
+  const selectKeys = connection.prepare(
+    "SELECT key FROM sightings WHERE key >= ?1 || '/' AND key < ?1 || '0' ORDER BY key",
+  );
+  return {
+    async get(key, signal) {
+      signal.throwIfAborted();
+      const row = select.get(formatWorkKey(key));
+      return row === undefined ? undefined : textColumn(row, "sighting");
+    },
+    async put(key, sighting, signal) {
+      signal.throwIfAborted();
+      put.run(formatWorkKey(key), sighting);
+    },
+    async remove(key, signal) {
+      signal.throwIfAborted();
+      remove.run(formatWorkKey(key));
+    },
+    async keys({ cluster, group, kind }, signal) {
+      signal.throwIfAborted();
+      return selectKeys.all(`${cluster}/${group}/${kind}`).map((row) => parseWorkKey(textColumn(row, "key")));
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { reconcileHandler } from "../../../functions/reconcile.ts";
+import type { Flow } from "../../../lib/core/run.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
+import { rules } from "../../../lib/queue/rules/rules.ts";
+import { sqsEvent } from "../../../local/sqs-event.ts";
+import { sqliteMessageQueue } from "../../../local/state/message-queue.ts";
+import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { queuedWakeUps, sqliteDeadLetters } from "../../../local/state/wake-ups.ts";
+import { sqliteWorkItems } from "../../../local/state/work-items.ts";
+import { keyOf, never } from "../../contract/state-back-end.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+
+function reconcileWorld(flow: Flow) {
+  const database = openStateDatabase(":memory:");
+  const queue = sqliteMessageQueue(database, systemClock);
+  const items = sqliteWorkItems(database);
+  const queueDeps = { items, wakeUps: queuedWakeUps(queue), clock: systemClock, log: silentLog, rules };
+  const handler = reconcileHandler({
+    ...queueDeps,
+    deadLetters: sqliteDeadLetters(database, systemClock),
+    newHolder: () => "holder",
+    inputOf: async () => "input",
+    onPoisoned: async () => undefined,
+    extendVisibility: async () => undefined,
+    flowOf: ({ kind }) => (kind === "Kustomization" ? flow : undefined),
+  });
+  return {
+    items,
+    queue,
+    handler,
+    request: (key: WorkKey) => requestReconcile(key, "test", queueDeps, never),
+    [Symbol.dispose]: () => database.close(),
+  };
+}
+
+describe("reconcile", () => {
+  test("runs the flow of each object that a batch names, under its lease", async () => {
+    const seen: string[] = [];
+    using world = reconcileWorld(async (run) => {
+      run.assertLease();
+      seen.push(`${run.key.name} ${run.fence.token}`);
+      return { outcome: "applied", dueInMs: undefined };
+    });
+    await world.request(keyOf("web"));
+    await world.request(keyOf("db"));
+    expect(await world.handler(sqsEvent(world.queue.receive(10, 60_000)), never)).toEqual({ batchItemFailures: [] });
+    expect(seen.toSorted()).toEqual(["db 1", "web 1"]);
+    const item = await world.items.get(keyOf("web"), never);
+    expect([item?.handled, item?.lease]).toEqual([1, undefined]);
+  });
+
+  test("only the messages that cannot be read come again", async () => {
+    using world = reconcileWorld(async () => ({ outcome: "applied", dueInMs: undefined }));
+    const bodies = [
+      "no json",
+      "{}",
+      JSON.stringify({ key: "too/short" }),
+      JSON.stringify({ key: formatWorkKey(keyOf("web")) }),
+    ];
+    const event = sqsEvent(bodies.map((body, index) => ({ id: String(index), body, receives: 1 })));
+    expect(await world.handler(event, never)).toEqual({
+      batchItemFailures: [{ itemIdentifier: "0" }, { itemIdentifier: "1" }, { itemIdentifier: "2" }],
+    });
+  });
+
+  test("a kind that nobody looks after here is done with", async () => {
+    using world = reconcileWorld(async () => {
+      throw new Error("must not run");
+    });
+    const key = { ...keyOf("web"), kind: "HelmRelease" };
+    await world.request(key);
+    expect(await world.handler(sqsEvent(world.queue.receive(10, 60_000)), never)).toEqual({ batchItemFailures: [] });
+    expect((await world.items.get(key, never))?.started).toBe(0);
+  });
+
+  test("an event of another shape is refused", async () => {
+    using world = reconcileWorld(async () => ({ outcome: "applied", dueInMs: undefined }));
+    await expect(world.handler({ records: [] }, never)).rejects.toThrow("Records");
+  });
+});
