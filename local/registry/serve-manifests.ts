@@ -78,10 +78,9 @@ async function readBody(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > maxManifestBytes) {
-      throw new RegistryError(413, "SIZE_INVALID", `a manifest may have ${maxManifestBytes} bytes at most`);
-    }
-    chunks.push(chunk);
+    // What is too much is still read, not kept: a client that cannot send its body to the end never sees the answer.
+    if (bytes <= maxManifestBytes) chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  if (bytes <= maxManifestBytes) return Buffer.concat(chunks);
+  throw new RegistryError(413, "SIZE_INVALID", `a manifest may have ${maxManifestBytes} bytes at most`);
 }

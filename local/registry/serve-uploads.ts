@@ -13,9 +13,9 @@ export async function beginUpload(
 ): Promise<void> {
   const { method, query, request } = exchange;
   if (method !== "POST") throw new RegistryError(405, "UNSUPPORTED", "the operation is unsupported");
-  const mount = query.get("mount");
-  const from = query.get("from");
-  if (mount !== null && from !== null) {
+  const mount = query.get("mount") ?? "";
+  const from = query.get("from") ?? "";
+  if (mount !== "" && from !== "") {
     const digest = parseDigest(mount);
     if ((await sizeIfThere(files.blobLink(parseName(from), digest))) !== undefined) {
       await writeWhole(files, files.blobLink(repository, digest), "");

@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { digestOf } from "../../lib/core/digest.ts";
+import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
+import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
+import { httpClient } from "../../local/http-client.ts";
+
+/** A registry that takes pushes from anybody over plain HTTP. */
+export interface RegistryUnderTest {
+  readonly address: string;
+  readonly close: () => Promise<void>;
+}
+
+const clock = { now: Date.now, monotonic: () => performance.now(), sleep: async () => undefined };
+
+/** What our client promises of any OCI registry. Each run uses repositories of its own. */
+export function registryContract(name: string, start: () => Promise<RegistryUnderTest>): void {
+  describe(`the registry client on ${name}`, () => {
+    const http = httpClient();
+    const signal = AbortSignal.timeout(120_000);
+    const repository = `contract/${randomBytes(6).toString("hex")}`;
+    let registry: RegistryUnderTest;
+    let client: RegistryClient;
+    beforeAll(async () => {
+      registry = await start();
+      client = registryClients(http, clock)({ host: registry.address, insecure: true });
+    });
+    afterAll(async () => {
+      http.close();
+      await registry.close();
+    });
+
+    const push = async (into: string, tag: string, text: string): Promise<{ digest: string; manifest: Buffer }> => {
+      const layer = Buffer.from(text);
+      const config = Buffer.from("{}");
+      await client.pushBlob(into, layer, signal);
+      await client.pushBlob(into, config, signal);
+      const described = (mediaType: string, bytes: Buffer): object => ({
+        mediaType,
+        digest: digestOf(bytes),
+        size: bytes.length,
+      });
+      const manifest = Buffer.from(
+        JSON.stringify({
+          schemaVersion: 2,
+          mediaType: mediaTypes.manifest,
+          config: described(mediaTypes.fluxConfig, config),
+          layers: [described(mediaTypes.fluxContent, layer)],
+        }),
+      );
+      return { digest: await client.pushManifest(into, tag, mediaTypes.manifest, manifest, signal), manifest };
+    };
+
+    test("a pushed manifest is found by tag and by digest, byte for byte", async () => {
+      const { digest, manifest } = await push(repository, "v1", "one");
+      expect(digest).toBe(digestOf(manifest));
+      expect(await client.digestOfTag(repository, "v1", signal)).toBe(digest);
+      for (const reference of ["v1", digest]) {
+        const found = await client.manifest(repository, reference, signal);
+        expect({ ...found, bytes: Buffer.from(found.bytes).toString() }).toEqual({
+          digest,
+          mediaType: mediaTypes.manifest,
+          bytes: manifest.toString(),
+        });
+      }
+    });
+
+    test("a tag moves, and what it named is still there by digest", async () => {
+      const first = await push(repository, "moving", "first");
+      const second = await push(repository, "moving", "second");
+      expect(await client.digestOfTag(repository, "moving", signal)).toBe(second.digest);
+      expect((await client.manifest(repository, first.digest, signal)).digest).toBe(first.digest);
+    });
+
+    test("a blob comes back as it was, an empty one and a large one too, and may be pushed again", async () => {
+      for (const bytes of [Buffer.alloc(0), randomBytes(3 * 1024 * 1024)]) {
+        await client.pushBlob(repository, bytes, signal);
+        await client.pushBlob(repository, bytes, signal);
+        const back = await client.blob(repository, digestOf(bytes), 4 * 1024 * 1024, signal);
+        expect(digestOf(back)).toBe(digestOf(bytes));
+      }
+    });
+
+    test("a blob that is longer than allowed is not read to its end", async () => {
+      const bytes = randomBytes(100_000);
+      await client.pushBlob(repository, bytes, signal);
+      await expect(client.blob(repository, digestOf(bytes), 50_000, signal)).rejects.toThrow("longer than 50000 bytes");
+    });
+
+    test("every tag is listed, whatever the registry's pages", async () => {
+      const into = `${repository}/tags`;
+      const tags = Array.from({ length: 7 }, (_, index) => `1.${index}.0`);
+      for (const tag of tags) await push(into, tag, tag);
+      expect((await client.tags(into, signal)).toSorted()).toEqual(tags);
+    });
+
+    test("a tag that is not there is told in the registry's own words", async () => {
+      await push(repository, "present", "here");
+      await expect(client.digestOfTag(repository, "absent", signal)).rejects.toThrow(
+        `GET http://${registry.address}/v2/${repository}/manifests/absent: MANIFEST_UNKNOWN: manifest unknown`,
+      );
+    });
+
+    test("a repository that is not there has no tags to list", async () => {
+      await expect(client.tags(`${repository}/nowhere`, signal)).rejects.toThrow(
+        "NAME_UNKNOWN: repository name not known to registry",
+      );
+    });
+
+    test("a blob that is not there is told", async () => {
+      const absent = digestOf("never pushed");
+      await expect(client.blob(repository, absent, 1_000, signal)).rejects.toThrow("BLOB_UNKNOWN");
+    });
+
+    test("a manifest whose layer was never pushed is refused", async () => {
+      const manifest = {
+        schemaVersion: 2,
+        mediaType: mediaTypes.manifest,
+        config: { mediaType: mediaTypes.fluxConfig, digest: digestOf("no config"), size: 9 },
+        layers: [],
+      };
+      const bytes = Buffer.from(JSON.stringify(manifest));
+      await expect(client.pushManifest(repository, "broken", mediaTypes.manifest, bytes, signal)).rejects.toThrow(
+        "BLOB_UNKNOWN",
+      );
+    });
+  });
+}
