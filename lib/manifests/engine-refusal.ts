@@ -8,7 +8,11 @@ export function engineRefusal(error: EngineError, folder: string, generated: boo
     decoding === undefined
       ? `kustomize build failed: ${error.message}`
       : `failed to decode Kubernetes YAML from ${folder}/${decoding.file}: ${decoding.why}`;
-  return new Failure("BuildFailed", message, { cause: error });
+  // A kubectl that does not start is no fault of the manifests: soon tried again.
+  return new Failure("BuildFailed", message, {
+    cause: error,
+    ...(error.fault === "unavailable" && { retry: "backoff" }),
+  });
 }
 
 /**

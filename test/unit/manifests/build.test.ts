@@ -1,0 +1,178 @@
+import { describe, expect, test } from "vitest";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
+import { buildFiles, configMap, type Files, noEngine, owner } from "./build-files.ts";
+
+const ownerLabels = {
+  "kustomize.toolkit.fluxcd.io/name": owner.name,
+  "kustomize.toolkit.fluxcd.io/namespace": owner.namespace,
+};
+
+async function namesOf(files: Files, spec: BuildSpec = {}): Promise<readonly string[]> {
+  return (await buildFiles(files, spec)).manifests.map(({ metadata }) => metadata.name);
+}
+
+function deployment(image: string): string {
+  return `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels:
+    app: web
+spec:
+  template:
+    spec:
+      containers:
+        - name: web
+          image: ${image}
+          ports:
+            - containerPort: 80
+`;
+}
+
+function imageOf(manifest: Manifest | undefined): string | undefined {
+  return /"image":"([^"]*)"/.exec(JSON.stringify(manifest))?.[1];
+}
+
+describe("which files are built", () => {
+  test("statement 36: all YAML below the path in the order of the walk, a folder with a kustomization as one, nothing else", async () => {
+    const files = {
+      "app/z.yaml": configMap("z"),
+      "app/b.yml": configMap("b"),
+      "app/b/inner.yaml": configMap("inner"),
+      "app/.hidden/h.yaml": configMap("hidden"),
+      "app/data.json": "{}",
+      "app/sub/kustomization.yml": "resources: [x.yaml]\nnamePrefix: sub-\n",
+      "app/sub/x.yaml": configMap("x"),
+      "app/sub/unlisted.yaml": configMap("unlisted"),
+      "other/o.yaml": configMap("o"),
+    };
+    expect(await namesOf(files, { path: "./app" })).toEqual(["hidden", "inner", "b", "sub-x", "z"]);
+    expect(await namesOf(files, { path: "/../app/b/" })).toEqual(["inner"]);
+  });
+
+  test("every name of a kustomization file is known, the first of them is taken", async () => {
+    const files = {
+      Kustomization: "resources: [a.yaml]\nnameSuffix: -1\n",
+      "a.yaml": configMap("a"),
+      "b.yaml": configMap("b"),
+    };
+    expect(await namesOf(files)).toEqual(["a-1"]);
+  });
+
+  test("a kustomization with nothing in it builds to nothing", async () => {
+    expect(await namesOf({ "kustomization.yaml": "", "a.yaml": configMap("a") })).toEqual([]);
+  });
+
+  test("fields that kustomize does not know are overlooked in the file of the path, as Flux does", async () => {
+    const text = "resources: [a.yaml]\nowner: team-a\nimages: [{name: x, newTag: v1, note: why}]\n";
+    expect(await namesOf({ "kustomization.yaml": text, "a.yaml": configMap("a") })).toEqual(["a"]);
+  });
+});
+
+describe("what the spec asks for", () => {
+  const plain = { "cm.yaml": configMap("cm") };
+  const file = { "kustomization.yaml": "resources: [cm.yaml]\nnamePrefix: old-\nnamespace: old\n", ...plain };
+
+  test.each([
+    { where: "a plain folder", files: plain, engine: noEngine },
+    { where: "a kustomization", files: file, engine: undefined },
+  ])("statement 40: namespace, prefix and suffix in $where", async ({ files, engine }) => {
+    const spec = { targetNamespace: "team", namePrefix: "prefix-", nameSuffix: "-suffix" };
+    const { manifests } = await buildFiles(files, spec, engine);
+    expect(manifests.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual([
+      "team/prefix-cm-suffix",
+    ]);
+  });
+
+  test("statements 41 and 42: patches come after those of the file, one text may hold several", async () => {
+    const files = {
+      "kustomization.yaml":
+        "resources: [a.yaml, b.yaml, c.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: file}}'}]\n",
+      "a.yaml": configMap("a"),
+      "b.yaml": configMap("b").replace("metadata:", "metadata:\n  labels:\n    app: b"),
+      "c.yaml": configMap("c"),
+    };
+    const patches = [
+      { patch: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a: spec\n" },
+      {
+        patch: '[{"op": "add", "path": "/data/j", "value": "son"}]',
+        target: { kind: "ConfigMap", labelSelector: "app=b" },
+      },
+    ];
+    const { manifests } = await buildFiles(files, { patches });
+    expect(manifests.map(({ data }) => data)).toEqual([{ a: "spec" }, { a: "b", j: "son" }, { a: "b" }]);
+    const gone = ["a", "c"].map(
+      (name) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n$patch: delete\n`,
+    );
+    expect(await namesOf(files, { patches: [{ patch: gone.join("---\n") }] })).toEqual(["b"]);
+  });
+
+  test.each([
+    { file: "newTag: v1.2.3", image: { newName: "reg/web" }, result: "reg/web:v1.2.3" },
+    { file: "digest: 'sha256:abc'", image: { newTag: "v2" }, result: "web:v2" },
+    { file: "newTag: 1.5", image: {}, result: "web:1.5" },
+    { file: "newTag: v1", image: { newTag: "v2", digest: "sha256:d" }, result: "web:v2@sha256:d" },
+  ])(
+    "statement 43: image with $file in the file and $image in the spec is $result",
+    async ({ file: text, image, result }) => {
+      const files = {
+        "kustomization.yaml": `resources: [d.yaml]\nimages: [{name: web, ${text}}]\n`,
+        "d.yaml": deployment("web:1.0"),
+      };
+      const { manifests } = await buildFiles(files, { images: [{ name: "web", ...image }] });
+      expect(imageOf(manifests[0])).toBe(result);
+    },
+  );
+
+  test("images of a plain folder are changed in process", async () => {
+    const images = [{ name: "reg.test:5000/web", newTag: "v2" }];
+    const { manifests } = await buildFiles({ "d.yaml": deployment("reg.test:5000/web:v1") }, { images }, noEngine);
+    expect(imageOf(manifests[0])).toBe("reg.test:5000/web:v2");
+  });
+
+  test("statement 44: components are local, and missing ones are left out on request", async () => {
+    const files = {
+      "app/cm.yaml": configMap("cm"),
+      "a/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: a-\n",
+    };
+    const spec = { path: "app", components: ["../a", "../missing"] };
+    await expect(buildFiles(files, spec)).rejects.toThrow(/kustomize build failed: .*missing/);
+    expect(await namesOf(files, { ...spec, ignoreMissingComponents: true })).toEqual(["a-cm"]);
+    for (const remote of ["https://example.test/c", "GIT@example.test:c", "/abs", "file:///x"]) {
+      const building = buildFiles(files, { path: "app", components: [remote] }, noEngine);
+      await expect(building).rejects.toMatchObject({
+        reason: "BuildFailed",
+        message: `component path '${remote}' must be local and relative`,
+      });
+    }
+  });
+
+  test("statement 45: build metadata of the spec shows in the objects", async () => {
+    const { manifests } = await buildFiles(plain, { buildMetadata: ["originAnnotations"] });
+    expect(manifests[0]?.metadata.annotations).toEqual({ "config.kubernetes.io/origin": "path: cm.yaml\n" });
+    const generated = { "kustomization.yaml": "configMapGenerator: [{name: g, literals: [a=b]}]\n" };
+    const [first] = (await buildFiles(generated)).manifests;
+    expect(Object.keys(first?.metadata.annotations ?? {})).toEqual(["config.kubernetes.io/origin"]);
+  });
+
+  test("statements 46 and 72: owner labels on every object, common metadata over everything, the digest knows neither", async () => {
+    const commonMetadata = {
+      labels: { tenant: "t", "kustomize.toolkit.fluxcd.io/name": "mine" },
+      annotations: { tenant: "t" },
+    };
+    const files = {
+      "cm.yaml": configMap("cm").replace("metadata:", "metadata:\n  labels:\n    tenant: old\n    keep: me"),
+    };
+    const [bare, common] = [
+      await buildFiles(files, {}, noEngine),
+      await buildFiles(files, { commonMetadata }, noEngine),
+    ];
+    expect(bare.manifests[0]?.metadata.labels).toEqual({ tenant: "old", keep: "me", ...ownerLabels });
+    expect(common.manifests[0]?.metadata).toMatchObject({
+      labels: { ...ownerLabels, keep: "me", ...commonMetadata.labels },
+      annotations: { tenant: "t" },
+    });
+    expect(common.digest).toBe(bare.digest);
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import { finishBuild } from "../../../lib/manifests/finish-build.ts";
+import { normalise } from "../../../lib/manifests/normalise.ts";
+import { owner } from "./build-files.ts";
+
+function object(apiVersion: string, kind: string, rest: JsonObject = {}): JsonObject {
+  return { apiVersion, kind, metadata: { name: "x" }, ...rest };
+}
+
+describe("normalisation", () => {
+  const ports = [{ containerPort: 80 }, { containerPort: 53, protocol: "UDP" }];
+  const settled = [
+    { containerPort: 80, protocol: "TCP" },
+    { containerPort: 53, protocol: "UDP" },
+  ];
+  const pod = (list: JsonObject[]): JsonObject => ({
+    containers: [{ name: "c", ports: list }],
+    initContainers: [{ ports: list }, {}],
+  });
+  const template = (list: JsonObject[]): JsonObject => ({ template: { spec: pod(list) } });
+  test.each([
+    {
+      name: "a Pod",
+      before: object("v1", "Pod", { spec: pod(ports) }),
+      after: object("v1", "Pod", { spec: pod(settled) }),
+    },
+    {
+      name: "a Deployment",
+      before: object("apps/v1", "Deployment", { spec: template(ports) }),
+      after: object("apps/v1", "Deployment", { spec: template(settled) }),
+    },
+    {
+      name: "a CronJob",
+      before: object("batch/v1", "CronJob", { spec: { jobTemplate: { spec: template(ports) } } }),
+      after: object("batch/v1", "CronJob", { spec: { jobTemplate: { spec: template(settled) } } }),
+    },
+    {
+      name: "a Service",
+      before: object("v1", "Service", { spec: { ports: [{ port: 80 }] } }),
+      after: object("v1", "Service", { spec: { ports: [{ port: 80, protocol: "TCP" }] } }),
+    },
+    {
+      name: "another group's Deployment",
+      before: object("x.test/v1", "Deployment", { spec: template(ports) }),
+      after: object("x.test/v1", "Deployment", { spec: template(ports) }),
+    },
+  ])("statement 88: the protocol of ports is settled in $name", ({ before, after }) => {
+    expect(normalise(before)).toEqual(after);
+  });
+
+  test("stringData of a Secret goes into data and wins", () => {
+    const secret = object("v1", "Secret", { data: { a: "YQ==", b: "Yg==" }, stringData: { b: "é", c: "" } });
+    expect(normalise(secret)).toEqual(object("v1", "Secret", { data: { a: "YQ==", b: "w6k=", c: "" } }));
+  });
+
+  test("status and creationTimestamp go, but a definition keeps its status and a role everything", () => {
+    const dated: JsonObject = { metadata: { name: "x", creationTimestamp: null }, status: { a: 1 } };
+    expect(normalise(object("v1", "ConfigMap", dated))).toEqual(object("v1", "ConfigMap"));
+    const definition = object("apiextensions.k8s.io/v1", "CustomResourceDefinition", dated);
+    expect(normalise(definition)).toEqual({ ...definition, metadata: { name: "x" } });
+    const role = object("rbac.authorization.k8s.io/v1", "Role", dated);
+    expect(normalise(role)).toEqual(role);
+  });
+});
+
+describe("after the build", () => {
+  test("lists are taken apart and kustomizations left out", () => {
+    const list = {
+      apiVersion: "v1",
+      kind: "ThingList",
+      metadata: {},
+      items: [object("v1", "ConfigMap"), object("v1", "Secret")],
+    };
+    const own = object("kustomize.config.k8s.io/v1beta1", "Kustomization");
+    const flux = object("kustomize.toolkit.fluxcd.io/v1", "Kustomization");
+    expect(finishBuild([list, own, flux], owner).map(({ kind }) => kind)).toEqual([
+      "ConfigMap",
+      "Secret",
+      "Kustomization",
+    ]);
+  });
+
+  test("an encrypted Secret is refused, also where only stringData is encrypted, unless it says that it is meant", () => {
+    const secret = (annotations: JsonObject): JsonObject =>
+      object("v1", "Secret", {
+        metadata: { name: "x", namespace: "n", annotations },
+        stringData: { a: "ENC[…]" },
+        sops: {},
+      });
+    const message = "Secret/n/x is SOPS encrypted, configuring decryption is required for this secret to be reconciled";
+    expect(() => finishBuild([secret({})], owner)).toThrow(
+      expect.objectContaining({ reason: "ReconciliationFailed", message }),
+    );
+    expect(finishBuild([secret({ "kustomize.toolkit.fluxcd.io/decrypt": "Disabled" })], owner)).toHaveLength(1);
+  });
+});
