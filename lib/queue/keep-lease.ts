@@ -1,7 +1,7 @@
 import { messageOf } from "../core/failure.ts";
 import { subject } from "../core/object-ref.ts";
 import { type Fence, LeaseLost } from "../core/ports/fence.ts";
-import { holdsLease, type WorkItem } from "../core/ports/work-items.ts";
+import type { WorkItem } from "../core/ports/work-items.ts";
 import { changeItem, instant } from "./change-item.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 import type { Instant } from "./rules/may-write.ts";
@@ -47,14 +47,21 @@ export function keepLease(
 
   /** Answers false where the lease is not ours any more. */
   const renew = async (): Promise<boolean> => {
-    const { item: latest, since: sent } = await changeItem(
+    const {
+      item: latest,
+      outcome: ours,
+      since: sent,
+    } = await changeItem(
       key,
-      (found) => ({ item: deps.rules.onRenew(found, token, deps.clock.now()), outcome: undefined }),
+      (found) => {
+        const next = deps.rules.onRenew(found, token, deps.clock.now());
+        return { item: next, outcome: next !== undefined };
+      },
       deps,
       stopped.signal,
       item,
     );
-    if (!holdsLease(latest, { key, token })) return false;
+    if (!ours || latest === undefined) return false;
     item = latest;
     renewed = sent;
     return true;

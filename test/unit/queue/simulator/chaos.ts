@@ -1,4 +1,5 @@
-import type { Script, Simulation } from "./simulation.ts";
+import type { Simulation } from "./simulation.ts";
+import type { Script } from "./subject.ts";
 
 /** Minutes in which messages are lost, calls fail, machines die, freeze and have their clocks set, and much is asked for. */
 export async function chaos(simulation: Simulation): Promise<void> {

@@ -1,4 +1,5 @@
-import type { Simulation, Subject } from "./simulation.ts";
+import type { Simulation } from "./simulation.ts";
+import type { Subject } from "./subject.ts";
 
 const healedWithinMs = 2_400_000;
 const parkedWithinMs = 10_800_000;
@@ -61,9 +62,11 @@ async function poison(subject: Subject, simulation: Simulation): Promise<void> {
   simulation.request(subject, true);
   await time.play(time.now() + 1_000);
   const before = subject.runs;
+  const poisonedAt = time.now();
   const parked = (): boolean => simulation.item(subject)?.phase === "Poisoned";
   await time.play(time.now() + parkedWithinMs, parked);
   if (!parked()) return simulation.violate(`${subject.key.name} is poison and not parked`);
+  if (time.now() - poisonedAt < 900_000) simulation.violate("poison was parked without the back-off between its runs");
   // Two more: one that was under way, and a request may begin a new count.
   if (subject.runs - before > 14) simulation.violate(`poison was run ${subject.runs - before} times`);
   if (subject.letters === 0 || subject.announced === 0) simulation.violate("poison was parked and nobody was told");

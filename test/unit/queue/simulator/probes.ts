@@ -1,4 +1,5 @@
-import type { Script, Simulation, Subject } from "./simulation.ts";
+import type { Simulation } from "./simulation.ts";
+import type { Script, Subject } from "./subject.ts";
 
 const promptMs = 5_000;
 const quick: Script = { steps: 1, stepMs: 200, applyMs: 20, dueInMs: undefined, throws: false };
@@ -12,7 +13,7 @@ export async function probe(simulation: Simulation, seed: number): Promise<void>
   await act?.(subject, simulation, seed);
 }
 
-const probes = [requestTwice, burst, shortDue, longDue, backOff, handBack, deadHolder];
+const probes = [requestTwice, burst, shortDue, longDue, backOff, handBack, deadHolder, lostWakeUp];
 
 async function runs(subject: Subject, { world: { time } }: Simulation, withinMs: number): Promise<boolean> {
   const before = subject.runs;
@@ -82,13 +83,16 @@ async function backOff(subject: Subject, simulation: Simulation): Promise<void> 
   simulation.request(subject, false);
   for (let attempt = 1; attempt <= 7; attempt += 1) {
     const waitMs = attempt === 1 ? 0 : 750 * 2 ** (attempt - 2);
+    // A sweep whose clock is ahead may call early.
+    simulation.sweeping = false;
+    const early = waitMs > 1_000 && (await runs(subject, simulation, waitMs * 0.9));
+    if (early) return violate("a run that threw was tried again before its back-off was over");
     if (!(await runs(subject, simulation, waitMs + promptMs)))
       return violate("a run that threw was not tried again after its back-off");
     await ends(simulation, 5_000, subject);
   }
   // Now in a back-off of 48 s: more of the same is no reason to try sooner, something new is.
   const { runs: before } = subject;
-  simulation.sweeping = false;
   simulation.request(subject, false);
   await time.play(time.now() + promptMs);
   simulation.sweeping = true;
@@ -122,4 +126,22 @@ async function deadHolder(subject: Subject, simulation: Simulation): Promise<voi
   // The message comes back, is sent on once, and finds the lease dead.
   if (!(await runs(subject, simulation, 125_000))) violate("a dead holder's lease was not taken over in time");
   await world.time.play(world.time.now() + promptMs);
+}
+
+async function lostWakeUp(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, queue, violate } = simulation;
+  const { time } = world;
+  const again = world.chance.chance(0.5);
+  simulation.sweeping = !again;
+  queue.loses = 1;
+  simulation.request(subject, true);
+  // As long as a wake-up is trusted, by two clocks that are wrong, and a sweep's period.
+  const healed = await runs(subject, simulation, 600_000 + 60_000 + 65_000);
+  if (again) {
+    simulation.request(subject, true);
+    if (!(await runs(subject, simulation, promptMs)))
+      violate("a later request did not send the wake-up again that was lost");
+  } else if (!healed) violate("the sweep did not send the wake-up again that was lost");
+  simulation.sweeping = true;
+  await time.play(time.now() + promptMs);
 }

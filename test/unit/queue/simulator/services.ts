@@ -1,7 +1,7 @@
-import { LeaseLost } from "../../../../lib/core/ports/fence.ts";
+import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WakeUp, WakeUps } from "../../../../lib/core/ports/wake-ups.ts";
 import { holdsLease, overdueAt, type WorkItem, type WorkItems } from "../../../../lib/core/ports/work-items.ts";
-import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
+import { formatWorkKey } from "../../../../lib/core/work-key.ts";
 import { leaseMs } from "../../../../lib/queue/timing.ts";
 import { effect, type Machine, type World } from "./machines.ts";
 
@@ -46,9 +46,9 @@ export function itemsSeenFrom(
   };
 }
 
-/** A write to the state under a fence, as every store has to check it. */
-export function fencedWrite(table: Table, key: WorkKey, token: number): void {
-  if (!holdsLease(table.rows.get(formatWorkKey(key)), { key, token })) throw new LeaseLost("another token by now");
+/** What every store checks in the transaction of a write under a fence. */
+export function fencedWrite(item: WorkItem | undefined, fence: Fence): void {
+  if (!holdsLease(item, fence)) throw new LeaseLost("another token by now");
 }
 
 /** One handling of a message. */
@@ -60,6 +60,8 @@ export interface Receipt {
 
 /** A queue that drops, doubles, delays and reorders while the world is faulty; in any case at least once and never early. */
 export interface Queue {
+  /** How many of the next messages are lost on the way. */
+  loses: number;
   seenFrom(machine: Machine): WakeUps;
 }
 
@@ -96,14 +98,17 @@ export function queue(deliver: (receipt: Receipt) => void, world: World): Queue 
     time.in(delayMs + lateMs, receive);
   };
 
-  return {
+  const self: Queue = {
+    loses: 0,
     seenFrom: (machine) => ({
       send: (wakeUp, delayMs, signal) =>
         effect(
           machine,
           "send",
           () => {
-            const copies = !world.faulty ? 1 : chance.chance(0.08) ? 0 : chance.chance(0.08) ? 2 : 1;
+            const lost = self.loses > 0;
+            self.loses -= lost ? 1 : 0;
+            const copies = lost ? 0 : !world.faulty ? 1 : chance.chance(0.08) ? 0 : chance.chance(0.08) ? 2 : 1;
             world.trace(() => `${machine.name} sends ${JSON.stringify(wakeUp)} +${Math.round(delayMs)} x${copies}`);
             for (let copy = 0; copy < copies; copy += 1) enqueue(wakeUp, delayMs);
           },
@@ -112,4 +117,5 @@ export function queue(deliver: (receipt: Receipt) => void, world: World): Queue 
         ),
     }),
   };
+  return self;
 }

@@ -1,0 +1,86 @@
+import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
+import type { FlowResult, Run } from "../../../../lib/core/run.ts";
+import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
+import { effect, type Machine, type World } from "./machines.ts";
+import type { fencedWrite, Table } from "./services.ts";
+import type { Subject } from "./subject.ts";
+
+/** One handler at work on one message. */
+export interface Handling {
+  readonly machine: Machine;
+  /** The name under which it takes leases; the simulator tells handlers apart by it, whatever their tokens say. */
+  holder: string;
+}
+
+/** What handlers work on, and who watches them. */
+export interface Ground {
+  readonly world: World;
+  readonly table: Table;
+  readonly fence: typeof fencedWrite;
+  readonly violate: (what: string) => void;
+  subjectOf(key: WorkKey): Subject;
+}
+
+/** A write to the cluster: checked and sent in one go, then on its way for as long as a request may take. */
+export function applyTo(
+  { machine, holder }: Handling,
+  run: Run,
+  latencyMs: number,
+  ground: Ground,
+  land: (subject: Subject) => void,
+): Promise<void> {
+  const { world, violate } = ground;
+  const { name } = run.key;
+  const subject = ground.subjectOf(run.key);
+  run.assertLease();
+  const arrive = (): void => {
+    world.trace(() => `${machine.name} apply of ${name} under token ${run.fence.token} lands`);
+    if (subject.holder !== holder) violate(`a write to ${name} landed after a successor of its sender had begun`);
+    land(subject);
+  };
+  return effect(machine, "apply", arrive, run.signal, world, { latencyMs, cancels: true });
+}
+
+/** A write to the state under the run's fence. */
+function save({ machine, holder }: Handling, run: Run, ground: Ground): Promise<void> {
+  const arrive = (): void => {
+    const item: WorkItem | undefined = ground.table.rows.get(formatWorkKey(run.key));
+    ground.fence(item, run.fence);
+    if (ground.subjectOf(run.key).holder !== holder) {
+      ground.violate(`a write to the table of ${run.key.name} went through after a successor of its sender had begun`);
+    }
+  };
+  return effect(machine, "save", arrive, run.signal, ground.world);
+}
+
+/** The flow: reads what should be, and writes it to the cluster in the steps of the subject's script. */
+export async function reconcile(handling: Handling, run: Run, ground: Ground): Promise<FlowResult> {
+  const { world } = ground;
+  const { machine } = handling;
+  const { time } = world;
+  const subject = ground.subjectOf(run.key);
+  const startedAt = time.now();
+  subject.runs += 1;
+  subject.runner = machine;
+  subject.runningSince = startedAt;
+  world.trace(() => `${machine.name} runs ${run.key.name} under token ${run.fence.token}`);
+  try {
+    const { content, nature } = await effect(machine, "read", () => ({ ...subject }), run.signal, world);
+    const script = subject.script();
+    if (nature === "kills") machine.crash();
+    for (let step = 0; step < script.steps; step += 1) {
+      if (script.stepMs > 0) await machine.clock.sleep(script.stepMs, run.signal);
+      if (nature === "throws" || (script.throws && step === script.steps - 1)) throw new Error("the flow has a bug");
+      await applyTo(handling, run, script.applyMs, ground, () => {
+        subject.applied = content;
+      });
+      await save(handling, run, ground);
+      if (step === 1 && (await run.superseded())) return { dueInMs: undefined, outcome: "superseded" };
+    }
+    subject.servedFrom = Math.max(subject.servedFrom, startedAt);
+    return { dueInMs: script.dueInMs, outcome: "applied", memo: { content } };
+  } finally {
+    world.trace(() => `${machine.name} ends its run of ${run.key.name} under token ${run.fence.token}`);
+    if (subject.runningSince === startedAt) subject.runningSince = undefined;
+  }
+}
