@@ -1,7 +1,7 @@
+import { equal } from "../../../lib/core/equal.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { emptySet, type FieldSet, fieldSet, isEmpty, leaf } from "./field-set.ts";
-import { jsonEqual } from "./json-equal.ts";
 import { fieldKey, itemKey } from "./path-element.ts";
 import { fieldType, isAtomic, isList, itemType, shapeOf } from "./type-shape.ts";
 
@@ -39,7 +39,7 @@ export function compareFields(before: Json | undefined, after: Json | undefined,
 function compareLeaf(before: Json | undefined, after: Json | undefined): Comparison {
   if (before === undefined) return addedLeaf;
   if (after === undefined) return removedLeaf;
-  return jsonEqual(before, after) ? same : modifiedLeaf;
+  return equal(before, after) ? same : modifiedLeaf;
 }
 
 /** A map, list or item that came into being or went is added or removed itself, beside what is in it. */
@@ -74,7 +74,7 @@ function compareLists(before: readonly Json[], after: readonly Json[], schema: T
 
 /** Duplicates are compared as one thing; where they came or went only the remaining single item counts. */
 function compareItems(before: readonly Json[], after: readonly Json[], items: TypeSchema): Comparison {
-  if (before.length > 1 && after.length > 1) return jsonEqual(before, after) ? same : modifiedLeaf;
+  if (before.length > 1 && after.length > 1) return equal(before, after) ? same : modifiedLeaf;
   if (before.length > 1) return compareDuplicates(after[0], items, "before");
   if (after.length > 1) return compareDuplicates(before[0], items, "after");
   return compareFields(before[0], after[0], items);

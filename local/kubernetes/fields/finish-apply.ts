@@ -1,6 +1,6 @@
+import { equal } from "../../../lib/core/equal.ts";
 import { toJson } from "../../../lib/core/json.ts";
 import type { ApiObject, ManagedFields } from "../api-object.ts";
-import { jsonEqual } from "./json-equal.ts";
 import { managedFieldsOf, withManagedFields, withoutManagedFields } from "./object-managed-fields.ts";
 
 export interface FinishedWrite {
@@ -22,8 +22,8 @@ export function finishApply(
   const object = withManagedFields(after, managedFields);
   if (before === undefined) return { object, isUnchanged: false };
   const isSame =
-    jsonEqual(withoutManagedFields(before), withoutManagedFields(after)) &&
-    jsonEqual(withoutTimes(managedFieldsOf(before)), withoutTimes(managedFields));
+    equal(withoutManagedFields(before), withoutManagedFields(after)) &&
+    equal(withoutTimes(managedFieldsOf(before)), withoutTimes(managedFields));
   return isSame ? { object: before, isUnchanged: true } : { object, isUnchanged: false };
 }
 

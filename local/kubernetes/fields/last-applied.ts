@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
+import { canonicalJson } from "../../../lib/core/canonical-json.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { typeError } from "./check-typed.ts";
@@ -28,7 +29,7 @@ export function withLastApplied(object: ApiObject, applied: ApiObject): ApiObjec
   const annotations = annotationsOf(object);
   if (!isJsonObject(metadata) || annotations?.[annotation] === undefined) return object;
   const { [annotation]: _, ...others } = annotations;
-  const text = `${JSON.stringify(sortedKeys(withoutAnnotation(applied)))}\n`;
+  const text = `${goJson(withoutAnnotation(applied))}\n`;
   const fits = Buffer.byteLength(text) <= maxAnnotationBytes;
   return { ...object, metadata: { ...metadata, annotations: fits ? { ...others, [annotation]: text } : others } };
 }
@@ -57,10 +58,8 @@ function annotationsOf(object: ApiObject): JsonObject | undefined {
   return isJsonObject(annotations) ? annotations : undefined;
 }
 
-/** Go writes the keys of a map in order. */
-function sortedKeys(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sortedKeys);
-  if (!isJsonObject(value)) return value;
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, sortedKeys(value[key] ?? null)]));
+/** As Go writes a map: keys in order, and nothing that HTML could mistake for a tag. */
+function goJson(object: ApiObject): string {
+  const code = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return canonicalJson(object).replaceAll(/[<>&\u2028\u2029]/g, code);
 }

@@ -36,21 +36,10 @@ export function decodeManagers(managedFields: ManagedFields): Managers {
   const managers = new Map<string, Manager>();
   for (const entry of managedFields) {
     const { manager, operation, apiVersion, subresource = "", time, fieldsV1 = {} } = entry;
-    const decoded: Manager = { manager, operation, apiVersion, subresource, time, set: decodeOnce(fieldsV1) };
+    const decoded: Manager = { manager, operation, apiVersion, subresource, time, set: decodeFieldsV1(fieldsV1) };
     managers.set(managerId(decoded), decoded);
   }
   return managers;
-}
-
-/** Sets of stored entries are decoded once for as long as the entry lives. */
-const decodedSets = new WeakMap<object, FieldSet>();
-
-function decodeOnce(fieldsV1: { readonly [key: string]: Json }): FieldSet {
-  const known = decodedSets.get(fieldsV1);
-  if (known !== undefined) return known;
-  const set = decodeFieldsV1(fieldsV1);
-  decodedSets.set(fieldsV1, set);
-  return set;
 }
 
 /** The entries as they are stored: without empty ones, Apply before Update, then by time (none first) and name. */

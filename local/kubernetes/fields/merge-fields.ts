@@ -1,3 +1,4 @@
+import { equal } from "../../../lib/core/equal.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { itemKey } from "./path-element.ts";
@@ -5,12 +6,13 @@ import { fieldType, isAtomic, isList, itemType, type Shape, shapeOf } from "./ty
 
 /**
  * The applied value merged into the live one, as structured-merge-diff does it: maps by key, list-maps and sets by
- * item, anything else replaced. `undefined` where neither side, or nothing of them, is left.
+ * item, anything else replaced. `undefined` where neither side, or nothing of them, is left. What the applied value
+ * does not change is the live value itself, so that comparing the two afterwards is quick.
  */
 export function mergeFields(live: Json | undefined, applied: Json | undefined, schema: TypeSchema): Json | undefined {
   if (live === undefined && applied === undefined) return undefined;
   const shape = shapeOf(schema, applied ?? live);
-  if (isLeaf(live, applied, schema, shape)) return applied === undefined ? live : applied;
+  if (isLeaf(live, applied, schema, shape)) return applied === undefined || equal(live, applied) ? live : applied;
   if (shape === "list") return mergeLists(isList(live) ? live : [], isList(applied) ? applied : [], schema);
   return mergeMaps(isJsonObject(live) ? live : {}, isJsonObject(applied) ? applied : {}, schema);
 }
@@ -38,7 +40,10 @@ function mergeMaps(live: JsonObject, applied: JsonObject, schema: TypeSchema): J
   };
   for (const field of Object.keys(live)) take(field, Object.hasOwn(applied, field) ? applied[field] : undefined);
   for (const field of Object.keys(applied)) if (!Object.hasOwn(live, field)) take(field, applied[field]);
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  if (entries.length === 0) return undefined;
+  const isSame =
+    entries.length === Object.keys(live).length && entries.every(([field, value]) => value === live[field]);
+  return isSame ? live : Object.fromEntries(entries);
 }
 
 /**
@@ -79,7 +84,9 @@ function mergeLists(live: readonly Json[], applied: readonly Json[], schema: Typ
       appliedIndex += 1;
     }
   }
-  return result.length === 0 ? undefined : result;
+  if (result.length === 0) return undefined;
+  const isChanged = result.length !== live.length || result.some((item, index) => item !== live[index]);
+  return isChanged ? result : live;
 }
 
 function isSkipped(key: string, nextShared: string | undefined): boolean {

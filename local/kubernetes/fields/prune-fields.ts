@@ -1,4 +1,6 @@
+import { isJsonObject, type Json } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
+import type { TypeSchema } from "../schema/type-schema.ts";
 import { difference, type FieldSet, intersection, isEmpty, isSubset, union } from "./field-set.ts";
 import { fieldSetOf } from "./field-set-of.ts";
 import type { Manager, Managers } from "./managers.ts";
@@ -23,8 +25,8 @@ export function pruneFields(
   const lastSet = withDeclaredParents(last.set, schema);
   const pruned = asObject(removeFields(lastMerged, lastSet, schema));
   const restored = addBackOwned(lastMerged, pruned, last.apiVersion, managers, versions);
-  const restoredSet = withDeclaredParents(fieldSetOf(restored, schema), schema);
-  const mergedSet = withDeclaredParents(fieldSetOf(lastMerged, schema), schema);
+  const restoredSet = wholeSetOf(restored, schema);
+  const mergedSet = wholeSetOf(lastMerged, schema);
   const gone = intersection(difference(mergedSet, restoredSet), lastSet);
   const result = asObject(removeFields(lastMerged, gone, schema));
   return versions.convert(result, apiVersion) ?? merged;
@@ -56,18 +58,19 @@ function addBackOwned(
     const [all, rest] = [convert(merged, version), convert(kept, version)];
     const set = owned.get(version);
     if (schema === undefined || all === undefined || rest === undefined || set === undefined) return kept;
-    const allSet = withDeclaredParents(fieldSetOf(all, schema), schema);
-    const restSet = withDeclaredParents(fieldSetOf(rest, schema), schema);
+    const allSet = wholeSetOf(all, schema);
+    const restSet = wholeSetOf(rest, schema);
     const removable = difference(allSet, union(restSet, withDeclaredParents(set, schema)));
     return asObject(removeFields(all, removable, schema));
   }, pruned);
   return convert(last, prunedVersion) ?? pruned;
 }
 
-function asObject(value: unknown): ApiObject {
-  return isApiObject(value) ? value : {};
+/** The fields of the object, each with the declared fields that hold it. */
+function wholeSetOf(object: ApiObject, schema: TypeSchema): FieldSet {
+  return withDeclaredParents(fieldSetOf(object, schema), schema);
 }
 
-function isApiObject(value: unknown): value is ApiObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function asObject(value: Json): ApiObject {
+  return isJsonObject(value) ? value : {};
 }

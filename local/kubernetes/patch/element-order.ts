@@ -1,6 +1,6 @@
+import { equal } from "../../../lib/core/equal.ts";
 import { isJsonObject, type Json } from "../../../lib/core/json.ts";
 import { goText } from "../fields/go-print.ts";
-import { jsonEqual } from "../fields/json-equal.ts";
 import { missingMergeKey, patchDirective, patchError } from "./patch-directives.ts";
 
 /** What tells an item of a list from others: its merge key's value, or for a primitive the value itself. */
@@ -13,7 +13,7 @@ export function identityOf(item: Json, mergeKey: string | undefined): Json {
 
 function indexOf(list: readonly Json[], item: Json, mergeKey: string | undefined): number {
   const identity = identityOf(item, mergeKey);
-  return list.findIndex((other) => jsonEqual(identityOf(other, mergeKey), identity));
+  return list.findIndex((other) => equal(identityOf(other, mergeKey), identity));
 }
 
 /**
@@ -62,7 +62,7 @@ export function checkOrder(patch: readonly Json[], order: readonly Json[], merge
   for (const item of order) {
     const expected = kept[next];
     if (expected === undefined) return;
-    if (jsonEqual(identityOf(item, mergeKey), identityOf(expected, mergeKey))) next += 1;
+    if (equal(identityOf(item, mergeKey), identityOf(expected, mergeKey))) next += 1;
   }
   if (next < kept.length) {
     throw patchError(

@@ -1,6 +1,6 @@
+import { equal } from "../../../lib/core/equal.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import { type ApiObject, StatusError } from "../api-object.ts";
-import { jsonEqual } from "../fields/json-equal.ts";
 import { isList } from "../fields/type-shape.ts";
 
 const maxOperations = 10_000;
@@ -79,7 +79,7 @@ function copied(document: Json, path: readonly string[], operation: JsonObject):
 }
 
 function tested(document: Json, path: readonly string[], { value = null }: JsonObject): Json {
-  if (jsonEqual(valueAt(document, path), value)) return document;
+  if (equal(valueAt(document, path), value)) return document;
   throw new OperationError("test failed");
 }
 

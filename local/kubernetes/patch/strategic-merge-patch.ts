@@ -1,6 +1,6 @@
+import { equal } from "../../../lib/core/equal.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import { type ApiObject, StatusError } from "../api-object.ts";
-import { jsonEqual } from "../fields/json-equal.ts";
 import { fieldType, isList } from "../fields/type-shape.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { checkOrder, identityOf, orderedItems } from "./element-order.ts";
@@ -100,7 +100,7 @@ function deleteItems(result: Map<string, Json>, field: string, items: Json): voi
   if (!isList(items)) throw patchError("invalid patch format of primitive list");
   result.set(
     field,
-    list.filter((value) => !items.some((item) => jsonEqual(item, value))),
+    list.filter((value) => !items.some((item) => equal(item, value))),
   );
 }
 
@@ -120,7 +120,7 @@ function mergeLists(original: readonly Json[], patch: readonly Json[], schema: T
   const merged = [...kept];
   for (const item of content) {
     const identity = identityOf(item, mergeKey);
-    const index = merged.findIndex((other) => jsonEqual(identityOf(other, mergeKey), identity));
+    const index = merged.findIndex((other) => equal(identityOf(other, mergeKey), identity));
     const known = merged[index];
     if (!isJsonObject(item)) throw patchError("expected a map as list item");
     if (isJsonObject(known)) merged[index] = mergeMaps(known, item, items);
@@ -131,7 +131,7 @@ function mergeLists(original: readonly Json[], patch: readonly Json[], schema: T
 
 function mergePrimitives(original: readonly Json[], patch: readonly Json[]): readonly Json[] {
   const both = [...original, ...patch];
-  const unique = both.filter((item, index) => both.findIndex((other) => jsonEqual(other, item)) === index);
+  const unique = both.filter((item, index) => both.findIndex((other) => equal(other, item)) === index);
   return orderedItems(unique, patch, original, undefined);
 }
 
@@ -156,6 +156,6 @@ function withoutDirectives(original: readonly Json[], patch: readonly Json[], me
     else if (item[mergeKey] === undefined) throw missingMergeKey(item, mergeKey);
     else deleted.push(item[mergeKey]);
   }
-  const kept = original.filter((item) => !deleted.some((key) => isJsonObject(item) && jsonEqual(item[mergeKey], key)));
+  const kept = original.filter((item) => !deleted.some((key) => isJsonObject(item) && equal(item[mergeKey], key)));
   return { kept, content, isReplaced };
 }
