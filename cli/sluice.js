@@ -13,7 +13,7 @@ const here = fileURLToPath(import.meta.url);
 if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
   // Keeps the types from being stripped at each start: that costs 200 ms and 25 MB.
   modules.enableCompileCache();
-  import("./main.ts").catch((error) => {
+  import("./main.ts").catch((/** @type {Error} */ error) => {
     process.stderr.write(`✗ sluice cannot start: ${error.stack}\n`);
     process.exitCode = 1;
   });
