@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findCondition } from "../../lib/api/condition.ts";
+import { type Kustomization, parseKustomization } from "../../lib/api/kustomization.ts";
+import type { LiveObject } from "../../lib/core/manifest.ts";
+import type { Cluster } from "../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { connect } from "../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
+import { registryClients } from "../../lib/sources/oci/registry-client.ts";
+import { httpClient } from "../http-client.ts";
+import { type SluiceProcess, startSluiceProcess } from "./sluice-process.ts";
+
+export const namespace = "default";
+export const appName = "oddy-test";
+
+/** Something in the story did not come out as told. */
+export class NotAsTold extends Error {
+  override readonly name = "NotAsTold";
+}
+
+/** Where the story plays: one Sluice, one cluster, one registry, and what the people in the story can do. */
+export interface Stage {
+  readonly cluster: Cluster;
+  readonly signal: AbortSignal;
+  sluice(): SluiceProcess;
+  /** Starts Sluice again on the same state, after a kill. */
+  restart(): Promise<void>;
+  /** Pushes a folder under tag v1; answers the revision that the source will show and when the push was over. */
+  push(folder: string): Promise<{ readonly revision: string; readonly at: number }>;
+  get(kind: string, name: string, apiVersion: string): Promise<LiveObject | undefined>;
+  /** The Kustomization of the story. */
+  app(): Promise<Kustomization>;
+  /** `status message` of its Ready condition. */
+  ready(): Promise<string>;
+  /** The messages of all events about it, oldest first. */
+  events(): Promise<readonly string[]>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function openStage(
+  foreign: { readonly file: string; readonly context?: string } | undefined,
+  signal: AbortSignal,
+): Promise<Stage> {
+  await using opening = new AsyncDisposableStack();
+  const state = await mkdtemp(join(tmpdir(), "sluice-demo-"));
+  opening.defer(() => rm(state, { recursive: true, force: true }));
+  const args = ["--state", join(state, "state"), ...kubeconfigArgs(foreign)];
+  let sluice = await startSluiceProcess(args, signal);
+  opening.defer(() => sluice.kill());
+  const context = foreign?.context === undefined ? {} : { context: foreign.context };
+  const config = await readKubeconfig({ file: sluice.ready.kubeconfig, ...context, env: process.env, homeDir: state });
+  const cluster = connect(config, { clock: systemClock, env: process.env });
+  opening.defer(() => cluster.close());
+  const http = httpClient();
+  opening.defer(() => http.close());
+  const registry = registryClients(http, systemClock);
+  const get = (kind: string, name: string, apiVersion: string) => {
+    const [version = "", group = ""] = apiVersion.split("/").toReversed();
+    return cluster.get({ group, version, kind, namespace, name }, signal);
+  };
+  let uid = "";
+  const app = async () => {
+    const live = await get("Kustomization", appName, "kustomize.toolkit.fluxcd.io/v1");
+    if (live === undefined) throw new NotAsTold(`Kustomization/${namespace}/${appName} is not there`);
+    uid = live.metadata.uid;
+    return parseKustomization(live);
+  };
+  const open = opening.move();
+  return {
+    cluster,
+    signal,
+    sluice: () => sluice,
+    restart: async () => {
+      sluice = await startSluiceProcess(args, signal);
+    },
+    push: async (path) => {
+      const url = `oci://${sluice.ready.registry}/${appName}:v1`;
+      const artifact = { url, path, source: "https://example.com/oddy-test", revision: "main@sha1:demo" };
+      const access = { insecure: true, userAgent: "sluice-demo" };
+      const { digest } = await pushArtifact(artifact, ({ host }) => registry({ host, ...access }), signal);
+      return { revision: `v1@${digest}`, at: Date.now() };
+    },
+    get,
+    app,
+    ready: async () => {
+      const ready = findCondition((await app()).status.conditions ?? [], "Ready");
+      return ready === undefined ? "no Ready condition" : `${ready.status} ${ready.message}`;
+    },
+    events: async () => {
+      // By uid: a cluster may still hold the events of an earlier namesake.
+      const fieldSelector = `involvedObject.kind=Kustomization,involvedObject.uid=${uid}`;
+      const found = await cluster.list({ group: "", version: "v1", kind: "Event", namespace, fieldSelector }, signal);
+      return found
+        .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+        .map(({ message }) => String(message));
+    },
+    [Symbol.asyncDispose]: () => open.disposeAsync(),
+  };
+}
+
+function kubeconfigArgs(foreign: { readonly file: string; readonly context?: string } | undefined): readonly string[] {
+  if (foreign === undefined) return [];
+  return ["--kubeconfig", foreign.file, ...(foreign.context === undefined ? [] : ["--context", foreign.context])];
+}
+
+const patienceMs = 20_000;
+
+/** Waits until `look` answers something; past 20 s the story has failed, with what was seen instead. */
+export async function until<Found>(
+  told: string,
+  look: () => Promise<Found | undefined>,
+  seen: () => Promise<string>,
+  signal: AbortSignal,
+): Promise<Found> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new NotAsTold(`told: ${told}\nseen: ${await seen()}`);
+    await systemClock.sleep(15, signal);
+  }
+}
+
+/** One sentence of the story that must hold now. */
+export function mustBe(told: string, holds: boolean, seen: unknown): void {
+  if (!holds) throw new NotAsTold(`told: ${told}\nseen: ${typeof seen === "string" ? seen : JSON.stringify(seen)}`);
+}

@@ -1,0 +1,323 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isJsonObject } from "../../lib/core/json.ts";
+import { type LiveObject, type Manifest, refOf } from "../../lib/core/manifest.ts";
+import { subject } from "../../lib/core/object-ref.ts";
+import { readManifests } from "./read-manifests.ts";
+import type { LoggedRequest } from "./sluice-process.ts";
+import { appName, mustBe, namespace, type Stage, until } from "./stage.ts";
+
+/** What a scene has to say: a line, and the hops it took in milliseconds. */
+export interface Told {
+  readonly hops: Readonly<Record<string, number>>;
+  readonly facts: readonly string[];
+}
+
+export interface Scene {
+  readonly title: string;
+  readonly play: (stage: Stage) => Promise<Told>;
+}
+
+const example = join(import.meta.dirname, "../../examples/oddy-test");
+const managed = [
+  { apiVersion: "v1", kind: "Service", name: "oddy-test-service" },
+  { apiVersion: "apps/v1", kind: "Deployment", name: "oddy-test-deployment" },
+  { apiVersion: "policy/v1", kind: "PodDisruptionBudget", name: "oddy-test-pdb" },
+  { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", name: "oddy-test-hpa" },
+] as const;
+const kept = managed.filter(({ kind }) => kind !== "PodDisruptionBudget");
+const manyObjects = 60;
+
+export const scenes: readonly Scene[] = [
+  { title: "A team pushes v1 of its manifests", play: pushFirst },
+  { title: "The same tag is pushed again, without the PodDisruptionBudget", play: pushWithoutBudget },
+  { title: "Reconcile again: nothing has changed", play: reconcileUnchanged },
+  { title: "Somebody scales the Deployment by hand, somebody deletes the Service", play: healDrift },
+  { title: "A push whose second object is invalid", play: pushInvalid },
+  { title: `Sluice is killed in the middle of applying ${manyObjects} objects`, play: killAndResume },
+  { title: "The Kustomization is deleted", play: deleteEverything },
+];
+
+async function pushFirst(stage: Stage): Promise<Told> {
+  const url = `oci://${stage.sluice().ready.registry}/${appName}`;
+  const text = (await readFile(join(example, "source.yaml"), "utf8")).replace("oci://127.0.0.1:5000/oddy-test", url);
+  for (const manifest of readManifests(text)) {
+    await stage.cluster.apply(manifest, { manager: "kubectl", force: true }, stage.signal);
+  }
+  await until(
+    "the source listens for pushes",
+    async () => (await hasReadyCondition(stage)) || undefined,
+    () => stage.ready(),
+    stage.signal,
+  );
+  const { revision, at } = await stage.push(join(example, "manifests"));
+  const hops = await untilApplied(stage, revision, at);
+  for (const { apiVersion, kind, name } of managed) {
+    mustBe(
+      `${kind}/${namespace}/${name} appears`,
+      (await stage.get(kind, name, apiVersion)) !== undefined,
+      "it is not there",
+    );
+  }
+  const { inventory } = (await stage.app()).status;
+  mustBe("the inventory has four entries", inventory?.entries.length === 4, inventory);
+  return { hops, facts: ["four objects, inventory of four", await stage.ready()] };
+}
+
+async function pushWithoutBudget(stage: Stage): Promise<Told> {
+  const before = await liveObjects(stage, kept);
+  const { revision, at } = await pushEdited(stage, (folder) => rm(join(folder, "pdb.yaml")));
+  const hops = await untilApplied(stage, revision, at);
+  const deleted = "PodDisruptionBudget/default/oddy-test-pdb deleted";
+  mustBe(`an event says ${deleted}`, (await stage.events()).includes(deleted), await stage.events());
+  mustBe(
+    "the PodDisruptionBudget is gone",
+    (await stage.get("PodDisruptionBudget", "oddy-test-pdb", "policy/v1")) === undefined,
+    "it is there",
+  );
+  const after = await liveObjects(stage, kept);
+  mustBe("the others keep uid, generation and our managed-fields entry", same(before, after, marks), after.map(marks));
+  return { hops, facts: [deleted, "the other three untouched; no interval was waited for"] };
+}
+
+async function reconcileUnchanged(stage: Stage): Promise<Told> {
+  const before = await liveObjects(stage, kept);
+  const events = (await stage.events()).length;
+  const { requests } = stage.sluice();
+  const first = requests.length;
+  const at = await requestReconcile(stage);
+  const sent = requests.slice(first).filter(({ path }) => !path.includes("/ocirepositories/"));
+  const writes = sent.filter(isWrite);
+  const toStatus = writes.filter(({ path }) => path.includes(`/kustomizations/${appName}/status`));
+  const toEvents = writes.filter(({ path }) => path.includes("/events"));
+  mustBe(
+    "one status write and one event, no other write",
+    writes.length === 2 && toStatus.length === 1 && toEvents.length === 1,
+    writes,
+  );
+  const told = (await stage.events()).slice(events);
+  mustBe("one event: finished", told.length === 1 && told[0]?.startsWith("Reconciliation finished in") === true, told);
+  mustBe("Ready stays True", (await stage.ready()).startsWith("True"), await stage.ready());
+  mustBe(
+    "no object was written",
+    same(before, await liveObjects(stage, kept), ({ metadata }) => metadata.resourceVersion),
+    "another resourceVersion",
+  );
+  const lists = sent.filter(({ verb }) => verb === "list").length;
+  return {
+    hops: { handled: Date.now() - at },
+    facts: [`writes to managed objects: 0 (counted at our client); lists: ${lists}; status writes: 1; events: 1`],
+  };
+}
+
+async function healDrift(stage: Stage): Promise<Told> {
+  const ref = { group: "apps", version: "v1", kind: "Deployment", namespace, name: "oddy-test-deployment" };
+  await stage.cluster.patch(
+    ref,
+    { type: "merge", body: { spec: { replicas: 5 } } },
+    { manager: "kubectl-scale" },
+    stage.signal,
+  );
+  const service = { group: "", version: "v1", kind: "Service", namespace, name: "oddy-test-service" };
+  await stage.cluster.delete(service, { propagation: "Background" }, stage.signal);
+  const at = await requestReconcile(stage);
+  const spec = (await stage.cluster.get(ref, stage.signal))?.["spec"];
+  mustBe("the Deployment has two replicas again", isJsonObject(spec) && spec["replicas"] === 2, spec);
+  mustBe("the Service is back", (await stage.cluster.get(service, stage.signal)) !== undefined, "it is not there");
+  const healed = "Service/default/oddy-test-service created\nDeployment/default/oddy-test-deployment configured";
+  mustBe("an event names both", (await stage.events()).includes(healed), await stage.events());
+  return { hops: { healed: Date.now() - at }, facts: healed.split("\n") };
+}
+
+async function pushInvalid(stage: Stage): Promise<Told> {
+  const before = await liveObjects(stage, kept);
+  const { at } = await pushEdited(stage, async (folder) => {
+    await rm(join(folder, "pdb.yaml"));
+    const file = join(folder, "service.yaml");
+    await writeFile(file, (await readFile(file, "utf8")).replace("port: 80\n", "port: 800000\n"));
+    await writeFile(join(folder, "new.yaml"), configMap("oddy-test-new"));
+  });
+  const told = "Ready=False that names Service/default/oddy-test-service";
+  const seen = await until(
+    told,
+    async () => {
+      const ready = await stage.ready();
+      return ready.startsWith("False Service/default/oddy-test-service dry-run failed (Invalid)") ? ready : undefined;
+    },
+    () => stage.ready(),
+    stage.signal,
+  );
+  const took = Date.now() - at;
+  mustBe(
+    "the cluster is as before",
+    same(before, await liveObjects(stage, kept), (object) => object),
+    "something was written",
+  );
+  mustBe(
+    "nothing new was made",
+    (await stage.get("ConfigMap", "oddy-test-new", "v1")) === undefined,
+    "ConfigMap/default/oddy-test-new",
+  );
+  return { hops: { refused: took }, facts: [seen.trim(), "the cluster is exactly as before"] };
+}
+
+async function killAndResume(stage: Stage): Promise<Told> {
+  const names = Array.from({ length: manyObjects }, (_, index) => `oddy-test-${String(index).padStart(2, "0")}`);
+  const killed = Promise.withResolvers<void>();
+  let applied = 0;
+  stage.sluice().watch((request) => {
+    if (!isApply(request) || ++applied < manyObjects / 3) return false;
+    stage.sluice().kill().then(killed.resolve, killed.reject);
+    return true;
+  });
+  const { revision } = await pushEdited(stage, async (folder) => {
+    await rm(join(folder, "pdb.yaml"));
+    await Promise.all(names.map((name) => writeFile(join(folder, `${name}.yaml`), configMap(name))));
+  });
+  await killed.promise;
+  const left = (await countConfigMaps(stage).catch(() => undefined)) ?? "unknown until it is back";
+  const at = Date.now();
+  await stage.restart();
+  const started = Date.now() - at;
+  const hops = await untilApplied(stage, revision, Date.now());
+  const present = await countConfigMaps(stage);
+  mustBe(`all ${manyObjects} are there`, present === manyObjects, `${String(present)} of ${manyObjects}`);
+  const entries = (await stage.app()).status.inventory?.entries.length;
+  mustBe("the inventory lists them all", entries === manyObjects + kept.length, `${String(entries)} entries`);
+  const back = await pushEdited(stage, (folder) => rm(join(folder, "pdb.yaml")));
+  await untilApplied(stage, back.revision, back.at);
+  mustBe(
+    "none is left after the next push",
+    (await countConfigMaps(stage)) === 0,
+    `${await countConfigMaps(stage)} left`,
+  );
+  return {
+    hops: { "started again": started, ...hops },
+    facts: [
+      `killed after ${applied} applies (objects then: ${left}); all ${manyObjects} there after the restart, none left after the next push`,
+    ],
+  };
+}
+
+async function deleteEverything(stage: Stage): Promise<Told> {
+  const bystander = readManifests(configMap("not-ours"))[0];
+  if (bystander !== undefined) await stage.cluster.apply(bystander, { manager: "kubectl", force: true }, stage.signal);
+  const ref = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization", namespace, name: appName };
+  const at = Date.now();
+  await stage.cluster.delete(ref, { propagation: "Background" }, stage.signal);
+  const isGone = async () => (await stage.cluster.get(ref, stage.signal)) === undefined || undefined;
+  await until("the Kustomization is gone", isGone, async () => "it is still there", stage.signal);
+  const took = Date.now() - at;
+  const left = (await liveObjects(stage, managed)).map((object) => subject(refOf(object)));
+  mustBe("everything that it made is gone", left.length === 0, left);
+  mustBe(
+    "nothing else is gone",
+    (await stage.get("ConfigMap", "not-ours", "v1")) !== undefined,
+    "ConfigMap/default/not-ours",
+  );
+  await tidyUp(stage);
+  return { hops: { gone: took }, facts: ["everything that it made is gone, and nothing else"] };
+}
+
+/** Removes what the people in the story made themselves, for a cluster that lives on. */
+async function tidyUp({ cluster, signal }: Stage): Promise<void> {
+  const source = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", namespace, name: appName };
+  await cluster.delete(source, { propagation: "Background" }, signal);
+  const bystander = { group: "", version: "v1", kind: "ConfigMap", namespace, name: "not-ours" };
+  await cluster.delete(bystander, { propagation: "Background" }, signal);
+}
+
+async function hasReadyCondition(stage: Stage): Promise<boolean> {
+  return (await stage.ready()) !== "no Ready condition";
+}
+
+/** Pushes the example after an edit of its folder. */
+async function pushEdited(stage: Stage, edit: (folder: string) => Promise<unknown>) {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-demo-push-"));
+  try {
+    await cp(join(example, "manifests"), folder, { recursive: true });
+    await edit(folder);
+    return await stage.push(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits for Ready=True with this revision; the hops are read off the requests of our client. */
+async function untilApplied(stage: Stage, revision: string, at: number): Promise<Record<string, number>> {
+  const wanted = `True Applied revision: ${revision}`;
+  await until(
+    wanted,
+    async () => (await stage.ready()) === wanted || undefined,
+    () => stage.ready(),
+    stage.signal,
+  );
+  const since = stage.sluice().requests.filter((request) => request.at >= at);
+  const first = (is: (request: LoggedRequest) => boolean) => since.find(is)?.at;
+  const stored = since.findLast(
+    ({ verb, path }) => verb === "patch" && path.includes(`/ocirepositories/${appName}/status`),
+  );
+  const ready = since.findLast(
+    ({ verb, path }) => verb === "patch" && path.includes(`/kustomizations/${appName}/status`),
+  );
+  const moments = {
+    "artifact stored": stored?.at,
+    "first write": first((request) => isApply(request) || request.verb === "delete"),
+    ready: ready?.at,
+  };
+  return Object.fromEntries(
+    Object.entries(moments).flatMap(([name, moment]) => (moment === undefined ? [] : [[name, moment - at]])),
+  );
+}
+
+/** Asks for a run as `flux reconcile` does, and waits until it is handled. Answers when it was asked for. */
+async function requestReconcile(stage: Stage): Promise<number> {
+  const requestedAt = new Date().toISOString();
+  const at = Date.now();
+  const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": requestedAt } } };
+  const ref = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization", namespace, name: appName };
+  const events = (await stage.events()).length;
+  await stage.cluster.patch(ref, { type: "merge", body }, { manager: "flux" }, stage.signal);
+  const isHandled = async () => {
+    const { lastHandledReconcileAt } = (await stage.app()).status;
+    const told = (await stage.events()).slice(events).some((message) => message.startsWith("Reconciliation finished"));
+    return (lastHandledReconcileAt === requestedAt && told) || undefined;
+  };
+  await until("the request is handled", isHandled, () => stage.ready(), stage.signal);
+  return at;
+}
+
+async function liveObjects(stage: Stage, of: readonly { apiVersion: string; kind: string; name: string }[]) {
+  const found = await Promise.all(of.map(({ apiVersion, kind, name }) => stage.get(kind, name, apiVersion)));
+  return found.filter((object) => object !== undefined);
+}
+
+async function countConfigMaps({ cluster, signal }: Stage): Promise<number> {
+  const labelSelector = `kustomize.toolkit.fluxcd.io/name=${appName}`;
+  return (await cluster.listMetadata({ group: "", version: "v1", kind: "ConfigMap", namespace, labelSelector }, signal))
+    .length;
+}
+
+/** What must not move on an object that nobody changed. */
+function marks({ metadata }: LiveObject) {
+  const entry = metadata.managedFields?.find(({ manager }) => manager === "kustomize-controller");
+  return { uid: metadata.uid, generation: metadata.generation, entry };
+}
+
+function same<T>(before: readonly LiveObject[], after: readonly LiveObject[], of: (object: LiveObject) => T): boolean {
+  return JSON.stringify(before.map(of)) === JSON.stringify(after.map(of));
+}
+
+function isApply({ verb, dryRun, status }: LoggedRequest): boolean {
+  return verb === "apply" && !dryRun && status < 300;
+}
+
+function isWrite({ verb, dryRun }: LoggedRequest): boolean {
+  return !dryRun && ["apply", "create", "delete", "patch"].includes(verb);
+}
+
+function configMap(name: string): string {
+  const manifest: Manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace } };
+  return JSON.stringify({ ...manifest, data: { of: "the demo" } });
+}
