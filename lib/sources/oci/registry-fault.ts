@@ -3,7 +3,9 @@ import type { HttpRequest, HttpResponse } from "../../core/ports/http.ts";
 import { parseJson } from "./parse-json.ts";
 
 const Diagnostics = z.object({
-  errors: z.array(z.object({ code: z.string(), message: z.string().default(""), detail: z.unknown() })).min(1),
+  errors: z
+    .array(z.object({ code: z.string(), message: z.string().default(""), detail: z.unknown().optional() }))
+    .min(1),
 });
 const maxQuotedBytes = 1024;
 
@@ -46,11 +48,16 @@ function asGoPrints(value: unknown): string {
   return typeof value === "string" ? value : value === null ? "<nil>" : JSON.stringify(value);
 }
 
-/** The query of a token or blob URL may hold a signature. */
+/** A URL as Flux prints it: the query of a token's or a blob's URL may hold a signature. */
 function withoutSecrets(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
+  const { origin, pathname, searchParams } = new URL(url);
+  for (const name of new Set(searchParams.keys())) {
+    if (!harmless.has(name)) searchParams.set(name, "REDACTED");
+  }
+  return `${origin}${pathname}${searchParams.size === 0 ? "" : `?${searchParams.toString()}`}`;
 }
+
+const harmless = new Set(["digest", "from", "last", "mount", "n", "scope", "service"]);
 
 /** Seconds or an HTTP date; undefined for anything else. Bounded by an hour, so that no registry parks an object for ever. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { credentialsFor } from "../../../lib/sources/oci/docker-config.ts";
+
+const auth = Buffer.from("user:pa:ss").toString("base64");
+
+function read(host: string, config: unknown): string | undefined {
+  const found = credentialsFor(host, typeof config === "string" ? config : JSON.stringify(config));
+  return found && `${found.username}:${found.password.reveal()}`;
+}
+
+describe("the credentials of a pull secret", () => {
+  test.each([
+    { what: "a host with its port", host: "reg.example:5000", config: { auths: { "reg.example:5000": { auth } } } },
+    { what: "a URL", host: "reg.example", config: { auths: { "https://reg.example/v1/": { auth } } } },
+    {
+      what: "the names of Docker Hub",
+      host: "docker.io",
+      config: { auths: { "https://index.docker.io/v1/": { auth } } },
+    },
+    { what: "the form before auths", host: "reg.example", config: { "reg.example": { auth } } },
+    { what: "a pair", host: "r", config: { auths: { r: { username: "user", password: "pa:ss", auth: "x" } } } },
+  ])("are found for $what", ({ host, config }) => {
+    expect(read(host, config)).toBe("user:pa:ss");
+  });
+
+  test.each([
+    { what: "another host", config: { auths: { other: { auth } } } },
+    { what: "an entry that a helper fills", config: { auths: { r: {} } } },
+  ])("are none for $what", ({ config }) => {
+    expect(read("r", config)).toBeUndefined();
+  });
+
+  test.each([
+    { what: "what is no JSON", config: "hunter2 is no JSON", message: "it is no JSON" },
+    { what: "a list", config: ["hunter2"], message: "it has no entries for registries" },
+    { what: "an auth without a colon", config: { auths: { r: { auth: "aHVudGVyMg==" } } }, message: "user:password" },
+  ])("are refused for $what, and nothing of it is quoted", ({ config, message }) => {
+    expect(() => read("r", config)).toThrow(message);
+    expect(() => read("r", config)).not.toThrow("hunter2");
+  });
+});

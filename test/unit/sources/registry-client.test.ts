@@ -1,0 +1,248 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { digestOf } from "../../../lib/core/digest.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { type RegistryAccess } from "../../../lib/sources/oci/registry-access.ts";
+import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
+import { httpClient } from "../../../local/http-client.ts";
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const clock = { now: () => Date.UTC(2026, 0, 1), monotonic: () => 0, sleep: async () => undefined };
+const forever = new AbortController().signal;
+const manifest = "{}";
+const credentials = { username: "robot", password: new Secret("hunter2") };
+
+let server: Server;
+let host: string;
+let http: ReturnType<typeof httpClient>;
+let answers: Record<string, Answer>;
+let asked: { readonly what: string; readonly authorization: string | undefined }[];
+
+beforeEach(async () => {
+  answers = { "GET /v2/": (_request, response) => response.end("{}") };
+  asked = [];
+  server = createServer((request, response) => {
+    const what = `${request.method ?? ""} ${request.url ?? ""}`;
+    asked.push({ what, authorization: request.headers.authorization });
+    const answer = answers[what] ?? answers[what.replace(/\?.*$/, "")];
+    if (answer === undefined) response.writeHead(404).end();
+    else answer(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  http = httpClient();
+});
+afterEach(() => {
+  http.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+function client(access: Partial<RegistryAccess> = {}) {
+  return registryClients(http, clock)({ host, insecure: true, ...access });
+}
+
+function refuse(status: number, headers: Record<string, string> = {}, body = ""): Answer {
+  return (_request, response) => response.writeHead(status, headers).end(body);
+}
+
+const give: Answer = (_request, response) => {
+  response.writeHead(200, { "docker-content-digest": digestOf(manifest), "content-type": "text/x" }).end(manifest);
+};
+
+describe("logging in", () => {
+  test("with a name and a password where the registry asks for them", async () => {
+    answers["HEAD /v2/app/manifests/v1"] = (request, response) => {
+      const isKnown = request.headers.authorization === `Basic ${Buffer.from("robot:hunter2").toString("base64")}`;
+      if (isKnown) give(request, response);
+      else refuse(401, { "www-authenticate": 'Basic realm="r"' })(request, response);
+    };
+    expect(await client({ credentials }).digestOfTag("app", "v1", forever)).toBe(digestOf(manifest));
+    expect(asked.filter(({ what }) => what.startsWith("HEAD")).map(({ authorization }) => authorization)).toEqual([
+      undefined,
+      expect.stringMatching(/^Basic /),
+    ]);
+  });
+
+  test("with a token from where the registry says, also for nobody in particular", async () => {
+    const challenge = `Bearer realm="http://${host}/token",service="reg",scope="repository:app:pull"`;
+    answers["GET /token"] = (_request, response) => response.end('{"token":"t1"}');
+    for (const reference of ["v1", "v2"]) {
+      answers[`HEAD /v2/app/manifests/${reference}`] = (request, response) => {
+        if (request.headers.authorization === "Bearer t1") give(request, response);
+        else refuse(401, { "www-authenticate": challenge })(request, response);
+      };
+    }
+    const registry = client();
+    await registry.digestOfTag("app", "v1", forever);
+    await registry.digestOfTag("app", "v2", forever);
+    const tokens = asked.filter(({ what }) => what.startsWith("GET /token"));
+    expect(tokens).toEqual([
+      { what: "GET /token?service=reg&scope=repository%3Aapp%3Apull", authorization: undefined },
+    ]);
+  });
+
+  test("never by sending credentials to a place that the registry names without TLS, if it has TLS itself", async () => {
+    const challenge = 'Bearer realm="ftp://elsewhere.example/token"';
+    answers["HEAD /v2/app/manifests/v1"] = refuse(401, { "www-authenticate": challenge });
+    await expect(client({ credentials }).digestOfTag("app", "v1", forever)).rejects.toThrow("not https");
+  });
+
+  test("a refusal is told without the password", async () => {
+    const body = '{"errors":[{"code":"UNAUTHORIZED","message":"authentication required","detail":null}]}';
+    for (const method of ["HEAD", "GET"]) {
+      answers[`${method} /v2/app/manifests/v1`] = refuse(401, { "www-authenticate": "Basic" }, body);
+    }
+    const error = await client({ credentials })
+      .digestOfTag("app", "v1", forever)
+      .catch((thrown: unknown) => String(thrown));
+    expect(error).toContain(`GET http://${host}/v2/app/manifests/v1: UNAUTHORIZED: authentication required`);
+    expect(error).not.toContain("hunter2");
+  });
+});
+
+describe("a registry that does not do what it should", () => {
+  test.each([
+    { status: 403, body: '{"errors":[{"code":"DENIED","message":"no"}]}', message: "DENIED: no" },
+    { status: 500, body: "<html>", message: "unexpected status code 500 Internal Server Error: <html>" },
+    { status: 404, body: "", message: "unexpected status code 404 Not Found" },
+    {
+      status: 400,
+      body: '{"errors":[{"code":"A","message":"a","detail":{"z":1,"b":[true]}},{"code":"B","message":"b"}]}',
+      message: "multiple errors returned: A: a; map[b:[true] z:1]; B: b",
+    },
+  ])("answers $status: $message", async ({ status, body, message }) => {
+    answers["GET /v2/app/manifests/v1"] = refuse(status, {}, body);
+    await expect(client().manifest("app", "v1", forever)).rejects.toThrow(
+      `GET http://${host}/v2/app/manifests/v1: ${message}`,
+    );
+  });
+
+  test.each([
+    { header: "7", ms: 7_000 },
+    { header: "Thu, 01 Jan 2026 00:00:30 GMT", ms: 30_000 },
+    { header: "86400", ms: 3_600_000 },
+    { header: "soon", ms: undefined },
+  ])("says when to come again: $header", async ({ header, ms }) => {
+    answers["HEAD /v2/app/manifests/v1"] = refuse(429, { "retry-after": header });
+    const fault: unknown = await client()
+      .digestOfTag("app", "v1", forever)
+      .catch((error: unknown) => error);
+    expect(fault).toMatchObject({ name: "RegistryFault", status: 429, retryAfterMs: ms });
+  });
+
+  test("is slow", async () => {
+    answers["HEAD /v2/app/manifests/v1"] = () => undefined;
+    const registry = client({ timeoutMs: 50 });
+    const error: unknown = await registry.digestOfTag("app", "v1", forever).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: "timeout", message: expect.stringContaining("no answer within 50 ms") });
+  });
+
+  test("sends a body that never ends", async () => {
+    answers["GET /v2/app/blobs/x"] = (_request, response) => {
+      response.write("begun");
+    };
+    const work = client({ timeoutMs: 50 }).blob("app", "x", 100, forever);
+    await expect(work).rejects.toThrow("no answer within 50 ms");
+  });
+
+  test("ends the connection midway", async () => {
+    answers["GET /v2/app/blobs/x"] = (_request, response) => {
+      response.writeHead(200, { "content-length": 100 });
+      response.write("begun", () => response.destroy());
+    };
+    await expect(client().blob("app", "x", 100, forever)).rejects.toThrow("broke off");
+  });
+
+  test("sends other bytes than the digest says", async () => {
+    answers[`GET /v2/app/blobs/${digestOf("wanted")}`] = refuse(200, {}, "other");
+    const wanted = digestOf("wanted");
+    await expect(client().blob("app", wanted, 100, forever)).rejects.toThrow(
+      `blob of app does not match its digest: want ${wanted}, got ${digestOf("other")}`,
+    );
+    answers[`GET /v2/app/manifests/${wanted}`] = refuse(200, {}, "other");
+    await expect(client().manifest("app", wanted, forever)).rejects.toThrow(
+      "manifest of app does not match its digest",
+    );
+  });
+
+  test("names one digest and sends another manifest", async () => {
+    answers["GET /v2/app/manifests/v1"] = refuse(200, { "docker-content-digest": digestOf("a") }, "b");
+    await expect(client().manifest("app", "v1", forever)).rejects.toThrow("does not match its digest");
+  });
+
+  test("lists tags without end", async () => {
+    answers["GET /v2/app/tags/list"] = (_request, response) => {
+      const tags = Array.from({ length: 1_000 }, (_, index) => `t${index}`);
+      response.writeHead(200, { link: '</v2/app/tags/list?n=1000&last=t>; rel="next"' });
+      response.end(JSON.stringify({ name: "app", tags }));
+    };
+    await expect(client().tags("app", forever)).rejects.toThrow("has more than 100000 tags");
+  });
+
+  test("lists what are no tags", async () => {
+    answers["GET /v2/app/tags/list"] = refuse(200, {}, '{"tags":[1]}');
+    await expect(client().tags("app", forever)).rejects.toThrow("no list of tags");
+  });
+
+  test("refuses HEAD", async () => {
+    answers["HEAD /v2/app/manifests/v1"] = refuse(405);
+    answers["GET /v2/app/manifests/v1"] = give;
+    expect(await client().digestOfTag("app", "v1", forever)).toBe(digestOf(manifest));
+  });
+});
+
+test("what a signed URL holds is not told", async () => {
+  const digest = digestOf("content");
+  answers["POST /v2/app/blobs/uploads/"] = refuse(202, { location: "/upload/1?signature=hunter2&n=3" });
+  answers["PUT /upload/1"] = refuse(403);
+  const work = client().pushBlob("app", Buffer.from("content"), forever);
+  await expect(work).rejects.toThrow(
+    `PUT http://${host}/upload/1?signature=REDACTED&n=3&digest=${encodeURIComponent(digest)}`,
+  );
+});
+
+describe("redirects", () => {
+  test("of a blob are followed without the credentials", async () => {
+    const elsewhere = createServer((request, response) => response.end(request.headers.authorization ?? "content"));
+    elsewhere.listen(0, "127.0.0.1");
+    await once(elsewhere, "listening");
+    const address = elsewhere.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const digest = digestOf("content");
+    answers[`GET /v2/app/blobs/${digest}`] = (request, response) => {
+      if (request.headers.authorization === undefined) refuse(401, { "www-authenticate": "Basic" })(request, response);
+      else refuse(307, { location: `http://127.0.0.1:${port}/signed?X=secret` })(request, response);
+    };
+    const bytes = await client({ credentials }).blob("app", digest, 100, forever);
+    expect(Buffer.from(bytes).toString()).toBe("content");
+    elsewhere.closeAllConnections();
+    elsewhere.close();
+  });
+
+  test("in a circle, and to other protocols, are not", async () => {
+    const digest = digestOf("content");
+    answers[`GET /v2/app/blobs/${digest}`] = refuse(302, { location: `/v2/app/blobs/${digest}` });
+    await expect(client().blob("app", digest, 100, forever)).rejects.toThrow("too many redirects");
+    answers[`GET /v2/app/blobs/${digest}`] = refuse(302, { location: "file:///etc/passwd" });
+    await expect(client().blob("app", digest, 100, forever)).rejects.toThrow("a place that is not followed");
+  });
+});
+
+test("a run that ends stops what is under way", async () => {
+  const stop = new AbortController();
+  answers["GET /v2/app/blobs/x"] = () => stop.abort(new Error("the run has ended"));
+  await expect(client().blob("app", "x", 100, stop.signal)).rejects.toThrow("the run has ended");
+});
+
+test("a kept connection that the server has closed meanwhile is opened again", async () => {
+  answers["HEAD /v2/app/manifests/v1"] = give;
+  const registry = client();
+  await registry.digestOfTag("app", "v1", forever);
+  server.closeAllConnections();
+  expect(await registry.digestOfTag("app", "v1", forever)).toBe(digestOf(manifest));
+});
