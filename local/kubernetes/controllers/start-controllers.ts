@@ -1,5 +1,16 @@
 import type { Log } from "../../../lib/core/ports/log.ts";
-import type { ControllerClient } from "./controller-client.ts";
+import { StatusError } from "../api-object.ts";
+import type { Controller } from "./controller.ts";
+import type { ControllerClient, ObjectEvent } from "./controller-client.ts";
+import { daemonSetController } from "./daemon-sets.ts";
+import { deploymentController } from "./deployments.ts";
+import { garbageCollector } from "./garbage-collector.ts";
+import { jobController } from "./jobs.ts";
+import { namespaceController } from "./namespaces.ts";
+import { podController } from "./pods.ts";
+import { replicaSetController } from "./replica-sets.ts";
+import { smallKindsController } from "./small-kinds.ts";
+import { statefulSetController } from "./stateful-sets.ts";
 
 export interface ControllerOptions {
   readonly log: Log;
@@ -7,7 +18,103 @@ export interface ControllerOptions {
   readonly rootCertificate?: string;
 }
 
-/** Starts the simulator, the garbage collector and the namespace controller: all driven by events, idle otherwise. */
-export function startControllers(_client: ControllerClient, _options: ControllerOptions): { stop(): Promise<void> } {
-  return { stop: async () => {} };
+const maxConflictRetries = 5;
+
+/**
+ * Starts the simulator, the garbage collector and the namespace controller. All are driven by events: between them
+ * nothing runs but the timers of what was asked to be slow.
+ */
+export function startControllers(
+  client: ControllerClient,
+  { log, rootCertificate = "" }: ControllerOptions,
+): { stop(): Promise<void> } {
+  const controllers = [
+    garbageCollector(),
+    namespaceController(rootCertificate),
+    deploymentController,
+    replicaSetController,
+    statefulSetController,
+    daemonSetController,
+    jobController,
+    podController,
+    smallKindsController,
+  ].map((controller) => run(controller, client, log));
+
+  const unsubscribe = client.subscribe((event) => {
+    for (const controller of controllers) controller.see(event);
+  });
+  for (const resource of client.kinds()) {
+    for (const object of client.list(resource)) {
+      for (const controller of controllers)
+        controller.see({ group: resource.group, resource: resource.resource, type: "ADDED", object });
+    }
+  }
+  return {
+    async stop() {
+      unsubscribe();
+      for (const controller of controllers) controller.stop();
+    },
+  };
+}
+
+interface Running {
+  see(event: ObjectEvent): void;
+  stop(): void;
+}
+
+/** A queue of keys, each once, worked off when the writer of the event is done. */
+function run(controller: Controller, client: ControllerClient, log: Log): Running {
+  const waiting = new Map<string, number>();
+  const timers = new Map<string, NodeJS.Timeout>();
+  let scheduled: NodeJS.Immediate | undefined;
+  let isStopped = false;
+
+  const enqueue = (key: string, attempt: number): void => {
+    if (isStopped) return;
+    waiting.set(key, attempt);
+    scheduled ??= setImmediate(work);
+  };
+
+  const again = (key: string, delayMs: number): void => {
+    clearTimeout(timers.get(key));
+    const timer = setTimeout(() => {
+      timers.delete(key);
+      enqueue(key, 0);
+    }, delayMs);
+    timer.unref();
+    timers.set(key, timer);
+  };
+
+  const reconcile = (key: string, attempt: number): void => {
+    try {
+      controller.reconcile(key, { client, log, now: () => new Date(), again: (delayMs) => again(key, delayMs) });
+    } catch (error) {
+      // Somebody else was faster, or the object went: the next look sees what there is now.
+      const isRace = error instanceof StatusError && (error.code === 409 || error.code === 404);
+      if (isRace && attempt < maxConflictRetries) enqueue(key, attempt + 1);
+      else log.warn("controller could not reconcile", { controller: controller.name, key, error: String(error) });
+    }
+  };
+
+  /** One key a turn, so that requests are answered in between. */
+  function work(): void {
+    scheduled = undefined;
+    const [next] = waiting;
+    if (next === undefined || isStopped) return;
+    const [key, attempt] = next;
+    waiting.delete(key);
+    reconcile(key, attempt);
+    if (waiting.size > 0) scheduled ??= setImmediate(work);
+  }
+
+  return {
+    see(event) {
+      for (const key of controller.keysOf(event)) enqueue(key, 0);
+    },
+    stop() {
+      isStopped = true;
+      clearImmediate(scheduled);
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
+  };
 }

@@ -108,7 +108,7 @@ export function prepareForUpdate(
   const kept = facts.hasStatus ? withField(identified, "status", old["status"]) : identified;
   const kind = nameOf(gvk);
   if (kind === "/Secret") return withStringData(kept);
-  if (kind === "/Namespace") return withField(kept, "spec", old["spec"]);
+  if (kind === "/Namespace" && subresource !== "finalize") return withField(kept, "spec", old["spec"]);
   return kept;
 }
 

@@ -55,7 +55,7 @@ function variable(name: string, variables: Variables): CelValue {
   throw new CelFailure(`undeclared reference to '${name}' (in container '')`);
 }
 
-function mapOf(entries: readonly (readonly [Expression, Expression])[], variables: Variables): CelValue {
+function entriesOf(entries: readonly (readonly [Expression, Expression])[], variables: Variables): CelValue {
   return Object.fromEntries(
     entries.map(([key, value]) => [keyOf(evaluate(key, variables)), jsonOrFail(evaluate(value, variables))]),
   );

@@ -1,0 +1,64 @@
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { ApiObject } from "../api-object.ts";
+import { objectOf, textOf } from "../rules/json-fields.ts";
+import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
+import { isDeleting, isSameResource, metadataOf, nameOf, namespaceOf, sameJson } from "./object-facts.ts";
+import {
+  createPod,
+  deletePod,
+  handOnFault,
+  isReady,
+  pods,
+  podsOf,
+  randomSuffix,
+  templateHash,
+  templateOf,
+} from "./owned-pods.ts";
+import { ownersOfKind } from "./replica-sets.ts";
+
+const daemonSets = { group: "apps", resource: "daemonsets" };
+const revisionLabel = "controller-revision-hash";
+
+/** Runs a DaemonSet as on a cluster of one node. */
+export const daemonSetController: Controller = {
+  name: "daemon-sets",
+  keysOf: (event) => {
+    if (isSameResource(event, daemonSets)) return [keyOf(namespaceOf(event.object), nameOf(event.object))];
+    return isSameResource(event, pods) ? ownersOfKind(event.object, "DaemonSet") : [];
+  },
+  reconcile(key, tools) {
+    const { namespace, name } = parseKey(key);
+    const set = tools.client.get(daemonSets, namespace, name);
+    if (set !== undefined && !isDeleting(set)) keepPod(set, tools);
+  },
+};
+
+function keepPod(set: ApiObject, tools: Tools): void {
+  const revision = templateHash(templateOf(set));
+  const isRolling = textOf(objectOf(objectOf(set, "spec"), "updateStrategy"), "type") !== "OnDelete";
+  for (const pod of podsOf(set, tools)) if (isRolling && revisionOf(pod) !== revision) deletePod(pod, tools);
+  if (podsOf(set, tools).length === 0) {
+    createPod(set, `${nameOf(set).slice(0, 57)}-${randomSuffix()}`, { [revisionLabel]: revision }, tools);
+  }
+  handOnFault(set, podsOf(set, tools), pods, tools);
+  writeStatus(set, podsOf(set, tools), revision, tools);
+}
+
+function revisionOf(pod: ApiObject): string {
+  return textOf(objectOf(metadataOf(pod), "labels"), revisionLabel);
+}
+
+function writeStatus(set: ApiObject, owned: readonly ApiObject[], revision: string, { client }: Tools): void {
+  const ready = owned.filter(isReady).length;
+  const updated = owned.filter((pod) => revisionOf(pod) === revision).length;
+  const status: JsonObject = {
+    currentNumberScheduled: owned.length,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: 1,
+    numberReady: ready,
+    observedGeneration: metadataOf(set)["generation"] ?? 1,
+    ...(updated > 0 ? { updatedNumberScheduled: updated } : {}),
+    ...(ready > 0 ? { numberAvailable: ready } : { numberUnavailable: 1 }),
+  };
+  if (!sameJson(status, set["status"])) client.update(daemonSets, { ...set, status }, { subresource: "status" });
+}

@@ -1,0 +1,142 @@
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { ApiObject } from "../api-object.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import { metadataOf, nameOf, timestamp } from "./object-facts.ts";
+import { simulatedFault } from "./simulated-fault.ts";
+
+export interface DeploymentStatus {
+  readonly status: JsonObject;
+  /** When the rollout will have taken too long; nothing while it is done. */
+  readonly deadlineMs: number | undefined;
+}
+
+/** Counts of all ReplicaSets and the conditions Available and Progressing, as the Deployment controller writes them. */
+export function deploymentStatus(
+  deployment: ApiObject,
+  current: ApiObject | undefined,
+  sets: readonly ApiObject[],
+  now: Date,
+): DeploymentStatus {
+  const spec = objectOf(deployment, "spec") ?? {};
+  const before = objectOf(deployment, "status") ?? {};
+  const wanted = numberOf(spec, "replicas") ?? 1;
+  const replicas = sum(sets, "replicas");
+  const updated = current === undefined ? 0 : count(current, "replicas");
+  const available = sum(sets, "availableReplicas");
+  const isDone = updated === wanted && replicas === wanted && available === wanted;
+  const progress = progressing(deployment, current, before, isDone, now);
+  const status = {
+    observedGeneration: metadataOf(deployment)["generation"] ?? 1,
+    ...positive("replicas", replicas),
+    ...positive("updatedReplicas", updated),
+    ...positive("readyReplicas", sum(sets, "readyReplicas")),
+    ...positive("availableReplicas", available),
+    ...positive("unavailableReplicas", Math.max(0, Math.max(wanted, replicas) - available)),
+    terminatingReplicas: 0,
+    conditions: [availability(spec, before, available, wanted, now), progress.condition],
+  };
+  return { status, deadlineMs: progress.deadlineMs };
+}
+
+function count(set: ApiObject, field: string): number {
+  return numberOf(objectOf(set, "status"), field) ?? 0;
+}
+
+function sum(sets: readonly ApiObject[], field: string): number {
+  return sets.reduce((total, set) => total + count(set, field), 0);
+}
+
+function positive(field: string, value: number): JsonObject {
+  return value > 0 ? { [field]: value } : {};
+}
+
+function availability(spec: JsonObject, before: JsonObject, available: number, wanted: number, now: Date): JsonObject {
+  const isAvailable = available >= wanted - maxUnavailable(spec, wanted);
+  return conditionAt(
+    before,
+    isAvailable
+      ? {
+          type: "Available",
+          status: "True",
+          reason: "MinimumReplicasAvailable",
+          message: "Deployment has minimum availability.",
+        }
+      : {
+          type: "Available",
+          status: "False",
+          reason: "MinimumReplicasUnavailable",
+          message: "Deployment does not have minimum availability.",
+        },
+    now,
+  );
+}
+
+/** Percents are rounded down; if surge rounds to nothing too, one Pod may be missing. */
+function maxUnavailable(spec: JsonObject, wanted: number): number {
+  const rolling = objectOf(objectOf(spec, "strategy"), "rollingUpdate");
+  if (rolling === undefined) return 0;
+  const amount = (field: string, round: (value: number) => number): number => {
+    const value = rolling[field];
+    return typeof value === "string" ? round((Number.parseInt(value, 10) * wanted) / 100) : Number(value ?? 0);
+  };
+  const unavailable = Math.min(wanted, amount("maxUnavailable", Math.floor));
+  return unavailable === 0 && amount("maxSurge", Math.ceil) === 0 ? 1 : unavailable;
+}
+
+interface Progress {
+  readonly condition: JsonObject;
+  readonly deadlineMs: number | undefined;
+}
+
+function progressing(
+  deployment: ApiObject,
+  current: ApiObject | undefined,
+  before: JsonObject,
+  isDone: boolean,
+  now: Date,
+): Progress {
+  const set = current === undefined ? nameOf(deployment) : nameOf(current);
+  const condition = (isTrue: boolean, reason: string, message: string): JsonObject =>
+    conditionAt(before, { type: "Progressing", status: isTrue ? "True" : "False", reason, message }, now);
+  if (isDone) {
+    return {
+      condition: condition(true, "NewReplicaSetAvailable", `ReplicaSet "${set}" has successfully progressed.`),
+      deadlineMs: undefined,
+    };
+  }
+  const leftMs = untilDeadlineMs(deployment, before, now);
+  if (leftMs <= 0 || simulatedFault(deployment).kind === "fail") {
+    return {
+      condition: condition(false, "ProgressDeadlineExceeded", `ReplicaSet "${set}" has timed out progressing.`),
+      deadlineMs: undefined,
+    };
+  }
+  return {
+    condition: condition(true, "ReplicaSetUpdated", `ReplicaSet "${set}" is progressing.`),
+    deadlineMs: leftMs,
+  };
+}
+
+/** A rollout has its time from its last progress on; a new generation begins anew. */
+function untilDeadlineMs(deployment: ApiObject, before: JsonObject, now: Date): number {
+  const seconds = numberOf(objectOf(deployment, "spec"), "progressDeadlineSeconds") ?? 600;
+  const former = objectsOf(before, "conditions").find((condition) => condition["type"] === "Progressing");
+  const isNew = before["observedGeneration"] !== metadataOf(deployment)["generation"];
+  const isUnderWay = former !== undefined && !isNew && former["reason"] !== "NewReplicaSetAvailable";
+  const since = isUnderWay ? Date.parse(textOf(former, "lastUpdateTime")) : now.getTime();
+  return since + seconds * 1000 - now.getTime();
+}
+
+/** A condition that says the same keeps its times. */
+function conditionAt(before: JsonObject, condition: JsonObject, now: Date): JsonObject {
+  const former = objectsOf(before, "conditions").find((other) => other["type"] === condition["type"]);
+  const isSame = ["status", "reason", "message"].every((field) => former?.[field] === condition[field]);
+  if (former !== undefined && isSame) return former;
+  const isSameStatus = former !== undefined && former["status"] === condition["status"];
+  const time = timestamp(now);
+  return {
+    ...condition,
+    lastUpdateTime: time,
+    lastTransitionTime: isSameStatus ? (former["lastTransitionTime"] ?? time) : time,
+  };
+}

@@ -1,0 +1,124 @@
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { ApiObject } from "../api-object.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
+import {
+  isDeleting,
+  isSameResource,
+  nameOf,
+  namespaceOf,
+  sameJson,
+  timestamp,
+  uidOf,
+  withConditions,
+} from "./object-facts.ts";
+import { createPod, deletePod, handOnFault, phaseOf, pods, podsOf, randomSuffix } from "./owned-pods.ts";
+import { ownersOfKind } from "./replica-sets.ts";
+
+const jobs = { group: "batch", resource: "jobs" };
+
+/** Runs a Job's Pods to their end. A Pod that fails fails the Job: a simulated failure would only repeat itself. */
+export const jobController: Controller = {
+  name: "jobs",
+  keysOf: (event) => {
+    if (isSameResource(event, jobs)) return [keyOf(namespaceOf(event.object), nameOf(event.object))];
+    return isSameResource(event, pods) ? ownersOfKind(event.object, "Job") : [];
+  },
+  reconcile(key, tools) {
+    const { namespace, name } = parseKey(key);
+    const job = tools.client.get(jobs, namespace, name);
+    if (job === undefined || isDeleting(job)) return;
+    if (isFinished(job)) expire(job, tools);
+    else advance(job, tools);
+  },
+};
+
+function isFinished(job: ApiObject): boolean {
+  return objectsOf(objectOf(job, "status"), "conditions").some(
+    (condition) => ["Complete", "Failed"].includes(textOf(condition, "type")) && condition["status"] === "True",
+  );
+}
+
+/** `ttlSecondsAfterFinished`. */
+function expire(job: ApiObject, tools: Tools): void {
+  const seconds = numberOf(objectOf(job, "spec"), "ttlSecondsAfterFinished");
+  if (seconds === undefined) return;
+  const conditions = objectsOf(objectOf(job, "status"), "conditions");
+  const ended = Date.parse(textOf(conditions.at(-1), "lastTransitionTime"));
+  const leftMs = ended + seconds * 1000 - tools.now().getTime();
+  if (leftMs > 0) tools.again(leftMs);
+  else tools.client.delete(jobs, namespaceOf(job), nameOf(job), { uid: uidOf(job), propagationPolicy: "Background" });
+}
+
+function advance(job: ApiObject, tools: Tools): void {
+  const spec = objectOf(job, "spec") ?? {};
+  const present = podsOf(job, tools);
+  const active = present.filter((pod) => !["Succeeded", "Failed"].includes(phaseOf(pod)));
+  if (spec["suspend"] === true) {
+    for (const pod of active) deletePod(pod, tools);
+  } else {
+    const succeeded = present.filter((pod) => phaseOf(pod) === "Succeeded").length;
+    const hasFailed = present.some((pod) => phaseOf(pod) === "Failed");
+    const missing = hasFailed ? 0 : Math.min(numberOf(spec, "parallelism") ?? 1, completionsOf(spec) - succeeded);
+    for (let count = active.length; count < missing; count += 1) {
+      createPod(job, `${nameOf(job).slice(0, 57)}-${randomSuffix()}`, {}, tools);
+    }
+  }
+  const owned = podsOf(job, tools);
+  handOnFault(job, owned, pods, tools);
+  writeStatus(job, spec, podsOf(job, tools), tools);
+}
+
+/** Without a number one success is enough. */
+function completionsOf(spec: JsonObject): number {
+  return numberOf(spec, "completions") ?? 1;
+}
+
+function writeStatus(job: ApiObject, spec: JsonObject, owned: readonly ApiObject[], { client, now }: Tools): void {
+  const before = objectOf(job, "status") ?? {};
+  const time = timestamp(now());
+  const isSuspended = spec["suspend"] === true;
+  const succeeded = owned.filter((pod) => phaseOf(pod) === "Succeeded").length;
+  const failed = owned.filter((pod) => phaseOf(pod) === "Failed").length;
+  const isComplete = !isSuspended && failed === 0 && succeeded >= completionsOf(spec);
+  const active = owned.length - succeeded - failed;
+  const conditions = withConditions(before, conditionsOf(isSuspended, isComplete, failed > 0), time).map(
+    (condition) => ({
+      ...condition,
+      lastProbeTime: condition["lastTransitionTime"] ?? time,
+    }),
+  );
+  const status: JsonObject = {
+    ...(conditions.length > 0 ? { conditions } : {}),
+    ...(isSuspended ? {} : { startTime: textOf(before, "startTime") || time }),
+    ...(isComplete ? { completionTime: time } : {}),
+    ...(active > 0 ? { active } : {}),
+    ...(succeeded > 0 ? { succeeded } : {}),
+    ...(failed > 0 ? { failed } : {}),
+    uncountedTerminatedPods: {},
+    ready: 0,
+    terminating: 0,
+  };
+  if (!sameJson(status, before)) client.update(jobs, { ...job, status }, { subresource: "status" });
+}
+
+function conditionsOf(isSuspended: boolean, isComplete: boolean, hasFailed: boolean): readonly JsonObject[] {
+  if (isSuspended) return [{ type: "Suspended", status: "True", reason: "JobSuspended", message: "Job suspended" }];
+  if (isComplete) {
+    const why = { status: "True", reason: "CompletionsReached", message: "Reached expected number of succeeded pods" };
+    return [
+      { type: "SuccessCriteriaMet", ...why },
+      { type: "Complete", ...why },
+    ];
+  }
+  if (!hasFailed) return [];
+  const why = {
+    status: "True",
+    reason: "BackoffLimitExceeded",
+    message: "Job has reached the specified backoff limit",
+  };
+  return [
+    { type: "FailureTarget", ...why },
+    { type: "Failed", ...why },
+  ];
+}
