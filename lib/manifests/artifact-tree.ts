@@ -21,7 +21,7 @@ export async function artifactTree(archive: Uint8Array, signal: AbortSignal): Pr
   }
 }
 
-export function treeOf(entries: readonly TreeEntry[]): ArtifactTree {
+function treeOf(entries: readonly TreeEntry[]): ArtifactTree {
   const files = new Map<string, Uint8Array>();
   const folders = new Set<string>([""]);
   for (const entry of entries) {
@@ -44,7 +44,7 @@ export function resolveIn(folder: string, path: string): string | undefined {
   return joined === "." ? "" : joined;
 }
 
-export function folderOf(path: string): string {
+function folderOf(path: string): string {
   const slash = path.lastIndexOf("/");
   return slash === -1 ? "" : path.slice(0, slash);
 }

@@ -14,7 +14,7 @@ import { overlay } from "./overlay.ts";
 import type { PlainFolder } from "./plain-folder.ts";
 import { workFolder } from "./work-folder.ts";
 
-export const engineLimits: EngineLimits = {
+const engineLimits: EngineLimits = {
   timeoutMs: 20_000,
   maxMemoryBytes: 1024 * 1024 * 1024,
   maxOutputBytes: 64 * 1024 * 1024,

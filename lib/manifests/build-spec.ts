@@ -1,5 +1,5 @@
 /** Which objects a patch or a rule is about: kustomize's selector. */
-export interface Selector {
+interface Selector {
   readonly group?: string;
   readonly version?: string;
   readonly kind?: string;
@@ -9,7 +9,7 @@ export interface Selector {
   readonly annotationSelector?: string;
 }
 
-export interface SpecPatch {
+interface SpecPatch {
   readonly patch: string;
   readonly target?: Selector;
 }

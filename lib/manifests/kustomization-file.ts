@@ -7,7 +7,7 @@ import { goSchema } from "./go-yaml-schema.ts";
 import { Unacceptable } from "./read-failure.ts";
 
 /** The names kustomize knows, in the order in which Flux looks for them. */
-export const kustomizationFileNames = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+const kustomizationFileNames = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /** Past any kustomization that a person or a generator writes. */
 const maxBytes = 512 * 1024;

@@ -5,11 +5,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EngineError } from "../../lib/core/ports/engine.ts";
 import { kubectlEngine } from "../../lib/kube/kubectl-engine.ts";
-import { treeOf } from "../../lib/manifests/artifact-tree.ts";
+import { artifactTree } from "../../lib/manifests/artifact-tree.ts";
 import { attemptPlain } from "../../lib/manifests/attempt-plain.ts";
 import { buildByEngine } from "../../lib/manifests/build-by-engine.ts";
 import { plainFolder } from "../../lib/manifests/plain-folder.ts";
 import { layerKubectl } from "../../local/layer.ts";
+import { artifactOf } from "../unit/manifests/build-files.ts";
 import { type GeneratedTree, generatedTree } from "./generated-tree.ts";
 
 /** CI asks for 2,000; each tree costs a run of the engine. */
@@ -23,7 +24,8 @@ test(`what is built in process is what kustomize prints, byte for byte (${trees}
   const engine = kubectlEngine(await layerKubectl(() => undefined));
   let built = 0;
   const check = async ({ files, spec }: GeneratedTree): Promise<void> => {
-    const tree = treeOf(files.map(({ path, content }) => ({ type: "file", path, mode: 0o600, bytes: content })));
+    const archive = await artifactOf(Object.fromEntries(files.map(({ path, content }) => [path, content])));
+    const tree = await artifactTree(archive, AbortSignal.timeout(60_000));
     const plain = plainFolder(tree, "");
     const inOrder = plain.files.map((path) => ({ path, content: tree.files.get(path) ?? new Uint8Array() }));
     const outcome = attemptPlain(inOrder, spec);

@@ -71,7 +71,7 @@ describe("bad input gets one clear message", () => {
     {
       name: "4,000 levels of indentation",
       text: `${head}data:\n${Array.from({ length: 4_000 }, (_, level) => `${" ".repeat(level + 1)}a:`).join("\n")}\n`,
-      message: `${decode}yaml: line 103: nested deeper than 100 levels`,
+      message: `${decode}yaml: line 104: nested deeper than 100 levels`,
     },
     {
       name: "an alias bomb of nine levels",

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Engine } from "../../../lib/core/ports/engine.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
 import { kubectlEngine } from "../../../lib/kube/kubectl-engine.ts";
-import { treeOf } from "../../../lib/manifests/artifact-tree.ts";
 import { type Built, buildManifests } from "../../../lib/manifests/build.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
 import { gzip } from "../../../lib/sources/archive/gzip.ts";
@@ -21,12 +20,17 @@ export async function artifactOf(files: Files): Promise<Uint8Array> {
     mode: 0o600,
     bytes: Buffer.from(content),
   }));
-  const folders = [...treeOf(list).folders].filter((path) => path !== "");
-  const entries = [...folders.map((path) => ({ type: "directory" as const, path, mode: 0o750 })), ...list];
+  const folders = new Set(Object.keys(files).flatMap(parentsOf));
+  const entries = [...[...folders].map((path) => ({ type: "directory" as const, path, mode: 0o750 })), ...list];
   return gzip(packTar(entries, 0o750));
 }
 
-export const silent: Log = {
+function parentsOf(path: string): string[] {
+  const names = path.split("/").slice(0, -1);
+  return names.map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+const silent: Log = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
@@ -34,7 +38,7 @@ export const silent: Log = {
 };
 export const owner = { name: "app", namespace: "apps" };
 
-export async function realEngine(): Promise<Engine> {
+async function realEngine(): Promise<Engine> {
   return kubectlEngine(await layerKubectl(() => undefined));
 }
 
