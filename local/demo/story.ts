@@ -87,7 +87,12 @@ async function reconcileUnchanged(stage: Stage): Promise<Told> {
   const { requests } = stage.sluice();
   const first = requests.length;
   const at = await requestReconcile(stage);
-  const sent = requests.slice(first).filter(({ path }) => !path.includes("/ocirepositories/"));
+  // The child's log comes through a pipe, so it may be behind what the cluster already shows.
+  const ofRun = () => requests.slice(first).filter(({ path }) => !path.includes("/ocirepositories/"));
+  const isTold = async () =>
+    ofRun().some(({ verb, path }) => verb === "create" && path.includes("/events")) || undefined;
+  await until("the finished event is written", isTold, async () => JSON.stringify(ofRun()), stage.signal);
+  const sent = ofRun();
   const writes = sent.filter(isWrite);
   const toStatus = writes.filter(({ path }) => path.includes(`/kustomizations/${appName}/status`));
   const toEvents = writes.filter(({ path }) => path.includes("/events"));
