@@ -19,6 +19,7 @@ export async function chaos(simulation: Simulation): Promise<void> {
     });
   }
   anywhen(4, () => simulation.machine().freeze(chance.int(100, chance.chance(0.5) ? 300_000 : 20_000)));
+  anywhen(2, () => simulation.machine().cutOff(chance.int(1_000, 120_000)));
   anywhen(2, () => simulation.machine().crash());
   anywhen(2, () => simulation.machine().terminate());
   anywhen(6, () => simulation.machine().stepClock(chance.int(-300_000, 300_000)));
@@ -33,12 +34,14 @@ export async function chaos(simulation: Simulation): Promise<void> {
 
 function chaoticScript({ world: { chance } }: Simulation): Script {
   const slow = chance.chance(0.4);
+  const verySlow = slow && chance.chance(0.2);
   return {
     steps: chance.int(1, slow ? 6 : 3),
-    stepMs: slow ? chance.int(1_000, 40_000) : chance.int(0, 500),
+    stepMs: slow ? chance.int(1_000, verySlow ? 150_000 : 40_000) : chance.int(0, 500),
     // No request may take longer than the margin.
     applyMs: chance.chance(0.4) ? chance.int(1_000, 14_990) : chance.int(1, 100),
     dueInMs: chance.chance(0.5) ? undefined : chance.int(1, chance.chance(0.3) ? 3_600_000 : 10_000),
     throws: chance.chance(0.1),
+    saves: chance.chance(0.7),
   };
 }

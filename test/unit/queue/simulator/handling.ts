@@ -50,7 +50,7 @@ function save({ machine, holder }: Handling, run: Run, ground: Ground): Promise<
       ground.violate(`a write to the table of ${run.key.name} went through after a successor of its sender had begun`);
     }
   };
-  return effect(machine, "save", arrive, run.signal, ground.world);
+  return effect(machine, "save", arrive, run.signal, ground.world, { cutOff: machine.isCutOff() });
 }
 
 /** The flow: reads what should be, and writes it to the cluster in the steps of the subject's script. */
@@ -74,7 +74,7 @@ export async function reconcile(handling: Handling, run: Run, ground: Ground): P
       await applyTo(handling, run, script.applyMs, ground, () => {
         subject.applied = content;
       });
-      await save(handling, run, ground);
+      if (script.saves) await save(handling, run, ground);
       if (step === 1 && (await run.superseded())) return { dueInMs: undefined, outcome: "superseded" };
     }
     subject.servedFrom = Math.max(subject.servedFrom, startedAt);

@@ -10,7 +10,14 @@ export async function heal(simulation: Simulation, seed: number): Promise<void> 
   const { time, chance } = world;
   world.faulty = false;
   for (const subject of subjects) {
-    subject.script = () => ({ steps: chance.int(1, 3), stepMs: 200, applyMs: 20, dueInMs: undefined, throws: false });
+    subject.script = () => ({
+      steps: chance.int(1, 3),
+      stepMs: 200,
+      applyMs: 20,
+      dueInMs: undefined,
+      throws: false,
+      saves: true,
+    });
   }
   // What froze last thaws, and calls that were under way end.
   await time.play(time.now() + 330_000);

@@ -16,6 +16,9 @@ export interface Machine {
   resume(happen: () => void): void;
   crash(): void;
   freeze(ms: number): void;
+  /** For so long it does not reach the table, only everything else. */
+  cutOff(ms: number): void;
+  isCutOff(): boolean;
   /** Sets the wall clock forward or back, where this machine's may be set. */
   stepClock(ms: number): void;
   /** SIGTERM: the process has five seconds. */
@@ -27,7 +30,8 @@ export interface EffectOptions {
   readonly latencyMs?: number;
   /** Where true, an aborted call has no effect any more. */
   readonly cancels?: boolean;
-  readonly reliable?: boolean;
+  /** Where true, nobody is reached. */
+  readonly cutOff?: boolean;
 }
 
 export interface World {
@@ -49,6 +53,7 @@ export function startMachine(name: string, world: World): Machine {
   let skewMs = chance.int(-maxSkewMs, maxSkewMs);
   let frozenUntil = 0;
   let frozenMs = 0;
+  let cutOffUntil = 0;
   let alive = true;
 
   const resume = (happen: () => void): void => {
@@ -92,6 +97,11 @@ export function startMachine(name: string, world: World): Machine {
       frozenUntil = time.now() + ms;
       frozenMs += ms;
     },
+    cutOff(ms) {
+      world.trace(() => `${name} does not reach the table for ${ms} ms`);
+      cutOffUntil = Math.max(cutOffUntil, time.now() + ms);
+    },
+    isCutOff: () => time.now() < cutOffUntil,
     stepClock(ms) {
       if (stopsInFreeze) return;
       const next = Math.max(-maxSkewMs, Math.min(maxSkewMs, skewMs + ms));
@@ -120,7 +130,7 @@ export function effect<Result>(
   options: EffectOptions = {},
 ): Promise<Result> {
   const { time, chance } = world;
-  const fate = world.faulty && options.reliable !== true ? chance.next() : 1;
+  const fate = options.cutOff === true ? 0.01 : world.faulty ? chance.next() : 1;
   // Before the call leaves: nothing happened.
   if (fate < 0.002) machine.crash();
   if (!machine.alive()) return (never ??= new Promise(() => {}));

@@ -2,7 +2,7 @@ import type { Simulation } from "./simulation.ts";
 import type { Script, Subject } from "./subject.ts";
 
 const promptMs = 5_000;
-const quick: Script = { steps: 1, stepMs: 200, applyMs: 20, dueInMs: undefined, throws: false };
+const quick: Script = { steps: 1, stepMs: 200, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
 
 /** What must happen at once while nothing goes wrong. One probe a seed. */
 export async function probe(simulation: Simulation, seed: number): Promise<void> {
@@ -13,7 +13,7 @@ export async function probe(simulation: Simulation, seed: number): Promise<void>
   await act?.(subject, simulation, seed);
 }
 
-const probes = [requestTwice, burst, shortDue, longDue, backOff, handBack, deadHolder, lostWakeUp];
+const probes = [requestTwice, burst, shortDue, longDue, backOff, handBack, deadHolder, lostWakeUp, cutOff, thaw];
 
 async function runs(subject: Subject, { world: { time } }: Simulation, withinMs: number): Promise<boolean> {
   const before = subject.runs;
@@ -144,4 +144,43 @@ async function lostWakeUp(subject: Subject, simulation: Simulation): Promise<voi
   } else if (!healed) violate("the sweep did not send the wake-up again that was lost");
   simulation.sweeping = true;
   await time.play(time.now() + promptMs);
+}
+
+/** A holder that cannot renew, does not know that it is watched, and writes as slowly as it may. */
+async function cutOff(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, violate } = simulation;
+  const { time, chance } = world;
+  subject.script = () => ({
+    ...quick,
+    steps: 40,
+    stepMs: chance.int(100, 3_000),
+    applyMs: chance.int(10_000, 14_990),
+    saves: false,
+  });
+  simulation.request(subject, true);
+  if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
+  for (let second = 0; second < 40; second += 4) time.in(second * 1_000, () => simulation.wake(subject));
+  await time.play(time.now() + chance.int(1_000, 40_000));
+  const { runner } = subject;
+  if (chance.chance(0.5)) runner?.stepClock(chance.int(-300_000, 0));
+  runner?.cutOff(180_000);
+  subject.script = () => quick;
+  if (!(await runs(subject, simulation, 125_000)))
+    violate("the lease of a holder that cannot renew was not taken over");
+  await time.play(time.now() + 90_000);
+}
+
+/** A holder that wakes up long after its lease, with its successor at work. */
+async function thaw(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, violate } = simulation;
+  const { time, chance } = world;
+  subject.script = () => ({ ...quick, steps: 2, stepMs: 200_000, saves: false });
+  simulation.request(subject, true);
+  if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
+  await time.play(time.now() + chance.int(100, 20_000));
+  subject.runner?.freeze(170_000);
+  await time.play(time.now() + 560_000);
+  subject.script = () => quick;
+  await time.play(time.now() + 300_000);
+  if (subject.applied < subject.content) violate("a request was lost with its frozen holder");
 }

@@ -17,32 +17,23 @@ export function itemsSeenFrom(
   onPut: (item: WorkItem, before: WorkItem | undefined) => void,
   world: World,
 ): WorkItems {
+  const call = <Result>(name: string, apply: () => Result, signal: AbortSignal): Promise<Result> =>
+    effect(machine, name, apply, signal, world, { cutOff: machine.isCutOff() });
+  const put = (item: WorkItem): "stored" | "conflict" => {
+    const id = formatWorkKey(item.key);
+    const before = table.rows.get(id);
+    if ((before?.version ?? 0) !== item.version - 1) return "conflict";
+    table.rows.set(id, item);
+    table.writes += 1;
+    onPut(item, before);
+    return "stored";
+  };
+  const overdue = (now: number, limit: number): WorkItem[] =>
+    [...table.rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= now).slice(0, limit);
   return {
-    get: (key, signal) => effect(machine, "get", () => table.rows.get(formatWorkKey(key)), signal, world),
-    put: (item, signal) =>
-      effect(
-        machine,
-        "put",
-        () => {
-          const id = formatWorkKey(item.key);
-          const before = table.rows.get(id);
-          if ((before?.version ?? 0) !== item.version - 1) return "conflict";
-          table.rows.set(id, item);
-          table.writes += 1;
-          onPut(item, before);
-          return "stored";
-        },
-        signal,
-        world,
-      ),
-    overdue: (now, limit, signal) =>
-      effect(
-        machine,
-        "overdue",
-        () => [...table.rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= now).slice(0, limit),
-        signal,
-        world,
-      ),
+    get: (key, signal) => call("get", () => table.rows.get(formatWorkKey(key)), signal),
+    put: (item, signal) => call("put", () => put(item), signal),
+    overdue: (now, limit, signal) => call("overdue", () => overdue(now, limit), signal),
   };
 }
 

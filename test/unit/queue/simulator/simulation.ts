@@ -35,6 +35,8 @@ export interface Simulation {
   machine(): Machine;
   /** Somebody asks for a run. `change`: because there is a new content. */
   request(subject: Subject, change: boolean): void;
+  /** A wake-up that nobody asked for: the queue doubles messages. */
+  wake(subject: Subject): void;
   sweepOn(machine: Machine): void;
   readonly violate: (what: string) => void;
 }
@@ -181,6 +183,13 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
           () => {},
         );
       });
+    },
+    wake(subject) {
+      const on = machine();
+      wakeUps
+        .seenFrom(on)
+        .send({ key: formatWorkKey(subject.key) }, 0, on.signal)
+        .catch(() => {});
     },
     sweepOn(on) {
       on.resume(() => {

@@ -8,6 +8,8 @@ export interface Script {
   readonly applyMs: number;
   readonly dueInMs: number | undefined;
   readonly throws: boolean;
+  /** Whether each step also writes to the state. */
+  readonly saves: boolean;
 }
 
 /** One object, and what really happened to it. */
@@ -36,7 +38,7 @@ export interface Subject {
   script: () => Script;
 }
 
-const calm: Script = { steps: 1, stepMs: 500, applyMs: 20, dueInMs: undefined, throws: false };
+const calm: Script = { steps: 1, stepMs: 500, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
 
 export function newSubject(name: string): Subject {
   const key = { cluster: "home", group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization", namespace: "apps", name };

@@ -1,0 +1,335 @@
+import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
+import type { RunnerDeps } from "../../../../lib/queue/queue-deps.ts";
+import { type Rules, rules } from "../../../../lib/queue/rules/rules.ts";
+import { leaseMs } from "../../../../lib/queue/timing.ts";
+import type { Mutation } from "./simulation.ts";
+
+/** A rule of the protocol, and the protocol without it. */
+export interface TakenOut {
+  readonly rule: string;
+  readonly mutation: Mutation;
+}
+
+const withRules = (patch: Partial<Rules>): Mutation => ({
+  deps: (deps) => ({ ...deps, rules: { ...rules, ...patch } }),
+});
+
+const withWakeUp = (patch: (item: WorkItem, ...rest: Parameters<Rules["onWakeUp"]>) => ReturnType<Rules["onWakeUp"]>) =>
+  withRules({
+    onWakeUp: (item, waking) => (item === undefined ? { kind: "drop" } : patch(item, item, waking)),
+  });
+
+/** The rule for a wake-up, with the item that it writes patched. */
+const withTaken = (patch: (taken: WorkItem, before: WorkItem) => WorkItem): Mutation =>
+  withWakeUp((before, ...args) => {
+    const decision = rules.onWakeUp(...args);
+    return decision.kind === "run" || decision.kind === "park"
+      ? { ...decision, item: patch(decision.item, before) }
+      : decision;
+  });
+
+const withEnd = (patch: (ended: WorkItem, before: WorkItem | undefined) => WorkItem): Mutation =>
+  withRules({
+    onEnd: (item, ...rest) => {
+      const ended = rules.onEnd(item, ...rest);
+      return ended === undefined ? undefined : patch(ended, item);
+    },
+  });
+
+const withDeps = (patch: (deps: RunnerDeps) => Partial<RunnerDeps>): Mutation => ({
+  deps: (deps) => ({ ...deps, ...patch(deps) }),
+});
+
+export const takenOut: readonly TakenOut[] = [
+  {
+    rule: "a request is counted",
+    mutation: withRules({
+      onRequest: (item, key, now) => {
+        const decision = rules.onRequest(item, key, now);
+        if (item === undefined || decision.item === undefined) return decision;
+        return { ...decision, item: { ...decision.item, requested: item.requested } };
+      },
+    }),
+  },
+  {
+    rule: "a request is counted also while a lease is held",
+    mutation: withRules({
+      onRequest: (item, key, now) =>
+        item?.lease === undefined ? rules.onRequest(item, key, now) : { item: undefined, send: false },
+    }),
+  },
+  {
+    rule: "a request sends a wake-up",
+    mutation: withRules({ onRequest: (item, key, now) => ({ ...rules.onRequest(item, key, now), send: false }) }),
+  },
+  {
+    rule: "a request that a waiting one covers writes nothing",
+    mutation: withRules({
+      onRequest: (item, key, now) =>
+        rules.onRequest(item === undefined ? undefined : { ...item, started: item.requested }, key, now),
+    }),
+  },
+  {
+    rule: "past wakeUntil a request sends the wake-up again",
+    mutation: withRules({
+      onRequest: (item, key, now) =>
+        item !== undefined && item.requested > item.started
+          ? { item: undefined, send: false }
+          : rules.onRequest(item, key, now),
+    }),
+  },
+  {
+    rule: "a request says until when its wake-up is trusted, so that the sweep finds it",
+    mutation: withRules({
+      onRequest: (item, key, now) => {
+        const { item: next, send } = rules.onRequest(item, key, now);
+        return { item: next && { ...next, wakeUntil: undefined }, send };
+      },
+    }),
+  },
+  { rule: "a lease taken raises the token", mutation: withTaken((taken, { token }) => ({ ...taken, token })) },
+  {
+    rule: "a run starts with all that was requested before it, and with no more",
+    mutation: withEnd((ended) => ({ ...ended, started: ended.requested })),
+  },
+  {
+    rule: "a lease taken says until when it is trusted, so that the sweep finds it",
+    mutation: withTaken((taken) => ({ ...taken, wakeUntil: undefined })),
+  },
+  {
+    rule: "an attempt is counted when it starts",
+    mutation: withTaken((taken, { attempts }) => ({ ...taken, attempts: Math.max(1, attempts) })),
+  },
+  {
+    rule: "each try to take a lease has a name of its own",
+    mutation: withDeps(() => ({ newHolder: () => "handler" })),
+  },
+  {
+    rule: "a write is conditional on the version that was read",
+    mutation: withDeps(({ items }) => ({
+      items: {
+        ...items,
+        put: async (item, signal) => {
+          const found = await items.get(item.key, signal);
+          return items.put({ ...item, version: (found?.version ?? 0) + 1 }, signal);
+        },
+      },
+    })),
+  },
+  {
+    rule: "a lease that is held is not taken at first sight",
+    mutation: withWakeUp((_, item, waking) =>
+      rules.onWakeUp(item && { ...item, lease: undefined, dueAt: 0 }, {
+        ...waking,
+        wakeUp: { ...waking.wakeUp, dueAt: 0 },
+      }),
+    ),
+  },
+  {
+    rule: "a lease is dead only where no renewal has come",
+    mutation: withWakeUp((before, item, waking) => {
+      const { held } = waking.wakeUp;
+      const renewals = before.lease?.renewals ?? 0;
+      const blind = held?.token === before.token ? { ...held, renewals } : held;
+      return rules.onWakeUp(item, { ...waking, wakeUp: { ...waking.wakeUp, held: blind } });
+    }),
+  },
+  {
+    rule: "a lease is dead only where it is still the one that was seen",
+    mutation: withWakeUp((before, item, waking) => {
+      const { held } = waking.wakeUp;
+      const blind = held === undefined ? undefined : { token: before.token, renewals: before.lease?.renewals ?? 0 };
+      return rules.onWakeUp(item, { ...waking, wakeUp: { ...waking.wakeUp, held: blind } });
+    }),
+  },
+  {
+    rule: "a wake-up that finds a lease is sent on",
+    mutation: withWakeUp((_, ...args) => {
+      const decision = rules.onWakeUp(...args);
+      return decision.kind === "forward" ? { kind: "drop" } : decision;
+    }),
+  },
+  {
+    rule: "a wake-up is sent on with a lease's length of delay",
+    mutation: withWakeUp((_, ...args) => {
+      const decision = rules.onWakeUp(...args);
+      return decision.kind === "forward" ? { ...decision, delayMs: leaseMs / 4 } : decision;
+    }),
+  },
+  {
+    rule: "a wake-up is sent on with the lease that it saw",
+    mutation: withWakeUp((_, ...args) => {
+      const decision = rules.onWakeUp(...args);
+      return decision.kind === "forward" ? { ...decision, wakeUp: { key: decision.wakeUp.key } } : decision;
+    }),
+  },
+  {
+    rule: "a wake-up for an item that is neither requested nor due is dropped",
+    mutation: withWakeUp((_, item, waking) =>
+      rules.onWakeUp(item && { ...item, dueAt: item.dueAt ?? 0 }, {
+        ...waking,
+        wakeUp: { ...waking.wakeUp, dueAt: item?.dueAt ?? 0 },
+      }),
+    ),
+  },
+  {
+    rule: "a renewal counts up",
+    mutation: withRules({
+      onRenew: (item, token, now) => {
+        const renewed = rules.onRenew(item, token, now);
+        return renewed && { ...renewed, lease: renewed.lease && { ...renewed.lease, renewals: 0 } };
+      },
+    }),
+  },
+  {
+    rule: "only the lease's own holder renews it",
+    mutation: withRules({
+      onRenew: (item, _token, now) => (item === undefined ? undefined : rules.onRenew(item, item.token, now)),
+    }),
+  },
+  { rule: "a holder stops writing before its lease can be taken", mutation: withRules({ mayWrite: () => true }) },
+  {
+    rule: "a holder stops a margin before its lease is over",
+    mutation: withRules({
+      mayWrite: (renewed, now) => Math.max(now.wall - renewed.wall, now.monotonic - renewed.monotonic) < leaseMs,
+    }),
+  },
+  {
+    rule: "a holder looks at its monotonic clock",
+    mutation: withRules({
+      mayWrite: (renewed, now) => rules.mayWrite({ ...renewed, monotonic: now.monotonic }, now),
+    }),
+  },
+  {
+    rule: "a holder looks at its wall clock",
+    mutation: withRules({ mayWrite: (renewed, now) => rules.mayWrite({ ...renewed, wall: now.wall }, now) }),
+  },
+  { rule: "every write to the table carries the token", mutation: { fence: () => {} } },
+  {
+    rule: "only the lease's own holder drops it",
+    mutation: withRules({
+      onEnd: (item, _token, end, now) => (item === undefined ? undefined : rules.onEnd(item, item.token, end, now)),
+    }),
+  },
+  {
+    rule: "a run that ends drops its lease",
+    mutation: withEnd((ended, before) => ({ ...ended, lease: before?.lease })),
+  },
+  {
+    rule: "a request that came during a run is sent on at its end",
+    mutation: withRules({
+      followUps: (item, now) => rules.followUps({ ...item, started: item.requested }, now),
+    }),
+  },
+  {
+    rule: "a due time within the queue's reach has a message of its own",
+    mutation: withRules({ followUps: (item, now) => rules.followUps({ ...item, dueAt: undefined }, now) }),
+  },
+  {
+    rule: "the message for a due time says which",
+    mutation: withRules({
+      followUps: (item, now) =>
+        rules.followUps(item, now).map(({ wakeUp, delayMs }) => ({ wakeUp: { key: wakeUp.key }, delayMs })),
+    }),
+  },
+  {
+    rule: "a reader's own clock does not make an item due",
+    mutation: withWakeUp((before, item, waking) => {
+      const due = before.dueAt !== undefined && before.dueAt <= waking.now ? { dueAt: before.dueAt } : {};
+      return rules.onWakeUp(item, { ...waking, wakeUp: { ...waking.wakeUp, ...due } });
+    }),
+  },
+  {
+    rule: "the due time that a flow asked for is kept",
+    mutation: withEnd((ended) => ({ ...ended, dueAt: undefined })),
+  },
+  {
+    rule: "a run that throws is tried again only after its back-off",
+    mutation: withRules({
+      onEnd: (item, token, end, now) => {
+        const ended = rules.onEnd(item, token, end, now);
+        return end.kind === "failed" && ended !== undefined ? { ...ended, dueAt: now } : ended;
+      },
+    }),
+  },
+  {
+    rule: "an end that is good forgets the attempts",
+    mutation: withEnd((ended, before) => ({ ...ended, attempts: before?.attempts ?? 0 })),
+  },
+  {
+    rule: "a hint does not shorten a back-off",
+    mutation: withWakeUp((_, item, waking) => {
+      const decision = rules.onWakeUp(item, waking);
+      if (decision.kind !== "settle" || decision.wait || item?.phase !== "Active") return decision;
+      return rules.onWakeUp({ ...item, attempts: 0 }, waking);
+    }),
+  },
+  {
+    rule: "a new input does not wait for the back-off of the old one",
+    mutation: withWakeUp((before, item, waking) =>
+      rules.onWakeUp(item, {
+        ...waking,
+        input: waking.input === undefined ? undefined : (before.input ?? waking.input),
+      }),
+    ),
+  },
+  {
+    rule: "an object whose runs do not end is parked",
+    mutation: withWakeUp((_, ...args) => {
+      const decision = rules.onWakeUp(...args);
+      return decision.kind === "park" ? { kind: "run", item: decision.item } : decision;
+    }),
+  },
+  {
+    rule: "a parked object is not run for a hint",
+    mutation: withWakeUp((before, item, waking) =>
+      rules.onWakeUp(item && { ...item, input: before.phase === "Poisoned" ? "another" : item.input }, waking),
+    ),
+  },
+  {
+    rule: "a parked object is looked at again every hour",
+    mutation: withRules({
+      onEnd: (item, token, end, now) => {
+        const ended = rules.onEnd(item, token, end, now);
+        return end.kind === "parked" && ended !== undefined ? { ...ended, dueAt: undefined } : ended;
+      },
+      onWakeUp: (item, waking) => {
+        const decision = rules.onWakeUp(item, waking);
+        if (decision.kind !== "settle" || decision.item.phase !== "Poisoned") return decision;
+        return { ...decision, item: { ...decision.item, dueAt: undefined } };
+      },
+    }),
+  },
+  {
+    rule: "the user of a parked object is told",
+    mutation: withWakeUp((_, ...args) => {
+      const decision = rules.onWakeUp(...args);
+      return decision.kind === "park" ? { ...decision, announce: false } : decision;
+    }),
+  },
+  {
+    rule: "a run that is handed back is due at once",
+    mutation: withRules({
+      onEnd: (item, token, end, now) => {
+        const ended = rules.onEnd(item, token, end, now);
+        return end.kind === "handedBack" && ended !== undefined ? { ...ended, dueAt: undefined } : ended;
+      },
+    }),
+  },
+  {
+    rule: "a process that ends hands its runs back",
+    mutation: withRules({
+      onEnd: (item, token, end, now) => (end.kind === "handedBack" ? item : rules.onEnd(item, token, end, now)),
+    }),
+  },
+  { rule: "a sweep heals what was lost", mutation: { sweep: async () => 0 } },
+  {
+    rule: "the sweep says what is due",
+    mutation: withRules({
+      onSweep: (item, now) => {
+        const decision = rules.onSweep(item, now);
+        return decision && { ...decision, wakeUp: { key: decision.wakeUp.key } };
+      },
+    }),
+  },
+];
