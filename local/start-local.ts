@@ -1,0 +1,176 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { ecrHosts } from "../functions/ingest.ts";
+import { messageOf } from "../lib/core/failure.ts";
+import type { Clock } from "../lib/core/ports/clock.ts";
+import type { Cluster } from "../lib/core/ports/cluster.ts";
+import type { Log } from "../lib/core/ports/log.ts";
+import { systemClock } from "../lib/core/system-clock.ts";
+import type { SentRequest } from "../lib/kube/api-client.ts";
+import { connect } from "../lib/kube/connect.ts";
+import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
+import { ecrPush, localAccount } from "./ecr-push.ts";
+import { httpClient } from "./http-client.ts";
+import { installCrds } from "./install-crds.ts";
+import { startKubernetes } from "./kubernetes/start-kubernetes.ts";
+import { makeFlows } from "./make-flows.ts";
+import { type Registry, startRegistry } from "./registry/start-registry.ts";
+import { type Ports, readPorts, startOnPort, writePorts } from "./remembered-ports.ts";
+import { startReceiver } from "./start-receiver.ts";
+import { type Runtime, startRuntime } from "./start-runtime.ts";
+import { openStores } from "./state/open-stores.ts";
+import { openStateFolder, type StateFolder } from "./state-folder.ts";
+
+export interface LocalOptions {
+  /** The state folder. */
+  readonly state: string;
+  /** Ports on 127.0.0.1; 0 takes a free one, that of the last start where it is free still. */
+  readonly registryPort: number;
+  readonly receiverPort: number;
+  readonly apiPort: number;
+  /** The cluster to work on, in place of the embedded one. */
+  readonly kubeconfig?: { readonly file: string; readonly context?: string };
+  /** What credential plugins of a kubeconfig inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  /** Told of every request that Sluice sends to the API server. */
+  readonly observe?: (request: SentRequest) => void;
+}
+
+export interface LocalSluice {
+  /** The kubeconfig file of the cluster that is worked on. */
+  readonly kubeconfig: string;
+  /** `127.0.0.1:PORT`. */
+  readonly registry: string;
+  /** `http://127.0.0.1:PORT`. */
+  readonly receiver: string;
+  /** The state folder, absolute. */
+  readonly state: string;
+  /** Hands every run back and stops everything, within 5 s. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts all of Sluice in this process: state, registry, Kubernetes API (or a client of another), the functions and what
+ * feeds them. Throws one clear error where a part cannot start, with nothing left running.
+ */
+export async function startLocal(options: LocalOptions, signal: AbortSignal): Promise<LocalSluice> {
+  const { log } = options;
+  const clock = systemClock;
+  await using starting = new AsyncDisposableStack();
+  const state = await openStateFolder(options.state, clock, signal);
+  starting.defer(() => state.close());
+  const ports = await readPorts(state);
+  const stores = openStores(state.database, state.artifacts, clock);
+
+  const api: Api = options.kubeconfig ?? (await startEmbedded(options, state, ports, starting));
+  const cluster = await connectTo(api, options, clock);
+  starting.defer(() => cluster.close());
+  const clusterUid = await clusterUidOf(cluster, api.file, signal);
+  await installCrds(cluster, { clock, log }, signal);
+
+  const http = httpClient();
+  starting.defer(() => http.close());
+  // A push may come before the functions are there to hear of it: it waits for them.
+  const functions = Promise.withResolvers<Runtime>();
+  functions.promise.catch(() => undefined);
+  starting.defer(() => functions.reject(new Error("not started")));
+  const registry = await startOnPort(options.registryPort, ports.registry, (port) =>
+    startRegistry({
+      folder: state.registry,
+      port,
+      log,
+      onPush: async (push) => (await functions.promise).ingest(ecrPush(push, clock.now())),
+    }),
+  );
+  starting.defer(() => registry.close());
+  const receiver = await startOnPort(options.receiverPort, ports.receiver, startReceiver);
+  starting.defer(() => receiver.close());
+
+  const runtime = await startRuntime(
+    {
+      stores,
+      cluster,
+      clusterName: clusterUid,
+      flows: (requests) => makeFlows({ state, stores, cluster, http, clock, log }, requests),
+      registryHosts: (account, region) => hostsOf(registry, account, region),
+      clock,
+      log,
+    },
+    signal,
+  );
+  starting.defer(() => runtime.stop());
+  functions.resolve(runtime);
+  await writePorts(state, {
+    ...ports,
+    registry: portOf(registry.address),
+    receiver: portOf(receiver.url),
+    ...api.ports,
+  });
+
+  const running = starting.move();
+  return {
+    kubeconfig: api.file,
+    registry: registry.address,
+    receiver: receiver.url,
+    state: state.path,
+    close: () => running.disposeAsync(),
+  };
+}
+
+interface Api {
+  readonly file: string;
+  readonly context?: string;
+  readonly ports?: Pick<Ports, "api">;
+}
+
+/** Starts the embedded API server and writes the kubeconfig that everybody reaches it by. */
+async function startEmbedded(
+  { apiPort, log }: LocalOptions,
+  state: StateFolder,
+  ports: Ports,
+  starting: AsyncDisposableStack,
+): Promise<Api> {
+  const server = await startOnPort(apiPort, ports.api, (port) =>
+    startKubernetes({ stateFolder: state.path, port, controllers: true, log }),
+  );
+  starting.defer(() => server.close());
+  await writeFile(state.kubeconfig, server.kubeconfig(), { mode: 0o600 });
+  await chmod(state.kubeconfig, 0o600);
+  return { file: state.kubeconfig, ports: { api: server.port } };
+}
+
+async function connectTo(
+  { file, context }: Api,
+  { env, observe, log }: LocalOptions,
+  clock: Clock,
+): Promise<ReturnType<typeof connect>> {
+  const config = await readKubeconfig({ file, ...(context === undefined ? {} : { context }), env, homeDir: homedir() });
+  return connect(config, {
+    clock,
+    env,
+    observe: (request) => {
+      log.debug("api request", { ...request });
+      observe?.(request);
+    },
+  });
+}
+
+async function clusterUidOf(cluster: Cluster, kubeconfig: string, signal: AbortSignal): Promise<string> {
+  try {
+    return await cluster.uid(signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Error(`the cluster of kubeconfig ${kubeconfig} cannot be used: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** How sources may name a registry: the embedded one by both names of this machine. */
+function hostsOf({ address }: Registry, account: string, region: string): readonly string[] {
+  return account === localAccount ? [address, `localhost:${portOf(address)}`] : ecrHosts(account, region);
+}
+
+/** The port at the end of an address or URL. */
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(":") + 1));
+}
