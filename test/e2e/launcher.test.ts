@@ -1,0 +1,94 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+/** The first Node in PATH that is too old for Sluice, as most machines have one. */
+const oldNode = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .map((folder) => join(folder, "node"))
+  .find(
+    (file) =>
+      existsSync(file) && Number(/v(\d+)/.exec(execFileSync(file, ["--version"], { encoding: "utf8" }))?.[1]) < 24,
+  );
+
+const main = `
+const [what, value] = process.argv.slice(2);
+if (what === "exit") process.exit(Number(value));
+if (what === "die") process.kill(process.pid, value);
+process.on("SIGTERM", () => { console.log("told"); process.exit(7); });
+console.log("ready", process.pid, process.env.SLUICE_LAUNCHER ?? "", process.version);
+setTimeout(() => {}, 30_000);
+`;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-launcher-"));
+  await mkdir(join(folder, "cli"));
+  await copyFile(join(import.meta.dirname, "../../cli/sluice.js"), join(folder, "cli/sluice.js"));
+  await writeFile(join(folder, "cli/main.ts"), main);
+  await writeFile(join(folder, "package.json"), '{"type":"module"}');
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function withNode24(): Promise<void> {
+  await mkdir(join(folder, "node_modules/node/bin"), { recursive: true });
+  if (!existsSync(join(folder, "node_modules/node/bin/node"))) {
+    await symlink(process.execPath, join(folder, "node_modules/node/bin/node"));
+  }
+}
+
+function launch(node: string, ...args: readonly string[]): ChildProcess & { read(): string } {
+  const child = spawn(node, [join(folder, "cli/sluice.js"), ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += String(chunk)));
+  return Object.assign(child, { read: () => text });
+}
+
+describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (one in PATH is needed)", () => {
+  const node = oldNode ?? "";
+
+  test("without a Node 24 says in one line what is missing and how to mend it", async () => {
+    await rm(join(folder, "node_modules"), { recursive: true, force: true });
+    const child = launch(node, "exit", "0");
+    expect(await once(child, "close")).toEqual([1, null]);
+    expect(child.read()).toMatch(
+      /^✗ sluice needs Node 24 or later, this is v\d+\.\d+\.\d+ and .* is not there: run npm ci\n$/,
+    );
+  });
+
+  test("passes on the exit code", async () => {
+    await withNode24();
+    expect(await once(launch(node, "exit", "42"), "close")).toEqual([42, null]);
+  });
+
+  test.each(["SIGKILL", "SIGTERM"])("ends by %s where its child does", async (signal) => {
+    await withNode24();
+    expect(await once(launch(node, "die", signal), "close")).toEqual([null, signal]);
+  });
+
+  test("runs the command by Node 24, says who started it, and passes on signals", async () => {
+    await withNode24();
+    const child = launch(node, "wait");
+    await expect.poll(() => child.read(), { timeout: 10_000 }).toMatch(/^ready \d+ \d+ v24\./);
+    expect(child.read().split(" ")[2]).toBe(String(child.pid));
+    child.kill("SIGTERM");
+    expect(await once(child, "close")).toEqual([7, null]);
+    expect(child.read()).toContain("told");
+  });
+});
+
+describe("the launcher on Node 24", () => {
+  test("runs the command in its own process", async () => {
+    const child = launch(process.execPath, "wait");
+    await expect.poll(() => child.read(), { timeout: 10_000 }).toMatch(/^ready \d+ {2}v/);
+    expect(child.read().split(" ")[1]).toBe(String(child.pid));
+    child.kill("SIGTERM");
+    expect(await once(child, "close")).toEqual([7, null]);
+  });
+});
