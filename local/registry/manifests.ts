@@ -26,7 +26,7 @@ const ManifestContent = z.object({
   annotations: z.record(z.string(), z.string()).optional(),
 });
 
-export interface StoredManifest {
+interface StoredManifest {
   readonly digest: string;
   readonly mediaType: string;
   readonly bytes: Buffer;

@@ -8,7 +8,7 @@ import { parseJson } from "./parse-json.ts";
 import type { RegistryAccess } from "./registry-access.ts";
 import { RegistryFault } from "./registry-fault.ts";
 
-export interface FetchedManifest {
+interface FetchedManifest {
   readonly digest: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;

@@ -60,7 +60,7 @@ function withoutSecrets(url: string): string {
 const harmless = new Set(["digest", "from", "last", "mount", "n", "scope", "service"]);
 
 /** Seconds or an HTTP date; undefined for anything else. Bounded by an hour, so that no registry parks an object for ever. */
-export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), 3_600_000);

@@ -1,0 +1,180 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import type { OciRepositorySpec } from "../../../lib/api/oci-repository-spec.ts";
+import { digestOf } from "../../../lib/core/digest.ts";
+import { defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
+import { pullArtifact } from "../../../lib/sources/oci/pull-artifact.ts";
+import type { RegistryClient } from "../../../lib/sources/oci/registry-client.ts";
+import { tarOf } from "./tar-of.ts";
+
+const forever = new AbortController().signal;
+const manifestType = "application/vnd.oci.image.manifest.v1+json";
+const indexType = "application/vnd.oci.image.index.v1+json";
+
+interface Content {
+  readonly mediaType: string;
+  readonly bytes: Buffer;
+}
+
+/** A registry that holds these, by their digests. */
+function registryOf(...contents: readonly Content[]): RegistryClient {
+  const held = new Map(contents.map((content) => [digestOf(content.bytes), content]));
+  const get = (digest: string): Content => {
+    const found = [...held].find(([one]) => one === digest)?.[1];
+    if (found === undefined) throw new Error(`nothing was asked for but ${digest}`);
+    return found;
+  };
+  const notHere = (): never => {
+    throw new Error("not in this test");
+  };
+  return {
+    manifest: async (_repository, digest) => ({ digest, ...get(digest) }),
+    blob: async (_repository, digest) => get(digest).bytes,
+    digestOfTag: notHere,
+    tags: notHere,
+    pushBlob: notHere,
+    pushManifest: notHere,
+  };
+}
+
+function json(mediaType: string, value: object): Content {
+  return { mediaType, bytes: Buffer.from(JSON.stringify(value)) };
+}
+
+function layer(name: string, mediaType = "text/layer"): Content {
+  return { mediaType, bytes: gzipSync(tarOf([{ name, content: name }])) };
+}
+
+function described({ mediaType, bytes }: Content): object {
+  return { mediaType, digest: digestOf(bytes), size: bytes.length };
+}
+
+function manifestOf(layers: readonly Content[], annotations?: Readonly<Record<string, string>>): Content {
+  return json(manifestType, { schemaVersion: 2, layers: layers.map(described), annotations });
+}
+
+function pull(top: Content, contents: readonly Content[], spec: Partial<OciRepositorySpec> = {}, limits = {}) {
+  return pullArtifact(
+    { url: "oci://r/app", ...spec },
+    "app",
+    digestOf(top.bytes),
+    registryOf(top, ...contents),
+    { ...defaultArchiveLimits, ...limits },
+    forever,
+  );
+}
+
+async function namesIn(archive: Uint8Array): Promise<readonly string[]> {
+  return (await unpack(archive, defaultArchiveLimits, forever)).entries.map(({ path }) => path);
+}
+
+describe("which layer", () => {
+  const [first, second, third] = [layer("first"), layer("second", "text/other"), layer("third", "text/other")];
+
+  test("the first, unless a media type chooses: then the first that has it", async () => {
+    const manifest = manifestOf([first, second, third]);
+    const all = [first, second, third];
+    expect(await namesIn((await pull(manifest, all)).bytes)).toEqual(["first"]);
+    const chosen = await pull(manifest, all, { layerSelector: { mediaType: "text/other" } });
+    expect(await namesIn(chosen.bytes)).toEqual(["second"]);
+  });
+
+  test("11.3/74: of an index, that of its child for linux/amd64", async () => {
+    const [arm, amd] = [manifestOf([first]), manifestOf([second], { child: "yes" })];
+    const platform = (architecture: string): object => ({ platform: { os: "linux", architecture } });
+    const index = json(indexType, {
+      schemaVersion: 2,
+      manifests: [
+        { ...described(arm), ...platform("arm64") },
+        { ...described(amd), ...platform("amd64") },
+      ],
+      annotations: { index: "yes" },
+    });
+    const { bytes, metadata } = await pull(index, [arm, amd, second]);
+    expect(await namesIn(bytes)).toEqual(["second"]);
+    expect(metadata).toEqual({ child: "yes" });
+    const armOnly = json(indexType, { manifests: [{ ...described(arm), ...platform("arm64") }] });
+    await expect(pull(armOnly, [arm])).rejects.toMatchObject({
+      reason: "OCIArtifactPullFailed",
+      message: expect.stringContaining(
+        "failed to pull artifact from 'oci://r/app': no child with platform linux/amd64",
+      ),
+    });
+  });
+});
+
+describe("what cannot be an artifact", () => {
+  const plain: Content = { mediaType: "text/plain", bytes: Buffer.from("just a file") };
+  const noTar: Content = { mediaType: "text/plain", bytes: gzipSync("x".repeat(2_000)) };
+  const hostile: Content = { mediaType: "text/layer", bytes: gzipSync(tarOf([{ name: "a/../../b" }])) };
+
+  test.each([
+    { what: "no layers", top: manifestOf([]), contents: [], message: "no layers found in artifact" },
+    {
+      what: "a manifest that is none",
+      top: json(manifestType, { layers: 3 }),
+      contents: [],
+      message: "failed to parse artifact manifest: ",
+    },
+    {
+      what: "a manifest that is no JSON",
+      top: { ...plain, mediaType: manifestType },
+      contents: [],
+      message: "failed to parse artifact manifest: ",
+    },
+    {
+      what: "11.3/71: a file",
+      top: manifestOf([plain]),
+      contents: [plain],
+      message: "failed to extract layer contents from artifact: requires gzip-compressed body: ",
+    },
+    {
+      what: "no tar",
+      top: manifestOf([noTar]),
+      contents: [noTar],
+      message: "failed to extract layer contents from artifact: tar error: ",
+    },
+    {
+      what: "11.3/73: a way out",
+      top: manifestOf([hostile]),
+      contents: [hostile],
+      message: 'tar contained invalid name error "a/../../b"',
+    },
+  ])("$what", async ({ top, contents, message }) => {
+    await expect(pull(top, contents)).rejects.toMatchObject({
+      reason: "OCIArtifactLayerOperationFailed",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("a layer that is larger than allowed is not even asked for", async () => {
+    await expect(pull(manifestOf([plain]), [], {}, { maxPackedBytes: 5 })).rejects.toMatchObject({
+      reason: "OCIArtifactLayerOperationFailed",
+      message: "failed to extract layer contents from artifact: the layer has 11 bytes, 5 are allowed",
+    });
+  });
+
+  test("a digest that is none never becomes a part of a URL", async () => {
+    const digest = "sha256:../../../v2/other/blobs/x";
+    const top = json(manifestType, { layers: [{ mediaType: "x", digest, size: 1 }] });
+    await expect(pull(top, [])).rejects.toThrow("failed to parse artifact manifest");
+  });
+});
+
+test("11.3/70: copy takes any bytes as they are", async () => {
+  const file: Content = { mediaType: "text/plain", bytes: Buffer.from("just a file") };
+  const { bytes, digest } = await pull(manifestOf([file]), [file], {
+    layerSelector: { operation: "copy" },
+    ignore: "*",
+  });
+  expect(Buffer.from(bytes).toString()).toBe("just a file");
+  expect(digest).toBe(digestOf(file.bytes));
+});
+
+test("links are named, for people to hear of", async () => {
+  const linked: Content = {
+    mediaType: "text/layer",
+    bytes: gzipSync(tarOf([{ name: "a" }, { name: "l", type: "2", link: "a" }])),
+  };
+  expect((await pull(manifestOf([linked]), [linked])).links).toEqual(["l"]);
+});
