@@ -32,6 +32,8 @@ export interface Built {
   readonly manifests: readonly Manifest[];
   /** Over the YAML that kustomize prints, as Flux's history has it: without owner labels and common metadata. */
   readonly digest: Digest;
+  /** How long that YAML is: about what the manifests take in memory. */
+  readonly bytes: number;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function buildManifests(
   const tree = await artifactTree(archive, signal);
   const folder = builtFolder(tree, spec, deps);
   const { objects, text } = await build(tree, folder, spec, deps, signal);
-  return { manifests: finishBuild(objects, owner, spec.commonMetadata), digest: digestOf(text) };
+  return { manifests: finishBuild(objects, owner, spec.commonMetadata), digest: digestOf(text), bytes: text.length };
 }
 
 function builtFolder(tree: ArtifactTree, { path = "" }: BuildSpec, { workFolder }: BuildDeps): string {

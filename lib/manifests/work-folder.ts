@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { mapLimit } from "../core/map-limit.ts";
 import type { ArtifactTree } from "./artifact-tree.ts";
@@ -18,7 +18,8 @@ export async function workFolder(
   signal: AbortSignal,
 ): Promise<WorkFolder> {
   await mkdir(parent, { recursive: true });
-  const path = await realpath(await mkdtemp(join(parent, "build-")));
+  await removeLeftovers(parent);
+  const path = await realpath(await mkdtemp(join(parent, `build-${process.pid}-`)));
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
   try {
     for (const folder of [...tree.folders].toSorted()) await mkdir(join(path, folder), { recursive: true });
@@ -29,6 +30,25 @@ export async function workFolder(
     throw error;
   }
   return { path, [Symbol.asyncDispose]: remove };
+}
+
+/** What runs of processes that were killed have left: it may hold secrets. */
+async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = /^build-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It runs as somebody else.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 async function write(path: string, content: string | Uint8Array): Promise<void> {

@@ -30,7 +30,7 @@ function parentsOf(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-const silent: Log = {
+export const silent: Log = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
