@@ -1,0 +1,110 @@
+import { messageOf } from "../../../lib/core/failure.ts";
+import { isJsonObject, type Json } from "../../../lib/core/json.ts";
+import type { ApiObject } from "../api-object.ts";
+import { applyFields } from "../fields/apply.ts";
+import { canonicalObject } from "../rules/canonical-object.ts";
+import { ConversionError } from "../rules/conversion-error.ts";
+import { defaultObject } from "../rules/default-object.ts";
+import { invalidValue } from "../rules/field-errors.ts";
+import { invalid } from "../rules/invalid.ts";
+import { type Cluster, metadataOf, parseKept, timestamp } from "./cluster.ts";
+import { convertObject } from "./convert-object.ts";
+import { createObject, type Written } from "./create-object.ts";
+import { badRequest, conflict, internal, notFound } from "./errors.ts";
+import { checkNamespace } from "./namespace-check.ts";
+import { plainText } from "./plain-text.ts";
+import { apiVersionOf, hasStatus, type Resource } from "./resource.ts";
+import { checkNames, checkResourceVersion, isEmpty, storeChanged, type Target } from "./update-object.ts";
+import { versionsOf } from "./versions.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+/**
+ * Server-side apply. `body` is the parsed document.
+ *
+ * @throws {StatusError} 400, 404, 409 (also the conflicts), 422 or 500
+ */
+export function applyObject(cluster: Cluster, target: Target, body: Json, options: WriteOptions): Written {
+  const { resource, namespace, name, subresource } = target;
+  const applied = appliedObject(body, target);
+  const stored = cluster.store.get({ resource: resource.key, namespace, name });
+  if (stored === undefined && subresource !== undefined) throw notFound(resource, name);
+  const kept = stored === undefined ? undefined : parseKept(resource, stored);
+  const live = kept === undefined ? undefined : convertObject(kept, resource.storage, resource);
+  if (live === undefined) checkNamespace(cluster, resource, namespace, name);
+
+  const metadata = metadataOf(applied);
+  const merged = applyFields({
+    live,
+    applied,
+    manager: options.manager,
+    apiVersion: apiVersionOf(resource),
+    ...(subresource === undefined ? {} : { subresource }),
+    force: options.force,
+    schema: resource.schema(),
+    now: timestamp(cluster.now()),
+    namespaceInBody: typeof metadata["namespace"] === "string" ? metadata["namespace"] : "",
+    gvk: resource,
+    isBuiltin: resource.custom === undefined,
+    hasStatus: hasStatus(resource),
+    versions: versionsOf(cluster, resource),
+  });
+  const object = canonical(merged.object, resource, metadata["namespace"]);
+
+  if (kept === undefined || live === undefined) {
+    checkUidOfAbsent(target, metadata["uid"]);
+    return createObject(cluster, resource, namespace, object, options, merged.managedFields);
+  }
+  checkResourceVersion(target, metadata["resourceVersion"], kept);
+  if (!isEmpty(metadata["uid"]) && metadata["uid"] !== metadataOf(kept)["uid"]) {
+    throw invalid(resource, name, [invalidValue("metadata.uid", metadata["uid"] ?? "", "field is immutable")]);
+  }
+  const after = defaultObject(object, resource, resource.schema());
+  return storeChanged(cluster, target, kept, after, merged.managedFields, options.dryRun);
+}
+
+function appliedObject(body: Json, target: Target): ApiObject {
+  const { resource } = target;
+  if (!isJsonObject(body)) {
+    const type = Array.isArray(body) ? "array" : typeof body;
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+    );
+  }
+  const { apiVersion = "", kind = "" } = body;
+  if (apiVersion !== apiVersionOf(resource) || kind !== resource.kind) {
+    const [group, version] = groupAndVersion(plainText(apiVersion ?? ""));
+    throw badRequest(`invalid object type: ${group}/${version}, Kind=${plainText(kind ?? "")}`);
+  }
+  const { managedFields } = metadataOf(body);
+  if (managedFields !== undefined && managedFields !== null) throw badRequest("metadata.managedFields must be nil");
+  checkNames(body, target, "patch");
+  return body;
+}
+
+function groupAndVersion(apiVersion: string): readonly [string, string] {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+}
+
+function canonical(object: ApiObject, resource: Resource, namespace: Json | undefined): ApiObject {
+  try {
+    return canonicalObject(object, resource, resource.schema());
+  } catch (error) {
+    if (!(error instanceof ConversionError)) throw error;
+    const { group, version, kind } = resource;
+    const type = `${group}/${version}, Kind=${kind}`;
+    const named = `${typeof namespace === "string" ? namespace : ""}/${plainText(metadataOf(object)["name"])}; ${type}`;
+    throw internal(
+      `failed to convert new object (${named}) to proper version: unable to convert unstructured object to ${type}: ${messageOf(error)}`,
+    );
+  }
+}
+
+function checkUidOfAbsent({ resource, name }: Target, uid: Json | undefined): void {
+  if (isEmpty(uid)) return;
+  throw conflict(
+    resource,
+    name,
+    `uid mismatch: the provided object specified uid ${plainText(uid)}, and no existing object was found`,
+  );
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { stringify } from "yaml";
+import { StatusError } from "../api-object.ts";
+import type { Acceptable } from "./accept.ts";
+import type { User } from "./users.ts";
+
+/** One request with what every handler needs of it. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly user: User;
+}
+
+const maxBodyBytes = 3 * 1024 * 1024;
+
+/** @throws {StatusError} 413 */
+export async function readBody({ request }: Exchange): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > maxBodyBytes) throw tooLarge();
+  const body: AsyncIterable<Buffer> = request;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > maxBodyBytes) throw tooLarge();
+    chunks.push(piece);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function tooLarge(): StatusError {
+  const message = `Request entity too large: limit is ${maxBodyBytes}`;
+  return new StatusError(413, "RequestEntityTooLarge", message, {});
+}
+
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** Sends a whole answer that is JSON text, as YAML or with white space where the client wants that. */
+export function sendJson(
+  exchange: Exchange,
+  status: number,
+  json: string,
+  type: Acceptable["type"] = "json",
+  headers: Headers = {},
+): void {
+  const isPretty = /^(1|t|true)$/i.test(exchange.query.get("pretty") ?? "");
+  if (type === "yaml") return send(exchange, status, "application/yaml", stringify(JSON.parse(json)), headers);
+  const text = isPretty ? `${JSON.stringify(JSON.parse(json), undefined, 2)}\n` : `${json}\n`;
+  send(exchange, status, "application/json", text, headers);
+}
+
+export function send(exchange: Exchange, status: number, type: string, body: string, headers: Headers = {}): void {
+  const { response, method } = exchange;
+  response.writeHead(status, {
+    "cache-control": "no-cache, private",
+    ...mutable(headers),
+    "content-type": type,
+    "content-length": Buffer.byteLength(body),
+  });
+  response.end(method === "HEAD" ? undefined : body);
+}
+
+export function sendPlain(exchange: Exchange, status: number, body: string): void {
+  send(exchange, status, "text/plain; charset=utf-8", body, { "x-content-type-options": "nosniff" });
+}
+
+/** `Warning` headers as Kubernetes writes them. */
+export function warningHeaders(warnings: readonly string[]): Headers {
+  if (warnings.length === 0) return {};
+  return { warning: [...new Set(warnings)].map((text) => `299 - ${quoted(text)}`) };
+}
+
+function quoted(text: string): string {
+  // A header holds neither line breaks nor letters beyond Latin-1.
+  return `"${text
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"', '\\"')
+    .replace(/[^\x20-\xff]/g, "?")}"`;
+}
+
+function mutable(headers: Headers): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
+  );
+}

@@ -1,0 +1,154 @@
+import { StatusError } from "../api-object.ts";
+import { parseLabels, parseMetadata, type StoredObject } from "../store/stored-object.ts";
+import { type Cluster, parseAsked } from "./cluster.ts";
+import { badRequest } from "./errors.ts";
+import type { ListOptions } from "./list-options.ts";
+import type { Resource } from "./resource.ts";
+import { expired } from "./watch-errors.ts";
+
+export interface Page {
+  readonly items: readonly StoredObject[];
+  readonly revision: number;
+  readonly continue: string | undefined;
+  readonly remainingItemCount: number | undefined;
+}
+
+/** Where a list goes on: after that object, in the state of that revision (-1: whatever is there now). */
+interface Token {
+  readonly rv: number;
+  readonly start: string;
+}
+
+/** @throws {StatusError} 400, 410 or 504 */
+export function readPage(
+  cluster: Cluster,
+  resource: Resource,
+  namespace: string | undefined,
+  options: ListOptions,
+  metadataOnly: boolean,
+): Page {
+  const { store } = cluster;
+  const token = options.continue === "" ? undefined : parseToken(options.continue);
+  const exact = exactRevision(options);
+  if (token === undefined) checkRevision(options.resourceVersion, store.revision());
+  const wanted = token === undefined ? exact : token.rv;
+  if (wanted !== undefined && wanted >= 0 && wanted < store.oldestRevision()) {
+    throw token === undefined ? expired(wanted, store.oldestRevision()) : continueExpired(token);
+  }
+  const revision = wanted === undefined || wanted < 0 ? store.revision() : wanted;
+  const all = matching(cluster, resource, namespace, options, revision, metadataOnly);
+  const rest = token === undefined ? all : all.filter((stored) => keyOf(stored, namespace) > token.start);
+  // From the cache (resourceVersion 0) a list is always whole.
+  const limit = options.resourceVersion === "0" && token === undefined ? 0 : options.limit;
+  if (limit === 0 || rest.length <= limit) {
+    return { items: rest, revision, continue: undefined, remainingItemCount: undefined };
+  }
+  const items = rest.slice(0, limit);
+  const last = items.at(-1);
+  const hasSelector = options.labels !== undefined || options.fields !== undefined;
+  return {
+    items,
+    revision,
+    continue: formatToken({ rv: revision, start: last === undefined ? "" : keyOf(last, namespace) }),
+    remainingItemCount: hasSelector ? undefined : rest.length - limit,
+  };
+}
+
+function matching(
+  cluster: Cluster,
+  resource: Resource,
+  namespace: string | undefined,
+  { labels, fields }: ListOptions,
+  revision: number,
+  metadataOnly: boolean,
+): readonly StoredObject[] {
+  const isBodyNeeded = !metadataOnly || (fields !== undefined && !fields.isMetadataOnly);
+  const range = { resource: resource.key, namespace, metadataOnly: !isBodyNeeded };
+  const all = oneByName(cluster, resource, namespace, fields?.name, revision) ?? cluster.store.listAt(range, revision);
+  return labels === undefined && fields === undefined
+    ? all
+    : all.filter((stored) => matches(stored, resource, labels, fields));
+}
+
+/** `fieldSelector=metadata.name=x` is how one object is watched: no list for it. */
+function oneByName(
+  { store }: Cluster,
+  resource: Resource,
+  namespace: string | undefined,
+  name: string | undefined,
+  revision: number,
+): readonly StoredObject[] | undefined {
+  if (name === undefined || revision !== store.revision() || (resource.namespaced && namespace === undefined)) {
+    return undefined;
+  }
+  const stored = store.get({ resource: resource.key, namespace: namespace ?? "", name });
+  return stored === undefined ? [] : [stored];
+}
+
+export function matches(
+  stored: StoredObject,
+  resource: Resource,
+  labels: ListOptions["labels"],
+  fields: ListOptions["fields"],
+): boolean {
+  if (labels !== undefined && !labels(parseLabels(stored))) return false;
+  if (fields === undefined) return true;
+  return fields.matches(fields.isMetadataOnly ? { metadata: parseMetadata(stored) } : parseAsked(resource, stored));
+}
+
+/** A list's order: by namespace and name, in a list of one namespace by name. */
+function keyOf({ namespace, name }: StoredObject, listed: string | undefined): string {
+  return listed === namespace || namespace === "" ? name : `${namespace}\u0000${name}`;
+}
+
+function formatToken({ rv, start }: Token): string {
+  return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv, start })).toString("base64url");
+}
+
+function parseToken(text: string): Token {
+  try {
+    const token: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    if (typeof token === "object" && token !== null && "rv" in token && "start" in token) {
+      const { rv, start } = token;
+      if (typeof rv === "number" && typeof start === "string") return { rv, start: withoutEnd(start) };
+    }
+  } catch {
+    // Not one of ours: refused below.
+  }
+  throw badRequest("continue key is not valid: encoded value is not valid");
+}
+
+/** Real servers write the key after the last one, which ends in a zero byte; ours is the last one itself. */
+function withoutEnd(start: string): string {
+  return start.endsWith("\u0000") ? start.slice(0, -1) : start;
+}
+
+function exactRevision({ resourceVersion, resourceVersionMatch }: ListOptions): number | undefined {
+  return resourceVersionMatch === "Exact" && /^\d+$/.test(resourceVersion) ? Number(resourceVersion) : undefined;
+}
+
+function checkRevision(text: string, current: number): void {
+  if (text === "") return;
+  if (!/^\d+$/.test(text)) throw badRequest(`invalid resource version: ${badRevision(text)}`);
+  if (Number(text) > current) throw tooLarge(Number(text), current);
+}
+
+export function badRevision(text: string): string {
+  return `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+}
+
+export function tooLarge(wanted: number, current: number): StatusError {
+  return new StatusError(504, "Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    retryAfterSeconds: 1,
+  });
+}
+
+function continueExpired({ start }: Token): StatusError {
+  const message =
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+    "deleted between the time the first chunk was returned and now may show up in the list.";
+  return new StatusError(410, "Expired", message, { continue: formatToken({ rv: -1, start }) });
+}

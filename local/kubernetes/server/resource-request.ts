@@ -1,0 +1,12 @@
+import type { Cluster } from "./cluster.ts";
+import type { Exchange } from "./exchange.ts";
+import type { RequestPath } from "./request-path.ts";
+import type { Resource } from "./resource.ts";
+
+/** A request for a resource that exists; its verb and what it accepts are still to be judged. */
+export interface ResourceRequest {
+  readonly exchange: Exchange;
+  readonly cluster: Cluster;
+  readonly resource: Resource;
+  readonly path: RequestPath;
+}

@@ -1,0 +1,99 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { messageOf } from "../../lib/core/failure.ts";
+import type { Log } from "../../lib/core/ports/log.ts";
+import { kubeconfigText } from "./kubeconfig-text.ts";
+import { bootstrap } from "./server/bootstrap.ts";
+import { openCluster } from "./server/open-cluster.ts";
+import { serve } from "./server/serve.ts";
+import { usersIn } from "./server/users.ts";
+
+export interface KubernetesOptions {
+  /** Holds everything, made where it is missing; a cluster started on it again goes on where the last one ended. */
+  readonly stateFolder: string;
+  /** On 127.0.0.1; 0 takes a free one. */
+  readonly port: number;
+  /** Whether workloads become ready, dependents are collected and namespaces end. */
+  readonly controllers: boolean;
+  readonly log: Log;
+}
+
+export interface Kubernetes {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  readonly port: number;
+  /** Bearer token of the user `sluice`. */
+  readonly token: string;
+  /** Of the user `admin`, with this cluster as the current context. */
+  kubeconfig(): string;
+  /** Forgets older revisions, as a real store does from time to time. */
+  compact(): void;
+  close(): Promise<void>;
+}
+
+const limits = { maxHeaderSize: 32_768, headersTimeoutMs: 15_000, requestTimeoutMs: 60_000 };
+
+/** Starts the embedded Kubernetes API server: plain HTTP on loopback, everything in one SQLite file. */
+export async function startKubernetes({ stateFolder, port, controllers, log }: KubernetesOptions): Promise<Kubernetes> {
+  const opened = openCluster(stateFolder);
+  const { cluster } = opened;
+  const users = usersIn(stateFolder);
+  bootstrap(cluster);
+  const server = createServer(
+    {
+      maxHeaderSize: limits.maxHeaderSize,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: 60_000,
+    },
+    (request, response) => void serve(request, response, cluster, users, log),
+  );
+  try {
+    await listen(server, port);
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+  const running = controllers ? await startControllersOn(cluster, log) : undefined;
+  const bound = server.address();
+  const actual = typeof bound === "object" && bound !== null ? bound.port : port;
+  const url = `http://127.0.0.1:${actual}`;
+  return {
+    url,
+    port: actual,
+    token: users.tokens.sluice,
+    kubeconfig: () => kubeconfigText(url, users.tokens.admin),
+    compact: () => cluster.store.compact(),
+    async close() {
+      await running?.stop();
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+      opened.close();
+    },
+  };
+}
+
+async function startControllersOn(
+  cluster: Parameters<typeof bootstrap>[0],
+  log: Log,
+): Promise<{ stop(): Promise<void> }> {
+  // Loaded only where they run.
+  const [{ startControllers }, { controllerClient }] = await Promise.all([
+    import("./controllers/start-controllers.ts"),
+    import("./server/controller-client.ts"),
+  ]);
+  return startControllers(controllerClient(cluster), { log });
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  server.listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const hint = messageOf(error).includes("EADDRINUSE") ? "something else listens there" : messageOf(error);
+    throw new Error(`the embedded cluster cannot listen on 127.0.0.1:${port}: ${hint}. Choose another --api-port`, {
+      cause: error,
+    });
+  }
+}
