@@ -67,15 +67,24 @@ export function keepLease(
     return true;
   };
 
+  /** Else the message of a dead holder would stay hidden for as long as its queue hides messages by itself. */
+  const hideMessage = async (): Promise<void> => {
+    try {
+      await extend(leaseMs, stopped.signal);
+    } catch (error) {
+      if (!isOver()) deps.log.warn("message in hand not hidden", { key, error: messageOf(error) });
+    }
+  };
+
   const renewing = (async () => {
     while (!isOver()) {
+      await hideMessage();
       try {
         await deps.clock.sleep(renewEveryMs, stopped.signal);
-        if (await renew()) await extend(leaseMs, stopped.signal);
-        else lose();
+        if (!(await renew())) lose();
       } catch (error) {
         if (isOver()) return;
-        deps.log.warn("lease or message not renewed", { key, error: messageOf(error) });
+        deps.log.warn("lease not renewed", { key, error: messageOf(error) });
         if (!writable()) lose();
       }
     }

@@ -23,12 +23,6 @@ export interface WakeUps {
   send(wakeUp: WakeUp, delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The queue as its readers see it: while one works on a message, it must not be handed to another. */
-export interface Visibility {
-  /** Hides the message for another `visibilityMs` from now. `receiptHandle` is the queue's name for this delivery of it. */
-  extend(receiptHandle: string, visibilityMs: number, signal: AbortSignal): Promise<void>;
-}
-
 /** An object that is not run any more because its runs do not end. */
 export interface DeadLetter {
   readonly key: WorkKey;

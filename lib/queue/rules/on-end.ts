@@ -21,7 +21,7 @@ export function onEnd(item: WorkItem | undefined, token: number, end: End, now: 
       return {
         ...dropped,
         handled: item.started,
-        dueAt: dueInMs === undefined ? undefined : now + dueInMs,
+        dueAt: dueInMs === undefined ? undefined : Math.ceil(now + dueInMs),
         attempts: 0,
         input: undefined,
         fault: undefined,

@@ -322,6 +322,10 @@ export const takenOut: readonly TakenOut[] = [
       onEnd: (item, token, end, now) => (end.kind === "handedBack" ? item : rules.onEnd(item, token, end, now)),
     }),
   },
+  {
+    rule: "a message in hand is hidden for a lease's length",
+    mutation: { extends: false },
+  },
   { rule: "a sweep heals what was lost", mutation: { sweep: async () => 0 } },
   {
     rule: "the sweep says what is due",

@@ -2,7 +2,6 @@ import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WakeUp, WakeUps } from "../../../../lib/core/ports/wake-ups.ts";
 import { holdsLease, overdueAt, type WorkItem, type WorkItems } from "../../../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../../../lib/core/work-key.ts";
-import { leaseMs } from "../../../../lib/queue/timing.ts";
 import { effect, type Machine, type World } from "./machines.ts";
 
 /** The table, as it is. */
@@ -42,11 +41,14 @@ export function fencedWrite(item: WorkItem | undefined, fence: Fence): void {
   if (!holdsLease(item, fence)) throw new LeaseLost("another token by now");
 }
 
+/** What Lambda asks of a queue: no less than a function may run. */
+const visibilityMs = 900_000;
+
 /** One handling of a message. */
 export interface Receipt {
   readonly wakeUp: WakeUp;
   delete(): void;
-  extend(visibilityMs: number): void;
+  extend(forMs: number): void;
 }
 
 /** A queue that drops, doubles, delays and reorders while the world is faulty; in any case at least once and never early. */
@@ -66,20 +68,21 @@ export function queue(deliver: (receipt: Receipt) => void, world: World): Queue 
       if (deleted) return;
       receives += 1;
       const mine = receives;
-      let visibleAt = time.now() + leaseMs;
+      let visibleAt = time.now() + visibilityMs;
       const expire = (): void => {
         if (deleted || mine !== receives) return;
         if (time.now() >= visibleAt) receive();
-        else time.in(visibleAt - time.now(), expire);
       };
-      time.in(leaseMs, expire);
+      time.in(visibilityMs, expire);
       const receipt: Receipt = {
         wakeUp,
         delete() {
           deleted = true;
         },
-        extend(visibilityMs) {
-          if (mine === receives) visibleAt = time.now() + visibilityMs;
+        extend(forMs) {
+          if (mine !== receives) return;
+          visibleAt = time.now() + forMs;
+          time.in(forMs, expire);
         },
       };
       deliver(receipt);

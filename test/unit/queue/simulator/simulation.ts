@@ -20,6 +20,8 @@ export interface Mutation {
   /** In place of the fence that every store has to check. */
   readonly fence?: typeof fencedWrite;
   readonly sweep?: typeof sweep;
+  /** False: the message in hand is left as the queue hides it. */
+  readonly extends?: boolean;
 }
 
 export interface Simulation {
@@ -134,8 +136,9 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
     const on = machine();
     on.resume(() => {
       world.trace(() => `${on.name} receives ${JSON.stringify(receipt.wakeUp)}`);
-      const extend = (visibilityMs: number, signal: AbortSignal) =>
-        effect(on, "extend", () => receipt.extend(visibilityMs), signal, world);
+      const extend = async (visibilityMs: number, signal: AbortSignal): Promise<void> => {
+        if (mutation.extends !== false) await effect(on, "extend", () => receipt.extend(visibilityMs), signal, world);
+      };
       const base = depsOf(on);
       const handling: Handling = { machine: on, holder: "" };
       const own: RunnerDeps = {
