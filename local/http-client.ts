@@ -161,8 +161,9 @@ function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
 
 function kindOf(error: unknown): HttpErrorKind {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_SSL|ERR_TLS|EPROTO/.test(code)) return "tls";
-  return code.startsWith("HPE_") || code === "ECONNRESET" ? "protocol" : "unreachable";
+  // A certificate that is not trusted; a handshake that fails otherwise is most often with a server that has no TLS.
+  if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(code)) return "tls";
+  return /^(HPE_|ERR_SSL|EPROTO$|ECONNRESET$)/.test(code) ? "protocol" : "unreachable";
 }
 
 function failed(kind: HttpErrorKind, { method }: HttpRequest, url: URL, why: string, cause?: unknown): HttpError {

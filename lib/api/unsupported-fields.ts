@@ -28,10 +28,9 @@ export function unsupportedKustomizationFields(spec: KustomizationSpec): readonl
 export function unsupportedOciRepositoryFields(spec: OciRepositorySpec): readonly string[] {
   return named({
     "spec.verify": isSet(spec.verify),
-    "spec.serviceAccountName": isSet(spec.serviceAccountName),
-    "spec.certSecretRef": isSet(spec.certSecretRef),
     "spec.proxySecretRef": isSet(spec.proxySecretRef),
-    "spec.provider": spec.provider !== "generic",
+    // A secret wins over the identity of a cloud, which is then never asked for.
+    "spec.provider": spec.provider !== "generic" && !isSet(spec.secretRef),
   });
 }
 

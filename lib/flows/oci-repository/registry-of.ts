@@ -1,53 +1,81 @@
+import { z } from "zod";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
 import { parseDuration } from "../../core/duration.ts";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { messageOf } from "../../core/failure.ts";
+import type { TlsTrust } from "../../core/ports/http.ts";
 import { credentialsFor, type RegistryCredentials } from "../../sources/oci/docker-config.ts";
-import { type Connect, type RegistryClient } from "../../sources/oci/registry-client.ts";
+import type { Connect, RegistryClient } from "../../sources/oci/registry-client.ts";
+import { noCredential, secretData } from "./secret-data.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
+import { tlsTrust } from "./tls-trust.ts";
 
 /** The keys of an image pull secret, the present type's first. */
 const dockerConfigKeys = [".dockerconfigjson", ".dockercfg"] as const;
+const PullSecrets = z.object({ imagePullSecrets: z.array(z.object({ name: z.string() })).default([]) });
 
-/** The registry of a source, with the credentials that its secret holds for it. */
+/** The registry of a source, with the credentials and the trust that its secrets hold for it. */
 export async function registryOf(
   host: string,
-  { insecure = false, secretRef, timeout }: OciRepositorySpec,
+  spec: OciRepositorySpec,
   connect: Connect,
   of: SubjectOfRun,
 ): Promise<RegistryClient> {
-  const credentials = secretRef === undefined ? undefined : await readCredentials(host, secretRef.name, of);
+  const { insecure = false, timeout } = spec;
+  const credentials = await findCredentials(host, await pullSecrets(spec, of), of);
+  const tls = await trustOf(spec, of);
   return connect({
     host,
     insecure,
     timeoutMs: parseDuration(timeout),
-    // One flag for both, as in Flux: plain HTTP is allowed, and no certificate is checked.
-    ...(insecure ? { tls: { insecure } } : {}),
+    ...(tls === undefined ? {} : { tls }),
     ...(credentials === undefined ? {} : { credentials }),
   });
 }
 
-async function readCredentials(
+/** One flag allows plain HTTP and any certificate, as in Flux, unless a secret says which certificates. */
+async function trustOf(
+  { certSecretRef, insecure, url }: OciRepositorySpec,
+  of: SubjectOfRun,
+): Promise<TlsTrust | undefined> {
+  if (certSecretRef !== undefined) return tlsTrust(url, certSecretRef.name, of);
+  return insecure === true ? { insecure } : undefined;
+}
+
+/** The names of the secrets that may hold credentials, the object's own before its service account's. */
+async function pullSecrets(
+  { secretRef, serviceAccountName }: OciRepositorySpec,
+  { cluster, namespace, run }: SubjectOfRun,
+): Promise<readonly string[]> {
+  const own = secretRef === undefined ? [] : [secretRef.name];
+  if (serviceAccountName === undefined || serviceAccountName === "") return own;
+  const ref = { group: "", version: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName };
+  const account = await cluster.get(ref, run.signal);
+  if (account === undefined) throw noCredential(`serviceaccount '${namespace}/${serviceAccountName}' not found`);
+  const { imagePullSecrets } = PullSecrets.parse(account);
+  return [...own, ...imagePullSecrets.map(({ name }) => name)];
+}
+
+/** The first credentials for this host; none is for a registry that lets everybody in. */
+async function findCredentials(
   host: string,
-  name: string,
-  { cluster, deps, namespace, run }: SubjectOfRun,
+  names: readonly string[],
+  of: SubjectOfRun,
 ): Promise<RegistryCredentials | undefined> {
-  const failed = (why: string, cause?: unknown): Failure =>
-    new Failure("AuthenticationFailed", `failed to get credential: ${why}`, { cause });
-  const ref = { group: "", version: "v1", kind: "Secret", namespace, name };
-  const secret = await cluster.get(ref, run.signal);
-  if (secret === undefined) {
-    throw failed(`failed to get secret '${namespace}/${name}': secrets "${name}" not found`);
-  }
-  const data = secret["data"];
-  for (const key of dockerConfigKeys) {
-    const encoded: unknown = typeof data === "object" && data !== null ? Reflect.get(data, key) : undefined;
-    if (typeof encoded !== "string") continue;
+  for (const name of names) {
+    const secret = `secret '${of.namespace}/${name}'`;
+    const data = await secretData(name, of);
+    if (data === undefined) throw noCredential(`failed to get ${secret}: secrets "${name}" not found`);
+    const key = dockerConfigKeys.find((one) => data.has(one));
+    if (key === undefined) {
+      of.deps.log.warn("secret has no registry credentials", { ...of.run.key, secret: name, keys: dockerConfigKeys });
+      continue;
+    }
     try {
-      return credentialsFor(host, Buffer.from(encoded, "base64").toString());
+      const found = credentialsFor(host, data.get(key) ?? "");
+      if (found !== undefined) return found;
     } catch (error) {
-      throw failed(`secret '${namespace}/${name}', key '${key}': ${messageOf(error)}`, error);
+      throw noCredential(`${secret}, key '${key}': ${messageOf(error)}`, error);
     }
   }
-  deps.log.warn("secret has no registry credentials", { ...run.key, secret: name, keys: dockerConfigKeys });
   return undefined;
 }

@@ -43,6 +43,7 @@ const maxTags = 100_000;
 const maxTagPages = 1_000;
 const maxRememberedHosts = 1_000;
 const defaultTimeoutMs = 30_000;
+const probeTimeoutMs = 5_000;
 const accepted = [mediaTypes.manifest, mediaTypes.index, mediaTypes.dockerManifest, mediaTypes.dockerIndex].join(", ");
 const TagPage = z.object({ tags: z.array(z.string()).nullish() });
 
@@ -170,24 +171,27 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
   };
 }
 
-/** TLS first; plain HTTP only where no TLS server answers. A certificate that is not trusted is not a reason for plain HTTP. */
+/** TLS first; plain HTTP only where no TLS server answers. A certificate that is not trusted is no reason for plain HTTP. */
 async function plainOrSecure(access: RegistryAccess, http: Http, signal: AbortSignal): Promise<string> {
   const ask = (origin: string): Promise<HttpResponse> => {
-    const request = { method: "GET", url: `${origin}/v2/`, timeoutMs: 5_000, maxBytes: maxManifestBytes } as const;
+    const request = {
+      method: "GET",
+      url: `${origin}/v2/`,
+      timeoutMs: probeTimeoutMs,
+      maxBytes: maxManifestBytes,
+    } as const;
     return http.send(access.tls === undefined ? request : { ...request, tls: access.tls }, signal);
   };
+  const [secure, plain] = [`https://${access.host}`, `http://${access.host}`];
   try {
-    await ask(`https://${access.host}`);
-    return `https://${access.host}`;
-  } catch (secureError) {
-    if (!(secureError instanceof HttpError)) throw secureError;
-    try {
-      await ask(`http://${access.host}`);
-    } catch (plainError) {
-      signal.throwIfAborted();
-      throw secureError.kind === "tls" ? secureError : plainError;
-    }
-    return `http://${access.host}`;
+    await ask(secure);
+    return secure;
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.kind === "tls") throw error;
+    const { status } = await ask(plain);
+    // What a server says that wants TLS, and a client certificate too.
+    if (status === 400) throw error;
+    return plain;
   }
 }
 

@@ -39,8 +39,6 @@ describe("fields of a Kustomization that are accepted but not built yet", () => 
 describe("fields of an OCIRepository that are accepted but not built yet", () => {
   test.each([
     ["spec.verify", { verify: { provider: "cosign" } }],
-    ["spec.serviceAccountName", { serviceAccountName: "puller" }],
-    ["spec.certSecretRef", { certSecretRef: { name: "a" } }],
     ["spec.proxySecretRef", { proxySecretRef: { name: "a" } }],
     ["spec.provider", { provider: "aws" }],
   ])("%s is named", (field, spec) => {

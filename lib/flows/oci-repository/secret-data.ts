@@ -1,0 +1,25 @@
+import { Failure } from "../../core/failure.ts";
+import { isJsonObject } from "../../core/json.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/** The decoded values of a Secret in the object's own namespace, which is the only one that it may name. Undefined: not there. */
+export async function secretData(
+  name: string,
+  { cluster, namespace, run }: SubjectOfRun,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const ref = { group: "", version: "v1", kind: "Secret", namespace, name };
+  const secret = await cluster.get(ref, run.signal);
+  if (secret === undefined) return undefined;
+  const data = secret["data"];
+  const entries = isJsonObject(data) ? Object.entries(data) : [];
+  return new Map(
+    entries.flatMap(([key, value]) =>
+      typeof value === "string" ? [[key, Buffer.from(value, "base64").toString()] as const] : [],
+    ),
+  );
+}
+
+/** What Flux says of credentials that it cannot get. */
+export function noCredential(why: string, cause?: unknown): Failure {
+  return new Failure("AuthenticationFailed", `failed to get credential: ${why}`, { cause });
+}

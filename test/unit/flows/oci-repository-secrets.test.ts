@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:https";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { digestOf } from "../../../lib/core/digest.ts";
+import { ociRepository, sourceWorld, type World } from "./source-world.ts";
+
+const [certificate, key, expired] = await Promise.all(
+  ["server.crt", "server.key", "expired.crt"].map((name) =>
+    readFile(join(import.meta.dirname, "../../fixtures/tls", name), "utf8"),
+  ),
+);
+
+let world: World;
+beforeEach(async () => {
+  world = await sourceWorld();
+});
+afterEach(async () => {
+  await world.close();
+});
+
+function secret(name: string, data: Readonly<Record<string, string>>): void {
+  const encoded = Object.entries(data).map(([field, text]) => [field, Buffer.from(text).toString("base64")]);
+  const metadata = { name, namespace: "apps" };
+  world.apply({ apiVersion: "v1", kind: "Secret", metadata, data: Object.fromEntries(encoded) });
+}
+
+const Conditions = z.object({
+  conditions: z.array(z.object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })),
+});
+
+function ready() {
+  const found = Conditions.parse(world.get("app")["status"]).conditions.find(({ type }) => type === "Ready");
+  return found ?? { status: "none", reason: "none", message: "none" };
+}
+
+describe("credentials", () => {
+  const config = (password: string): string =>
+    JSON.stringify({ auths: { [world.address]: { username: "robot", password } } });
+  const asked = (): (string | undefined)[] =>
+    world.sent.filter(({ method }) => method === "HEAD").map(({ headers }) => headers?.["authorization"]);
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString("base64")}`;
+
+  /** Makes the registry ask for a login: the embedded one lets everybody in. */
+  function askForLogin(): void {
+    const open = { ...world.deps.http };
+    world.deps.http.send = async (request, signal) => {
+      const response = await open.send(request, signal);
+      if (request.headers?.["authorization"] !== undefined || request.url.endsWith("/v2/")) return response;
+      return { status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
+    };
+  }
+
+  test("are those of the secret, then those of the service account's pull secrets", async () => {
+    await world.push("latest", { "a.yaml": "a" });
+    secret("other", { ".dockerconfigjson": '{"auths":{"elsewhere":{"username":"x","password":"y"}}}' });
+    secret("pull", { ".dockerconfigjson": config("hunter2") });
+    const metadata = { name: "puller", namespace: "apps" };
+    world.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata, imagePullSecrets: [{ name: "pull" }] });
+    const spec = { url: `oci://${world.address}/app`, secretRef: { name: "other" }, serviceAccountName: "puller" };
+    world.apply(ociRepository("app", spec));
+    askForLogin();
+    await world.run();
+    expect(ready()).toMatchObject({ status: "True" });
+    expect(asked()).toEqual([undefined, basic("robot:hunter2")]);
+    expect(JSON.stringify([world.writes, world.logged])).not.toContain("hunter2");
+  });
+
+  test("11.3/76: of a secret are used whatever the provider", async () => {
+    await world.push("latest", { "a.yaml": "a" });
+    secret("pull", { ".dockerconfigjson": config("hunter2") });
+    const spec = { url: `oci://${world.address}/app`, secretRef: { name: "pull" }, provider: "aws" };
+    world.apply(ociRepository("app", spec));
+    await world.run();
+    expect(ready()).toMatchObject({ status: "True" });
+  });
+
+  test("11.3/78: a service account that is not there", async () => {
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, serviceAccountName: "nobody" }));
+    await world.run();
+    expect(ready()).toMatchObject({
+      reason: "AuthenticationFailed",
+      message: "failed to get credential: serviceaccount 'apps/nobody' not found",
+    });
+  });
+
+  test("a secret that cannot be read is told without what it holds", async () => {
+    secret("pull", { ".dockerconfigjson": "hunter2" });
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
+    await world.run();
+    expect(ready().message).toBe(
+      "failed to get credential: secret 'apps/pull', key '.dockerconfigjson': it is no JSON",
+    );
+  });
+
+  test("a secret without credentials is named in the log, and everybody's access is tried", async () => {
+    await world.push("latest", { "a.yaml": "a" });
+    secret("pull", { password: "x" });
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
+    await world.run();
+    expect(ready()).toMatchObject({ status: "True" });
+    expect(world.logged).toMatchObject([{ message: "secret has no registry credentials", fields: { secret: "pull" } }]);
+  });
+});
+
+describe("a TLS secret that cannot be used", () => {
+  test.each<readonly [what: string, data: Readonly<Record<string, string>>, message: string]>([
+    ["11.1/30: tls.crt alone", { "tls.crt": "x" }, "secret 'apps/tls' contains 'tls.crt' but missing 'tls.key'"],
+    ["tls.key alone", { "tls.key": "x" }, "secret 'apps/tls' contains 'tls.key' but missing 'tls.crt'"],
+    ["neither", { other: "x" }, "secret 'apps/tls' must contain either 'ca.crt' or both 'tls.crt' and 'tls.key'"],
+    ["a CA that is none", { "ca.crt": "hunter2" }, "failed to parse CA certificate"],
+    [
+      "a pair that is none",
+      { "tls.crt": "hunter2", "tls.key": "hunter2" },
+      "failed to parse TLS certificate and key: ",
+    ],
+  ])("%s", async (_what, data, message) => {
+    secret("tls", data);
+    const url = "oci://registry.example.test/app";
+    world.apply(ociRepository("app", { url, insecure: false, certSecretRef: { name: "tls" } }));
+    await world.run();
+    expect(ready().reason).toBe("AuthenticationFailed");
+    expect(ready().message).toContain(`failed to generate transport for '${url}': ${message}`);
+    expect(ready().message).not.toContain("hunter2");
+  });
+
+  test("one that is not there", async () => {
+    world.apply(ociRepository("app", { url: "oci://r.example.test/app", certSecretRef: { name: "tls" } }));
+    await world.run();
+    expect(ready().message).toBe(
+      "failed to generate transport for 'oci://r.example.test/app': secret 'apps/tls' not found",
+    );
+  });
+});
+
+describe("11.3/75: a registry whose certificate nobody knows", () => {
+  let server: Server;
+  let host: string;
+  beforeEach(async () => {
+    const manifest = '{"layers":[]}';
+    server = createServer({ cert: certificate, key }, (request, response) => {
+      const isManifest = request.url?.includes("/manifests/") === true;
+      response.writeHead(200, isManifest ? { "docker-content-digest": digestOf(manifest) } : {});
+      response.end(request.method === "HEAD" ? undefined : manifest);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const isReached = "no layers found in artifact";
+
+  test("is taken where the source is insecure", async () => {
+    world.apply(ociRepository("app", { url: `oci://${host}/app` }));
+    await world.run();
+    expect(ready().message).toBe(isReached);
+  });
+
+  test("is refused where it is not, and plain HTTP is not tried instead", async () => {
+    world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure: false }));
+    await world.run();
+    expect(ready().message).toMatch(/failed to determine artifact digest: GET https:.*self-signed certificate/);
+    expect(world.sent.filter(({ url }) => url.startsWith("http:"))).toEqual([]);
+  });
+
+  test("is known by certSecretRef, insecure or not", async () => {
+    secret("tls", { "ca.crt": certificate ?? "" });
+    for (const insecure of [false, true]) {
+      world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure, certSecretRef: { name: "tls" } }));
+      await world.run();
+      expect(ready().message).toBe(isReached);
+    }
+  });
+
+  test("is refused by another certSecretRef even where the source is insecure", async () => {
+    secret("tls", { "ca.crt": expired ?? "" });
+    world.apply(ociRepository("app", { url: `oci://${host}/app`, certSecretRef: { name: "tls" } }));
+    await world.run();
+    expect(ready().message).toContain("self-signed certificate");
+  });
+});
