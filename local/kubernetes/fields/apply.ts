@@ -82,7 +82,8 @@ function merged(input: ApplyInput, before: ApiObject, managers: Managers, versio
     apiVersion,
     subresource,
     time: undefined,
-    set: withoutUnowned(fieldSetOf(applied, schema)),
+    // With the name and the like, so that removal does not take the metadata that holds them for empty.
+    set: fieldSetOf(applied, schema),
   };
   const id = managerId(self);
   const last = managers.get(id);
@@ -95,7 +96,7 @@ function merged(input: ApplyInput, before: ApiObject, managers: Managers, versio
     if (manager !== "kubectl" || allowed.size > 0) throw conflictError(allowed, managers);
   }
   const isUnchanged = isSame(comparison);
-  const own: Manager = { ...self, time: isUnchanged ? last?.time : now };
+  const own: Manager = { ...self, set: withoutUnowned(self.set), time: isUnchanged ? last?.time : now };
   const result = new Map(others);
   if (isEmpty(own.set)) result.delete(id);
   else result.set(id, own);

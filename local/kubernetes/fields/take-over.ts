@@ -1,5 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
+import { type ApiObject, StatusError } from "../api-object.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
+import { typeError } from "./check-typed.ts";
 import { type Comparison, compareFields } from "./compare-fields.ts";
 import { difference, type FieldSet, intersection, isEmpty, union } from "./field-set.ts";
 import { type Managers, mapSets } from "./managers.ts";
@@ -14,7 +15,11 @@ export interface TakeOver {
   readonly comparison: Comparison;
 }
 
-/** What a change does to the managers other than `self`, each looked at in its own API version. */
+/**
+ * What a change does to the managers other than `self`, each looked at in its own API version.
+ *
+ * @throws {StatusError} 500 where another manager's version does not know a field of the object
+ */
 export function takeOver(
   before: ApiObject,
   after: ApiObject,
@@ -51,7 +56,14 @@ function compareInVersion(
 ): Comparison | undefined {
   const schema = schemaOf(version);
   const [old, fresh] = [convert(before, version), convert(after, version)];
-  return schema === undefined || old === undefined || fresh === undefined
-    ? undefined
-    : compareFields(old, fresh, schema);
+  if (schema === undefined || old === undefined || fresh === undefined) return undefined;
+  refuseUntyped(old, schema, "old");
+  refuseUntyped(fresh, schema, "new");
+  return compareFields(old, fresh, schema);
+}
+
+/** A field that the other version does not know cannot be compared there. */
+function refuseUntyped(object: ApiObject, schema: TypeSchema, side: "old" | "new"): void {
+  const error = typeError(object, schema);
+  if (error !== undefined) throw new StatusError(500, undefined, `failed to convert ${side} object: ${error}`);
 }

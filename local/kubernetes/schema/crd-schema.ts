@@ -53,11 +53,11 @@ function typeOf(raw: Json, isBelowOpen: boolean): TypeSchema {
     const name = words[word];
     if (name !== undefined) result[name] = value;
   }
-  const { properties, additionalProperties, items, not } = raw;
+  const { additionalProperties, items, not } = raw;
   return {
     ...result,
     ...(isBelowOpen ? { holdsUnknown: true } : {}),
-    ...(isJsonObject(properties) ? { properties: propertiesOf(properties, raw, isOpen) } : {}),
+    ...propertiesOf(raw, isOpen),
     ...(additionalProperties === undefined || additionalProperties === false
       ? {}
       : {
@@ -72,11 +72,13 @@ function typeOf(raw: Json, isBelowOpen: boolean): TypeSchema {
   };
 }
 
-function propertiesOf(properties: JsonObject, holder: JsonObject, isOpen: boolean): Record<string, TypeSchema> {
-  const own = Object.fromEntries(
-    Object.entries(properties).map(([field, property]) => [field, typeOf(property, isOpen)]),
-  );
-  return holder["x-kubernetes-embedded-resource"] === true ? { ...own, ...objectProperties() } : own;
+/** An embedded resource has the metadata of any object, whether its schema says so or not. */
+function propertiesOf(raw: JsonObject, isOpen: boolean): Pick<TypeSchema, "properties"> {
+  const { properties } = raw;
+  const isEmbedded = raw["x-kubernetes-embedded-resource"] === true;
+  if (!isJsonObject(properties)) return isEmbedded ? { properties: objectProperties() } : {};
+  const own = Object.fromEntries(Object.entries(properties).map(([field, type]) => [field, typeOf(type, isOpen)]));
+  return { properties: isEmbedded ? { ...own, ...objectProperties() } : own };
 }
 
 function listOf(word: "allOf" | "anyOf" | "oneOf", raw: JsonObject): Record<string, readonly TypeSchema[]> {
