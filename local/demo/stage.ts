@@ -11,7 +11,7 @@ import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { httpClient } from "../http-client.ts";
-import { type SluiceProcess, startSluiceProcess } from "./sluice-process.ts";
+import { type SluiceProcess, startSluiceProcess } from "../sluice-process.ts";
 
 export const namespace = "default";
 export const appName = "oddy-test";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { isJsonObject } from "../../lib/core/json.ts";
 import { type LiveObject, type Manifest, refOf } from "../../lib/core/manifest.ts";
 import { subject } from "../../lib/core/object-ref.ts";
+import type { LoggedRequest } from "../sluice-process.ts";
 import { readManifests } from "./read-manifests.ts";
-import type { LoggedRequest } from "./sluice-process.ts";
 import { appName, mustBe, namespace, type Stage, until } from "./stage.ts";
 
 /** What a scene has to say: a line, and the hops it took in milliseconds. */

@@ -27,10 +27,23 @@ export interface LoggedRequest extends z.infer<typeof RequestLine> {
   readonly at: number;
 }
 
+/** One run of a flow that ended, as the log tells. */
+const EndLine = z.object({
+  time: z.string(),
+  message: z.literal("reconcile finished"),
+  key: z.object({ kind: z.string(), name: z.string() }),
+  outcome: z.string(),
+  durationMs: z.number(),
+});
+export type LoggedEnd = Omit<z.infer<typeof EndLine>, "message" | "time"> & { readonly at: number };
+
 export interface SluiceProcess {
+  readonly pid: number;
   readonly ready: Ready;
   /** Every request to the API server since the start, in the order of the answers. */
   readonly requests: readonly LoggedRequest[];
+  /** Every run that ended since the start. */
+  readonly ends: readonly LoggedEnd[];
   /** SIGTERM; answers the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL. */
@@ -41,24 +54,34 @@ export interface SluiceProcess {
 
 /** Starts `sluice local` as a process of its own, as a user would, and waits until it is ready. */
 export async function startSluiceProcess(args: readonly string[], signal: AbortSignal): Promise<SluiceProcess> {
-  const main = join(import.meta.dirname, "../main.ts");
+  const main = join(import.meta.dirname, "main.ts");
   const child = spawn(process.execPath, [main, "--json", "--verbose", ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const requests: LoggedRequest[] = [];
+  const ends: LoggedEnd[] = [];
   const errors: string[] = [];
   let listener: ((request: LoggedRequest) => boolean) | undefined;
   createInterface({ input: child.stderr }).on("line", (line) => {
-    const request = requestOf(line);
-    if (request === undefined) {
+    const logged = Line.safeParse(parsed(line));
+    if (!logged.success) {
       errors.push(line);
       return;
     }
+    const at = Date.parse(logged.data.time);
+    if (logged.data.message === "reconcile finished") {
+      const { key, outcome, durationMs } = logged.data;
+      ends.push({ key, outcome, durationMs, at });
+      return;
+    }
+    const request = { ...logged.data, at };
     requests.push(request);
     if (listener?.(request)) listener = undefined;
   });
   const ready = await readyOf(child, errors, signal);
   return {
+    pid: child.pid ?? 0,
     ready,
     requests,
+    ends,
     stop: () => ended(child, "SIGTERM"),
     kill: async () => {
       await ended(child, "SIGKILL");
@@ -90,8 +113,13 @@ async function ended(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): Promis
   return child.exitCode;
 }
 
-function requestOf(line: string): LoggedRequest | undefined {
-  if (!line.includes('"api request"')) return undefined;
-  const request = RequestLine.safeParse(JSON.parse(line));
-  return request.success ? { ...request.data, at: Date.parse(request.data.time) } : undefined;
+const Line = z.discriminatedUnion("message", [RequestLine, EndLine]);
+
+/** A line of the log, or whatever else somebody wrote there. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return line;
+  }
 }

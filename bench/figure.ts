@@ -1,0 +1,37 @@
+/** One figure: what was measured, of how many runs, and the most it may be. */
+export interface Figure {
+  readonly figure: string;
+  readonly unit: "ms" | "MB" | "percent of a core" | "requests";
+  readonly runs: number;
+  readonly min: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly max: number;
+  /** What the project promises, and of which statistic. */
+  readonly limit?: { readonly of: "median" | "p95" | "max"; readonly atMost: number };
+}
+
+export function figure(
+  name: string,
+  unit: Figure["unit"],
+  samples: readonly number[],
+  limit?: Figure["limit"],
+): Figure {
+  const sorted = samples.toSorted((a, b) => a - b);
+  const at = (share: number) =>
+    round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN);
+  return {
+    figure: name,
+    unit,
+    runs: sorted.length,
+    min: at(0),
+    median: at(0.5),
+    p95: at(0.95),
+    max: at(1),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Figure, figure } from "./figure.ts";
+import { type SluiceUnderTest, sluiceUnderTest } from "./sluice-under-test.ts";
+
+const rounds = 12;
+const manifests = join(import.meta.dirname, "../examples/oddy-test/manifests");
+
+/** The field report's Kustomization of four objects: first apply, unchanged, and from the push to the first write. */
+export async function fourObjects(): Promise<readonly Figure[]> {
+  await using sluice = await sluiceUnderTest();
+  const first: number[] = [];
+  const unchanged: number[] = [];
+  const lists: number[] = [];
+  const toFirstWrite: number[] = [];
+  // The first round warms up and is not counted.
+  for (let round = 0; round <= rounds; round++) {
+    const name = `four-${round}`;
+    await sluice.follow(name);
+    // Before the push both have looked and found nothing, and now listen.
+    await sluice.end(name, 1);
+    const { revision, at } = await sluice.push(name, await filesNamed(`bench-${round}`));
+    await sluice.ready(name, revision);
+    const applied = await lastEnd(sluice, name);
+    const write = sluice.process.requests.find(
+      (request) => request.at >= at && request.verb === "apply" && !request.dryRun,
+    );
+    const seen = sluice.process.requests.length;
+    const again = await sluice.reconcile(name);
+    if (round === 0) continue;
+    first.push(applied);
+    toFirstWrite.push((write?.at ?? Number.NaN) - at);
+    unchanged.push(again);
+    lists.push(sluice.process.requests.slice(seen).filter(({ verb }) => verb === "list").length);
+  }
+  return [
+    figure("four objects, first apply, handler", "ms", first, { of: "median", atMost: 60 }),
+    figure("four objects, unchanged, handler", "ms", unchanged, { of: "median", atMost: 15 }),
+    figure("four objects, unchanged, lists (one a kind)", "requests", lists, { of: "max", atMost: 4 }),
+    figure("push to first write", "ms", toFirstWrite, { of: "p95", atMost: 150 }),
+  ];
+}
+
+async function lastEnd(sluice: SluiceUnderTest, name: string): Promise<number> {
+  const ends = () => sluice.process.ends.filter(({ key }) => key.kind === "Kustomization" && key.name === name);
+  const applied = ends().findIndex(({ outcome }) => outcome === "applied");
+  return sluice.end(name, applied === -1 ? ends().length + 1 : applied + 1);
+}
+
+async function filesNamed(prefix: string): Promise<Record<string, string>> {
+  const files = ["deployment.yaml", "hpa.yaml", "pdb.yaml", "service.yaml"];
+  const texts = await Promise.all(files.map((file) => readFile(join(manifests, file), "utf8")));
+  return Object.fromEntries(files.map((file, index) => [file, (texts[index] ?? "").replaceAll("oddy-test", prefix)]));
+}

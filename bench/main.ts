@@ -1,0 +1,25 @@
+import { cpus } from "node:os";
+import { demoTime } from "./demo-time.ts";
+import { dependencyHop } from "./dependency-hop.ts";
+import { fourObjects } from "./four-objects.ts";
+import { idle } from "./idle.ts";
+import { twoThousandObjects } from "./two-thousand-objects.ts";
+
+/** `npm run bench [NAME…]`: one JSON line a figure; exit status 1 where one is over its limit. */
+const benches = { fourObjects, dependencyHop, twoThousandObjects, idle, demoTime } as const;
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in benches));
+if (unknown.length > 0) {
+  process.stderr.write(`no bench named ${unknown.join(", ")}: there are ${Object.keys(benches).join(", ")}\n`);
+  process.exit(2);
+}
+process.stdout.write(`${JSON.stringify({ machine: cpus()[0]?.model, cores: cpus().length, node: process.version })}\n`);
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  for (const line of await bench()) {
+    const isOver = line.limit !== undefined && !(line[line.limit.of] <= line.limit.atMost);
+    process.stdout.write(`${JSON.stringify({ ...line, ...(isOver ? { over: true } : {}) })}\n`);
+    if (isOver) process.exitCode = 1;
+  }
+}
+process.exit();

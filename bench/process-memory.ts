@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Resident memory of a process and all that it started, in MB (10^6 bytes). */
+export function residentMb(pid: number): number {
+  return treeOf(pid).reduce((sum, each) => sum + statusKb(each, "VmRSS"), 0) / 1000;
+}
+
+/** The most that the process itself ever had resident, in MB; children that ended are not in it. */
+export function peakMb(pid: number): number {
+  return statusKb(pid, "VmHWM") / 1000;
+}
+
+/** Seconds of processor time that the process and its children have used. */
+export function cpuSeconds(pid: number): number {
+  return treeOf(pid).reduce((sum, each) => {
+    const fields = read(each, "stat").split(") ")[1]?.split(" ") ?? [];
+    return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
+  }, 0);
+}
+
+/** Samples the memory of a process tree until stopped; answers the most that was seen at once. */
+export function watchPeak(pid: number): { stop(): number } {
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, residentMb(pid));
+  }, 20);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return Math.max(most, peakMb(pid));
+    },
+  };
+}
+
+function treeOf(pid: number): readonly number[] {
+  const parents = new Map(
+    readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => [Number(name), Number(read(Number(name), "stat").split(") ")[1]?.split(" ")[1] ?? 0)]),
+  );
+  const tree = [pid];
+  for (const member of tree)
+    tree.push(...[...parents].filter(([, parent]) => parent === member).map(([child]) => child));
+  return tree;
+}
+
+function statusKb(pid: number, field: "VmRSS" | "VmHWM"): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(read(pid, "status"))?.[1] ?? 0) * 1.024;
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    // The process has ended in between.
+    return "";
+  }
+}
