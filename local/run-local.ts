@@ -1,3 +1,4 @@
+import "./small-heap.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import { followLauncher } from "./follow-launcher.ts";
 import { type LocalOptions, type LocalSluice, startLocal } from "./start-local.ts";
