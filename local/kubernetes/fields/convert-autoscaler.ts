@@ -2,9 +2,15 @@ import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json
 import type { ApiObject } from "../api-object.ts";
 import { isList } from "./type-shape.ts";
 
-const metricsAnnotation = "autoscaling.alpha.kubernetes.io/metrics";
+const prefix = "autoscaling.alpha.kubernetes.io/";
+/** The annotations in which a v1 object carries what only v2 has fields for. */
+const annotation = {
+  metrics: `${prefix}metrics`,
+  behavior: `${prefix}behavior`,
+  conditions: `${prefix}conditions`,
+  currentMetrics: `${prefix}current-metrics`,
+} as const;
 const defaultUtilization = 80;
-const behaviorAnnotation = "autoscaling.alpha.kubernetes.io/behavior";
 
 /** A HorizontalPodAutoscaler between autoscaling/v1 and v2: what v1 cannot say travels in its annotations. */
 export function convertAutoscaler(object: ApiObject, apiVersion: string): ApiObject {
@@ -13,75 +19,99 @@ export function convertAutoscaler(object: ApiObject, apiVersion: string): ApiObj
 }
 
 function toV1(object: ApiObject): ApiObject {
-  const { spec, metadata } = object;
-  if (!isJsonObject(spec)) return { ...object, apiVersion: "autoscaling/v1" };
-  const { metrics, behavior, ...rest } = spec;
-  const list: readonly Json[] = Array.isArray(metrics) ? metrics : [];
-  const cpu = list.find((metric) => utilizationOf(metric) !== undefined);
-  const others = list.filter((metric) => metric !== cpu);
-  const utilization = cpu === undefined ? undefined : utilizationOf(cpu);
+  const { metrics, behavior, ...spec } = objectAt(object, "spec");
+  const { currentMetrics, conditions, ...status } = objectAt(object, "status");
+  const wanted = split(metrics, "target");
+  const current = split(currentMetrics, "current");
+  const annotations = {
+    ...objectAt(objectAt(object, "metadata"), "annotations"),
+    ...carried(annotation.metrics, wanted.others),
+    ...carried(annotation.behavior, behavior),
+    ...carried(annotation.conditions, conditions),
+    ...carried(annotation.currentMetrics, current.others),
+  };
   return {
-    ...object,
-    apiVersion: "autoscaling/v1",
-    ...metadataWith(metadata, {
-      ...(others.length === 0 ? {} : { [metricsAnnotation]: JSON.stringify(others) }),
-      ...(behavior === undefined || behavior === null ? {} : { [behaviorAnnotation]: JSON.stringify(behavior) }),
-    }),
-    spec: { ...rest, ...(utilization === undefined ? {} : { targetCPUUtilizationPercentage: utilization }) },
+    ...withParts(object, "autoscaling/v1", annotations),
+    ...part(object, "spec", { ...spec, ...field("targetCPUUtilizationPercentage", wanted.utilization) }),
+    ...part(object, "status", { ...status, ...field("currentCPUUtilizationPercentage", current.utilization) }),
   };
 }
 
 function toV2(object: ApiObject, apiVersion: string): ApiObject {
-  const { spec, metadata } = object;
-  if (!isJsonObject(spec)) return { ...object, apiVersion };
-  const { targetCPUUtilizationPercentage: target, ...rest } = spec;
-  const annotations = annotationsOf(metadata);
-  const { [metricsAnnotation]: metricsText, [behaviorAnnotation]: behaviorText, ...kept } = annotations;
-  const others = parsed(metricsText);
-  const metrics: readonly Json[] = [
-    ...(isList(others) ? others : []),
-    ...(typeof target === "number" ? [cpuMetric(target)] : []),
-  ];
-  const behavior = parsed(behaviorText);
+  const { targetCPUUtilizationPercentage: target, ...spec } = objectAt(object, "spec");
+  const { currentCPUUtilizationPercentage: used, ...status } = objectAt(object, "status");
+  const {
+    [annotation.metrics]: metricsText,
+    [annotation.behavior]: behaviorText,
+    [annotation.conditions]: conditionsText,
+    [annotation.currentMetrics]: currentText,
+    ...annotations
+  } = objectAt(objectAt(object, "metadata"), "annotations");
+  const metrics = [...listIn(metricsText), ...cpuMetrics("target", target)];
+  const currentMetrics = [...listIn(currentText), ...cpuMetrics("current", used)];
+  // A v2 object is never without metrics, also while fields are removed by a manager that wrote in v2.
+  const wanted = metrics.length === 0 ? cpuMetrics("target", defaultUtilization) : metrics;
   return {
-    ...object,
-    apiVersion,
-    ...(isJsonObject(metadata) ? { metadata: withAnnotations(metadata, kept) } : {}),
-    spec: {
-      ...rest,
-      // A v2 object is never without metrics, also while fields are removed by a manager that wrote in v2.
-      metrics: metrics.length === 0 ? [cpuMetric(defaultUtilization)] : metrics,
-      ...(behavior === undefined ? {} : { behavior }),
-    },
+    ...withParts(object, apiVersion, annotations),
+    ...part(object, "spec", { ...spec, metrics: wanted, ...field("behavior", parsed(behaviorText)) }),
+    ...part(object, "status", {
+      ...status,
+      ...field("conditions", parsed(conditionsText)),
+      ...(currentMetrics.length === 0 ? {} : { currentMetrics }),
+    }),
   };
 }
 
-function cpuMetric(averageUtilization: number): Json {
-  return { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } };
+/** The one metric that v1 has a field for, average utilization of CPU, and all others. */
+function split(
+  metrics: Json | undefined,
+  side: "target" | "current",
+): { readonly utilization?: number; readonly others?: Json } {
+  const list = isList(metrics) ? metrics : [];
+  const others = list.filter((metric) => utilizationOf(metric, side) === undefined);
+  const utilization = list.map((metric) => utilizationOf(metric, side)).find((percent) => percent !== undefined);
+  return { ...(utilization === undefined ? {} : { utilization }), ...(others.length === 0 ? {} : { others }) };
 }
 
-/** The percentage of a metric that v1 can say: average utilization of CPU. */
-function utilizationOf(metric: Json): number | undefined {
-  const resource = isJsonObject(metric) ? metric["resource"] : undefined;
-  if (!isJsonObject(resource) || resource["name"] !== "cpu" || !isJsonObject(resource["target"])) return undefined;
-  const { averageUtilization } = resource["target"];
-  return typeof averageUtilization === "number" ? averageUtilization : undefined;
+function utilizationOf(metric: Json, side: "target" | "current"): number | undefined {
+  const resource = isJsonObject(metric) ? objectAt(metric, "resource") : {};
+  const { averageUtilization } = objectAt(resource, side);
+  return resource["name"] === "cpu" && typeof averageUtilization === "number" ? averageUtilization : undefined;
 }
 
-function metadataWith(metadata: Json | undefined, annotations: JsonObject): { readonly metadata?: Json } {
-  if (!isJsonObject(metadata)) return {};
-  if (Object.keys(annotations).length === 0) return { metadata };
-  return { metadata: withAnnotations(metadata, { ...annotationsOf(metadata), ...annotations }) };
+function cpuMetrics(side: "target" | "current", averageUtilization: Json | undefined): readonly Json[] {
+  if (typeof averageUtilization !== "number") return [];
+  const value = side === "target" ? { type: "Utilization", averageUtilization } : { averageUtilization };
+  return [{ type: "Resource", resource: { name: "cpu", [side]: value } }];
 }
 
-function withAnnotations(metadata: JsonObject, annotations: JsonObject): JsonObject {
-  const { annotations: _, ...rest } = metadata;
-  return Object.keys(annotations).length === 0 ? rest : { ...rest, annotations };
+function withParts(object: ApiObject, apiVersion: string, annotations: JsonObject): ApiObject {
+  if (!isJsonObject(object["metadata"])) return { ...object, apiVersion };
+  const { annotations: _, ...metadata } = object["metadata"];
+  const isEmpty = Object.keys(annotations).length === 0;
+  return { ...object, apiVersion, metadata: isEmpty ? metadata : { ...metadata, annotations } };
 }
 
-function annotationsOf(metadata: Json | undefined): JsonObject {
-  const annotations = isJsonObject(metadata) ? metadata["annotations"] : undefined;
-  return isJsonObject(annotations) ? annotations : {};
+function part(object: ApiObject, name: "spec" | "status", value: JsonObject): JsonObject {
+  return isJsonObject(object[name]) ? { [name]: value } : {};
+}
+
+function field(name: string, value: Json | undefined): JsonObject {
+  return value === undefined ? {} : { [name]: value };
+}
+
+function carried(name: string, value: Json | undefined): JsonObject {
+  return value === undefined || value === null ? {} : { [name]: JSON.stringify(value) };
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = object[name];
+  return isJsonObject(value) ? value : {};
+}
+
+function listIn(text: Json | undefined): readonly Json[] {
+  const value = parsed(text);
+  return isList(value) ? value : [];
 }
 
 function parsed(text: Json | undefined): Json | undefined {
