@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../../lib/core/canonical-json.ts";
 import type { Json, JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "../rules/json-fields.ts";
+import { objectOf, objectsOf, textOf, textsOf, without } from "../rules/json-fields.ts";
 import type { ResourceName } from "./controller-client.ts";
 
 export function metadataOf(object: ApiObject): JsonObject {
@@ -28,8 +28,14 @@ export function finalizersOf(object: ApiObject): readonly string[] {
   return textsOf(metadataOf(object), "finalizers");
 }
 
+/** The object with these fields in its metadata; one that is left empty goes, as the server would not store it. */
 export function withMetadata(object: ApiObject, change: JsonObject): ApiObject {
-  return { ...object, metadata: { ...metadataOf(object), ...change } };
+  const empty = Object.keys(change).filter((field) => isEmpty(change[field]));
+  return { ...object, metadata: without({ ...metadataOf(object), ...change }, ...empty) };
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
 export function withoutFinalizer(object: ApiObject, finalizer: string): ApiObject {

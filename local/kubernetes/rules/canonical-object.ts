@@ -30,7 +30,12 @@ function canonicalStruct(object: JsonObject, schema: TypeSchema, parent: string)
       if ((field === "apiVersion" || field === "kind") && parent === "") result[field] = value;
       continue;
     }
-    const canonical = field === "managedFields" ? value : canonicalValue(value, property, field);
+    if (field === "managedFields") {
+      // As the request has it: an empty list is what clears the managers.
+      result[field] = value;
+      continue;
+    }
+    const canonical = canonicalValue(value, property, field);
     if (canonical !== undefined && !isOmitted(field, canonical, property, required, parent)) result[field] = canonical;
   }
   for (const field of required) {

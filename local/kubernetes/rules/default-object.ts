@@ -53,8 +53,7 @@ const kindDefaults: Readonly<Record<string, (object: JsonObject, gvk: Gvk) => Js
   "apps/ReplicaSet": ofSpec(replicaSetDefaults),
   "batch/Job": (job) => withTemplateLabels(ofSpec(jobDefaults)(job)),
   "batch/CronJob": ofSpec(cronJobDefaults),
-  "autoscaling/HorizontalPodAutoscaler": (object, gvk) =>
-    ofSpec(gvk.version === "v1" ? (spec) => withDefaults(spec, { minReplicas: 1 }) : autoscalerDefaults)(object),
+  "autoscaling/HorizontalPodAutoscaler": horizontalPodAutoscalerDefaults,
   "networking.k8s.io/NetworkPolicy": ofSpec(networkPolicyDefaults),
   "networking.k8s.io/IngressClass": ofSpec((spec) =>
     mapObject(spec, "parameters", (parameters) => withDefaults(parameters, { scope: "Cluster" })),
@@ -80,6 +79,14 @@ const kindDefaults: Readonly<Record<string, (object: JsonObject, gvk: Gvk) => Js
 
 function ofSpec(defaults: Defaults): Defaults {
   return (object) => ({ ...object, spec: defaults(objectOf(object, "spec") ?? {}) });
+}
+
+/** Of v2 also the list of metrics in the status, which is written even when there are none. */
+function horizontalPodAutoscalerDefaults(object: JsonObject, { version }: Gvk): JsonObject {
+  if (version === "v1") return ofSpec((spec) => withDefaults(spec, { minReplicas: 1 }))(object);
+  return mapObject(ofSpec(autoscalerDefaults)(object), "status", (status) =>
+    withDefaults(status, { currentMetrics: null }),
+  );
 }
 
 function namespaceDefaults(namespace: JsonObject): JsonObject {

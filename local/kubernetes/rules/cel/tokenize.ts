@@ -6,20 +6,30 @@ export interface Token {
 }
 
 const pattern =
-  /\s*(?:\/\/[^\n]*\s*)*(?:(?<number>0x[0-9a-fA-F]+u?|\d+\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+|[uU])?)|(?<raw>[rR])?(?<text>"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?<name>[A-Za-z_][A-Za-z0-9_]*)|(?<operator>&&|\|\||[=!<>]=|[-+*/%<>!?:.,()[\]{}]))/y;
+  /(?:(?<number>0x[0-9a-fA-F]+u?|\d+\.\d+(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+|[uU])?)|(?<raw>[rR])?(?<text>"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?<name>[A-Za-z_][A-Za-z0-9_]*)|(?<operator>&&|\|\||[=!<>]=|[-+*/%<>!?:.,()[\]{}]))/y;
+
+const space = /(?:\s+|\/\/[^\n]*)*/y;
 
 /** The tokens of a CEL expression, ended by one of kind `end`. */
 export function tokenize(expression: string): readonly Token[] {
   const tokens: Token[] = [];
-  pattern.lastIndex = 0;
-  while (expression.slice(pattern.lastIndex).trim() !== "") {
-    const at = pattern.lastIndex;
+  let at = endOfSpace(expression, 0);
+  while (at < expression.length) {
+    pattern.lastIndex = at;
     const groups = pattern.exec(expression)?.groups;
     if (groups === undefined)
       throw new CelFailure(`Syntax error: token recognition error at: '${expression.slice(at).trim()}'`);
     tokens.push(tokenOf(groups));
+    at = endOfSpace(expression, pattern.lastIndex);
   }
   return [...tokens, { kind: "end", text: "" }];
+}
+
+/** Where the white space and comments from here on end. */
+function endOfSpace(expression: string, from: number): number {
+  space.lastIndex = from;
+  space.exec(expression);
+  return space.lastIndex;
 }
 
 function tokenOf(groups: Readonly<Record<string, string | undefined>>): Token {

@@ -127,7 +127,13 @@ export function metadataUpdateErrors(object: ApiObject, old: ApiObject): Errors 
   const immutable = immutableFields
     .filter((field) => !isSame(metadata[field], before[field]))
     .map((field) => invalidValue(`metadata.${field}`, metadata[field] ?? null, "field is immutable"));
-  return [...newFinalizerErrors(metadata, before), ...immutable];
+  return [
+    ...newFinalizerErrors(metadata, before),
+    ...immutable,
+    ...labelErrors(objectOf(metadata, "labels"), "metadata.labels"),
+    ...annotationErrors(objectOf(metadata, "annotations"), "metadata.annotations"),
+    ...ownerErrors(objectsOf(metadata, "ownerReferences")),
+  ];
 }
 
 function newFinalizerErrors(metadata: JsonObject, before: JsonObject): Errors {

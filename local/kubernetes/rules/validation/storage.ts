@@ -178,20 +178,24 @@ const maxUserPriority = 1_000_000_000;
 export function priorityClassErrors(object: JsonObject): Errors {
   const name = textOf(objectOf(object, "metadata"), "name");
   const value = numberOf(object, "value") ?? 0;
-  if (name.startsWith("system-")) {
-    return [
-      forbidden(
-        "metadata.name",
-        "priority class names with 'system-' prefix are reserved for system use only. error: not a system priority class",
-      ),
-    ];
-  }
+  if (name.startsWith("system-")) return systemClassErrors(name, value);
   return [
     ...(value > maxUserPriority
       ? [forbidden("value", `maximum allowed value of a user defined priority is ${maxUserPriority}`)]
       : none),
     ...oneOf("preemptionPolicy", textOf(object, "preemptionPolicy"), ["Never", "PreemptLowerPriority"]),
   ];
+}
+
+const systemClasses: Readonly<Record<string, number>> = {
+  "system-node-critical": 2_000_001_000,
+  "system-cluster-critical": 2_000_000_000,
+};
+
+function systemClassErrors(name: string, value: number): Errors {
+  const text =
+    "priority class names with 'system-' prefix are reserved for system use only. error: value of system priority class does not match";
+  return systemClasses[name] === value ? none : [forbidden("metadata.name", text)];
 }
 
 export function priorityClassUpdateErrors(object: JsonObject, old: JsonObject): Errors {
