@@ -23,8 +23,9 @@ export function kubectlEngine(kubectl: string): Engine {
 
 function start(kubectl: string, folder: string, { maxMemoryBytes }: EngineLimits): ChildProcess {
   const addressSpaceKb = Math.floor(Math.max(maxMemoryBytes, minAddressSpaceBytes) / 1024);
-  // The limit has to be set by a process that then becomes kubectl: there is no other way from Node.
-  const script = 'ulimit -v "$1" && ulimit -c 0 && exec "$2" kustomize --load-restrictor LoadRestrictionsNone "$3"';
+  // The limit has to be set by a process that then becomes kubectl: there is no other way from Node. macOS has none.
+  const limit = process.platform === "linux" ? 'ulimit -v "$1" && ' : "";
+  const script = `${limit}ulimit -c 0 && exec "$2" kustomize --load-restrictor LoadRestrictionsNone "$3"`;
   return spawn("/bin/sh", ["-c", script, "sh", String(addressSpaceKb), kubectl, folder], {
     cwd: folder,
     env: { GOMEMLIMIT: String(Math.floor(addressSpaceKb * 1024 * 0.6)), GOMAXPROCS: "2" },
@@ -75,6 +76,9 @@ function run(child: ChildProcess, limits: EngineLimits, signal: AbortSignal): Pr
 
 /** Tells the engine's own refusal from a run that came to its limits or never began. */
 function verdict(complaint: string, code: number | null): [EngineError["fault"], string] {
+  if (complaint.includes("(0 in use)")) {
+    return ["unavailable", "kubectl did not start: its address space is too small for it"];
+  }
   const refusal = /^error: ([\s\S]*)/m.exec(complaint)?.[1]?.trim();
   if (refusal !== undefined) return ["refused", refusal];
   if (

@@ -5,7 +5,7 @@ import type { PlainFile, PlainSpec } from "./build-plain.ts";
 import { type ParsedOutput, parseOutput } from "./parse-output.ts";
 
 /** What is larger than this is read in a thread of its own, so that it holds nobody up and its memory is its own. */
-const offThreadBytes = 512 * 1024;
+const offThreadBytes = 256 * 1024;
 const timeLimitMs = 10_000;
 const maxHeapMb = 512;
 

@@ -22,6 +22,7 @@ const maxDepth = 100;
  * {@link Undecided} for everything else, and {@link Unacceptable} for what nobody should read.
  */
 export function readDocument(document: DocumentText): Json | undefined {
+  if (/^\s*$/.test(document.text)) return undefined;
   const events = parse(document);
   if (events.length === 0) return undefined;
   refuseAliasBomb(events, document);

@@ -35,7 +35,9 @@ function removeFromMapping(mapping: JsonObject, path: string): Json | undefined 
 
 function removeFromList(list: readonly Json[], path: string): Json | undefined {
   const [element = "", index, keys = ""] =
-    /^\[(?:(\d+)|((?:[A-Za-z]+=(?:"(?:[^"\\]|\\.)*"|[^",\]]+),?)+))\]/.exec(path) ?? [];
+    /^\[(?:(\d+)|([A-Za-z]+=(?:"(?:[^"\\]|\\.)*"|[^",=\]]+)(?:,[A-Za-z]+=(?:"(?:[^"\\]|\\.)*"|[^",=\]]+))*))\]/.exec(
+      path,
+    ) ?? [];
   if (element === "") return undefined;
   const at = index === undefined ? list.findIndex((item) => hasKeys(item, keys)) : Number(index);
   const changed = removeAt(list[at] ?? null, path.slice(element.length));
@@ -45,7 +47,7 @@ function removeFromList(list: readonly Json[], path: string): Json | undefined {
 /** Whether an item of a keyed list is the one with these keys. A key that it does not have was filled in by a default. */
 function hasKeys(item: Json, keys: string): boolean {
   if (!isJsonObject(item)) return false;
-  return [...keys.matchAll(/([A-Za-z]+)=("(?:[^"\\]|\\.)*"|[^",\]]+)/g)].every(([, key = "", text = ""]) => {
+  return [...keys.matchAll(/([A-Za-z]+)=("(?:[^"\\]|\\.)*"|[^",=\]]+)/g)].every(([, key = "", text = ""]) => {
     const value = item[key];
     return value === undefined || JSON.stringify(value) === text;
   });

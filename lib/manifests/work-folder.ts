@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Failure, messageOf } from "../core/failure.ts";
 import { mapLimit } from "../core/map-limit.ts";
 import type { ArtifactTree } from "./artifact-tree.ts";
 
@@ -17,9 +18,7 @@ export async function workFolder(
   replaced: ReadonlyMap<string, string>,
   signal: AbortSignal,
 ): Promise<WorkFolder> {
-  await mkdir(parent, { recursive: true });
-  await removeLeftovers(parent);
-  const path = await realpath(await mkdtemp(join(parent, `build-${process.pid}-`)));
+  const path = await freshFolder(parent);
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
   try {
     for (const folder of [...tree.folders].toSorted()) await mkdir(join(path, folder), { recursive: true });
@@ -27,9 +26,26 @@ export async function workFolder(
     await mapLimit(files, concurrency, ([name, content]) => write(join(path, name), content), signal);
   } catch (error) {
     await remove();
-    throw error;
+    signal.throwIfAborted();
+    throw unwritable(error, path, parent);
   }
   return { path, [Symbol.asyncDispose]: remove };
+}
+
+async function freshFolder(parent: string): Promise<string> {
+  try {
+    await mkdir(parent, { recursive: true });
+    await removeLeftovers(parent);
+    return await realpath(await mkdtemp(join(parent, `build-${process.pid}-`)));
+  } catch (error) {
+    throw unwritable(error, parent, parent);
+  }
+}
+
+/** The artifact may hold what no file system takes, or the disk may be full: neither is a bug. */
+function unwritable(error: unknown, path: string, shown: string): Failure {
+  const message = `failed to write the artifact to the work folder: ${messageOf(error).replaceAll(path, shown)}`;
+  return new Failure("DirectoryCreationFailed", message, { cause: error });
 }
 
 /** What runs of processes that were killed have left: it may hold secrets. */

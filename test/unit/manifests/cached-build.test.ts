@@ -21,7 +21,11 @@ test("the same artifact, spec and owner is built once; any other is another buil
 
 test("what was not used for longest is forgotten first, and what is larger than all room at once", async () => {
   const archive = await artifactOf({ "a.yaml": configMap("a") });
-  const inputs = ["team-x", "team-y", "team-z"].map((targetNamespace) => ({ archive, spec: { targetNamespace }, owner }));
+  const inputs = ["team-x", "team-y", "team-z"].map((targetNamespace) => ({
+    archive,
+    spec: { targetNamespace },
+    owner,
+  }));
   const [x = inputs[0], y = inputs[0], z = inputs[0]] = inputs;
   if (x === undefined || y === undefined || z === undefined) throw new Error("three inputs");
   const { bytes } = await cachedBuild(deps)(x, signal);
@@ -33,6 +37,21 @@ test("what was not used for longest is forgotten first, and what is larger than 
   expect(await build(y, signal)).not.toBe(builtY);
   const roomless = cachedBuild(deps, bytes - 1);
   expect(await roomless(x, signal)).not.toBe(await roomless(x, signal));
+});
+
+test("an artifact that no disk takes fails with words of its own", async () => {
+  const archive = await artifactOf({ "kustomization.yaml": "resources: []\n", [`${"a".repeat(300)}.txt`]: "" });
+  const workFolder = await mkdtemp(join(tmpdir(), "sluice-full-"));
+  try {
+    const building = cachedBuild({ ...deps, workFolder })({ archive, spec: {}, owner }, signal);
+    await expect(building).rejects.toMatchObject({
+      reason: "DirectoryCreationFailed",
+      message: expect.stringContaining("failed to write the artifact to the work folder: ENAMETOOLONG"),
+    });
+    expect(await readdir(workFolder)).toEqual([]);
+  } finally {
+    await rm(workFolder, { recursive: true });
+  }
 });
 
 test("the next run removes what killed processes have left, and only that", async () => {
