@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
+import type { RecordedCase } from "./recorded-case.ts";
+import { type Replay, replayCase } from "./replay-case.ts";
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Runs a case on a cluster of its own; answers what differs first, or `undefined`. */
+export async function runCase(recorded: RecordedCase): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-golden-"));
+  const kubernetes = await startKubernetes({
+    stateFolder: join(folder, "state"),
+    port: 0,
+    controllers: recorded.needs === "controllers",
+    log: quiet,
+  });
+  try {
+    const adminToken = /token: (\w+)/.exec(kubernetes.kubeconfig())?.[1] ?? "";
+    const replay: Replay = { kubernetes, adminToken, bindings: new Map(), watches: new Map(), recorded, scratch: folder };
+    if (recorded.namespace !== false) await makeNamespace(replay);
+    return await replayCase(replay);
+  } finally {
+    await kubernetes.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The namespace that a case stands in, with its ServiceAccount. */
+async function makeNamespace({ kubernetes, adminToken, recorded }: Replay): Promise<void> {
+  const post = (path: string, object: object): Promise<Response> =>
+    fetch(`${kubernetes.url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+      body: JSON.stringify(object),
+    });
+  await post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "golden-ns" } });
+  if (recorded.needs === "controllers") return;
+  const metadata = { name: "default" };
+  await post("/api/v1/namespaces/golden-ns/serviceaccounts", { apiVersion: "v1", kind: "ServiceAccount", metadata });
+}
