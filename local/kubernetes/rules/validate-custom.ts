@@ -4,7 +4,7 @@ import { crdSchema } from "../schema/crd-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { celErrors } from "./cel/cel-errors.ts";
 import { schemaErrors } from "./custom/schema-errors.ts";
-import { metadataErrors, metadataUpdateErrors } from "./validation/metadata.ts";
+import { customFinalizerErrors, metadataErrors, metadataUpdateErrors } from "./validation/metadata.ts";
 import { dnsSubdomain } from "./validation/name-rules.ts";
 
 export interface CustomValidation {
@@ -23,7 +23,7 @@ const schemas = new WeakMap<JsonObject, TypeSchema>();
 export function validateCustom({ object, old, openAPIV3Schema, namespaced }: CustomValidation): readonly FieldError[] {
   const schema = schemaOf(openAPIV3Schema);
   const metadata = [
-    ...metadataErrors(object, namespaced, dnsSubdomain),
+    ...metadataErrors(object, namespaced, dnsSubdomain, customFinalizerErrors),
     ...(old === undefined ? [] : metadataUpdateErrors(object, old)),
   ];
   const structural = schemaErrors(object, schema);

@@ -9,8 +9,16 @@ import { dnsLabel, labelValue, type NameRule, pathSegmentName, qualifiedName } f
 const maxAnnotationBytes = 256 * 1024;
 const standardFinalizers = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
 
+/** What a finalizer of a kind has to be; a built-in kind's without a domain has to be a standard one. */
+type FinalizerRule = (finalizer: string, path: string) => Errors;
+
 /** `ValidateObjectMeta`: name by the kind's own rule, namespace, labels, annotations, references, finalizers. */
-export function metadataErrors(object: ApiObject, namespaced: boolean, nameRule: NameRule): Errors {
+export function metadataErrors(
+  object: ApiObject,
+  namespaced: boolean,
+  nameRule: NameRule,
+  finalizerRule: FinalizerRule = finalizerErrors,
+): Errors {
   const metadata = objectOf(object, "metadata") ?? {};
   const generation = numberOf(metadata, "generation");
   return [
@@ -23,7 +31,7 @@ export function metadataErrors(object: ApiObject, namespaced: boolean, nameRule:
     ...labelErrors(objectOf(metadata, "labels"), "metadata.labels"),
     ...annotationErrors(objectOf(metadata, "annotations"), "metadata.annotations"),
     ...ownerErrors(objectsOf(metadata, "ownerReferences")),
-    ...each(textsOf(metadata, "finalizers"), "metadata.finalizers", finalizerErrors),
+    ...each(textsOf(metadata, "finalizers"), "metadata.finalizers", finalizerRule),
     ...finalizerConflict(textsOf(metadata, "finalizers")),
   ];
 }
@@ -98,7 +106,12 @@ function apiVersionErrors(apiVersion: string, path: string): Errors {
   return version === "" ? [invalidValue(`${path}.apiVersion`, apiVersion, "version must not be empty")] : none;
 }
 
-export function finalizerErrors(finalizer: string, path: string): Errors {
+/** A custom resource's finalizer needs no domain, though a warning asks for one. */
+export function customFinalizerErrors(finalizer: string, path: string): Errors {
+  return named(path, finalizer, qualifiedName);
+}
+
+function finalizerErrors(finalizer: string, path: string): Errors {
   const problems = named(path, finalizer, qualifiedName);
   if (problems.length > 0 || finalizer.includes("/") || standardFinalizers.has(finalizer)) return problems;
   return [invalidValue(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")];
