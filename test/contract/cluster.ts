@@ -783,6 +783,18 @@ export function clusterContract(name: string, start: () => Promise<ClusterUnderT
         );
       });
 
+      test("take Flux's finalizer, whose name has no domain of its own", async () => {
+        await create(kustomization());
+        const body = { metadata: { finalizers: ["finalizers.fluxcd.io"] } };
+        const patch = { type: "merge", body } as const;
+        const held = await cluster.patch(refOf(kustomization()), patch, { manager: "beta" }, signal);
+        expect(held.metadata.finalizers).toEqual(["finalizers.fluxcd.io"]);
+        expect(await remove(refOf(kustomization()))).toBe("deleting");
+        const released = { type: "merge", body: { metadata: { finalizers: null } } } as const;
+        await cluster.patch(refOf(kustomization()), released, { manager: "beta" }, signal);
+        expect(await get(refOf(kustomization()))).toBeUndefined();
+      });
+
       test("have their status written apart from their spec", async () => {
         await create(kustomization());
         const body = { spec: { prune: false }, status: { observedGeneration: 1, lastAppliedRevision: "v1@sha256:1" } };
