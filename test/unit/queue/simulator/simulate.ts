@@ -14,6 +14,10 @@ export interface Outcome {
  * right by itself, then a probe of what must happen at once.
  */
 export async function simulate(seed: number, mutation: Mutation = {}, traced = false): Promise<Outcome> {
+  // The one turn of the event loop that a story takes, so that the test runner is not shut out.
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
   const simulation = startSimulation(seed, mutation, traced);
   for (const act of [chaos, heal, probe]) {
     await act(simulation, seed);

@@ -1,0 +1,255 @@
+import { describe, expect, test } from "vitest";
+import type { DeadLetter, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
+import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../../lib/core/ports/work-items.ts";
+import type { Flow } from "../../../lib/core/run.ts";
+import { formatWorkKey } from "../../../lib/core/work-key.ts";
+import { HandBack } from "../../../lib/queue/hand-back.ts";
+import { handleWakeUp } from "../../../lib/queue/handle-wake-up.ts";
+import type { RunnerDeps } from "../../../lib/queue/queue-deps.ts";
+import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
+import { rules } from "../../../lib/queue/rules/rules.ts";
+import { sweep } from "../../../lib/queue/sweep.ts";
+import { maxAttempts } from "../../../lib/queue/timing.ts";
+import { voidLeases } from "../../../lib/queue/void-leases.ts";
+import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+
+const key = keyOf("web");
+const applied: Flow = async () => ({ outcome: "applied", dueInMs: undefined });
+
+/** The queue on plain maps, with a clock that moves only when it is slept on. */
+function world() {
+  const rows = new Map<string, WorkItem>();
+  const sent: { wakeUp: WakeUp; delayMs: number }[] = [];
+  const letters: DeadLetter[] = [];
+  const told: string[] = [];
+  let now = 1_000_000;
+  const items: WorkItems & LeasedItems = {
+    get: async (of) => rows.get(formatWorkKey(of)),
+    put: async (item) => {
+      const id = formatWorkKey(item.key);
+      if ((rows.get(id)?.version ?? 0) !== item.version - 1) return "conflict";
+      rows.set(id, item);
+      return "stored";
+    },
+    overdue: async (at, limit) =>
+      [...rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= at).slice(0, limit),
+    leased: async () => [...rows.values()].filter(({ lease }) => lease !== undefined),
+  };
+  const deps: RunnerDeps & { items: typeof items } = {
+    items,
+    wakeUps: { send: async (wakeUp, delayMs) => void sent.push({ wakeUp, delayMs }) },
+    deadLetters: { send: async (letter) => void letters.push(letter) },
+    clock: {
+      now: () => now,
+      monotonic: () => now,
+      sleep: (ms, signal) =>
+        new Promise((resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+          // A short wait is a pause before another try; a renewal's wait ends with the run.
+          if (ms >= 10_000) return;
+          now += ms;
+          resolve();
+        }),
+    },
+    log: silentLog,
+    rules,
+    newHolder: () => `holder-${now}`,
+    inputOf: async () => "input",
+    onPoisoned: async (_, message) => void told.push(message),
+  };
+  const handle = (flow: Flow, wakeUp: WakeUp = { key: formatWorkKey(key) }, signal = never, with_ = deps) =>
+    handleWakeUp({ wakeUp, extend: async () => undefined }, flow, with_, signal);
+  return {
+    deps,
+    sent,
+    letters,
+    told,
+    handle,
+    row: () => rows.get(formatWorkKey(key)),
+    store: (item: WorkItem) => rows.set(formatWorkKey(item.key), item),
+  };
+}
+
+/** Calls fail after having succeeded, as often as given. */
+function failingAfterSuccess<Items extends WorkItems>(items: Items, times: number): Items {
+  let left = times;
+  return {
+    ...items,
+    put: async (item, signal) => {
+      const answer = await items.put(item, signal);
+      left -= 1;
+      if (left >= 0) throw new Error("no answer");
+      return answer;
+    },
+  };
+}
+
+describe("requestReconcile", () => {
+  test("sends the wake-up also where its own write gave no answer and shows as a waiting request", async () => {
+    const { deps, sent, row } = world();
+    await requestReconcile(key, "test", { ...deps, items: failingAfterSuccess(deps.items, 1) }, never);
+    expect(row()?.requested).toBe(1);
+    expect(sent).toEqual([{ wakeUp: { key: formatWorkKey(key) }, delayMs: 0 }]);
+  });
+
+  test("throws where the store cannot be reached, once it has tried five times", async () => {
+    const { deps, sent } = world();
+    let calls = 0;
+    const get = async (): Promise<undefined> => {
+      calls += 1;
+      throw new Error("the table is gone");
+    };
+    await expect(requestReconcile(key, "test", { ...deps, items: { ...deps.items, get } }, never)).rejects.toThrow(
+      "the table is gone",
+    );
+    expect([calls, sent]).toEqual([5, []]);
+  });
+});
+
+describe("handleWakeUp", () => {
+  test("an undisturbed run costs one read and two writes", async () => {
+    const { deps, handle } = world();
+    await requestReconcile(key, "test", deps, never);
+    const calls: string[] = [];
+    const items: typeof deps.items = {
+      ...deps.items,
+      get: (...args) => (calls.push("get"), deps.items.get(...args)),
+      put: (...args) => (calls.push("put"), deps.items.put(...args)),
+    };
+    await handle(applied, undefined, never, { ...deps, items });
+    expect(calls).toEqual(["get", "put", "put"]);
+  });
+
+  test("knows its own lease and its own end again where both writes gave no answer", async () => {
+    const { deps, sent, handle, row } = world();
+    await requestReconcile(key, "test", deps, never);
+    const items = failingAfterSuccess(deps.items, 2);
+    await handle(async () => ({ outcome: "waiting", dueInMs: 5_000 }), undefined, never, { ...deps, items });
+    expect(row()).toMatchObject({ handled: 1, token: 1, lease: undefined, attempts: 0 });
+    expect(sent.at(-1)?.wakeUp).toEqual({ key: formatWorkKey(key), dueAt: row()?.dueAt });
+  });
+
+  test("hands the last run's memo to the next", async () => {
+    const { deps, handle } = world();
+    const memos: unknown[] = [];
+    const flow: Flow = async ({ memo }) => {
+      memos.push(memo);
+      return { outcome: "waiting", dueInMs: undefined, memo: { since: 3 } };
+    };
+    for (const reason of ["first", "second"]) {
+      await requestReconcile(key, reason, deps, never);
+      await handle(flow);
+    }
+    expect(memos).toEqual([undefined, { since: 3 }]);
+  });
+
+  test("tells a waiting run of a newer request", async () => {
+    const { deps, handle } = world();
+    await requestReconcile(key, "test", deps, never);
+    const seen: boolean[] = [];
+    await handle(async (run) => {
+      seen.push(await run.superseded());
+      await requestReconcile(key, "newer", deps, never);
+      seen.push(await run.superseded());
+      return { outcome: "superseded", dueInMs: undefined };
+    });
+    expect(seen).toEqual([false, true]);
+  });
+
+  test("hands a run back when the process ends: nothing counted, lease dropped, wake-up sent", async () => {
+    const { deps, sent, handle, row } = world();
+    await requestReconcile(key, "test", deps, never);
+    const process = new AbortController();
+    await handle(
+      async (run) => {
+        process.abort(new HandBack("SIGTERM"));
+        run.signal.throwIfAborted();
+        return { outcome: "applied", dueInMs: undefined };
+      },
+      undefined,
+      process.signal,
+    );
+    expect(row()).toMatchObject({ lease: undefined, attempts: 0, handled: 0 });
+    expect(sent.at(-1)).toEqual({ wakeUp: { key: formatWorkKey(key), dueAt: row()?.dueAt }, delayMs: 0 });
+  });
+
+  test("a run that is stopped because its time is up counts as an attempt", async () => {
+    const { deps, handle, row } = world();
+    await requestReconcile(key, "test", deps, never);
+    const invocation = new AbortController();
+    await handle(
+      async (run) => {
+        invocation.abort(new Error("time is up"));
+        run.assertLease();
+        return { outcome: "applied", dueInMs: undefined };
+      },
+      undefined,
+      invocation.signal,
+    );
+    expect(row()).toMatchObject({ lease: undefined, attempts: 1, fault: "time is up" });
+  });
+
+  test("says which object is parked, after how many runs, why, and what brings it back", async () => {
+    const { handle, letters, told, store, row } = world();
+    store(workItem(key, { started: 1, attempts: maxAttempts, input: "input", fault: "the flow has a bug", dueAt: 7 }));
+    await handle(applied, { key: formatWorkKey(key), dueAt: 7 });
+    expect(told).toEqual([
+      "Kustomization/apps/web: 12 runs in a row did not end, the last because: the flow has a bug. It is not run again until its spec or its artifact changes",
+    ]);
+    expect(letters).toEqual([{ key, attempts: 12, message: told[0] }]);
+    expect(row()?.phase).toBe("Poisoned");
+  });
+
+  test("throws where the end of the run could not be stored, so that the message comes again", async () => {
+    const { deps, handle } = world();
+    await requestReconcile(key, "test", deps, never);
+    let puts = 0;
+    const items = {
+      ...deps.items,
+      put: (...args: Parameters<WorkItems["put"]>) => {
+        puts += 1;
+        return puts === 1 ? deps.items.put(...args) : Promise.reject(new Error("the table is gone"));
+      },
+    };
+    await expect(handle(applied, undefined, never, { ...deps, items })).rejects.toThrow("the table is gone");
+  });
+});
+
+describe("voidLeases", () => {
+  test("frees and wakes what earlier processes held, and counts nothing against it", async () => {
+    const { deps, sent, store, row, handle } = world();
+    store(workItem(key, { started: 1, token: 5, attempts: 3, lease: { holder: "dead", renewals: 9 }, wakeUntil: 9e9 }));
+    store(workItem(keyOf("idle"), { started: 1 }));
+    expect(await voidLeases(deps, never)).toBe(1);
+    expect(row()).toMatchObject({ lease: undefined, attempts: 2, token: 5 });
+    expect(sent).toHaveLength(1);
+    let runs = 0;
+    for (const { wakeUp } of sent) {
+      await handle(async () => {
+        runs += 1;
+        return { outcome: "applied", dueInMs: undefined };
+      }, wakeUp);
+    }
+    expect([runs, row()?.token]).toEqual([1, 6]);
+  });
+});
+
+describe("sweep", () => {
+  test("wakes everything overdue, however many pages, and once", async () => {
+    const { deps, sent, store } = world();
+    for (let index = 0; index < 250; index += 1) store(workItem(keyOf(`o${index}`), { started: 1, dueAt: 5 }));
+    expect(await sweep(deps, never)).toBe(250);
+    expect(new Set(sent.map(({ wakeUp }) => wakeUp.key)).size).toBe(250);
+    expect(await sweep(deps, never)).toBe(0);
+  });
+
+  test("one object's trouble does not keep the others asleep", async () => {
+    const { deps, sent, store } = world();
+    for (const name of ["a", "b", "c"]) store(workItem(keyOf(name), { started: 1, dueAt: 5 }));
+    const put: WorkItems["put"] = (item, signal) =>
+      item.key.name === "b" ? Promise.reject(new Error("throttled")) : deps.items.put(item, signal);
+    expect(await sweep({ ...deps, items: { ...deps.items, put } }, never)).toBe(2);
+    expect(sent).toHaveLength(2);
+  });
+});

@@ -1,0 +1,256 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { overdueAt, type WorkItem } from "../../../lib/core/ports/work-items.ts";
+import { formatWorkKey } from "../../../lib/core/work-key.ts";
+import { mayWrite } from "../../../lib/queue/rules/may-write.ts";
+import { rules } from "../../../lib/queue/rules/rules.ts";
+import { backoffMs, leaseMs, maxAttempts, recheckMs, wakeMs } from "../../../lib/queue/timing.ts";
+import { keyOf, workItem } from "../../contract/state-back-end.ts";
+
+const key = keyOf("web");
+const now = 1_000_000;
+const plain = { key: formatWorkKey(key) };
+const held = { holder: "other", renewals: 2 };
+
+describe("a request", () => {
+  const cases: readonly {
+    name: string;
+    item: WorkItem | undefined;
+    change: Partial<WorkItem> | undefined;
+    send: boolean;
+  }[] = [
+    {
+      name: "of an object never seen makes its item",
+      item: undefined,
+      change: { requested: 1, wakeUntil: now + wakeMs },
+      send: true,
+    },
+    {
+      name: "of an idle object counts up and sends",
+      item: workItem(key, { started: 1 }),
+      change: { requested: 2, wakeUntil: now + wakeMs },
+      send: true,
+    },
+    {
+      name: "that a waiting one covers changes nothing",
+      item: workItem(key, { wakeUntil: now + 1 }),
+      change: undefined,
+      send: false,
+    },
+    {
+      name: "that a waiting one covers sends again once the wake-up is no longer trusted",
+      item: workItem(key, { wakeUntil: now }),
+      change: { requested: 1, wakeUntil: now + wakeMs },
+      send: true,
+    },
+    {
+      name: "during a run counts up and leaves the sending to the run's end",
+      item: workItem(key, { started: 1, token: 3, lease: held, wakeUntil: now + 5 }),
+      change: { requested: 2, wakeUntil: now + 5 },
+      send: false,
+    },
+    {
+      name: "during a run whose holder is not trusted any more sends by itself",
+      item: workItem(key, { started: 1, token: 3, lease: held, wakeUntil: now - 1 }),
+      change: { requested: 2, wakeUntil: now + wakeMs },
+      send: true,
+    },
+  ];
+  test.for(cases)("$name", ({ item, change, send }) => {
+    const decision = rules.onRequest(item, key, now);
+    expect(decision.send).toBe(send);
+    expect(decision.item).toEqual(change && { ...decision.item, ...change });
+  });
+});
+
+describe("a wake-up", () => {
+  const waking = { wakeUp: plain, holder: "me", input: undefined, now };
+  const kindOf = (item: WorkItem | undefined, extra: object = {}): string =>
+    rules.onWakeUp(item, { ...waking, ...extra }).kind;
+
+  test("takes the lease of a requested object: a new token, all requests so far, one attempt more", () => {
+    const decision = rules.onWakeUp(workItem(key, { requested: 4, started: 2, token: 7, dueAt: 5 }), waking);
+    expect(decision).toMatchObject({
+      kind: "run",
+      item: {
+        started: 4,
+        token: 8,
+        lease: { holder: "me", renewals: 0 },
+        attempts: 1,
+        dueAt: undefined,
+        wakeUntil: now + leaseMs,
+      },
+    });
+  });
+
+  test("is dropped where there is no item, nothing requested and nothing due", () => {
+    expect(kindOf(undefined)).toBe("drop");
+    expect(kindOf(workItem(key, { started: 1 }))).toBe("drop");
+    expect(kindOf(workItem(key, { started: 1, dueAt: now - 1_000 }))).toBe("drop");
+  });
+
+  test("runs what is due by the word of the message, not by its reader's clock", () => {
+    const item = workItem(key, { started: 1, dueAt: now + 300_000 });
+    expect(kindOf(item, { wakeUp: { ...plain, dueAt: now + 300_000 } })).toBe("run");
+    expect(kindOf(item, { wakeUp: { ...plain, dueAt: now - 1 } })).toBe("drop");
+  });
+
+  test("is sent on where another holds the lease, with the lease that it saw", () => {
+    const item = workItem(key, { token: 7, attempts: 1, lease: held });
+    const wakeUp = { ...plain, held: { token: 7, renewals: 2 } };
+    expect(rules.onWakeUp(item, waking)).toEqual({ kind: "forward", wakeUp, delayMs: leaseMs });
+    expect(kindOf(item, { wakeUp: { ...plain, held: { token: 7, renewals: 1 } } })).toBe("forward");
+    expect(kindOf(item, { wakeUp: { ...plain, held: { token: 6, renewals: 2 } } })).toBe("forward");
+    expect(kindOf(item, { wakeUp })).toBe("look");
+    expect(kindOf(item, { wakeUp, input: "a" })).toBe("run");
+  });
+
+  test("puts off a dead run whose back-off is longer than the time it took to find it dead", () => {
+    const item = workItem(key, { token: 7, attempts: 9, lease: held, input: "a" });
+    const wakeUp = { ...plain, held: { token: 7, renewals: 2 } };
+    expect(rules.onWakeUp(item, { ...waking, wakeUp, input: "a" })).toMatchObject({
+      kind: "settle",
+      wait: true,
+      item: { lease: undefined, attempts: 9, dueAt: now + backoffMs(9) },
+    });
+    expect(kindOf(item, { wakeUp, input: "b" })).toBe("run");
+  });
+
+  const backingOff = workItem(key, { requested: 2, started: 1, attempts: 3, input: "a", dueAt: now + 9_000 });
+
+  test("during a back-off waits for its end, unless the input is another", () => {
+    expect(kindOf(backingOff)).toBe("look");
+    expect(rules.onWakeUp(backingOff, { ...waking, input: "a" })).toMatchObject({
+      kind: "settle",
+      item: { started: 2, dueAt: now + 9_000, wakeUntil: undefined },
+    });
+    expect(rules.onWakeUp(backingOff, { ...waking, input: "b" })).toMatchObject({
+      kind: "run",
+      item: { attempts: 1, input: "b" },
+    });
+    expect(kindOf(backingOff, { input: null })).toBe("drop");
+  });
+
+  test(`parks the object after ${maxAttempts} attempts, and at last without trying to tell its user`, () => {
+    const wakeUp = { ...plain, dueAt: 5 };
+    const failing = (attempts: number) => workItem(key, { started: 1, attempts, input: "a", dueAt: 5 });
+    expect(kindOf(failing(maxAttempts - 1), { wakeUp, input: "a" })).toBe("run");
+    const decide = (attempts: number) => rules.onWakeUp(failing(attempts), { ...waking, wakeUp, input: "a" });
+    expect(decide(maxAttempts)).toMatchObject({ kind: "park", announce: true });
+    expect(decide(maxAttempts + 3)).toMatchObject({ kind: "park", announce: false });
+  });
+
+  test("leaves a parked object alone until its input is another, and looks again in an hour", () => {
+    const parked = workItem(key, { requested: 5, started: 4, phase: "Poisoned", attempts: 13, input: "a" });
+    expect(rules.onWakeUp(parked, { ...waking, input: "a" })).toMatchObject({
+      kind: "settle",
+      item: { started: 5, handled: 5, dueAt: now + recheckMs, phase: "Poisoned" },
+    });
+    expect(rules.onWakeUp(parked, { ...waking, input: "b" })).toMatchObject({
+      kind: "run",
+      item: { attempts: 1, phase: "Active" },
+    });
+    expect(kindOf({ ...parked, input: undefined }, { input: "a" })).toBe("run");
+    expect(kindOf(parked, { input: null })).toBe("drop");
+  });
+});
+
+describe("the end of a run", () => {
+  const running = workItem(key, {
+    requested: 3,
+    started: 2,
+    token: 4,
+    attempts: 2,
+    lease: held,
+    input: "a",
+    fault: "old",
+  });
+
+  test("that is good forgets the attempts and keeps what the flow handed on", () => {
+    const result = { dueInMs: 1_500.5, outcome: "applied", memo: { since: 1 } };
+    expect(rules.onEnd(running, 4, { kind: "finished", result }, now)).toMatchObject({
+      handled: 2,
+      lease: undefined,
+      attempts: 0,
+      dueAt: now + 1_501,
+      memo: { since: 1 },
+      input: undefined,
+      fault: undefined,
+      wakeUntil: now + wakeMs,
+    });
+  });
+
+  test("that threw keeps the attempts and waits out the back-off", () => {
+    const ended = rules.onEnd(running, 4, { kind: "failed", fault: "new" }, now);
+    expect(ended).toMatchObject({ handled: 0, attempts: 2, dueAt: now + 1_500, fault: "new", lease: undefined });
+  });
+
+  test("that was handed back is not counted and due at once", () => {
+    expect(rules.onEnd(running, 4, { kind: "handedBack" }, now)).toMatchObject({
+      attempts: 1,
+      dueAt: now,
+      lease: undefined,
+    });
+  });
+
+  test("of a lease that is another's by now writes nothing", () => {
+    expect(rules.onEnd(running, 3, { kind: "parked" }, now)).toBeUndefined();
+    expect(rules.onEnd({ ...running, lease: undefined }, 4, { kind: "parked" }, now)).toBeUndefined();
+    expect(rules.onRenew(running, 3, now)).toBeUndefined();
+  });
+});
+
+describe("after the end of a run", () => {
+  test("a waiting request is sent on at once, and a back-off's end has its message besides", () => {
+    const due = { wakeUp: { ...plain, dueAt: now + 750 }, delayMs: 750 };
+    const dirty = { wakeUp: plain, delayMs: 0 };
+    const item = workItem(key, { dueAt: now + 750 });
+    expect(rules.followUps({ ...item, started: 1 }, now)).toEqual([due]);
+    expect(rules.followUps(item, now)).toEqual([dirty]);
+    expect(rules.followUps({ ...item, attempts: 1 }, now)).toEqual([dirty, due]);
+  });
+
+  test("a due time beyond the queue's reach is left to the sweep", () => {
+    expect(rules.followUps(workItem(key, { started: 1, dueAt: now + 900_001 }), now)).toEqual([]);
+  });
+});
+
+describe("the sweep", () => {
+  test("wakes what is past wakeUntil or dueAt, says what is due, and moves it out of the index", () => {
+    expect(rules.onSweep(workItem(key, { wakeUntil: now + 1, dueAt: now - 1 }), now)).toBeUndefined();
+    expect(rules.onSweep(workItem(key), now)).toBeUndefined();
+    const woken = rules.onSweep(workItem(key, { dueAt: now }), now);
+    expect(woken?.wakeUp).toEqual({ ...plain, dueAt: now });
+    expect(woken === undefined ? 0 : overdueAt(woken.item)).toBe(now + wakeMs);
+    expect(rules.onSweep(workItem(key, { wakeUntil: now, dueAt: now + 1 }), now)?.wakeUp).toEqual(plain);
+  });
+});
+
+describe("a holder", () => {
+  test.for([
+    { name: "may write within 45 s of its last renewal", wall: 44_999, monotonic: 44_999, allowed: true },
+    { name: "stops at 45 s", wall: 45_000, monotonic: 45_000, allowed: false },
+    { name: "stops where only the wall clock says so: it was frozen", wall: 50_000, monotonic: 10, allowed: false },
+    {
+      name: "stops where only the monotonic clock says so: the wall clock was set back",
+      wall: -90_000,
+      monotonic: 50_000,
+      allowed: false,
+    },
+  ])("$name", ({ wall, monotonic, allowed }) => {
+    const renewed = { wall: 5_000_000, monotonic: 300 };
+    expect(mayWrite(renewed, { wall: renewed.wall + wall, monotonic: renewed.monotonic + monotonic })).toBe(allowed);
+  });
+});
+
+describe("back-off", () => {
+  test("starts at 750 ms, never shrinks and never passes 15 minutes", () => {
+    expect([1, 2, 3, 4].map(backoffMs)).toEqual([750, 1_500, 3_000, 6_000]);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10_000 }), (attempts) => {
+        expect(backoffMs(attempts + 1)).toBeGreaterThanOrEqual(backoffMs(attempts));
+        expect(backoffMs(attempts)).toBeLessThanOrEqual(900_000);
+      }),
+    );
+  });
+});
