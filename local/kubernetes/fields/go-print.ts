@@ -33,3 +33,9 @@ function sortedEntries(
   const keys = Object.keys(map).sort();
   return keys.map((key) => `${isQuoted ? JSON.stringify(key) : key}${separator}${print(map[key] ?? null)}`);
 }
+
+/** Go's kind of a JSON value, as `reflect` names it: `map`, `slice`, `string`. */
+export function goKind(value: Json): string {
+  if (isJsonObject(value)) return "map";
+  return typeof value === "object" ? "slice" : goType(value);
+}

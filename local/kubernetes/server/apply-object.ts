@@ -5,15 +5,15 @@ import { applyFields } from "../fields/apply.ts";
 import { canonicalObject } from "../rules/canonical-object.ts";
 import { ConversionError } from "../rules/conversion-error.ts";
 import { defaultObject } from "../rules/default-object.ts";
-import { invalidValue } from "../rules/field-errors.ts";
-import { invalid } from "../rules/invalid.ts";
 import { type Cluster, metadataOf, parseKept, timestamp } from "./cluster.ts";
 import { convertObject } from "./convert-object.ts";
 import { createObject, type Written } from "./create-object.ts";
 import { badRequest, conflict, internal, notFound } from "./errors.ts";
+import { immutableUid } from "./immutable-uid.ts";
 import { checkNamespace } from "./namespace-check.ts";
 import { plainText } from "./plain-text.ts";
 import { apiVersionOf, hasStatus, type Resource } from "./resource.ts";
+import { restoredText } from "./restore-error.ts";
 import { checkNames, checkResourceVersion, isEmpty, storeChanged, type Target } from "./update-object.ts";
 import { versionsOf } from "./versions.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -56,14 +56,16 @@ export function applyObject(cluster: Cluster, target: Target, body: Json, option
   }
   checkResourceVersion(target, metadata["resourceVersion"], kept);
   if (!isEmpty(metadata["uid"]) && metadata["uid"] !== metadataOf(kept)["uid"]) {
-    throw invalid(resource, name, [invalidValue("metadata.uid", metadata["uid"] ?? "", "field is immutable")]);
+    throw immutableUid(resource, name, metadata["uid"]);
   }
   const after = defaultObject(object, resource, resource.schema());
   return storeChanged(cluster, target, kept, after, merged.managedFields, options.dryRun);
 }
 
-function appliedObject(body: Json, target: Target): ApiObject {
+/** An empty document counts as an object without fields. */
+function appliedObject(document: Json, target: Target): ApiObject {
   const { resource } = target;
+  const body = document ?? {};
   if (!isJsonObject(body)) {
     const type = Array.isArray(body) ? "array" : typeof body;
     throw badRequest(
@@ -95,7 +97,7 @@ function canonical(object: ApiObject, resource: Resource, namespace: Json | unde
     const type = `${group}/${version}, Kind=${kind}`;
     const named = `${typeof namespace === "string" ? namespace : ""}/${plainText(metadataOf(object)["name"])}; ${type}`;
     throw internal(
-      `failed to convert new object (${named}) to proper version: unable to convert unstructured object to ${type}: ${messageOf(error)}`,
+      `failed to convert new object (${named}) to proper version: unable to convert unstructured object to ${type}: ${restoredText(messageOf(error))}`,
     );
   }
 }

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json } from "../../../lib/core/json.ts";
+import type { Json } from "../../../lib/core/json.ts";
+import { parseApiVersion } from "../../../lib/core/object-ref.ts";
 import type { ApiObject } from "../api-object.ts";
 import { goText } from "../fields/go-print.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
@@ -8,14 +9,18 @@ import { canonicalObject } from "../rules/canonical-object.ts";
 import { ConversionError } from "../rules/conversion-error.ts";
 import { invalidValue } from "../rules/field-errors.ts";
 import { invalid } from "../rules/invalid.ts";
+import { builtinSchema } from "../schema/builtin-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { type Cluster, metadataOf, parseKept } from "./cluster.ts";
 import { convertObject } from "./convert-object.ts";
 import type { Written } from "./create-object.ts";
 import { typeErrorOf, unknownFields } from "./decode-object.ts";
 import { notFound } from "./errors.ts";
+import { immutableUid } from "./immutable-uid.ts";
 import { plainText } from "./plain-text.ts";
+import { printedObject } from "./printed-object.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
+import { restoredText, restoreError } from "./restore-error.ts";
 import { changeObject, checkNames, isEmpty, type Target } from "./update-object.ts";
 import type { WriteOptions } from "./write-options.ts";
 
@@ -43,7 +48,7 @@ export function patchObject(
   checkNames(object, target, "patch");
   const { uid } = metadataOf(object);
   if (!isEmpty(uid) && uid !== metadataOf(kept)["uid"]) {
-    throw invalid(resource, name, [invalidValue("metadata.uid", uid ?? "", "field is immutable")]);
+    throw immutableUid(resource, name, uid);
   }
   const written = changeObject(cluster, target, kept, object, options);
   return { ...written, warnings: [...warnings, ...written.warnings] };
@@ -68,16 +73,12 @@ function decodePatched(
   resource: Resource,
   { fieldValidation }: WriteOptions,
 ): { readonly object: ApiObject; readonly warnings: readonly string[] } {
-  const json = JSON.stringify(topSorted(patched));
+  const json = JSON.stringify(printedObject(patched));
   const shown = type === "strategic" ? goText(patch) : json;
   if (patched["kind"] !== resource.kind || patched["apiVersion"] !== apiVersionOf(resource)) {
-    const { apiVersion, kind } = patched;
-    throw invalidPatch(
-      shown,
-      `no kind "${plainText(kind)}" is registered for version "${plainText(apiVersion)}" in scheme "pkg/runtime/scheme.go:111"`,
-    );
+    throw invalidPatch(shown, wrongKind(patched));
   }
-  const wrongType = typeErrorOf(patched, resource);
+  const wrongType = type === "strategic" ? restoreError(patched, resource.schema()) : typeErrorOf(patched, resource);
   if (wrongType !== undefined) throw invalidPatch(shown, wrongType);
   const unknown = fieldValidation === "Ignore" ? [] : unknownFields(json, resource);
   if (fieldValidation === "Strict" && unknown.length > 0) {
@@ -87,16 +88,25 @@ function decodePatched(
     return { object: canonicalObject(patched, resource, resource.schema()), warnings: unknown };
   } catch (error) {
     if (!(error instanceof ConversionError)) throw error;
-    throw invalidPatch(shown, error.message);
+    throw invalidPatch(shown, type === "strategic" ? restoredText(error.message) : error.message);
   }
+}
+
+/** Another kind that the server knows is first decoded as such, which can fail earlier. */
+function wrongKind(patched: ApiObject): string {
+  const apiVersion = plainText(patched["apiVersion"]);
+  const kind = plainText(patched["kind"]);
+  const gvk = { ...parseApiVersion(apiVersion), kind };
+  const schema = builtinSchema(gvk);
+  try {
+    if (schema !== undefined) canonicalObject(patched, gvk, schema);
+  } catch (error) {
+    if (error instanceof ConversionError) return error.message;
+    throw error;
+  }
+  return `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
 }
 
 function invalidPatch(shown: string, problem: string): Error {
   return invalid({ group: "", kind: "" }, "", [invalidValue("patch", shown, problem)]);
-}
-
-/** The order of the document that Go prints: its top level is a sorted map. */
-function topSorted(object: ApiObject): ApiObject {
-  const sorted = Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
-  return isJsonObject(object) ? Object.fromEntries(sorted) : object;
 }
