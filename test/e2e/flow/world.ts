@@ -13,6 +13,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
 import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomization-flow.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
 
 /** A port call that a test makes fail: named by port and method, counted from 1. */
 export type Fault = (call: string) => void;
@@ -111,7 +112,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     });
   const memory: Omit<KustomizationDeps, "cluster"> = {
     clock,
-    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    log: silentLog,
     installationKey: new Secret("test"),
     concurrency: 4,
     jitter: () => 0.5,

@@ -1,0 +1,36 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { installCrds } from "../../../local/install-crds.ts";
+import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { kustomizationStories } from "./stories.ts";
+import { world } from "./world.ts";
+
+const { signal } = new AbortController();
+let folder: string;
+let server: Awaited<ReturnType<typeof startKubernetes>>;
+let cluster: Cluster & { close(): void };
+let worlds = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-flow-"));
+  server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silentLog });
+  const file = join(folder, "kubeconfig");
+  await writeFile(file, server.kubeconfig());
+  cluster = connect(await readKubeconfig({ file, env: {}, homeDir: folder }), { clock: systemClock, env: {} });
+  await installCrds(cluster, { clock: systemClock, log: silentLog }, signal);
+});
+
+afterAll(async () => {
+  cluster.close();
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+kustomizationStories("the embedded API server", () => world(cluster, `flow-${worlds++}`));
