@@ -1,7 +1,10 @@
 const letter = /^\p{L}$/u;
 const digit = /^\p{Nd}$/u;
 
-/** go-yaml v2's order of mapping keys: letters after everything else, runs of digits by their number. */
+/**
+ * go-yaml v2's order of mapping keys: letters after everything else, runs of digits by their number. Over numbers with
+ * letters after them it runs in circles (`a1b` < `a2` < `a10` < `a1b`); what Go prints then differs from run to run, ours does not.
+ */
 export function compareGoKeys(a: string, b: string): number {
   if (a === b) return 0;
   return goKeyLess(a, b) ? -1 : 1;

@@ -20,7 +20,7 @@ const mapping = (entries: readonly (readonly [string, Node | undefined])[]): Nod
 });
 
 /** Plain scalars over which YAML readers fall out, and many that look as if they might. */
-const awkward: readonly string[] =
+export const awkward: readonly string[] =
   "yes no on off y n Yes NO true True false null ~ 0 -0 1 -1 007 0755 0o17 0x1F 0b101 1_000 1e3 1E5 -2.50 0.10 1.0 .5 5. +1 10.0.0.1 1.2.3 v1.2.3 22:22 1:30 12:30:45 2001-12-14 2001-12-14T21:59:43Z 2001-1-2 50m 32Mi 0.5 100% -c --flag - a-b .hidden .. ... = << ? : :x x:y a,b [] {} '' \"\" 'it''s' \"a\\tb\" \"a\\nb\" \"a\\nb\\n\" \" lead\" 'trail ' \"a #b\" 'a: b' '- a' \"123\" 'true' \"null\" \"~\" \"1e3\" \"0x1F\" \"2001-12-14\" \"22:22\" 'é' ünïcode \"\\u00e9\" 😀 '😀 smile' '#x' '@x' '`x' '%x' '!x' '&x' '*x' '|x' '>x' \"?x\" '? x' ',x' '[x' '{x' x#y 9007199254740991 123456789012 1234567.5 0.0001 99999.5 100000.5 -e -0.0 +.5 0o 0x 1__0 -1_0 1.e3 12e03 2020-01 2020-13-45 2020-02-30 1e400 0x1p4 .5_0 1_0.5 Infinity NaN .nan .Inf -.inf NULL Null TRUE ON".match(
     /"[^"]*"|'(?:[^']|'')*'|\S+/g,
   ) ?? [];
@@ -71,11 +71,12 @@ const literalNode: fc.Arbitrary<Node> = fc.record({
     .map(([first, rest]) => [first, ...rest]),
 });
 
+/** No number with a letter after it: over those go-yaml's order of keys differs from run to run. */
 const key = fc.oneof(
-  { weight: 6, arbitrary: fc.stringMatching(/^[a-z][a-zA-Z0-9]{0,8}$/) },
+  { weight: 6, arbitrary: fc.stringMatching(/^[a-z][a-zA-Z]{0,6}[0-9]{0,2}$/) },
   {
     weight: 2,
-    arbitrary: fc.constantFrom("a1", "a10", "a2", "A", "a-b", "a.b/c", "a_b", "a01", "on1", "key.yaml", "z9z", "z10z"),
+    arbitrary: fc.constantFrom("a1", "a10", "a2", "A", "a-b", "a.b/c", "a_b", "a01", "on1", "key.yaml"),
   },
   { weight: 1, arbitrary: fc.constantFrom('"on"', "'y'", '"1"', '"a b"', '"a: b"', "y", "no") },
 );
