@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { isJsonObject, type Json } from "../../../../lib/core/json.ts";
 import { ConversionError } from "../conversion-error.ts";
+import { findPattern, matchesPattern } from "../custom/go-pattern.ts";
 import { CelFailure } from "./cel-failure.ts";
 import {
   type CelValue,
@@ -58,7 +59,7 @@ export const functions: ReadonlyMap<string, Operation> = new Map<string, Operati
   ["charAt", ([text, at]) => textOrFail(text).charAt(numberOrFail(at))],
   ["indexOf", ([value, part]) => indexOf(value, part)],
   ["lastIndexOf", ([text, part]) => textOrFail(text).lastIndexOf(textOrFail(part))],
-  ["find", ([text, pattern]) => new RegExp(textOrFail(pattern), "u").exec(textOrFail(text))?.[0] ?? ""],
+  ["find", ([text, pattern]) => findPattern(textOrFail(pattern), textOrFail(text))],
   ["sum", ([list]) => listOrFail(list).reduce<number>((sum, item) => sum + numberOrFail(item), 0)],
   ["min", ([list]) => extreme(listOrFail(list), (one, other) => one < other)],
   ["max", ([list]) => extreme(listOrFail(list), (one, other) => one > other)],
@@ -92,7 +93,7 @@ function toNumber(value: CelValue | undefined): number {
 }
 
 function matches(text: string, pattern: string): boolean {
-  return new RegExp(pattern, "u").test(text);
+  return matchesPattern(pattern, text);
 }
 
 function isParsable(parse: () => CelValue): boolean {

@@ -5,6 +5,7 @@ import type { TypeSchema } from "../../schema/type-schema.ts";
 import { duplicate, invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from "../field-errors.ts";
 import { goValue } from "../go-value.ts";
 import { isList, textOf } from "../json-fields.ts";
+import { matchesPattern } from "./go-pattern.ts";
 
 type Errors = readonly FieldError[];
 
@@ -88,7 +89,7 @@ function textErrors(value: string, schema: TypeSchema, path: string): Errors {
     ...(minLength !== undefined && length < minLength
       ? [invalidValue(path, value, `${inBody(path)} should be at least ${minLength} chars long`)]
       : []),
-    ...(pattern !== undefined && !new RegExp(pattern, "u").test(value)
+    ...(pattern !== undefined && !matchesPattern(pattern, value)
       ? [invalidValue(path, value, `${inBody(path)} should match '${pattern}'`)]
       : []),
     ...(format !== undefined && !isOfFormat(value, format)

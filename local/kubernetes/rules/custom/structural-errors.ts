@@ -4,6 +4,7 @@ import { CelFailure } from "../cel/cel-failure.ts";
 import { parse } from "../cel/parse.ts";
 import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
 import { objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
+import { patternProblem } from "./go-pattern.ts";
 
 type Errors = readonly FieldError[];
 
@@ -33,6 +34,7 @@ function schemaErrors(schema: JsonObject, path: string, isRoot: boolean): Errors
       : []),
     ...listTypeErrors(schema, type, path),
     ...ruleErrors(schema, path),
+    ...patternErrors(schema, path),
     ...(type === "array" && objectOf(schema, "items") === undefined
       ? [required(`${path}.items`, "must be specified")]
       : []),
@@ -93,6 +95,14 @@ function ruleErrors(schema: JsonObject, path: string): Errors {
     const problem = syntaxProblem(expression);
     return problem === undefined ? [] : [invalidValue(`${at}.rule`, expression, `compilation failed: ${problem}`)];
   });
+}
+
+function patternErrors(schema: JsonObject, path: string): Errors {
+  const pattern = textOf(schema, "pattern");
+  const problem = pattern === "" ? undefined : patternProblem(pattern);
+  return problem === undefined
+    ? []
+    : [invalidValue(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${problem}`)];
 }
 
 function syntaxProblem(expression: string): string | undefined {

@@ -63,9 +63,19 @@ function jsonKey(secret: JsonObject, key: string): Errors {
     return none;
   } catch (error) {
     // The content stays out of the answer; only that it is no JSON is said.
-    const detail = error instanceof SyntaxError ? "invalid character in JSON" : "invalid JSON";
-    return [invalidValue(`data[${key}]`, "<secret contents redacted>", detail)];
+    if (!(error instanceof SyntaxError)) throw error;
+    return [
+      invalidValue(`data[${key}]`, "<secret contents redacted>", jsonProblem(textOf(objectOf(secret, "data"), key))),
+    ];
   }
+}
+
+/** Go's words for the two usual cases: nothing there, or text that is no JSON from its first letter on. */
+function jsonProblem(base64: string): string {
+  const text = Buffer.from(base64, "base64").toString().trim();
+  return text === ""
+    ? "unexpected end of JSON input"
+    : `invalid character '${text.charAt(0)}' looking for beginning of value`;
 }
 
 /** Once `immutable` is set it stays, and so does what it protects. */

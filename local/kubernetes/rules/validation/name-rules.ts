@@ -157,14 +157,9 @@ export const portName: NameRule = (text) => [
 ];
 
 export const environmentName: NameRule = (text) =>
-  /^[\x20-\x3c\x3e-\x7e]*$/.test(text) && text !== ""
+  /^[\x20-\x3c\x3e-\x7e]*$/.test(text)
     ? []
-    : [
-        regexText(
-          "a valid environment variable name must consist only of printable ASCII characters other than '='",
-          "^[ -<>-~]+$",
-        ).replace(" (e.g. ", " ("),
-      ];
+    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 
 export const ipAddress: NameRule = (text) =>
   isIPv4(text) || isIPv6(text) ? [] : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];

@@ -73,10 +73,3 @@ export function quantityText(amounts: JsonObject, name: string): string {
   const amount = amounts[name];
   return typeof amount === "string" || typeof amount === "number" ? String(amount) : "0";
 }
-
-export function nonNegativeQuantities(amounts: JsonObject | undefined, path: string): Errors {
-  return names(amounts ?? {}).flatMap((name) => {
-    const text = quantityText(amounts ?? {}, name);
-    return parseQuantity(text).nanos < 0n ? [invalidValue(`${path}[${name}]`, text, negativeText)] : none;
-  });
-}

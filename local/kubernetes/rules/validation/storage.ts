@@ -3,9 +3,9 @@ import type { JsonObject } from "../../../../lib/core/json.ts";
 import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
 import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf, without } from "../json-fields.ts";
 import { parseQuantity } from "../quantity.ts";
-import { type Errors, each, named, none, oneOf } from "./checks.ts";
-import { dnsSubdomain } from "./name-rules.ts";
-import { nonNegativeQuantities, quantityText } from "./resources.ts";
+import { type Errors, each, named, negativeText, none, oneOf } from "./checks.ts";
+import { dnsSubdomain, qualifiedName } from "./name-rules.ts";
+import { quantityText } from "./resources.ts";
 import { selectorErrors } from "./selectors.ts";
 import { immutable } from "./workloads.ts";
 
@@ -141,7 +141,53 @@ export function storageClassUpdateErrors(object: JsonObject, old: JsonObject): E
 }
 
 export function quotaSpecErrors(spec: JsonObject): Errors {
-  return nonNegativeQuantities(objectOf(spec, "hard"), "spec.hard");
+  const hard = objectOf(spec, "hard") ?? {};
+  return Object.keys(hard)
+    .toSorted()
+    .flatMap((name) => [...quotaNameErrors(name, `spec.hard[${name}]`), ...quotaAmountErrors(name, hard)]);
+}
+
+const quotaResources = new Set([
+  "cpu",
+  "memory",
+  "ephemeral-storage",
+  "requests.cpu",
+  "requests.memory",
+  "requests.storage",
+  "requests.ephemeral-storage",
+  "limits.cpu",
+  "limits.memory",
+  "limits.ephemeral-storage",
+  "pods",
+  "resourcequotas",
+  "services",
+  "services.nodeports",
+  "services.loadbalancers",
+  "replicationcontrollers",
+  "secrets",
+  "persistentvolumeclaims",
+  "configmaps",
+]);
+
+function quotaNameErrors(name: string, path: string): Errors {
+  const problems = named(path, name, qualifiedName);
+  if (problems.length > 0 || name.includes("/") || quotaResources.has(name) || /^(requests\.)?hugepages-/.test(name)) {
+    return problems;
+  }
+  return [
+    invalidValue(path, name, "must be a standard resource type"),
+    invalidValue(path, name, "must be a standard resource for quota"),
+  ];
+}
+
+/** What is counted comes in whole numbers. */
+function quotaAmountErrors(name: string, hard: JsonObject): Errors {
+  const text = quantityText(hard, name);
+  const { nanos } = parseQuantity(text);
+  const path = `spec.hard[${name}]`;
+  if (nanos < 0n) return [invalidValue(path, text, negativeText)];
+  const isCounted = quotaResources.has(name) && !/cpu|memory|storage/.test(name);
+  return isCounted && nanos % 10n ** 9n !== 0n ? [invalidValue(path, text, "must be an integer")] : none;
 }
 
 export function limitRangeSpecErrors(spec: JsonObject): Errors {

@@ -4,6 +4,7 @@ import { forbidden, invalidValue, notSupported, required } from "../field-errors
 import { goStruct } from "../go-value.ts";
 import { numberOf, objectOf, objectsOf, textOf, without } from "../json-fields.ts";
 import { type Errors, isZero, none, nonNegative, notAbove100Percent, oneOf, positiveIntOrPercent } from "./checks.ts";
+import { dnsLabel } from "./name-rules.ts";
 import { podTemplateErrors } from "./pod-spec.ts";
 import { isEmptySelector, selectorErrors, selectorMatches } from "./selectors.ts";
 
@@ -65,7 +66,12 @@ export function statefulSetSpecErrors(spec: JsonObject): Errors {
     ...podTemplateErrors(template, "spec.template", claims),
     ...alwaysRestarts(template),
     ...noDeadline(template, "activeDeadlineSeconds in StatefulSet is not Supported"),
+    ...optionalLabel("spec.serviceName", textOf(spec, "serviceName")),
   ];
+}
+
+function optionalLabel(field: string, text: string): Errors {
+  return text === "" ? none : named(field, text, dnsLabel);
 }
 
 const statefulSetMutable = [
