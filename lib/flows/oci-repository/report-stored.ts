@@ -26,10 +26,10 @@ export async function reportStored(
   await of.conclude(stored({ ...of.status(), ...placed }, revision, of.now()));
 
   const isNewContent = before.artifact?.digest !== artifact?.digest;
-  if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);
   const isNews = isNewContent || before.artifact?.revision !== revision || !isTrue(before.conditions ?? [], "Ready");
   // After the status is written: whoever wakes must find the new revision. A run that ends here is made good by the sweep.
   if (isNews) await wakeListeners(of);
+  if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);
   const intervalMs = parseDuration(spec.interval);
   const dueInMs = Math.round(intervalMs * (1 - jitterShare + 2 * jitterShare * deps.jitter()));
   return { outcome: isNews ? "stored" : "unchanged", dueInMs, memo: {}, seen: await seen(revision, of) };
