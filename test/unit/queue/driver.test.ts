@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DeadLetter, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
+import type { DeadLetters, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
 import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
@@ -21,7 +21,7 @@ const applied: Flow = async () => ({ outcome: "applied", dueInMs: undefined });
 function world() {
   const rows = new Map<string, WorkItem>();
   const sent: { wakeUp: WakeUp; delayMs: number }[] = [];
-  const letters: DeadLetter[] = [];
+  const letters: Parameters<DeadLetters["send"]>[0][] = [];
   const told: string[] = [];
   let now = 1_000_000;
   const items: WorkItems & LeasedItems = {
