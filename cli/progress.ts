@@ -14,10 +14,12 @@ export function progressOf(object: LiveObject): Progress {
   const { generation, deletionTimestamp } = object.metadata;
   if (deletionTimestamp !== undefined) return { kind: "failed", message: "the object is being deleted" };
   const observed = valueAt(object, "status", "observedGeneration");
+  const stalled = conditionOf(object, "Stalled");
+  // Some stalls leave the status behind the object; where the condition speaks of the object as it is, it is final all the same.
+  const isOfNow = [observed ?? generation, stalled?.observedGeneration].includes(generation);
+  if (stalled?.status === "True" && isOfNow) return { kind: "failed", message: stalled.message };
   if (observed !== undefined && observed !== generation) return { kind: "in progress" };
   if (conditionOf(object, "Reconciling")?.status === "True") return { kind: "in progress" };
-  const stalled = conditionOf(object, "Stalled");
-  if (stalled?.status === "True") return { kind: "failed", message: stalled.message };
   const ready = conditionOf(object, "Ready");
   return ready === undefined || ready.status === "True" ? { kind: "current" } : { kind: "in progress" };
 }

@@ -4,6 +4,7 @@ import { systemClock } from "../lib/core/system-clock.ts";
 import { pushArtifact as push, pushUserAgent } from "../lib/sources/oci/push-artifact.ts";
 import type { RegistryAccess } from "../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../lib/sources/oci/registry-client.ts";
+import { parsePushUrl } from "../lib/sources/oci/repository-url.ts";
 import { httpClient } from "../local/http-client.ts";
 import { dockerCredentials } from "./docker-credentials.ts";
 import { type GlobalOptions, type Surroundings, timeoutOf } from "./settings.ts";
@@ -29,6 +30,7 @@ export async function pushArtifact(
   { terminal, env, homeDir, signal }: Surroundings,
 ): Promise<void> {
   if (url === undefined) throw new Error("artifact URL is required");
+  const { host, repository, tag } = parsePushUrl(url);
   const { source, revision, path = "", output } = options;
   if (source === undefined) throw new Error("--source is required");
   if (revision === undefined) throw new Error("--revision is required");
@@ -44,8 +46,7 @@ export async function pushArtifact(
   const http = httpClient();
   const connect = registryClients(http, systemClock);
   try {
-    progress.action(`pushing artifact to ${url.replace(/^oci:\/\//, "")}`);
-    const host = /^oci:\/\/([^/]+)/.exec(url)?.[1] ?? "";
+    progress.action(`pushing artifact to ${host}/${repository}:${tag}`);
     const credentials = given ?? (await dockerCredentials(host, env, homeDir));
     const access: Omit<RegistryAccess, "host"> = {
       insecure: options.insecureRegistry === true || options.insecure === true,
@@ -67,9 +68,9 @@ export async function pushArtifact(
       AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(options))]),
     );
     for (const link of pushed.skippedLinks) terminal.warning(`left out ${link}: links are never followed`);
-    const { repository, tag, digest } = pushed;
-    progress.success(`artifact successfully pushed to ${repository}@${digest}`);
-    if (output !== undefined) terminal.out(await formatted({ url: pushed.url, repository, tag, digest }, output));
+    progress.success(`artifact successfully pushed to ${pushed.repository}@${pushed.digest}`);
+    const { skippedLinks: _skippedLinks, ...result } = pushed;
+    if (output !== undefined) terminal.out(await formatted(result, output));
   } finally {
     http.close();
   }

@@ -48,7 +48,7 @@ export async function showEvents(options: EventsOptions, session: Session): Prom
     );
     return;
   }
-  const sorted = found.toSorted((a, b) => eventTime(a) - eventTime(b));
+  const sorted = found.toSorted((a, b) => eventTime(a) - eventTime(b) || storedBefore(a, b));
   const now = Date.now();
   terminal.out(
     table(
@@ -56,6 +56,11 @@ export async function showEvents(options: EventsOptions, session: Session): Prom
       sorted.map((event) => eventRow(event, showNamespace, now)),
     ),
   );
+}
+
+/** Times of events are whole seconds; within one, the order in which the cluster stored them says more than their names. */
+function storedBefore(a: LiveObject, b: LiveObject): number {
+  return Number(a.metadata.resourceVersion ?? 0) - Number(b.metadata.resourceVersion ?? 0) || 0;
 }
 
 async function follow(

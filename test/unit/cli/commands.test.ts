@@ -50,7 +50,7 @@ const source: LiveObject = {
 };
 
 /** What Sluice would make of an object that was patched, with these conditions. */
-function handled(object: LiveObject, conditions?: readonly object[]): LiveObject {
+function handled(object: LiveObject, conditions?: readonly object[]): LiveObject & { readonly status: object } {
   const status: unknown = object["status"];
   const before = typeof status === "object" ? status : {};
   return {
@@ -178,6 +178,15 @@ describe("reconcile", () => {
     await expect(reconcileObject(kustomizations, "web", false, session)).rejects.toThrow(
       "spec.decryption is not supported yet",
     );
+  });
+
+  test("of an object that is stalled as it is now ends at once, though its status lags behind", async () => {
+    const stalled = (object: LiveObject): LiveObject => {
+      const ended = handled(object, [{ ...condition("Stalled", "True", "refused"), observedGeneration: 1 }]);
+      return { ...ended, status: { ...ended["status"], observedGeneration: -1 } };
+    };
+    const session = fakeSession([kustomization("web")], stalled);
+    await expect(reconcileObject(kustomizations, "web", false, session)).rejects.toThrow("refused");
   });
 
   test("takes no notice of what was handled before it asked (10)", async () => {
