@@ -1,5 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { gzip } from "./gzip.ts";
-import { ignoreBy, sourcePatterns } from "./ignore-rules.ts";
+import type { IgnorePattern } from "./ignore-pattern.ts";
+import { type Ignore, ignoreBy, sourcePatterns } from "./ignore-rules.ts";
 import { packTar } from "./pack-tar.ts";
 import { inWalkOrder, type TreeEntry } from "./tree.ts";
 
@@ -8,15 +10,49 @@ const fileMode = 0o600;
 const executableMode = 0o700;
 const anyExecuteBit = 0o111;
 const ignoreFileName = ".sourceignore";
+/** More is no list that somebody wrote, and each is held against every path. */
+const maxPatterns = 2_000;
+const maxPatternLength = 1_024;
+const maxTurnMs = 20;
 
 /**
  * The artifact of a tree (reference 1.5): what the ignore rules leave of it, with modes normalised and no owner and time. A
  * pure function of names, bytes, execute bits and the rules, so an unchanged tree is an unchanged artifact.
+ * Throws a `RangeError` where there are more rules than anybody writes.
  */
-export async function archiveTree(entries: readonly TreeEntry[], specIgnore: string | undefined): Promise<Uint8Array> {
-  const ignore = ignoreBy(sourcePatterns(ignoreFiles(entries), specIgnore));
-  const kept = entries.filter(({ path, type }) => !ignore(path, type === "directory"));
+export async function archiveTree(
+  entries: readonly TreeEntry[],
+  specIgnore: string | undefined,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const patterns = sourcePatterns(ignoreFiles(entries), specIgnore);
+  const kept = await keep(entries, ignoreBy(limited(patterns)), signal);
   return gzip(packTar(kept.map(normalised), directoryMode));
+}
+
+/** Hands the thread back in between: many rules and many files take a while. */
+async function keep(entries: readonly TreeEntry[], ignore: Ignore, signal: AbortSignal): Promise<TreeEntry[]> {
+  const kept: TreeEntry[] = [];
+  let turnEnd = performance.now() + maxTurnMs;
+  for (const entry of entries) {
+    if (!ignore(entry.path, entry.type === "directory")) kept.push(entry);
+    if (performance.now() < turnEnd) continue;
+    await setImmediate();
+    signal.throwIfAborted();
+    turnEnd = performance.now() + maxTurnMs;
+  }
+  return kept;
+}
+
+function limited(patterns: readonly IgnorePattern[]): readonly IgnorePattern[] {
+  if (patterns.length > maxPatterns) {
+    throw new RangeError(`spec.ignore and the ${ignoreFileName} files have more than ${maxPatterns} patterns`);
+  }
+  const length = (pattern: IgnorePattern): number => pattern.names.reduce((sum, { text }) => sum + text.length, 0);
+  if (patterns.some((pattern) => length(pattern) > maxPatternLength)) {
+    throw new RangeError(`an ignore pattern has more than ${maxPatternLength} characters`);
+  }
+  return patterns;
 }
 
 function ignoreFiles(entries: readonly TreeEntry[]): { path: string; text: string }[] {

@@ -6,7 +6,12 @@ export interface IgnorePattern {
   readonly scope: readonly string[];
   readonly directoriesOnly: boolean;
   /** The pattern cut at its slashes. One name only: it is held against every name of a path. */
-  readonly names: readonly string[];
+  readonly names: readonly Glob[];
+}
+
+interface Glob {
+  readonly text: string;
+  readonly matches: (name: string) => boolean;
 }
 
 /** Reads an ignore file. Comments and blank lines are no patterns. */
@@ -23,7 +28,7 @@ function parsePattern(line: string, scope: readonly string[]): IgnorePattern {
   if (!pattern.endsWith("\\ ")) pattern = pattern.replace(/ +$/, "");
   const directoriesOnly = pattern.endsWith("/");
   if (directoriesOnly) pattern = pattern.slice(0, -1);
-  return { verdict: included ? "include" : "exclude", scope, directoriesOnly, names: pattern.split("/") };
+  return { verdict: included ? "include" : "exclude", scope, directoriesOnly, names: pattern.split("/").map(globOf) };
 }
 
 /** Whether the pattern speaks of this path (its names from the root down). Every path is looked at on its own. */
@@ -39,8 +44,7 @@ function matchesName(
   path: readonly string[],
   isDirectory: boolean,
 ): boolean {
-  const [glob = ""] = names;
-  const index = path.findIndex((name) => matchGlob(glob, name));
+  const index = path.findIndex((name) => names[0]?.matches(name));
   if (index === -1) return false;
   return !directoriesOnly || isDirectory || index < path.length - 1;
 }
@@ -54,7 +58,7 @@ function matchesPath(
   let at = 0;
   let matched = false;
   let skips = false;
-  for (const [index, glob] of names.entries()) {
+  for (const [index, { text: glob, matches: matchesGlob }] of names.entries()) {
     if (glob === "") {
       skips = false;
       continue;
@@ -67,11 +71,11 @@ function matchesPath(
     if (glob.includes("**") || at >= path.length) return false;
     if (skips) {
       skips = false;
-      const found = path.findIndex((name, position) => position >= at && matchGlob(glob, name));
+      const found = path.findIndex((name, position) => position >= at && matchesGlob(name));
       matched = found !== -1;
       at = matched ? found + 1 : path.length;
     } else {
-      if (!matchGlob(glob, path[at] ?? "")) return false;
+      if (!matchesGlob(path[at] ?? "")) return false;
       at++;
       matched = true;
     }
@@ -80,9 +84,12 @@ function matchesPath(
 }
 
 /** Go's `path.Match` for one name: `*`, `?`, `[a-z]`, `[^a]` and `\`. A malformed pattern matches nothing. Linear but for `*`. */
-export function matchGlob(glob: string, name: string): boolean {
-  const tokens = parseGlob(glob);
-  if (tokens === undefined) return false;
+function globOf(text: string): Glob {
+  const tokens = parseGlob(text);
+  return { text, matches: (name) => tokens !== undefined && matchTokens(tokens, name) };
+}
+
+function matchTokens(tokens: readonly GlobToken[], name: string): boolean {
   const letters = Array.from(name);
   let token = 0;
   let letter = 0;

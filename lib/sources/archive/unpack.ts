@@ -56,6 +56,8 @@ export async function unpack(packed: Uint8Array, limits: ArchiveLimits, signal: 
       if (member.size > limits.maxBytes) throw tooBig(limits);
       const path = pathOf(member.name, limits);
       await place(tree, links, member, path);
+      // Folders that no member tells of count too.
+      if (tree.size > limits.maxEntries) throw new RangeError(`tar has more than ${limits.maxEntries} entries`);
     }
   } catch (error) {
     signal.throwIfAborted();

@@ -60,7 +60,7 @@ export async function pullArtifact(
     const { annotations: metadata } = manifest;
     if (isCopy) return { bytes: packed, digest: digestOf(packed), metadata, links: [] };
     const { entries, links } = await unpack(packed, limits, signal);
-    const bytes = await archiveTree(entries, spec.ignore);
+    const bytes = await archiveTree(entries, spec.ignore, signal);
     return { bytes, digest: digestOf(bytes), metadata, links };
   } catch (error) {
     throw failed(error);

@@ -37,7 +37,7 @@ describe("the archive of a tree", () => {
   const tree = [file("b/c.yaml", "c"), file("a.yaml", "a"), file("run.sh", "", 0o755)];
 
   test("11.1/17: is the same for the same names, bytes and execute bits, and another for others", async () => {
-    const digest = async (entries: readonly TreeEntry[]) => digestOf(await archiveTree(entries, undefined));
+    const digest = async (entries: readonly TreeEntry[]) => digestOf(await archiveTree(entries, undefined, forever));
     const wanted = await digest(tree);
     expect(await digest(tree.toReversed())).toBe(wanted);
     expect(await digest(tree.map((entry) => ({ ...entry, mode: entry.mode & 0o511 })))).toBe(wanted);
@@ -47,7 +47,7 @@ describe("the archive of a tree", () => {
 
   test("has Flux's modes, no owner, no time, and the root for its first entry", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
-    const packed = await archiveTree([...tree, { type: "directory", path: "b", mode: 0o777 }], undefined);
+    const packed = await archiveTree([...tree, { type: "directory", path: "b", mode: 0o777 }], undefined, forever);
     await writeFile(join(folder, "a.tgz"), packed);
     const listed = await execute("tar", ["tvzf", join(folder, "a.tgz"), "--full-time", "--utc"]);
     await rm(folder, { recursive: true });
@@ -68,7 +68,11 @@ describe("the archive of a tree", () => {
       file("sub/.sourceignore", "!*.txt\n"),
       file("sub/b.txt"),
     ];
-    const { entries: kept } = await unpack(await archiveTree(entries, undefined), defaultArchiveLimits, forever);
+    const { entries: kept } = await unpack(
+      await archiveTree(entries, undefined, forever),
+      defaultArchiveLimits,
+      forever,
+    );
     expect(kept.map(({ path }) => path)).toEqual([".sourceignore", "sub", "sub/.sourceignore", "sub/b.txt"]);
   });
 
@@ -258,6 +262,23 @@ describe("bombs are refused in bounded memory", () => {
     expect(await outcome(unpack(packed, calm, forever))).toContain(
       "tar is bigger than max archive size of 62914560 bytes",
     );
+  });
+
+  test("folders that nobody told of", async () => {
+    const deep = (index: number): Member => {
+      const path = `p${index}/${"d/".repeat(80)}f`;
+      const rest = ` path=${path}\n`;
+      return { name: "p", type: "x", content: `${rest.length + 3}${rest}` };
+    };
+    const members = Array.from({ length: 300 }, (_, index) => [deep(index), { name: "f" }]).flat();
+    const work = outcome(unpackMembers(members, { maxEntries: 20_000 }));
+    expect(await work).toBe("tar has more than 20000 entries");
+  });
+
+  test("more ignore rules than anybody writes", async () => {
+    const rules = (text: string) => outcome(archiveTree([file("a")], text, forever));
+    expect(await rules("a\n".repeat(2_001))).toContain("have more than 2000 patterns");
+    expect(await rules("*a".repeat(600))).toContain("an ignore pattern has more than 1024 characters");
   });
 
   test("a million entries", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { matchGlob, parseIgnoreFile } from "../../../lib/sources/archive/ignore-pattern.ts";
+import { parseIgnoreFile } from "../../../lib/sources/archive/ignore-pattern.ts";
 import { ignoreBy, sourcePatterns } from "../../../lib/sources/archive/ignore-rules.ts";
 
 /** Which of these files a source's rules leave in. */
@@ -46,6 +46,10 @@ describe("what a source leaves out", () => {
     expect(kept(files, {}, "!.gitignore")).toEqual([".gitignore", "a.yaml"]);
   });
 });
+
+function matchGlob(glob: string, name: string): boolean {
+  return ignoreBy(parseIgnoreFile(glob))(name, false);
+}
 
 describe("one pattern", () => {
   test.each<readonly [pattern: string, matched: readonly string[], left: readonly string[]]>([
