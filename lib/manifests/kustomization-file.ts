@@ -24,7 +24,9 @@ export function readKustomization(path: string, content: Uint8Array): JsonObject
     const text = new TextDecoder("utf-8", { fatal: true }).decode(content);
     const events = parseEvents(text, { maxDepth: 100 });
     refuseAliasBomb(events, { text, line: 1 });
-    const [first] = constructFromEvents(events, { source: text, schema: goSchema, maxTotalMergeKeys: 1_000 });
+    // Of a field that is there twice kustomize takes the last, and of several documents the first.
+    const options = { source: text, schema: goSchema, json: true, maxTotalMergeKeys: 1_000 };
+    const [first] = constructFromEvents(events, options);
     // Through JSON: aliases become copies, dates and bytes never get past it.
     const value: unknown = JSON.parse(JSON.stringify(first ?? {}, exactly));
     if (!isJsonObject(value)) throw refused(path, "it is no mapping");

@@ -60,6 +60,13 @@ describe("which files are built", () => {
     expect(await namesOf(files)).toEqual(["a-1"]);
   });
 
+  test("of a field that is there twice the last is taken, of several documents the first", async () => {
+    const text = "resources: [b.yaml]\nresources: [a.yaml]\n---\nresources: [b.yaml]\n";
+    expect(await namesOf({ "kustomization.yaml": text, "a.yaml": configMap("a"), "b.yaml": configMap("b") })).toEqual([
+      "a",
+    ]);
+  });
+
   test("a kustomization with nothing in it builds to nothing", async () => {
     expect(await namesOf({ "kustomization.yaml": "", "a.yaml": configMap("a") })).toEqual([]);
   });
