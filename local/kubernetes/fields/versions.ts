@@ -1,4 +1,4 @@
-import { parseApiVersion } from "../../../lib/core/object-ref.ts";
+import { formatApiVersion, parseApiVersion } from "../../../lib/core/object-ref.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
 import { builtinSchema } from "../schema/builtin-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
@@ -11,13 +11,9 @@ export interface Versions {
   readonly schemaOf: (apiVersion: string) => TypeSchema | undefined;
 }
 
-export function apiVersionOf({ group, version }: Pick<Gvk, "group" | "version">): string {
-  return group === "" ? version : `${group}/${version}`;
-}
-
 /** The versions of a built-in kind; of a custom resource only the one that is asked in, unless the caller knows more. */
 export function versionsOf(gvk: Gvk, schema: TypeSchema): Versions {
-  const own = apiVersionOf(gvk);
+  const own = formatApiVersion(gvk);
   const schemaOf = (apiVersion: string): TypeSchema | undefined => {
     if (apiVersion === own) return schema;
     const { group, version } = parseApiVersion(apiVersion);
