@@ -132,12 +132,12 @@ function isSet(value: Json | undefined): value is Json {
 
 /** A write to `/status` changes the status; of a custom resource nothing else, of a built-in the metadata too. */
 function statusOnly(object: ApiObject, old: ApiObject, gvk: Gvk, facts: KindFacts): ApiObject {
-  const metadata = facts.isBuiltin ? builtinStatusMetadata(object, old, gvk) : customStatusMetadata(object, old);
+  const metadata = facts.isBuiltin ? statusMetadata(object, old, gvk) : customStatusMetadata(object, old);
   return withField({ ...old, metadata }, "status", object["status"]);
 }
 
-/** Annotations may travel with a status: the Deployment controller's revision does. A Deployment's labels may not. */
-function builtinStatusMetadata(object: ApiObject, old: ApiObject, gvk: Gvk): JsonObject {
+/** The metadata that a write to `/status` of a built-in kind leaves. Annotations may travel with a status: the Deployment controller's revision does. A Deployment's labels may not. */
+export function statusMetadata(object: ApiObject, old: ApiObject, gvk: Gvk): JsonObject {
   const metadata = objectOf(object, "metadata") ?? {};
   const before = objectOf(old, "metadata") ?? {};
   return nameOf(gvk) === "apps/Deployment" ? withField(metadata, "labels", before["labels"]) : metadata;

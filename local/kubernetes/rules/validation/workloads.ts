@@ -3,7 +3,16 @@ import type { Json, JsonObject } from "../../../../lib/core/json.ts";
 import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
 import { goStruct } from "../go-value.ts";
 import { numberOf, objectOf, objectsOf, textOf, without } from "../json-fields.ts";
-import { type Errors, isZero, none, nonNegative, notAbove100Percent, oneOf, positiveIntOrPercent } from "./checks.ts";
+import {
+  type Errors,
+  isZero,
+  named,
+  none,
+  nonNegative,
+  notAbove100Percent,
+  oneOf,
+  positiveIntOrPercent,
+} from "./checks.ts";
 import { dnsLabel } from "./name-rules.ts";
 import { podTemplateErrors } from "./pod-spec.ts";
 import { isEmptySelector, selectorErrors, selectorMatches } from "./selectors.ts";

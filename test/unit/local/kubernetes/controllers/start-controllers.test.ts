@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { isJsonObject, type Json, type JsonObject } from "../../../../../lib/core/json.ts";
 import type { Log } from "../../../../../lib/core/ports/log.ts";
 import { type Kubernetes, startKubernetes } from "../../../../../local/kubernetes/start-kubernetes.ts";
@@ -14,7 +14,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "sluice-controllers-"));
   cluster = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: quiet });
   await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "x" } });
-  await expect.poll(() => codeOf("/api/v1/namespaces/x/serviceaccounts/default")).toBe(200);
+  await vi.waitUntil(async () => (await codeOf("/api/v1/namespaces/x/serviceaccounts/default")) === 200);
 });
 
 afterEach(async () => {
