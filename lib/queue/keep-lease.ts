@@ -40,6 +40,7 @@ export function keepLease(
   const stopped = new AbortController();
   let item = taken;
   let renewed = since;
+  let hiding: Promise<void> = Promise.resolve();
 
   const isOver = () => stopped.signal.aborted || lost.signal.aborted;
   const writable = () => deps.rules.mayWrite(renewed, instant(deps));
@@ -78,7 +79,8 @@ export function keepLease(
 
   const renewing = (async () => {
     while (!isOver()) {
-      await hideMessage();
+      // Not waited for: a queue that answers slowly must not keep the lease from being renewed.
+      hiding = hideMessage();
       try {
         await deps.clock.sleep(renewEveryMs, stopped.signal);
         if (!(await renew())) lose();
@@ -100,7 +102,7 @@ export function keepLease(
     },
     async stop() {
       stopped.abort(runEnded);
-      await renewing;
+      await Promise.all([renewing, hiding]);
       return item;
     },
   };

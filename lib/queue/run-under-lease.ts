@@ -52,11 +52,20 @@ function runOf(item: WorkItem, lease: KeptLease, deps: QueueDeps): Run {
     fence: lease.fence,
     assertLease: () => lease.assert(),
     memo: item.memo,
-    async superseded() {
-      const now = await deps.items.get(item.key, lease.signal);
-      return now === undefined || now.token !== item.token || now.requested > item.started;
-    },
+    superseded: () => isSuperseded(item, deps, lease.signal),
   };
+}
+
+async function isSuperseded({ key, token, started }: WorkItem, deps: QueueDeps, signal: AbortSignal): Promise<boolean> {
+  try {
+    const found = await deps.items.get(key, signal);
+    return found === undefined || found.token !== token || found.requested > started;
+  } catch (error) {
+    signal.throwIfAborted();
+    // Only a reason to end a wait early: not worth a failed run.
+    deps.log.warn("newer requests not looked for", { key, error: messageOf(error) });
+    return false;
+  }
 }
 
 /** Not under the run's signal: the end has to be stored most of all when time is up. The store limits its own calls. */

@@ -157,6 +157,19 @@ describe("handleWakeUp", () => {
     expect(seen).toEqual([false, true]);
   });
 
+  test("a run that cannot look for newer requests goes on", async () => {
+    const { deps, handle, row } = world();
+    await requestReconcile(key, "test", deps, never);
+    let gets = 0;
+    const get: WorkItems["get"] = (...args) => {
+      gets += 1;
+      return gets === 1 ? deps.items.get(...args) : Promise.reject(new Error("throttled"));
+    };
+    const flow: Flow = async (run) => ({ outcome: `${await run.superseded()}`, dueInMs: undefined });
+    await handle(flow, undefined, never, { ...deps, items: { ...deps.items, get } });
+    expect(row()).toMatchObject({ handled: 1, attempts: 0 });
+  });
+
   test("hands a run back when the process ends: nothing counted, lease dropped, wake-up sent", async () => {
     const { deps, sent, handle, row } = world();
     await requestReconcile(key, "test", deps, never);
