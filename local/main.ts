@@ -1,8 +1,13 @@
+import { enableCompileCache } from "node:module";
 import { parseArgs } from "node:util";
-import { runLocal } from "./run-local.ts";
-import { writeLog } from "./write-log.ts";
 
 /** `sluice local` without the rest of the command line: for tests and benchmarks that start it as a process. */
+
+// Before anything else is loaded: types are stripped once and not at each start.
+enableCompileCache();
+const { runLocal } = await import("./run-local.ts");
+const { writeLog } = await import("./write-log.ts");
+
 const { values } = parseArgs({
   options: {
     state: { type: "string", default: ".sluice" },

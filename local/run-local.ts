@@ -1,4 +1,5 @@
 import "./small-heap.ts";
+import { flushCompileCache } from "node:module";
 import { messageOf } from "../lib/core/failure.ts";
 import { followLauncher } from "./follow-launcher.ts";
 import { type LocalOptions, type LocalSluice, startLocal } from "./start-local.ts";
@@ -36,6 +37,8 @@ export async function runLocal(
     const sluice = await startLocal({ ...options, env: process.env }, stop.signal);
     if (!stop.signal.aborted) {
       process.writeOut(json ? readyJson(sluice) : readyText(sluice));
+      // Written at a normal end only, which a process that is killed does not have: the next start would be slow too.
+      flushCompileCache();
       await aborted(stop.signal);
     }
     await sluice.close();

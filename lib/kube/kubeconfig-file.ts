@@ -38,13 +38,8 @@ export interface Fields {
 export async function readKubeconfigFile(path: string): Promise<KubeconfigFile | undefined> {
   const text = await readText(path);
   if (text === undefined) return undefined;
-  const { load } = await import("js-yaml");
-  let content: unknown;
-  try {
-    content = load(text) ?? {};
-  } catch (error) {
-    throw new Error(`kubeconfig ${path} is no YAML: ${messageOf(error)}`, { cause: error });
-  }
+  const content = await parseYaml(text);
+  if (content instanceof Error) throw new Error(`kubeconfig ${path} is no YAML: ${content.message}`);
   if (!isJsonObject(content)) throw new Error(`kubeconfig ${path} is no kubeconfig: it must hold a mapping`);
   const root = fieldsOf(content, path, "");
   const named = (list: string, key: string): NamedEntry[] =>
@@ -60,6 +55,17 @@ export async function readKubeconfigFile(path: string): Promise<KubeconfigFile |
     users: named("users", "user"),
     contexts: named("contexts", "context"),
   };
+}
+
+/** The content, or what is wrong with it without a word of it: the parser's own error quotes lines that may hold a token. */
+async function parseYaml(text: string): Promise<unknown> {
+  const { load, YAMLException } = await import("js-yaml");
+  try {
+    return load(text) ?? {};
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    return new Error(`line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`);
+  }
 }
 
 async function readText(path: string): Promise<string | undefined> {

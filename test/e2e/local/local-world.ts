@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
+import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
+import { httpClient } from "../../../local/http-client.ts";
+import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
+
+const { signal } = new AbortController();
+
+/** `sluice local` as a process that can be killed and started again on the same folder, and a user's ways to it. */
+export interface LocalWorld extends AsyncDisposable {
+  readonly folder: string;
+  readonly state: string;
+  /** Starts it; with the ports of the last time. */
+  start(...args: readonly string[]): Promise<SpawnedLocal>;
+  cluster(local: Pick<SpawnedLocal, "kubeconfig">): Promise<Cluster>;
+  /** Pushes these manifests as one file. */
+  push(local: Pick<SpawnedLocal, "registry">, manifests: readonly Manifest[]): Promise<string>;
+}
+
+export async function localWorld(): Promise<LocalWorld> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-local-"));
+  const state = join(folder, "state");
+  const http = httpClient();
+  const started: SpawnedLocal[] = [];
+  const clusters: { close(): void }[] = [];
+  return {
+    folder,
+    state,
+    async start(...args) {
+      const local = await spawnLocal(["--state", state, ...args], signal);
+      started.push(local);
+      return local;
+    },
+    async cluster({ kubeconfig }) {
+      const config = await readKubeconfig({ file: kubeconfig, env: {}, homeDir: homedir() });
+      const cluster = connect(config, { clock: systemClock, env: {} });
+      clusters.push(cluster);
+      return cluster;
+    },
+    async push({ registry }, manifests) {
+      const path = join(folder, "artifact");
+      await mkdir(path, { recursive: true });
+      await writeFile(
+        join(path, "all.yaml"),
+        manifests.map((manifest) => `---\n${JSON.stringify(manifest)}\n`).join(""),
+      );
+      const clients = registryClients(http, systemClock);
+      const artifact = { url: `oci://${registry}/app:v1`, path, source: "https://example.test", revision: "v1" };
+      const { digest } = await pushArtifact(artifact, ({ host }) => clients({ host, insecure: true }), signal);
+      return digest;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const cluster of clusters) cluster.close();
+      await Promise.all(started.map((local) => local.end("SIGKILL")));
+      http.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Applies an OCIRepository of the embedded registry's `app:v1` and a Kustomization of it, both named `app`. */
+export async function followApp(cluster: Cluster, { registry }: Pick<SpawnedLocal, "registry">): Promise<void> {
+  const metadata = { name: "app", namespace: "default" };
+  const source = { interval: "1h", url: `oci://${registry}/app`, ref: { tag: "v1" }, insecure: true };
+  const spec = { interval: "1h", path: ".", prune: true, sourceRef: { kind: "OCIRepository", name: "app" } };
+  const options = { manager: "test", force: false };
+  await cluster.apply(
+    { apiVersion: "source.toolkit.fluxcd.io/v1", kind: "OCIRepository", metadata, spec: source },
+    options,
+    signal,
+  );
+  await cluster.apply(
+    { apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization", metadata, spec },
+    options,
+    signal,
+  );
+}
+
+export function configMap(name: string, value: string): Manifest {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" }, data: { value } };
+}
+
+/** Names and values of the config maps that Sluice made, sorted. */
+export async function applied(cluster: Cluster): Promise<readonly string[]> {
+  const query = { group: "", version: "v1", kind: "ConfigMap", namespace: "default" };
+  const labelSelector = "kustomize.toolkit.fluxcd.io/name=app";
+  const maps = await cluster.list({ ...query, labelSelector }, signal);
+  return maps.map((map) => `${map.metadata.name}=${valueOf(map)}`).toSorted();
+}
+
+function valueOf({ data }: LiveObject): string {
+  return typeof data === "object" && data !== null ? String(Reflect.get(data, "value")) : "";
+}

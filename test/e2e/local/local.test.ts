@@ -1,0 +1,94 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { spawnLocal } from "../../../local/spawn-local.ts";
+import { applied, configMap, followApp, type LocalWorld, localWorld } from "./local-world.ts";
+
+const never = new AbortController().signal;
+const patient = { timeout: 20_000, interval: 50 };
+
+describe("sluice local", () => {
+  let world: LocalWorld;
+  beforeAll(async () => {
+    world = await localWorld();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("a push is applied, a second process is refused, and SIGTERM ends it with nothing lost", async () => {
+    const local = await world.start();
+    const cluster = await world.cluster(local);
+    await world.push(local, [configMap("a", "1"), configMap("b", "1")]);
+    await followApp(cluster, local);
+    await expect.poll(() => applied(cluster), patient).toEqual(["a=1", "b=1"]);
+    await world.push(local, [configMap("a", "2")]);
+    await expect.poll(() => applied(cluster), patient).toEqual(["a=2"]);
+
+    expect((await fetch(`${local.receiver}/hook/abc`, { method: "POST" })).status).toBe(404);
+
+    const second = spawnLocal(["--state", world.state], never);
+    await expect(second).rejects.toThrow(`${world.state} is in use by process ${local.pid}`);
+    await expect(second).rejects.toThrow("sluice local ended with 1");
+
+    expect(await local.end("SIGTERM")).toBe(0);
+    // Users read this: warnings of Node about its own parts do not belong there.
+    expect(local.log.filter((line) => !line.startsWith("{"))).toEqual([]);
+
+    const again = await world.start();
+    expect([again.registry, again.receiver, again.kubeconfig]).toEqual([
+      local.registry,
+      local.receiver,
+      local.kubeconfig,
+    ]);
+    expect(await applied(await world.cluster(again))).toEqual(["a=2"]);
+    expect(await again.end("SIGINT")).toBe(0);
+  }, 120_000);
+
+  test("killed at any moment of an apply, the next start finishes it and leaves nothing over", async () => {
+    let local = await world.start();
+    let cluster = await world.cluster(local);
+    await followApp(cluster, local);
+    for (const round of [1, 2, 3]) {
+      const names = Array.from({ length: 60 }, (_, number) => `m${String(number + round * 20).padStart(3, "0")}`);
+      const wanted = names.map((name) => `${name}=${round}`);
+      await world.push(
+        local,
+        names.map((name) => configMap(name, String(round))),
+      );
+      // In the middle: some are there, and if the machine is quick enough all of them.
+      await expect
+        .poll(async () => (await applied(cluster)).some((map) => map.endsWith(`=${round}`)), patient)
+        .toBe(true);
+      expect(await local.end("SIGKILL")).toBe("SIGKILL");
+      local = await world.start();
+      cluster = await world.cluster(local);
+      await expect.poll(() => applied(cluster), patient).toEqual(wanted);
+    }
+    await local.end("SIGTERM");
+  }, 120_000);
+
+  test.each(["--registry-port", "--receiver-port", "--api-port"])(
+    "a %s that is taken is one clear error",
+    async (flag) => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      try {
+        const bound = server.address();
+        const port = typeof bound === "object" && bound !== null ? bound.port : 0;
+        const refused = spawnLocal(["--state", world.state, flag, String(port)], never);
+        await expect(refused).rejects.toThrow(/ended with 1 before it was ready: sluice local: [^\n]*$/);
+        await expect(refused).rejects.toThrow(String(port));
+      } finally {
+        server.close();
+      }
+    },
+  );
+
+  test.each([
+    { name: "is missing", kubeconfig: "/nowhere/kubeconfig", says: "/nowhere/kubeconfig" },
+    { name: "cannot be read", kubeconfig: import.meta.filename, says: "local.test.ts" },
+  ])("a kubeconfig that $name is one clear error", async ({ kubeconfig, says }) => {
+    const refused = spawnLocal(["--state", world.state, "--kubeconfig", kubeconfig], never);
+    await expect(refused).rejects.toThrow(/ended with 1 before it was ready: sluice local: [^\n]*$/);
+    await expect(refused).rejects.toThrow(says);
+  });
+});
