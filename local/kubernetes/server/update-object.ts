@@ -6,7 +6,7 @@ import { trackUpdate } from "../fields/track-update.ts";
 import { defaultObject } from "../rules/default-object.ts";
 import { invalidValue } from "../rules/field-errors.ts";
 import { invalid } from "../rules/invalid.ts";
-import { createsOnUpdate } from "../rules/lifecycle.ts";
+import { createsOnUpdate, statusMetadata } from "../rules/lifecycle.ts";
 import { type Cluster, metadataOf, parseKept, timestamp } from "./cluster.ts";
 import { convertObject } from "./convert-object.ts";
 import { createObject, type Written } from "./create-object.ts";
@@ -133,7 +133,7 @@ export function writable(after: ApiObject, before: ApiObject, { resource, subres
   if (subresource === "status") {
     const { status } = after;
     const { status: _status, ...rest } = before;
-    const metadata = resource.custom === undefined ? before["metadata"] : after["metadata"];
+    const metadata = resource.custom === undefined ? statusMetadata(after, before, resource) : after["metadata"];
     return { ...rest, ...(metadata === undefined ? {} : { metadata }), ...(status === undefined ? {} : { status }) };
   }
   if (!hasStatus(resource)) return after;
