@@ -1,3 +1,4 @@
+import { kustomizeGroup, sourceGroup } from "../lib/api/names.ts";
 import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 
@@ -14,7 +15,7 @@ export interface Reconcilable {
 }
 
 export const ociRepositories: Reconcilable = {
-  group: "source.toolkit.fluxcd.io",
+  group: sourceGroup,
   version: "v1",
   kind: "OCIRepository",
   human: "source oci",
@@ -23,7 +24,7 @@ export const ociRepositories: Reconcilable = {
 };
 
 export const kustomizations: Reconcilable = {
-  group: "kustomize.toolkit.fluxcd.io",
+  group: kustomizeGroup,
   version: "v1",
   kind: "Kustomization",
   human: "kustomization",

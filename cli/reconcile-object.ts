@@ -1,3 +1,4 @@
+import { requestedAtAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { refOf } from "../lib/core/manifest.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
@@ -5,7 +6,6 @@ import { progressOf, waitFor } from "./progress.ts";
 import { conditionOf, isSuspended, type Reconcilable, sources, textAt } from "./reconcilable.ts";
 import type { Session } from "./settings.ts";
 
-const requestedAt = "reconcile.fluxcd.io/requestedAt";
 /** The field manager of flux's own command: what a user sets by one of the two, the other may change. */
 export const manager = "flux";
 
@@ -24,7 +24,7 @@ export async function reconcileObject(
   terminal.action(`annotating ${kind.kind} ${name} in ${namespace} namespace`);
   const ref = { ...refOf(object), version: kind.version };
   const before = textAt(object, "status", "lastHandledReconcileAt");
-  const patch: Patch = { type: "merge", body: { metadata: { annotations: { [requestedAt]: now() } } } };
+  const patch: Patch = { type: "merge", body: { metadata: { annotations: { [requestedAtAnnotation]: now() } } } };
   await cluster.patch(ref, patch, { manager }, signal);
   terminal.success(`${kind.kind} annotated`);
 
@@ -59,11 +59,7 @@ export function doneText(kind: Reconcilable, object: LiveObject): string {
   return kind.done(object);
 }
 
-export async function load(
-  kind: Reconcilable,
-  name: string,
-  { cluster, namespace, signal }: Session,
-): Promise<LiveObject> {
+async function load(kind: Reconcilable, name: string, { cluster, namespace, signal }: Session): Promise<LiveObject> {
   const object = await cluster.get(
     { group: kind.group, version: kind.version, kind: kind.kind, namespace, name },
     signal,

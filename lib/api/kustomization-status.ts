@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Conditions } from "./condition.ts";
 
 /** One entry of `status.inventory`: Flux's id `<namespace>_<name>_<group>_<kind>` and the version. */
-export const StatusEntry = z.object({
+const StatusEntry = z.object({
   id: z.string().describe("namespace_name_group_kind of the object."),
   v: z.string().describe("API version of the object, without its group."),
 });

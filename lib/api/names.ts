@@ -8,6 +8,5 @@ export const finalizer = "finalizers.fluxcd.io";
 /** Any new value of it asks for a run; the flow copies the value it has handled to `status.lastHandledReconcileAt`. */
 export const requestedAtAnnotation = "reconcile.fluxcd.io/requestedAt";
 
-/** Field managers of what a flow writes to its own object: finalizers, conditions, status. */
+/** Field manager of what the flow writes to a Kustomization itself: finalizer, conditions, status. */
 export const kustomizationStatusManager = "gotk-kustomize-controller";
-export const sourceStatusManager = "gotk-source-controller";

@@ -7,7 +7,7 @@ import { credentials } from "./credentials.ts";
 import { type Answer, type Exchange, transport } from "./transport.ts";
 
 /** What a request does, in the words of Kubernetes' audit log, with discovery and server-side apply apart. */
-export type Verb = "apply" | "create" | "delete" | "discovery" | "get" | "list" | "patch" | "watch";
+type Verb = "apply" | "create" | "delete" | "discovery" | "get" | "list" | "patch" | "watch";
 
 /** One request that was sent, for counting. */
 export interface SentRequest {

@@ -13,7 +13,7 @@ export interface ClusterConfig {
   readonly user: UserConfig;
 }
 
-export interface TlsConfig {
+interface TlsConfig {
   /** PEM of the authorities to trust in place of the public ones. */
   readonly ca: string | undefined;
   /** The name that the server's certificate has to carry, where it is not the host of the URL. */
@@ -52,7 +52,7 @@ export interface ExecPlugin {
   readonly cluster: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface Impersonation {
+interface Impersonation {
   readonly user: string;
   readonly groups: readonly string[];
 }

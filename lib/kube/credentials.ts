@@ -10,7 +10,7 @@ const tokenFileMaxAgeMs = 60_000;
 const renewAheadMs = 30_000;
 
 /** What one request carries to prove who sends it. */
-export interface Credential {
+interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly certificate: ClientCertificate | undefined;
 }
