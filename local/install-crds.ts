@@ -16,7 +16,7 @@ const pollMs = 25;
  * of a newer Sluice always.
  */
 export async function installCrds(
-  cluster: Cluster,
+  cluster: Pick<Cluster, "get" | "apply">,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
@@ -51,7 +51,7 @@ function servedVersions(definition: LiveObject): readonly string[] {
 }
 
 async function established(
-  cluster: Cluster,
+  cluster: Pick<Cluster, "get" | "apply">,
   ref: Parameters<Cluster["get"]>[0],
   clock: Clock,
   signal: AbortSignal,

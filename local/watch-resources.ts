@@ -19,7 +19,7 @@ export interface WatchedKind {
 }
 
 export interface WatchDeps extends NoticeDeps {
-  readonly cluster: Cluster;
+  readonly cluster: Pick<Cluster, "watch">;
   /** The cluster's name in work keys. */
   readonly clusterName: string;
   readonly clock: Clock;

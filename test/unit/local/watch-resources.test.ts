@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { ApiError, type Cluster, type WatchEvent } from "../../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { sqliteSightings } from "../../../local/state/sightings.ts";
+import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { watchResources } from "../../../local/watch-resources.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+
+const kind = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
+const listed: WatchEvent = { type: "BOOKMARK", resourceVersion: "1", initialEventsEnd: true };
+
+function kustomization(name: string, metadata: Partial<LiveObject["metadata"]> = {}): LiveObject {
+  return {
+    apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+    kind: "Kustomization",
+    metadata: { name, namespace: "apps", uid: `uid-${name}`, generation: 1, ...metadata },
+  };
+}
+
+function event(type: "ADDED" | "MODIFIED" | "DELETED", object: LiveObject): WatchEvent {
+  return { type, object };
+}
+
+/** Every watch in turn gives these events; what follows the last never comes. Answers the requests that were made. */
+async function requestsOf(watches: readonly (readonly (WatchEvent | ApiError)[])[]): Promise<readonly string[]> {
+  const database = openStateDatabase(":memory:");
+  const stop = new AbortController();
+  const requested: string[] = [];
+  let begun = 0;
+  const cluster: Pick<Cluster, "watch"> = {
+    async *watch() {
+      for (const next of watches[begun++] ?? []) {
+        if (next instanceof ApiError) throw next;
+        yield next;
+      }
+      stop.abort();
+      throw new Error("the test ends");
+    },
+  };
+  try {
+    await watchResources(
+      kind,
+      {
+        cluster,
+        clusterName: "home",
+        clock: { ...systemClock, sleep: async () => undefined },
+        log: silentLog,
+        sightings: sqliteSightings(database),
+        requests: {
+          async request(key) {
+            requested.push(key.name);
+          },
+        },
+      },
+      stop.signal,
+    );
+    return requested;
+  } finally {
+    database.close();
+  }
+}
+
+const requestedAt = { annotations: { "reconcile.fluxcd.io/requestedAt": "now" } };
+const deleted = { deletionTimestamp: "2026-11-21T00:00:00Z" };
+
+describe("watching custom resources", () => {
+  test.each<{ name: string; events: WatchEvent[]; requested: string[] }>([
+    {
+      name: "what is there at first, one run each",
+      events: [event("ADDED", kustomization("a")), event("ADDED", kustomization("b")), listed],
+      requested: ["a", "b"],
+    },
+    {
+      name: "a new one",
+      events: [listed, event("ADDED", kustomization("a"))],
+      requested: ["a"],
+    },
+    {
+      name: "a new generation",
+      events: [listed, event("ADDED", kustomization("a")), event("MODIFIED", kustomization("a", { generation: 2 }))],
+      requested: ["a", "a"],
+    },
+    {
+      name: "a new requested time",
+      events: [listed, event("ADDED", kustomization("a")), event("MODIFIED", kustomization("a", requestedAt))],
+      requested: ["a", "a"],
+    },
+    {
+      name: "the start of a deletion, and its end",
+      events: [
+        listed,
+        event("ADDED", kustomization("a")),
+        event("MODIFIED", kustomization("a", deleted)),
+        event("DELETED", kustomization("a", deleted)),
+      ],
+      requested: ["a", "a", "a"],
+    },
+    {
+      name: "a namesake made anew",
+      events: [listed, event("ADDED", kustomization("a")), event("MODIFIED", kustomization("a", { uid: "another" }))],
+      requested: ["a", "a"],
+    },
+    {
+      name: "nothing for a change of status or labels",
+      events: [
+        listed,
+        event("ADDED", kustomization("a")),
+        event("MODIFIED", kustomization("a", { resourceVersion: "2", labels: { x: "y" } })),
+      ],
+      requested: ["a"],
+    },
+    {
+      name: "nothing for one that went while all were listed",
+      events: [event("ADDED", kustomization("a")), event("DELETED", kustomization("a")), listed],
+      requested: [],
+    },
+  ])("asks for: $name", async ({ events, requested }) => {
+    expect(await requestsOf([events])).toEqual(requested);
+  });
+
+  const tooOld = new ApiError({ code: 410, reason: "Expired", message: "too old resource version" });
+  const broken = new ApiError({ code: 0, reason: "Unreachable", message: "the cluster broke off a watch" });
+
+  test.each([
+    { name: "too late for it", error: tooOld },
+    { name: "cut off", error: broken },
+  ])("a watch that is $name begins again and asks only for what happened meanwhile", async ({ error }) => {
+    const before = ["same", "changed", "gone"].map((name) => event("ADDED", kustomization(name)));
+    const after = [
+      event("ADDED", kustomization("same")),
+      event("ADDED", kustomization("changed", { generation: 2 })),
+      event("ADDED", kustomization("new")),
+    ];
+    expect(await requestsOf([[...before, listed, error], [error], [...after, listed]])).toEqual([
+      ...["same", "changed", "gone"],
+      ...["changed", "new", "gone"],
+    ]);
+  });
+});
