@@ -1,5 +1,6 @@
 import { Failure } from "../../core/failure.ts";
 import { isJsonObject } from "../../core/json.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** The decoded values of a Secret in the object's own namespace, which is the only one that it may name. Undefined: not there. */
@@ -8,7 +9,10 @@ export async function secretData(
   { cluster, namespace, run }: SubjectOfRun,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const ref = { group: "", version: "v1", kind: "Secret", namespace, name };
-  const secret = await cluster.get(ref, run.signal);
+  const secret = await cluster.get(ref, run.signal).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.reason !== "Forbidden") throw error;
+    throw noCredential(`failed to get secret '${namespace}/${name}': ${error.message}`, error);
+  });
   if (secret === undefined) return undefined;
   const data = secret["data"];
   const entries = isJsonObject(data) ? Object.entries(data) : [];

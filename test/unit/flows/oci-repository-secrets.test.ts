@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { digestOf } from "../../../lib/core/digest.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { ociRepository, sourceWorld, type World } from "./source-world.ts";
 
 const [certificate, key, expired] = await Promise.all(
@@ -83,6 +84,20 @@ describe("credentials", () => {
     expect(ready()).toMatchObject({
       reason: "AuthenticationFailed",
       message: "failed to get credential: serviceaccount 'apps/nobody' not found",
+    });
+  });
+
+  test("a secret that Sluice may not read is told in the API server's words", async () => {
+    const open = { ...world.deps.cluster };
+    world.deps.cluster.get = async (ref, signal) => {
+      if (ref.kind !== "Secret") return open.get(ref, signal);
+      throw new ApiError({ code: 403, reason: "Forbidden", message: 'secrets "pull" is forbidden' });
+    };
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
+    await world.run();
+    expect(ready()).toMatchObject({
+      reason: "AuthenticationFailed",
+      message: `failed to get credential: failed to get secret 'apps/pull': secrets "pull" is forbidden`,
     });
   });
 

@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
+import { HttpError } from "../../../lib/core/ports/http.ts";
 import { readTar } from "../../../lib/sources/archive/read-tar.ts";
 import { ociRepository, sourceWorld, type World } from "./source-world.ts";
 
@@ -345,6 +346,29 @@ describe("an OCIRepository that cannot be reconciled", () => {
     });
     expect(condition("app", "Ready")).toMatchObject({ status: "False", reason: "UnsupportedField" });
     expect(world.sent).toEqual([]);
+  });
+
+  test("a registry that asks to be left alone is left alone for so long", async () => {
+    world.deps.http.send = async () => ({ status: 429, headers: { "retry-after": "40" }, body: new Uint8Array() });
+    world.apply(ociRepository("app", { url: url() }));
+    expect(await world.run()).toMatchObject({ outcome: "failed", dueInMs: 40_000 });
+    expect(condition("app", "Ready")).toMatchObject({
+      reason: "OCIArtifactPullFailed",
+      message: expect.stringContaining("unexpected status code 429 Too Many Requests"),
+    });
+  });
+
+  test("a run that ends midway says nothing: the next one finds out", async () => {
+    await world.push("latest", file);
+    world.apply(ociRepository("app", { url: url() }));
+    const stop = new AbortController();
+    world.deps.http.send = async () => {
+      stop.abort(new Error("the run has ended"));
+      throw new HttpError("unreachable", "aborted");
+    };
+    await expect(world.run("app", stop.signal)).rejects.toThrow("the run has ended");
+    expect(world.events).toEqual([]);
+    expect(conditionTypes("app")).toEqual(["Reconciling", "Ready"]);
   });
 
   test("a secret that is not there", async () => {

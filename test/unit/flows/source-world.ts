@@ -134,11 +134,11 @@ export async function sourceWorld() {
       return (await pushArtifact(artifact, ({ host }) => connect({ host, insecure: true }), signal)).digest;
     },
     /** One run of the flow. */
-    async run(name = "app"): Promise<FlowResult> {
+    async run(name = "app", signal = AbortSignal.timeout(20_000)): Promise<FlowResult> {
       const workKey = key(name);
       const result = await flow({
         key: workKey,
-        signal: AbortSignal.timeout(20_000),
+        signal,
         fence: { key: workKey, token: 1 },
         assertLease: () => undefined,
         memo: state.memo,
