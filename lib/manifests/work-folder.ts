@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure, messageOf } from "../core/failure.ts";
 import { mapLimit } from "../core/map-limit.ts";
 import type { ArtifactTree } from "./artifact-tree.ts";
+import { scratchFolder } from "./scratch-folder.ts";
 
 /** A folder of one run, gone with all that is in it when the run ends. */
 export interface WorkFolder extends AsyncDisposable {
@@ -35,8 +36,7 @@ export async function workFolder(
 async function freshFolder(parent: string): Promise<string> {
   try {
     await mkdir(parent, { recursive: true });
-    await removeLeftovers(parent);
-    return await realpath(await mkdtemp(join(parent, `build-${process.pid}-`)));
+    return await realpath(await scratchFolder(parent, "build"));
   } catch (error) {
     throw unwritable(error, parent, parent);
   }
@@ -46,25 +46,6 @@ async function freshFolder(parent: string): Promise<string> {
 function unwritable(error: unknown, path: string, shown: string): Failure {
   const message = `failed to write the artifact to the work folder: ${messageOf(error).replaceAll(path, shown)}`;
   return new Failure("DirectoryCreationFailed", message, { cause: error });
-}
-
-/** What runs of processes that were killed have left: it may hold secrets. */
-async function removeLeftovers(parent: string): Promise<void> {
-  for (const name of await readdir(parent)) {
-    const pid = /^build-(\d+)-/.exec(name)?.[1];
-    if (pid === undefined || isRunning(Number(pid))) continue;
-    await rm(join(parent, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It runs as somebody else.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
 
 async function write(path: string, content: string | Uint8Array): Promise<void> {
