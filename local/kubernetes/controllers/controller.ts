@@ -1,9 +1,11 @@
 import type { Log } from "../../../lib/core/ports/log.ts";
 import type { ControllerClient, ObjectEvent } from "./controller-client.ts";
+import type { OwnedObjects } from "./owned-objects.ts";
 
 /** What a controller works with. */
 export interface Tools {
   readonly client: ControllerClient;
+  readonly owned: OwnedObjects;
   readonly log: Log;
   readonly now: () => Date;
   /** Looks at the object again after `delayMs`; the shorter of two delays wins. */

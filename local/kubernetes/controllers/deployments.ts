@@ -5,7 +5,6 @@ import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
 import { deploymentStatus } from "./deployment-status.ts";
 import {
   controllerReference,
-  isControlledBy,
   isDeleting,
   isSameResource,
   metadataOf,
@@ -56,11 +55,8 @@ function rollOut(deployment: ApiObject, tools: Tools): void {
   writeStatus(deployment, newest, after, revision, tools);
 }
 
-function setsOf(deployment: ApiObject, { client }: Tools): readonly ApiObject[] {
-  const uid = uidOf(deployment);
-  return client
-    .list(replicaSets, namespaceOf(deployment))
-    .filter((set) => isControlledBy(set, uid) && !isDeleting(set));
+function setsOf(deployment: ApiObject, { owned }: Tools): readonly ApiObject[] {
+  return owned.of(uidOf(deployment), replicaSets).filter((set) => !isDeleting(set));
 }
 
 /** The set's template is the Deployment's with the label that tells the sets apart. */

@@ -58,10 +58,6 @@ export function controllerReference(owner: ApiObject): JsonObject {
   };
 }
 
-export function isControlledBy(object: ApiObject, uid: string): boolean {
-  return ownersOf(object).some((owner) => owner["controller"] === true && textOf(owner, "uid") === uid);
-}
-
 export function isSameResource(one: ResourceName, other: ResourceName): boolean {
   return one.group === other.group && one.resource === other.resource;
 }

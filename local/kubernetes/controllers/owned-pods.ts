@@ -4,15 +4,7 @@ import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
 import type { Tools } from "./controller.ts";
-import {
-  controllerReference,
-  isControlledBy,
-  isDeleting,
-  nameOf,
-  namespaceOf,
-  uidOf,
-  withMetadata,
-} from "./object-facts.ts";
+import { controllerReference, isDeleting, nameOf, namespaceOf, uidOf, withMetadata } from "./object-facts.ts";
 import { faultAnnotation, faultText, handedOn } from "./simulated-fault.ts";
 
 export const pods = { group: "", resource: "pods" };
@@ -21,9 +13,8 @@ export const pods = { group: "", resource: "pods" };
 const letters = "bcdfghjklmnpqrstvwxz2456789";
 
 /** The Pods that this workload made and that are not on their way out, by name. */
-export function podsOf(workload: ApiObject, { client }: Tools): readonly ApiObject[] {
-  const uid = uidOf(workload);
-  return client.list(pods, namespaceOf(workload)).filter((pod) => isControlledBy(pod, uid) && !isDeleting(pod));
+export function podsOf(workload: ApiObject, { owned }: Tools): readonly ApiObject[] {
+  return owned.of(uidOf(workload), pods).filter((pod) => !isDeleting(pod));
 }
 
 export function isReady(pod: ApiObject): boolean {

@@ -16,9 +16,19 @@ export function faultText(object: ApiObject): string {
   return textOf(objectOf(metadataOf(object), "annotations"), faultAnnotation);
 }
 
-/** A text that says nothing known counts as none. */
+/** The labels of the one node that is simulated. */
+const nodeLabels: Readonly<Record<string, string>> = {
+  "kubernetes.io/arch": "amd64",
+  "kubernetes.io/hostname": "sluice-local",
+  "kubernetes.io/os": "linux",
+};
+
+/** A text that says nothing known counts as none. A Pod that asks for a node with other labels than ours never runs. */
 export function simulatedFault(object: ApiObject): SimulatedFault {
   const text = faultText(object);
+  const nodeSelector = objectOf(objectOf(object, "spec"), "nodeSelector") ?? {};
+  if (Object.entries(nodeSelector).some(([label, value]) => nodeLabels[label] !== value))
+    return { kind: "never-ready" };
   if (text === "never-ready" || text === "fail") return { kind: text };
   const delay = /^slow=(.+)$/.exec(text)?.[1];
   const delayMs = delay === undefined ? undefined : durationMs(delay);

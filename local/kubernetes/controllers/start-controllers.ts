@@ -1,12 +1,13 @@
 import type { Log } from "../../../lib/core/ports/log.ts";
 import { StatusError } from "../api-object.ts";
-import type { Controller } from "./controller.ts";
+import type { Controller, Tools } from "./controller.ts";
 import type { ControllerClient, ObjectEvent } from "./controller-client.ts";
 import { daemonSetController } from "./daemon-sets.ts";
 import { deploymentController } from "./deployments.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import { jobController } from "./jobs.ts";
 import { namespaceController } from "./namespaces.ts";
+import { ownedObjects } from "./owned-objects.ts";
 import { podController } from "./pods.ts";
 import { replicaSetController } from "./replica-sets.ts";
 import { smallKindsController } from "./small-kinds.ts";
@@ -28,6 +29,7 @@ export function startControllers(
   client: ControllerClient,
   { log, rootCertificate = "" }: ControllerOptions,
 ): { stop(): Promise<void> } {
+  const owned = ownedObjects(client);
   const controllers = [
     garbageCollector(),
     namespaceController(rootCertificate),
@@ -38,15 +40,16 @@ export function startControllers(
     jobController,
     podController,
     smallKindsController,
-  ].map((controller) => run(controller, client, log));
+  ].map((controller) => run(controller, { client, owned, log, now: () => new Date() }));
 
-  const unsubscribe = client.subscribe((event) => {
+  const see = (event: ObjectEvent): void => {
+    owned.see(event);
     for (const controller of controllers) controller.see(event);
-  });
+  };
+  const unsubscribe = client.subscribe(see);
   for (const resource of client.kinds()) {
     for (const object of client.list(resource)) {
-      for (const controller of controllers)
-        controller.see({ group: resource.group, resource: resource.resource, type: "ADDED", object });
+      see({ group: resource.group, resource: resource.resource, type: "ADDED", object });
     }
   }
   return {
@@ -63,7 +66,7 @@ interface Running {
 }
 
 /** A queue of keys, each once, worked off when the writer of the event is done. */
-function run(controller: Controller, client: ControllerClient, log: Log): Running {
+function run(controller: Controller, tools: Omit<Tools, "again">): Running {
   const waiting = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
   let scheduled: NodeJS.Immediate | undefined;
@@ -87,12 +90,12 @@ function run(controller: Controller, client: ControllerClient, log: Log): Runnin
 
   const reconcile = (key: string, attempt: number): void => {
     try {
-      controller.reconcile(key, { client, log, now: () => new Date(), again: (delayMs) => again(key, delayMs) });
+      controller.reconcile(key, { ...tools, again: (delayMs) => again(key, delayMs) });
     } catch (error) {
       // Somebody else was faster, or the object went: the next look sees what there is now.
       const isRace = error instanceof StatusError && (error.code === 409 || error.code === 404);
       if (isRace && attempt < maxConflictRetries) enqueue(key, attempt + 1);
-      else log.warn("controller could not reconcile", { controller: controller.name, key, error: String(error) });
+      else tools.log.warn("controller could not reconcile", { controller: controller.name, key, error: String(error) });
     }
   };
 

@@ -19,7 +19,14 @@ const options: WriteOptions = {
 /** The cluster as its controllers see it: in process, through the same write path as HTTP. */
 export function controllerClient(cluster: Cluster): ControllerClient {
   const { store, resources } = cluster;
-  const byKey = (): ReadonlyMap<string, Resource> => new Map(resources.stored().map((one) => [one.key, one]));
+  let known: { readonly generation: number; readonly resources: ReadonlyMap<string, Resource> } | undefined;
+  const byKey = (): ReadonlyMap<string, Resource> => {
+    const generation = resources.generation();
+    if (known?.generation !== generation) {
+      known = { generation, resources: new Map(resources.stored().map((one) => [one.key, one])) };
+    }
+    return known.resources;
+  };
   const find = ({ group, resource }: ResourceName): Resource => {
     const found = byKey().get(`${group}/${resource}`);
     if (found === undefined) throw noSuchResource();
