@@ -1,9 +1,10 @@
-import type { ApiObject, Gvk, ManagedFields } from "../api-object.ts";
+import { type ApiObject, type Gvk, type ManagedFields, StatusError } from "../api-object.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { capUpdaters } from "./cap-updaters.ts";
 import { isEmpty, union } from "./field-set.ts";
-import { decodeManagers, encodeManagers, type Manager, managerId } from "./managers.ts";
+import { decodeManagers, encodeManagers, type Manager, type Managers, managerId } from "./managers.ts";
 import { withoutManagedFields } from "./object-managed-fields.ts";
+import { PathElementError } from "./path-element.ts";
 import { takeOver } from "./take-over.ts";
 import { withoutUnowned } from "./unowned-fields.ts";
 import { type Versions, versionsOf } from "./versions.ts";
@@ -29,10 +30,24 @@ export interface UpdateInput {
 /**
  * Who owns what after a POST, PUT or patch other than apply: set or changed fields join the writer's Update entry and
  * leave all others, removed ones leave all. An object that is not tracked stays so.
+ *
+ * Tracking never stops an update: with items that cannot be told apart the managers stay as they are, and they are
+ * dropped where another manager's version does not know a field.
  */
 export function trackUpdate(input: UpdateInput): ManagedFields {
-  const { before, after, managedFields, manager, apiVersion, subresource = "", schema, now, isBuiltin } = input;
+  const { before, managedFields } = input;
   if (before !== undefined && managedFields.length === 0) return [];
+  try {
+    return encodeManagers(capUpdaters(tracked(input)));
+  } catch (error) {
+    if (error instanceof PathElementError) return managedFields;
+    if (error instanceof StatusError) return [];
+    throw error;
+  }
+}
+
+function tracked(input: UpdateInput): Managers {
+  const { before, after, managedFields, manager, apiVersion, subresource = "", schema, now, isBuiltin } = input;
   const start = before ?? (isBuiltin ? zeroObject(schema) : {});
   const self: Omit<Manager, "set"> = { manager, operation: "Update", apiVersion, subresource, time: now };
   const { others, comparison } = takeOver(
@@ -45,11 +60,11 @@ export function trackUpdate(input: UpdateInput): ManagedFields {
     input.versions ?? versionsOf(gvkOf(after, apiVersion), schema),
   );
   const taken = withoutUnowned(union(comparison.modified, comparison.added));
-  if (isEmpty(taken)) return encodeManagers(capUpdaters(others));
+  if (isEmpty(taken)) return others;
   const id = managerId(self);
   const own = others.get(id);
   const set = own === undefined ? taken : union(own.set, taken);
-  return encodeManagers(capUpdaters(new Map(others).set(id, { ...self, set })));
+  return new Map(others).set(id, { ...self, set });
 }
 
 function gvkOf(object: ApiObject, apiVersion: string): Gvk {
