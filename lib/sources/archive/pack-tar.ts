@@ -5,23 +5,22 @@ const typeFlags = { file: "0", directory: "5", pax: "x" } as const;
 
 /**
  * A tar of a tree, the way Flux writes one: first the root, named `.`, then the entries in walk order, without owner and
- * time, folders without a slash at the end. The same tree gives the same bytes.
+ * time, folders without a slash at the end. The same tree gives the same bytes. Piece by piece, so that the whole of a large
+ * tree is never held twice.
  */
-export function packTar(entries: readonly TreeEntry[], rootMode: number): Uint8Array {
-  const parts: Uint8Array[] = [header(".", rootMode, 0, "directory")];
+export function* packTar(entries: readonly TreeEntry[], rootMode: number): Generator<Uint8Array, void, undefined> {
+  yield header(".", rootMode, 0, "directory");
   for (const entry of inWalkOrder(entries)) {
     const bytes = entry.type === "file" ? entry.bytes : new Uint8Array();
-    if (fitsUstar(entry.path)) {
-      parts.push(header(entry.path, entry.mode, bytes.length, entry.type));
-    } else {
+    if (!fitsUstar(entry.path)) {
       const record = paxRecord("path", entry.path);
-      parts.push(header(paxName(entry.path), 0, record.length, "pax"), ...padded(record));
-      parts.push(header(entry.path, entry.mode, bytes.length, entry.type));
+      yield header(paxName(entry.path), 0, record.length, "pax");
+      yield* padded(record);
     }
-    parts.push(...padded(bytes));
+    yield header(entry.path, entry.mode, bytes.length, entry.type);
+    yield* padded(bytes);
   }
-  parts.push(Buffer.alloc(2 * blockBytes));
-  return Buffer.concat(parts);
+  yield Buffer.alloc(2 * blockBytes);
 }
 
 function header(path: string, mode: number, size: number, type: keyof typeof typeFlags): Buffer {

@@ -50,8 +50,8 @@ export async function pushArtifact(
     artifact.ignorePaths === undefined ? [...vcsPatterns, ...mediaPatterns] : lines(artifact.ignorePaths);
   const ignore = ignoreBy([...patterns, ...lines(artifact.addIgnorePaths ?? [])]);
   const { rootMode, entries, skippedLinks } = await readFolder(artifact.path, ignore);
-  const tar = packTar(entries, rootMode);
-  const layer = await gzip(tar);
+  const tar = Buffer.concat([...packTar(entries, rootMode)]);
+  const layer = await gzip([tar]);
   const created = `${(artifact.createdAt ?? new Date(0)).toISOString().slice(0, 19)}Z`;
   const config = encode(imageConfig(digestOf(tar), created));
   const manifest = encode({

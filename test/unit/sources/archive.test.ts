@@ -90,7 +90,7 @@ describe("the archive of a tree", () => {
           const files = all.flatMap(([one, bytes]): TreeEntry[] =>
             isFolder(one) ? [] : [{ type: "file", path: one, mode: 0o600, bytes }],
           );
-          const { entries } = await unpackTar(packTar(files, 0o750));
+          const { entries } = await unpackTar(Buffer.concat([...packTar(files, 0o750)]));
           const back = entries.filter(({ type }) => type === "file").map((one) => ({ ...one, ...plain(one) }));
           expect(back).toEqual(inWalkOrder(files).map((one) => ({ ...one, ...plain(one) })));
         },
@@ -102,7 +102,10 @@ describe("the archive of a tree", () => {
   test("is read by GNU tar, long names and all", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
     const long = `${"d".repeat(90)}/${"e".repeat(90)}/${"f".repeat(120)}.yaml`;
-    await writeFile(join(folder, "a.tar"), packTar([file(long, "long"), file("ünï.yaml", "u")], 0o755));
+    await writeFile(
+      join(folder, "a.tar"),
+      Buffer.concat([...packTar([file(long, "long"), file("ünï.yaml", "u")], 0o755)]),
+    );
     await execute("tar", ["xf", "a.tar"], { cwd: folder });
     const found = (await readdir(folder, { recursive: true })).toSorted();
     await rm(folder, { recursive: true });
