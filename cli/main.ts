@@ -1,3 +1,4 @@
+import "../local/small-heap.ts";
 import { homedir } from "node:os";
 import { followLauncher } from "../local/follow-launcher.ts";
 import { run } from "./run.ts";

@@ -1,3 +1,4 @@
+import "./small-heap.ts";
 import { enableCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 

@@ -1,4 +1,3 @@
-import "./small-heap.ts";
 import { flushCompileCache } from "node:module";
 import { messageOf } from "../lib/core/failure.ts";
 import { followLauncher } from "./follow-launcher.ts";
