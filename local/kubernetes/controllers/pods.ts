@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import { qosClass } from "../rules/qos-class.ts";
 import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
 import {
   isDeleting,
@@ -136,16 +137,4 @@ function stateOf(act: Play, startedAt: string): JsonObject {
     case "unready":
       return { running: { startedAt } };
   }
-}
-
-/** BestEffort without any amounts, Guaranteed where all limits are requested in full, else Burstable. */
-function qosClass(spec: JsonObject | undefined): string {
-  const resources = objectsOf(spec, "containers").map((container) => objectOf(container, "resources") ?? {});
-  const amounts = resources.flatMap((resource) => [objectOf(resource, "limits"), objectOf(resource, "requests")]);
-  if (amounts.every((amount) => amount === undefined || Object.keys(amount).length === 0)) return "BestEffort";
-  const isGuaranteed = resources.every((resource) => {
-    const limits = objectOf(resource, "limits");
-    return limits?.["cpu"] !== undefined && limits["memory"] !== undefined && sameJson(limits, resource["requests"]);
-  });
-  return isGuaranteed ? "Guaranteed" : "Burstable";
 }

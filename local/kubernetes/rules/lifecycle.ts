@@ -2,6 +2,7 @@ import { canonicalJson } from "../../../lib/core/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
 import { numberOf, objectOf, textOf, textsOf, without } from "./json-fields.ts";
+import { qosClass } from "./qos-class.ts";
 
 /** What a kind does that its schema does not tell. */
 export interface KindFacts {
@@ -78,7 +79,6 @@ function nameOf(gvk: Gvk): string {
 /** Fields of the status that a create keeps or that the server starts with. */
 const firstStatus: Readonly<Record<string, JsonObject>> = {
   "/Namespace": { phase: "Active" },
-  "/Pod": { phase: "Pending" },
   "/PersistentVolumeClaim": { phase: "Pending" },
   "/PersistentVolume": { phase: "Pending" },
 };
@@ -154,6 +154,9 @@ function withField(object: JsonObject, field: string, value: Json | undefined): 
 }
 
 function withFirstStatus(object: ApiObject, gvk: Gvk, facts: KindFacts): ApiObject {
+  if (nameOf(gvk) === "/Pod") {
+    return { ...object, status: { phase: "Pending", qosClass: qosClass(objectOf(object, "spec")) } };
+  }
   const first = firstStatus[nameOf(gvk)];
   if (first !== undefined) return { ...object, status: first };
   return facts.isBuiltin && isJsonObject(object["status"]) ? { ...object, status: {} } : without(object, "status");

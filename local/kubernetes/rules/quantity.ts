@@ -44,8 +44,12 @@ export function formatQuantity({ nanos, format }: Quantity): string {
   return `${sign}${mantissa}${exponent === 0 ? "" : `e${exponent}`}`;
 }
 
+/**
+ * The text that comes back from the store. Read twice, as a store does: bytes that no binary unit divides lose their
+ * suffix, and without one they are decimal (`1937.5Ki` is `1984000`, which reads as `1984k`).
+ */
 export function canonicalQuantity(text: string | number): string {
-  return formatQuantity(parseQuantity(text));
+  return formatQuantity(parseQuantity(formatQuantity(parseQuantity(text))));
 }
 
 interface Scale {

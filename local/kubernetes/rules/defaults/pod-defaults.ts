@@ -15,7 +15,7 @@ export function podSpecDefaults(spec: JsonObject, isPod: boolean): JsonObject {
     ["ephemeralContainers", (container: JsonObject) => containerDefaults(container, false)],
   ] as const;
   const defaulted = withLists.reduce((result, [field, change]) => mapItems(result, field, change), spec);
-  const ports = defaulted["hostNetwork"] === true ? hostPorts(defaulted) : defaulted;
+  const ports = isPod && defaulted["hostNetwork"] === true ? hostPorts(defaulted) : defaulted;
   return withDefaults(serviceAccountAlias(ports), {
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 30,

@@ -19,6 +19,7 @@ describe("the canonical notation of a quantity", () => {
     ["0Gi", "0"],
     [" 10 ", "10"],
     ["1000Ki", "1000Ki"],
+    ["1937.5Ki", "1984k"],
   ])("of %s is %s", (text, canonical) => {
     expect(canonicalQuantity(text)).toBe(canonical);
   });
