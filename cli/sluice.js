@@ -11,8 +11,8 @@ const wantedMajor = 24;
 const here = fileURLToPath(import.meta.url);
 
 if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
-  // Keeps the types from being stripped at each start: that costs 200 ms and 25 MB.
-  modules.enableCompileCache();
+  // Keeps the types from being stripped at each start: that costs 200 ms and 25 MB. Not in /tmp, where others may write.
+  modules.enableCompileCache(join(dirname(here), "..", "node_modules", ".cache", "sluice"));
   import("./main.ts").catch((/** @type {Error} */ error) => {
     process.stderr.write(`✗ sluice cannot start: ${error.stack}\n`);
     process.exitCode = 1;

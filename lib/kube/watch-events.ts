@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { createInterface } from "node:readline";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { ApiError, type ListQuery, type Resource, type WatchEvent } from "../core/ports/cluster.ts";
 import { errorOfStatus } from "./api-answer.ts";
 import type { ApiClient } from "./api-client.ts";
+import { linesOf } from "./lines-of.ts";
 import { listPages } from "./list-pages.ts";
 import { listItem, liveObject } from "./live-object.ts";
 import { collectionPath } from "./resource-path.ts";
@@ -12,6 +12,8 @@ import { collectionPath } from "./resource-path.ts";
 const watchSeconds = 240;
 /** A connection over which nothing comes for longer than the server would keep it has died unnoticed. */
 const silenceMs = (watchSeconds + 30) * 1000;
+/** Objects are at most 3 MB, and the server repeats their managed fields. */
+const maxEventBytes = 16 * 1024 * 1024;
 const initialEventsEnd = "k8s.io/initial-events-end";
 
 /** {@link Cluster.watch}: a streaming list where the server has one, else a list and a watch from its state. */
@@ -72,9 +74,8 @@ function isStreamingListRefused(error: unknown): boolean {
 
 async function* eventsOf(stream: IncomingMessage, signal: AbortSignal): AsyncGenerator<WatchEvent> {
   stream.setTimeout(silenceMs, () => stream.destroy(new Error(`nothing came for ${silenceMs / 1000}s`)));
-  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
   try {
-    for await (const line of lines) {
+    for await (const line of linesOf(stream, maxEventBytes)) {
       if (line !== "") yield eventOf(line);
     }
   } catch (error) {
@@ -82,7 +83,6 @@ async function* eventsOf(stream: IncomingMessage, signal: AbortSignal): AsyncGen
     if (error instanceof ApiError) throw error;
     throw new ApiError({ code: 0, reason: "Unreachable", message: "the cluster broke off a watch" }, { cause: error });
   } finally {
-    lines.close();
     stream.destroy();
   }
   signal.throwIfAborted();

@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+/** A stand-in for npm that notes how it was called and installs, or ends with the code that it is told. */
+const npm = `
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+appendFileSync("calls", process.argv.slice(2).join(" ") + "\\n");
+if (process.env.NPM_FAILS) process.exit(Number(process.env.NPM_FAILS));
+mkdirSync("node_modules", { recursive: true });
+writeFileSync("node_modules/.package-lock.json", "{}");
+`;
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-install-"));
+  await mkdir(join(folder, "cli"));
+  await copyFile(join(import.meta.dirname, "../../cli/install.js"), join(folder, "cli/install.js"));
+  await writeFile(join(folder, "package.json"), '{"type":"module"}');
+  await writeFile(join(folder, "npm.js"), npm);
+  await writeFile(join(folder, "package-lock.json"), "{}");
+  await utimes(join(folder, "package-lock.json"), new Date(1000), new Date(1000));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+function install(env: Record<string, string> = {}): { readonly status: number | null; readonly stderr: string } {
+  return spawnSync(process.execPath, [join(folder, "cli/install.js")], {
+    cwd: tmpdir(),
+    env: { ...process.env, npm_execpath: join(folder, "npm.js"), ...env },
+    encoding: "utf8",
+  });
+}
+
+async function calls(): Promise<readonly string[]> {
+  const text = await readFile(join(folder, "calls"), "utf8");
+  return text.trimEnd().split("\n");
+}
+
+describe("installing before the demo and the tests", () => {
+  test("happens once: a second run finds everything there", async () => {
+    expect(install().status).toBe(0);
+    expect(install().status).toBe(0);
+    expect(await calls()).toEqual(["ci --include=dev --no-audit --no-fund --loglevel=error"]);
+  });
+
+  test("happens again when the lock file is newer than what is installed", async () => {
+    install();
+    const later = new Date(Date.now() + 60_000);
+    await utimes(join(folder, "package-lock.json"), later, later);
+    install();
+    expect(await calls()).toHaveLength(2);
+  });
+
+  test("that fails says so and fails too", () => {
+    const { status, stderr } = install({ NPM_FAILS: "7" });
+    expect(status).toBe(1);
+    expect(stderr).toContain("✗ npm ci has failed (it ended with 7)");
+  });
+});
