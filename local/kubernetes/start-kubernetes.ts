@@ -26,8 +26,6 @@ export interface Kubernetes {
   readonly token: string;
   /** Of the user `admin`, with this cluster as the current context. */
   kubeconfig(): string;
-  /** Forgets older revisions, as a real store does from time to time. */
-  compact(): void;
   close(): Promise<void>;
 }
 
@@ -63,7 +61,6 @@ export async function startKubernetes({ stateFolder, port, controllers, log }: K
     port: actual,
     token: users.tokens.sluice,
     kubeconfig: () => kubeconfigText(url, users.tokens.admin),
-    compact: () => cluster.store.compact(),
     async close() {
       await running?.stop();
       server.closeAllConnections();

@@ -3,17 +3,30 @@ import { serverVersion } from "../schema/builtin-schema.ts";
 import type { Cluster } from "../server/cluster.ts";
 import { type Exchange, send, sendJson, sendPlain } from "../server/exchange.ts";
 import { apiVersionOf, type Resource } from "../server/resource.ts";
+import { openApiSchemas } from "./openapi-schemas.ts";
+
+const protobufType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+/**
+ * OpenAPI v2 in protobuf, with a version and a title and nothing else: kubectl asks for it where v3 does not say how
+ * to patch a kind, and goes on without.
+ */
+const emptyVersion2 = "\n\u00032.0\u0012\u000f\n\nKubernetes\u0012\u0001-B\u0000";
 
 /** Documents that a real server has and no client of ours reads. */
 const otherDocuments = [".well-known/openid-configuration", "api", "apis", "openid/v1/jwks", "version"];
 
 /**
- * OpenAPI v3 as kubectl needs it: which kinds can be patched with `fieldValidation`. Types are not described; kubectl
- * then sends what it has and the server judges. Answers whether the path was one of OpenAPI.
+ * OpenAPI v3 as kubectl needs it: which kinds can be patched with `fieldValidation`, and the types without prose.
+ * Answers whether the path was one of OpenAPI.
  */
 export async function serveOpenApi(exchange: Exchange, cluster: Cluster, parts: readonly string[]): Promise<boolean> {
   const [root, version, ...path] = parts;
   if (root !== "openapi") return false;
+  if (version === "v2" && path.length === 0) {
+    send(exchange, 200, protobufType, emptyVersion2);
+    return true;
+  }
   if (version !== "v3") {
     sendPlain(exchange, 404, "404 page not found\n");
     return true;
@@ -24,8 +37,14 @@ export async function serveOpenApi(exchange: Exchange, cluster: Cluster, parts: 
   }
   const document = groupDocument(cluster, path);
   if (document === undefined) sendPlain(exchange, 404, "404 page not found\n");
-  else sendJson(exchange, 200, JSON.stringify(document));
+  else sendJson(exchange, 200, JSON.stringify(document), "json", exchange.query.has("hash") ? keepForAYear() : {});
   return true;
+}
+
+/** What a hash names never changes: kubectl keeps it on disk. */
+function keepForAYear(): Record<string, string> {
+  const expires = new Date(Date.now() + 365 * 86_400_000).toUTCString();
+  return { "cache-control": "public, immutable", expires, vary: "Accept" };
 }
 
 function indexDocument({ resources }: Cluster): JsonObject {
@@ -51,8 +70,13 @@ function groupDocument({ resources }: Cluster, [root, ...rest]: readonly string[
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: serverVersion },
     paths: Object.fromEntries(found.filter(({ verbs }) => verbs.includes("patch")).map(pathEntry)),
-    components: { schemas: {} },
+    components: { schemas: openApiSchemas(found) },
   };
+}
+
+function patchTypes({ custom }: Resource): readonly string[] {
+  const all = ["json-patch+json", "merge-patch+json", "apply-patch+yaml"].map((type) => `application/${type}`);
+  return custom === undefined ? [...all, "application/strategic-merge-patch+json"] : all;
 }
 
 function pathEntry(resource: Resource): [string, JsonObject] {
@@ -68,6 +92,9 @@ function pathEntry(resource: Resource): [string, JsonObject] {
     "x-kubernetes-action": "patch",
     "x-kubernetes-group-version-kind": { group, version, kind },
     parameters,
+    requestBody: {
+      content: Object.fromEntries(patchTypes(resource).map((type) => [type, { schema: { type: "object" } }])),
+    },
     responses: { "200": { description: "OK" } },
   };
   return [`${root}/${apiVersionOf(resource)}/${place}/{name}`, { patch }];

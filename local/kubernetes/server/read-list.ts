@@ -36,38 +36,38 @@ export function readPage(
     throw token === undefined ? expired(wanted, store.oldestRevision()) : continueExpired(token);
   }
   const revision = wanted === undefined || wanted < 0 ? store.revision() : wanted;
-  const all = matching(cluster, resource, namespace, options, revision, metadataOnly);
-  const rest = token === undefined ? all : all.filter((stored) => keyOf(stored, namespace) > token.start);
+  const range = { resource: resource.key, namespace, metadataOnly: metadataOnly && !needsBody(options) };
+  const all = oneByName(cluster, resource, namespace, options, revision) ?? store.listAt(range, revision);
+  const from = token === undefined ? all : all.filter((stored) => keyOf(stored, namespace) > token.start);
+  const rest = selected(from, resource, options);
   // From the cache (resourceVersion 0) a list is always whole.
   const limit = options.resourceVersion === "0" && token === undefined ? 0 : options.limit;
-  if (limit === 0 || rest.length <= limit) {
-    return { items: rest, revision, continue: undefined, remainingItemCount: undefined };
-  }
-  const items = rest.slice(0, limit);
+  const items = limit === 0 ? rest : rest.slice(0, limit);
   const last = items.at(-1);
+  // With a selector a page ends at its limit though nothing of the rest may match.
+  if (limit === 0 || items.length < limit || last === undefined || last === from.at(-1)) {
+    return { items, revision, continue: undefined, remainingItemCount: undefined };
+  }
   const hasSelector = options.labels !== undefined || options.fields !== undefined;
   return {
     items,
     revision,
-    continue: formatToken({ rv: revision, start: last === undefined ? "" : keyOf(last, namespace) }),
+    continue: formatToken({ rv: revision, start: keyOf(last, namespace) }),
     remainingItemCount: hasSelector ? undefined : rest.length - limit,
   };
 }
 
-function matching(
-  cluster: Cluster,
+function needsBody({ fields }: ListOptions): boolean {
+  return fields !== undefined && !fields.isMetadataOnly;
+}
+
+function selected(
+  all: readonly StoredObject[],
   resource: Resource,
-  namespace: string | undefined,
   { labels, fields }: ListOptions,
-  revision: number,
-  metadataOnly: boolean,
 ): readonly StoredObject[] {
-  const isBodyNeeded = !metadataOnly || (fields !== undefined && !fields.isMetadataOnly);
-  const range = { resource: resource.key, namespace, metadataOnly: !isBodyNeeded };
-  const all = oneByName(cluster, resource, namespace, fields?.name, revision) ?? cluster.store.listAt(range, revision);
-  return labels === undefined && fields === undefined
-    ? all
-    : all.filter((stored) => matches(stored, resource, labels, fields));
+  if (labels === undefined && fields === undefined) return all;
+  return all.filter((stored) => matches(stored, resource, labels, fields));
 }
 
 /** `fieldSelector=metadata.name=x` is how one object is watched: no list for it. */
@@ -75,9 +75,10 @@ function oneByName(
   { store }: Cluster,
   resource: Resource,
   namespace: string | undefined,
-  name: string | undefined,
+  { fields }: ListOptions,
   revision: number,
 ): readonly StoredObject[] | undefined {
+  const name = fields?.name;
   if (name === undefined || revision !== store.revision() || (resource.namespaced && namespace === undefined)) {
     return undefined;
   }

@@ -1,10 +1,12 @@
 import { StatusError } from "../api-object.ts";
-import { methodNotAllowed, noSuchResource } from "./errors.ts";
+import { methodNotAllowed, noSuchResource, notFound } from "./errors.ts";
 import { sendPlain } from "./exchange.ts";
 import { hasStatus } from "./resource.ts";
 import type { ResourceRequest } from "./resource-request.ts";
 import { serveObject } from "./serve-resource.ts";
 import { serveScale } from "./serve-scale.ts";
+
+const possible = new Set(["status", "scale"]);
 
 /** Subresources of Pods and Nodes that would need a kubelet. */
 const needKubelet = new Set(["log", "exec", "attach", "portforward", "proxy"]);
@@ -14,6 +16,8 @@ export async function serveSubresource(request: ResourceRequest, name: string, s
   const { exchange, resource, path } = request;
   const known = resource.subresources.find((one) => one.name === subresource);
   if (known === undefined) {
+    // A custom resource could have these two: it is the object that has them not.
+    if (resource.custom !== undefined && possible.has(subresource)) throw notFound(resource, name);
     if (resource.custom !== undefined) return sendPlain(exchange, 404, "404 page not found\n");
     throw noSuchResource();
   }

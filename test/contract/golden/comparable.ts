@@ -1,11 +1,19 @@
 import { isJsonObject, type Json } from "../../../lib/core/json.ts";
+import { plainText } from "../../../local/kubernetes/server/plain-text.ts";
 import type { Comparing } from "./recorded-case.ts";
 
 /** An answer's body as the fixtures write it: parts left out, lists without an order of their own sorted. */
 export function comparable(body: Json, { keep, ignore = [] }: Comparing, isClock: boolean): Json {
   const isStatus = isJsonObject(body) && body["kind"] === "Status" && body["apiVersion"] === "v1";
-  const kept = keep === undefined || isStatus ? body : keptParts(body, keep.map((path) => path.split(".")));
-  return ordered(kept, new Set(ignore), isClock);
+  const kept =
+    keep === undefined || isStatus
+      ? body
+      : keptParts(
+          body,
+          keep.map((path) => path.split(".")),
+        );
+  // A Status is always whole, and so recorded.
+  return ordered(kept, new Set(isStatus ? [] : ignore), isClock);
 }
 
 /** Only what the dotted paths name; `*` is every item. */
@@ -39,7 +47,8 @@ function ordered(value: Json, ignored: ReadonlySet<string>, isClock: boolean): J
 
 function sortedField(field: string, value: Json, isClock: boolean): Json {
   if (!isList(value)) return value;
-  if (field === "managedFields" && !isClock) return sortedBy(value, ["operation", "manager", "apiVersion", "subresource"]);
+  if (field === "managedFields" && !isClock)
+    return sortedBy(value, ["operation", "manager", "apiVersion", "subresource"]);
   if (field === "causes") return sortedBy(value, ["field", "message"]);
   // What a Table says of its columns is prose.
   return field === "columnDefinitions" ? value.map(withoutDescription) : value;
@@ -53,7 +62,7 @@ function withoutDescription(column: Json): Json {
 
 function sortedBy(list: readonly Json[], fields: readonly string[]): Json {
   const keyOf = (item: Json): string =>
-    fields.map((field) => (isJsonObject(item) ? String(item[field] ?? "") : "")).join("\u0000");
+    fields.map((field) => (isJsonObject(item) ? plainText(item[field]) : "")).join("\u0000");
   return list.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 

@@ -13,10 +13,10 @@ const forms: Readonly<Record<string, string>> = {
   continue: "[\\w-]+",
   time: "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z",
   age: "(?:\\d+[smhdy])+|<invalid>",
-  date: "[^\"]+?",
-  hash: "[^&\"]+",
+  date: '[^"]+?',
+  hash: '[^&"]+',
   n: "\\d+",
-  server: "[^\"]+?",
+  server: '[^"]+?',
 };
 
 const placeholder = /<(rv|uid|ip|nodePort|name|continue|time|age|date|hash|n|server)(?::(\d+))?>/g;
@@ -70,7 +70,12 @@ function escaped(text: string): string {
 }
 
 /** The first place where the answer is not what was recorded, in words; `undefined` if it is. */
-export function difference(recorded: Json, actual: Json | undefined, bindings: Bindings, path = ""): string | undefined {
+export function difference(
+  recorded: Json,
+  actual: Json | undefined,
+  bindings: Bindings,
+  path = "",
+): string | undefined {
   const at = path === "" ? "the answer" : path;
   if (typeof recorded === "string" && (typeof actual === "string" || typeof actual === "number")) {
     const isNumber = typeof actual === "number" && !/^<(nodePort|n)/.test(recorded);
@@ -84,9 +89,12 @@ export function difference(recorded: Json, actual: Json | undefined, bindings: B
     return firstOf(recorded, (item, index) => difference(item, actual[index], bindings, `${path}[${index}]`));
   }
   if (isJsonObject(recorded) && isJsonObject(actual)) {
-    const extra = Object.keys(actual).filter((key) => !Object.hasOwn(recorded, key));
-    if (extra.length > 0) return `${at}: more than recorded: ${shown(Object.fromEntries(extra.map((key) => [key, actual[key] ?? null])))}`;
-    return firstOf(Object.entries(recorded), ([key, value]) => difference(value, actual[key], bindings, `${path}.${key}`));
+    const named = Object.entries(recorded).map(([key, value]) => [filledIn(key, bindings), value] as const);
+    const known = new Set(named.map(([key]) => key));
+    const extra = Object.keys(actual).filter((key) => !known.has(key));
+    if (extra.length > 0)
+      return `${at}: more than recorded: ${shown(Object.fromEntries(extra.map((key) => [key, actual[key] ?? null])))}`;
+    return firstOf(named, ([key, value]) => difference(value, actual[key], bindings, `${path}.${key}`));
   }
   return recorded === actual ? undefined : `${at}: recorded ${shown(recorded)}, is ${shown(actual)}`;
 }
@@ -100,7 +108,7 @@ function firstOf<T>(items: readonly T[], check: (item: T, index: number) => stri
 }
 
 function shown(value: Json | undefined): string {
-  return (JSON.stringify(value) ?? "nothing").slice(0, 400);
+  return value === undefined ? "nothing" : JSON.stringify(value).slice(0, 400);
 }
 
 function isList(value: Json | undefined): value is readonly Json[] {

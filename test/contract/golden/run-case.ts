@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import type { RecordedCase } from "./recorded-case.ts";
-import { type Replay, replayCase } from "./replay-case.ts";
+import { recordingProxy } from "./recording-proxy.ts";
+import type { Replay } from "./replay.ts";
+import { replayCase } from "./replay-case.ts";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -18,7 +20,9 @@ export async function runCase(recorded: RecordedCase): Promise<string | undefine
   });
   try {
     const adminToken = /token: (\w+)/.exec(kubernetes.kubeconfig())?.[1] ?? "";
-    const replay: Replay = { kubernetes, adminToken, bindings: new Map(), watches: new Map(), recorded, scratch: folder };
+    await using proxy = await recordingProxy(kubernetes.url, adminToken);
+    const bindings = new Map<string, string>();
+    const replay: Replay = { kubernetes, adminToken, bindings, watches: new Map(), recorded, proxy, scratch: folder };
     if (recorded.namespace !== false) await makeNamespace(replay);
     return await replayCase(replay);
   } finally {

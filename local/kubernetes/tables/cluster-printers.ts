@@ -1,0 +1,199 @@
+import type { Json } from "../../../lib/core/json.ts";
+import type { ApiObject } from "../api-object.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../rules/json-fields.ts";
+import { ageOf, ageSince } from "./age.ts";
+import { metadataText } from "./metadata-text.ts";
+import { ageColumn, column, nameColumn, type Printer } from "./table.ts";
+
+export const configMapPrinter: Printer = {
+  columns: [nameColumn, column("Data"), ageColumn],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    sizeOf(object, "data") + sizeOf(object, "binaryData"),
+    ageOf(object, now),
+  ],
+};
+
+export const secretPrinter: Printer = {
+  columns: [nameColumn, column("Type"), column("Data"), ageColumn],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    textOf(object, "type"),
+    sizeOf(object, "data"),
+    ageOf(object, now),
+  ],
+};
+
+export const namespacePrinter: Printer = {
+  columns: [nameColumn, column("Status"), ageColumn],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    textOf(objectOf(object, "status"), "phase"),
+    ageOf(object, now),
+  ],
+};
+
+export const serviceAccountPrinter: Printer = {
+  columns: [nameColumn, column("Secrets"), ageColumn],
+  cells: (object, now) => [metadataText(object, "name"), itemsOf(object, "secrets").length, ageOf(object, now)],
+};
+
+export const nodePrinter: Printer = {
+  columns: [nameColumn, column("Status"), column("Roles"), ageColumn, column("Version")],
+  cells: (object, now) => {
+    const status = objectOf(object, "status");
+    const ready = objectsOf(status, "conditions").find((one) => one["type"] === "Ready");
+    const state = ready === undefined ? "Unknown" : ready["status"] === "True" ? "Ready" : "NotReady";
+    const prefix = "node-role.kubernetes.io/";
+    const labels = Object.keys(objectOf(objectOf(object, "metadata"), "labels") ?? {});
+    const roles = labels.filter((label) => label.startsWith(prefix)).map((label) => label.slice(prefix.length));
+    const isCordoned = objectOf(object, "spec")?.["unschedulable"] === true;
+    return [
+      metadataText(object, "name"),
+      isCordoned ? `${state},SchedulingDisabled` : state,
+      roles.length === 0 ? "<none>" : roles.toSorted().join(","),
+      ageOf(object, now),
+      textOf(objectOf(status, "nodeInfo"), "kubeletVersion"),
+    ];
+  },
+};
+
+export const definitionPrinter: Printer = {
+  columns: [nameColumn, column("Created At", "date")],
+  cells: (object) => [metadataText(object, "name"), metadataText(object, "creationTimestamp")],
+};
+
+const accessModes: Readonly<Record<string, string>> = {
+  ReadWriteOnce: "RWO",
+  ReadOnlyMany: "ROX",
+  ReadWriteMany: "RWX",
+  ReadWriteOncePod: "RWOP",
+};
+
+export const claimPrinter: Printer = {
+  columns: [
+    nameColumn,
+    ...["Status", "Volume", "Capacity", "Access Modes", "StorageClass", "VolumeAttributesClass"].map((name) =>
+      column(name),
+    ),
+    ageColumn,
+    column("VolumeMode", "string", 1),
+  ],
+  cells: (object, now) => {
+    const spec = objectOf(object, "spec");
+    const status = objectOf(object, "status");
+    const isDeleted = textOf(objectOf(object, "metadata"), "deletionTimestamp") !== "";
+    const isBound = textOf(spec, "volumeName") !== "";
+    const modes = textsOf(status, "accessModes").map((mode) => accessModes[mode] ?? mode);
+    return [
+      metadataText(object, "name"),
+      isDeleted ? "Terminating" : textOf(status, "phase"),
+      textOf(spec, "volumeName"),
+      isBound ? textOf(objectOf(status, "capacity"), "storage") : "",
+      isBound ? modes.join(",") : "",
+      textOf(spec, "storageClassName"),
+      textOf(spec, "volumeAttributesClassName") || "<unset>",
+      ageOf(object, now),
+      textOf(spec, "volumeMode"),
+    ];
+  },
+};
+
+/** Events of either group: the fields differ in name alone. */
+export const eventPrinter: Printer = {
+  columns: [
+    column("Last Seen"),
+    column("Type"),
+    column("Reason"),
+    column("Object"),
+    column("Subobject", "string", 1),
+    column("Source", "string", 1),
+    column("Message"),
+    column("First Seen", "string", 1),
+    column("Count", "string", 1),
+    column("Name", "string", 1),
+  ],
+  cells: eventCells,
+};
+
+function eventCells(event: ApiObject, now: Date): readonly Json[] {
+  const object = objectOf(event, "involvedObject") ?? objectOf(event, "regarding");
+  const source = objectOf(event, "source") ?? objectOf(event, "deprecatedSource");
+  const series = objectOf(event, "series");
+  const first =
+    textOf(event, "firstTimestamp") || textOf(event, "deprecatedFirstTimestamp") || textOf(event, "eventTime");
+  const last =
+    textOf(series, "lastObservedTime") ||
+    textOf(event, "lastTimestamp") ||
+    textOf(event, "deprecatedLastTimestamp") ||
+    first;
+  const component =
+    textOf(source, "component") || textOf(event, "reportingComponent") || textOf(event, "reportingController");
+  const host = textOf(source, "host") || textOf(event, "reportingInstance");
+  const count = numberOf(series, "count") ?? numberOf(event, "count") ?? numberOf(event, "deprecatedCount") ?? 1;
+  return [
+    ageSince(last, now),
+    textOf(event, "type"),
+    textOf(event, "reason"),
+    `${textOf(object, "kind").toLowerCase()}/${textOf(object, "name")}`,
+    textOf(object, "fieldPath"),
+    host === "" || component === "" ? component : `${component}, ${host}`,
+    (textOf(event, "message") || textOf(event, "note")).trim(),
+    ageSince(first, now),
+    count,
+    metadataText(event, "name"),
+  ];
+}
+
+export const storageClassPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column("Provisioner"),
+    column("ReclaimPolicy"),
+    column("VolumeBindingMode"),
+    column("AllowVolumeExpansion"),
+    ageColumn,
+  ],
+  cells: (object, now) => {
+    const annotations = objectOf(objectOf(object, "metadata"), "annotations");
+    const isDefault = textOf(annotations, "storageclass.kubernetes.io/is-default-class") === "true";
+    return [
+      `${metadataText(object, "name")}${isDefault ? " (default)" : ""}`,
+      textOf(object, "provisioner"),
+      textOf(object, "reclaimPolicy"),
+      textOf(object, "volumeBindingMode"),
+      object["allowVolumeExpansion"] === true,
+      ageOf(object, now),
+    ];
+  },
+};
+
+export const priorityClassPrinter: Printer = {
+  columns: [nameColumn, column("Value"), column("Global-Default", "boolean"), ageColumn, column("PreemptionPolicy")],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    numberOf(object, "value") ?? 0,
+    object["globalDefault"] === true,
+    ageOf(object, now),
+    textOf(object, "preemptionPolicy"),
+  ],
+};
+
+export const leasePrinter: Printer = {
+  columns: [nameColumn, column("Holder"), ageColumn],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    textOf(objectOf(object, "spec"), "holderIdentity"),
+    ageOf(object, now),
+  ],
+};
+
+/** Webhook configurations: how many webhooks each has. */
+export const webhooksPrinter: Printer = {
+  columns: [nameColumn, column("Webhooks", "integer"), ageColumn],
+  cells: (object, now) => [metadataText(object, "name"), itemsOf(object, "webhooks").length, ageOf(object, now)],
+};
+
+function sizeOf(object: ApiObject, field: string): number {
+  return Object.keys(objectOf(object, field) ?? {}).length;
+}

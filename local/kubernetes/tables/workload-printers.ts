@@ -1,0 +1,180 @@
+import type { Json, JsonObject } from "../../../lib/core/json.ts";
+import type { ApiObject } from "../api-object.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import { ageOf, ageSince, durationText } from "./age.ts";
+import { metadataText } from "./metadata-text.ts";
+import { selectorText } from "./selector-text.ts";
+import { ageColumn, column, nameColumn, type Printer } from "./table.ts";
+
+const containers = column("Containers", "string", 1);
+const images = column("Images", "string", 1);
+const selector = column("Selector", "string", 1);
+
+export const deploymentPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column("Ready"),
+    column("Up-to-date"),
+    column("Available"),
+    ageColumn,
+    containers,
+    images,
+    selector,
+  ],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    `${count(object, "status", "readyReplicas")}/${count(object, "spec", "replicas")}`,
+    count(object, "status", "updatedReplicas"),
+    count(object, "status", "availableReplicas"),
+    ageOf(object, now),
+    ...templateCells(object),
+    selectorText(objectOf(objectOf(object, "spec"), "selector")),
+  ],
+};
+
+export const replicaSetPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column("Desired", "integer"),
+    column("Current", "integer"),
+    column("Ready", "integer"),
+    ageColumn,
+    containers,
+    images,
+    selector,
+  ],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    count(object, "spec", "replicas"),
+    count(object, "status", "replicas"),
+    count(object, "status", "readyReplicas"),
+    ageOf(object, now),
+    ...templateCells(object),
+    selectorText(objectOf(objectOf(object, "spec"), "selector")),
+  ],
+};
+
+export const statefulSetPrinter: Printer = {
+  columns: [nameColumn, column("Ready"), ageColumn, containers, images],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    `${count(object, "status", "readyReplicas")}/${count(object, "spec", "replicas")}`,
+    ageOf(object, now),
+    ...templateCells(object),
+  ],
+};
+
+const daemonCounts = [
+  ["Desired", "desiredNumberScheduled"],
+  ["Current", "currentNumberScheduled"],
+  ["Ready", "numberReady"],
+  ["Up-to-date", "updatedNumberScheduled"],
+  ["Available", "numberAvailable"],
+] as const;
+
+export const daemonSetPrinter: Printer = {
+  columns: [
+    nameColumn,
+    ...daemonCounts.map(([name]) => column(name, "integer")),
+    column("Node Selector"),
+    ageColumn,
+    containers,
+    images,
+    selector,
+  ],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    ...daemonCounts.map(([, field]) => count(object, "status", field)),
+    selectorText(objectOf(objectOf(objectOf(objectOf(object, "spec"), "template"), "spec"), "nodeSelector")),
+    ageOf(object, now),
+    ...templateCells(object),
+    selectorText(objectOf(objectOf(object, "spec"), "selector")),
+  ],
+};
+
+export const jobPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column("Status"),
+    column("Completions"),
+    column("Duration"),
+    ageColumn,
+    containers,
+    images,
+    selector,
+  ],
+  cells: (object, now) => [
+    metadataText(object, "name"),
+    jobStatus(object),
+    `${count(object, "status", "succeeded")}/${numberOf(objectOf(object, "spec"), "completions") ?? 1}`,
+    jobDuration(objectOf(object, "status"), now),
+    ageOf(object, now),
+    ...templateCells(object),
+    selectorText(objectOf(objectOf(object, "spec"), "selector")),
+  ],
+};
+
+export const cronJobPrinter: Printer = {
+  columns: [
+    nameColumn,
+    column("Schedule"),
+    column("Timezone"),
+    column("Suspend", "boolean"),
+    column("Active", "integer"),
+    column("Last Schedule"),
+    ageColumn,
+    containers,
+    images,
+    selector,
+  ],
+  cells: (object, now) => {
+    const spec = objectOf(object, "spec");
+    const status = objectOf(object, "status");
+    const last = textOf(status, "lastScheduleTime");
+    const job = objectOf(objectOf(spec, "jobTemplate"), "spec");
+    return [
+      metadataText(object, "name"),
+      textOf(spec, "schedule"),
+      textOf(spec, "timeZone") || "<none>",
+      spec?.["suspend"] === true ? "True" : "False",
+      itemsOf(status, "active").length,
+      last === "" ? "<none>" : ageSince(last, now),
+      ageOf(object, now),
+      ...containerCells(objectOf(objectOf(job, "template"), "spec")),
+      selectorText(objectOf(job, "selector")),
+    ];
+  },
+};
+
+function jobStatus(job: ApiObject): string {
+  const conditions = objectsOf(objectOf(job, "status"), "conditions").filter((one) => one["status"] === "True");
+  const has = (type: string): boolean => conditions.some((one) => one["type"] === type);
+  if (has("Complete")) return "Complete";
+  if (has("Failed")) return "Failed";
+  if (textOf(objectOf(job, "metadata"), "deletionTimestamp") !== "") return "Terminating";
+  if (has("Suspended")) return "Suspended";
+  return has("FailureTarget") ? "FailureTarget" : "Running";
+}
+
+function jobDuration(status: JsonObject | undefined, now: Date): string {
+  const start = Date.parse(textOf(status, "startTime"));
+  if (Number.isNaN(start)) return "";
+  const end = Date.parse(textOf(status, "completionTime"));
+  return durationText(((Number.isNaN(end) ? now.getTime() : end) - start) / 1000);
+}
+
+function templateCells(object: ApiObject): readonly Json[] {
+  return containerCells(objectOf(objectOf(objectOf(object, "spec"), "template"), "spec"));
+}
+
+function containerCells(podSpec: JsonObject | undefined): readonly Json[] {
+  const list = objectsOf(podSpec, "containers");
+  return [
+    list.map((container) => textOf(container, "name")).join(","),
+    list.map((container) => textOf(container, "image")).join(","),
+  ];
+}
+
+function count(object: ApiObject, part: "spec" | "status", field: string): number {
+  return numberOf(objectOf(object, part), field) ?? 0;
+}

@@ -1,0 +1,17 @@
+import type { Kubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
+import type { Bindings } from "./placeholders.ts";
+import type { RecordedCase } from "./recorded-case.ts";
+import type { RecordingProxy } from "./recording-proxy.ts";
+
+/** What a replay works on. */
+export interface Replay {
+  readonly kubernetes: Kubernetes;
+  readonly adminToken: string;
+  readonly bindings: Bindings;
+  readonly watches: Map<string, Promise<string>>;
+  readonly recorded: RecordedCase;
+  /** What kubectl speaks to. */
+  readonly proxy: RecordingProxy;
+  /** For the kubectl steps: a cache that all steps of the case share. */
+  readonly scratch: string;
+}
