@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../core/failure.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 
 const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -16,14 +17,11 @@ export function inClusterConfig(
 }
 
 async function readServiceAccount(address: string, dir: string): Promise<ClusterConfig> {
-  const [ca, namespace] = await Promise.all([
-    readFile(join(dir, "ca.crt"), "utf8"),
-    readFile(join(dir, "namespace"), "utf8"),
-  ]);
+  const [ca, namespace] = await Promise.all(["ca.crt", "namespace"].map((name) => readText(join(dir, name))));
   return {
     name: "in-cluster",
     server: new URL(`https://${address}`),
-    namespace: namespace.trim(),
+    namespace: namespace?.trim(),
     tls: { ca, serverName: undefined, insecure: false },
     proxy: undefined,
     user: {
@@ -33,4 +31,15 @@ async function readServiceAccount(address: string, dir: string): Promise<Cluster
       impersonate: undefined,
     },
   };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const mend = "mount a service account token into the pod, or give --kubeconfig FILE";
+    throw new Error(`no kubeconfig, and the pod's service account cannot be read: ${messageOf(error)}; ${mend}`, {
+      cause: error,
+    });
+  }
 }

@@ -159,6 +159,13 @@ describe("a pod without a kubeconfig", () => {
     expect(config?.user.token).toEqual({ kind: "file", path: join(folder, "sa/token") });
   });
 
+  test("whose service account is not mounted says so", async () => {
+    const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
+    await expect(inClusterConfig(env, join(folder, "nowhere"))).rejects.toThrow(
+      /^no kubeconfig, and the pod's service account cannot be read: ENOENT.*; mount a service account token/,
+    );
+  });
+
   test("outside of a cluster has none", () => {
     expect(inClusterConfig({})).toBeUndefined();
   });
