@@ -4,6 +4,7 @@ import { crdSchema } from "../schema/crd-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { celErrors } from "./cel/cel-errors.ts";
 import { schemaErrors } from "./custom/schema-errors.ts";
+import { invalidValue } from "./field-errors.ts";
 import { customFinalizerErrors, metadataErrors, metadataUpdateErrors } from "./validation/metadata.ts";
 import { dnsSubdomain } from "./validation/name-rules.ts";
 
@@ -27,8 +28,33 @@ export function validateCustom({ object, old, openAPIV3Schema, namespaced }: Cus
     ...(old === undefined ? [] : metadataUpdateErrors(object, old)),
   ];
   const structural = schemaErrors(object, schema);
-  const rules = structural.length === 0 ? celErrors(object, old, schema) : [];
+  const rules = structural.some(blocksRules) ? skippedRules(schema) : celErrors(object, old, schema);
   return [...metadata, ...structural, ...rules];
+}
+
+const blockingReasons = new Set<FieldError["reason"]>([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+/** Errors of shape, after which a rule might stumble over what it takes for granted. */
+function blocksRules({ reason }: FieldError): boolean {
+  return blockingReasons.has(reason);
+}
+
+/** Where there are rules, the server says that it has not looked at them. */
+function skippedRules(schema: TypeSchema): readonly FieldError[] {
+  const text =
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+  return hasRules(schema) ? [invalidValue("<nil>", null, text)] : [];
+}
+
+function hasRules({ validations = [], properties = {}, items, additionalProperties }: TypeSchema): boolean {
+  const inner = [...Object.values(properties), items, additionalProperties];
+  return validations.length > 0 || inner.some((schema) => schema !== undefined && hasRules(schema));
 }
 
 function schemaOf(openAPIV3Schema: JsonObject): TypeSchema {

@@ -115,6 +115,14 @@ describe("x-kubernetes-validations", () => {
     expect(errorsOf(ruled(rule), {})).toEqual(["spec.b: Required value: b it must be"]);
   });
 
+  test("are not asked of an object of the wrong shape, and the answer says so", () => {
+    const schema = { ...ruled({ rule: "self.a > 1" }), required: ["b"] };
+    expect(errorsOf(schema, { a: 1 })).toEqual([
+      "spec.b: Required value",
+      "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+    ]);
+  });
+
   test("a rule that fails to run is an error, not a pass", () => {
     expect(errorsOf(ruled({ rule: "self.a.b > 1" }), { a: {} })).toEqual([
       "spec: Invalid value: no such key: b evaluating rule: failed rule: self.a.b > 1",
