@@ -7,8 +7,10 @@ import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts"
 import type { Flow } from "../lib/core/run.ts";
 import { kustomizationFlow } from "../lib/flows/kustomization/kustomization-flow.ts";
 import { ociRepositoryFlow } from "../lib/flows/oci-repository/oci-repository-flow.ts";
+import { patiently } from "../lib/flows/patiently.ts";
 import { kubectlEngine } from "../lib/kube/kubectl-engine.ts";
-import { buildManifests } from "../lib/manifests/build.ts";
+import { cachedBuild } from "../lib/manifests/cached-build.ts";
+import { tolerantCluster } from "../lib/manifests/tolerant-cluster.ts";
 import { layerKubectl } from "./layer.ts";
 import type { Kind } from "./start-runtime.ts";
 import type { Stores } from "./state/open-stores.ts";
@@ -33,16 +35,20 @@ export function makeFlows(parts: FlowParts, requests: ReconcileRequests): Readon
   const common = { cluster, clock, log, edges, requests, artifacts, records, jitter: Math.random };
   const engine = lazyEngine(log);
   return {
-    OCIRepository: ociRepositoryFlow({ ...common, http, artifactUrl }),
-    Kustomization: kustomizationFlow({
-      ...common,
-      inventories,
-      ledger,
-      history,
-      installationKey: state.installationKey,
-      concurrency,
-      build: (input, signal) => buildManifests(input, { engine, workFolder: state.work, log }, signal),
-    }),
+    OCIRepository: patiently(ociRepositoryFlow({ ...common, http, artifactUrl }), log),
+    Kustomization: patiently(
+      kustomizationFlow({
+        ...common,
+        cluster: tolerantCluster(cluster, log),
+        inventories,
+        ledger,
+        history,
+        installationKey: state.installationKey,
+        concurrency,
+        build: cachedBuild({ engine, workFolder: state.work, log }),
+      }),
+      log,
+    ),
   };
 }
 

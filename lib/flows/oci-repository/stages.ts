@@ -105,10 +105,15 @@ export function stalled(status: OciRepositoryStatus, failure: Failure, now: Now)
   return { ...next, observedGeneration: now.generation };
 }
 
-/** Nothing is looked at while it is suspended, but the generation counts as seen where anything was ever said. */
-export function suspended(status: OciRepositoryStatus, now: Now): OciRepositoryStatus {
-  const isKnown = (status.conditions ?? []).length > 0;
-  return isKnown ? { ...status, observedGeneration: now.generation } : status;
+/**
+ * Nothing is looked at while it is suspended, but where anything was ever said the generation counts as seen: by the
+ * status and by Ready, which Flux sums up anew.
+ */
+export function suspended(status: OciRepositoryStatus, { generation }: Now): OciRepositoryStatus {
+  const conditions = status.conditions ?? [];
+  if (conditions.length === 0) return status;
+  const seen = conditions.map((one) => (one.type === "Ready" ? { ...one, observedGeneration: generation } : one));
+  return { ...status, observedGeneration: generation, conditions: seen };
 }
 
 /** Keeps the time of every condition that says what it said in the status before. */

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { load, loadAll } from "js-yaml";
+import { z } from "zod";
+
+const folder = join(import.meta.dirname, "../fixtures/flux");
+const Anything = z.record(z.string(), z.unknown());
+
+/** What Flux showed after one step of a recorded scenario. */
+const Step = z.object({ objects: z.array(Anything), events: z.array(Anything).default([]) });
+export type RecordedStep = z.infer<typeof Step>;
+
+const Written = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string() }),
+});
+export type WrittenObject = z.infer<typeof Written>;
+
+export async function recordedStep(scenario: string, step: string): Promise<RecordedStep> {
+  return Step.parse(load(await readFile(join(folder, scenario, `${step}.yaml`), "utf8")));
+}
+
+/** What was applied, in order. */
+export async function recordedInput(scenario: string): Promise<readonly WrittenObject[]> {
+  return loadAll(await readFile(join(folder, scenario, "input.yaml"), "utf8")).map((document) =>
+    Written.parse(document),
+  );
+}
+
+/** What was pushed: by `tag, push N`, path to text. */
+export async function recordedPushes(
+  scenario: string,
+): Promise<Readonly<Record<string, Readonly<Record<string, string>>>>> {
+  const text = await readFile(join(folder, scenario, "source.yaml"), "utf8");
+  return z.record(z.string(), z.record(z.string(), z.string())).parse(load(text));
+}
+
+/**
+ * An object or event without what differs from run to run: times, addresses, durations, and the digests of the pushed image
+ * and its archive, which hold compressed bytes of another implementation. The digest in a history entry stays: it is over
+ * the built text, and has to be Flux's.
+ */
+export function comparable(value: unknown, key = ""): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => comparable(item, key));
+    return key === "managedFields" ? items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) : items;
+  }
+  if (typeof value === "string") return comparableText(value);
+  const fields = Anything.safeParse(value);
+  if (!fields.success) return value;
+  const kept = Object.entries(fields.data).filter(
+    ([name]) => !dropped.has(name) && !(key === "artifact" && ofArchive.has(name)),
+  );
+  return Object.fromEntries(kept.map(([name, field]) => [name, comparable(field, name)]));
+}
+
+const dropped = new Set([
+  "creationTimestamp",
+  "fieldsType",
+  "fieldsV1",
+  "firstReconciled",
+  "lastReconciled",
+  "lastReconciledDuration",
+  "lastTransitionTime",
+  "lastUpdateTime",
+  "org.opencontainers.image.created",
+  "resourceVersion",
+  "source.toolkit.fluxcd.io/digest",
+  "time",
+  "uid",
+]);
+/** Sluice serves no artifacts over HTTP; the rest depends on how well the archive is compressed. */
+const ofArchive = new Set(["digest", "size", "url"]);
+
+function comparableText(text: string): string {
+  return text
+    .replace(/@sha256:[0-9a-f]{64}/g, "@sha256:<digest>")
+    .replace(/sha256:[0-9a-f]{64}\.tar\.gz/g, "sha256:<digest>.tar.gz")
+    .replace(/oci:\/\/127\.0\.0\.1:\d+/g, "oci://<registry>")
+    .replace(/^http:\/\/[^/]+\//, "http://<artifacts>/")
+    .replace(/\/\S*?\/state\/work(?=\/)/g, "<tmp>")
+    .replace(/(finished in|passed in|failed after) [0-9a-zµ.]+/g, "$1 <duration>");
+}
+
+/** Without what `flux reconcile` leaves on an object. */
+export function withoutRequests(value: unknown): unknown {
+  const text = JSON.stringify(value, (key, field: unknown) => {
+    if (key === "reconcile.fluxcd.io/requestedAt" || key === "lastHandledReconcileAt") return undefined;
+    return key === "managedFields" && Array.isArray(field)
+      ? field.filter(({ manager }) => manager !== "unknown")
+      : field;
+  });
+  return JSON.parse(text);
+}
