@@ -6,14 +6,14 @@ export interface ResourceName {
   readonly resource: string;
 }
 
-export interface ServedKind extends ResourceName {
+interface ServedKind extends ResourceName {
   /** The version objects are read and written in. */
   readonly version: string;
   readonly kind: string;
   readonly namespaced: boolean;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly subresource?: "status";
 }
 
@@ -22,7 +22,7 @@ export interface ObjectEvent extends ResourceName {
   readonly object: ApiObject;
 }
 
-export interface DeleteOptions {
+interface DeleteOptions {
   readonly uid?: string;
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
   readonly gracePeriodSeconds?: number;

@@ -18,7 +18,7 @@ import { handOnFault, templateHash, templateOf } from "./owned-pods.ts";
 import { ownersOfKind, replicaSets } from "./replica-sets.ts";
 import { handedOn } from "./simulated-fault.ts";
 
-export const deployments = { group: "apps", resource: "deployments" };
+const deployments = { group: "apps", resource: "deployments" };
 const revisionAnnotation = "deployment.kubernetes.io/revision";
 const hashLabel = "pod-template-hash";
 

@@ -29,7 +29,7 @@ function isStruct(value: Json | GoStruct | undefined): value is GoStruct {
 }
 
 /** What Go's `json.Marshal` writes for a map: sorted keys, and `<`, `>`, `&` escaped. */
-export function goJson(value: Json): string {
+function goJson(value: Json): string {
   return escapeHtml(plainJson(value));
 }
 

@@ -30,7 +30,7 @@ export function parseQuantity(text: string | number): Quantity {
 }
 
 /** The one notation an API server stores for this value: `1000m` is `1`, `1024Mi` is `1Gi`, 0.5 is `500m`. */
-export function formatQuantity({ nanos, format }: Quantity): string {
+function formatQuantity({ nanos, format }: Quantity): string {
   const magnitude = nanos < 0n ? -nanos : nanos;
   const sign = nanos < 0n ? "-" : "";
   if (format === "BinarySI" && magnitude >= 1024n * nanosPerUnit) {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../../../lib/core/json.ts";
 import type { FieldError } from "../../api-object.ts";
 import { invalidValue, notSupported, required } from "../field-errors.ts";
-import { isList, numberOf, textOf } from "../json-fields.ts";
+import { numberOf, textOf } from "../json-fields.ts";
 import { type NameRule, portName, portNumber, regexText } from "./name-rules.ts";
 
 /** Checks of one field that many kinds share. Each answers the errors it finds, none when all is well. */
@@ -81,8 +81,4 @@ export function each<Item>(
   check: (item: Item, path: string, index: number) => Errors,
 ): Errors {
   return items.flatMap((item, index) => check(item, `${path}[${index}]`, index));
-}
-
-export function hasItems(value: Json | undefined): boolean {
-  return isList(value) && value.length > 0;
 }

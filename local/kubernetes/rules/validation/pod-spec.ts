@@ -77,7 +77,7 @@ function podSecurityErrors(context: JsonObject | undefined, path: string): Error
   return ["fsGroup", "runAsUser", "runAsGroup"].flatMap((field) => userIdErrors(context, field, path));
 }
 
-export function tolerationErrors(toleration: JsonObject, path: string): Errors {
+function tolerationErrors(toleration: JsonObject, path: string): Errors {
   const key = textOf(toleration, "key");
   const operator = textOf(toleration, "operator");
   const effect = textOf(toleration, "effect");

@@ -34,7 +34,7 @@ function httpGetErrors(httpGet: JsonObject, path: string): Errors {
 }
 
 /** Exactly one way to probe, and that one valid. */
-export function handlerErrors(holder: JsonObject, path: string): Errors {
+function handlerErrors(holder: JsonObject, path: string): Errors {
   const present = handlers.flatMap(([field, check]) => {
     const handler = objectOf(holder, field);
     return handler === undefined ? [] : [{ field, check, handler }];

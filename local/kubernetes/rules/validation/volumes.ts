@@ -142,7 +142,7 @@ function tokenErrors(token: JsonObject | undefined, path: string): Errors {
   ];
 }
 
-export function localPathErrors(field: string, path: string): Errors {
+function localPathErrors(field: string, path: string): Errors {
   return [
     ...(path.startsWith("/") ? [invalidValue(field, path, "must be a relative path")] : none),
     ...backstepErrors(field, path),
