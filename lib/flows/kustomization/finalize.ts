@@ -1,6 +1,6 @@
 import { findCondition, isTrue } from "../../api/condition.ts";
 import { deletionPolicy, effectiveTimeoutMs } from "../../api/kustomization.ts";
-import { finalizer } from "../../api/names.ts";
+import { finalizer, kustomizationStatusManager } from "../../api/names.ts";
 import { parseEntryId } from "../../apply/entry-id.ts";
 import { liveObjects } from "../../apply/live-objects.ts";
 import { lookAFewTimes } from "../../apply/poll.ts";
@@ -10,12 +10,12 @@ import { mapLimit } from "../../core/map-limit.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { FlowResult } from "../../core/run.ts";
+import { writeFinalizers } from "../write-finalizers.ts";
 import { revisionAnnotations } from "./annotations.ts";
 import { inventoryOf } from "./inventory-of.ts";
 import { backOffMs, type Memo } from "./memo.ts";
 import { pruneEntries, pruneLines } from "./prune-entries.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
-import { writeFinalizers } from "./write-finalizers.ts";
 
 /** Between two looks at objects that are still terminating: Flux's own poll. */
 const terminationLookMs = 2_000;
@@ -25,7 +25,7 @@ const terminationLookMs = 2_000;
  * a prune, then lets go of the object. Sources, dependencies and stalls do not matter here.
  */
 export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult> {
-  const { deps, kustomization, live, owner, run } = of;
+  const { cluster, deps, kustomization, live, owner, run } = of;
   if (!(live.metadata.finalizers ?? []).includes(finalizer)) return { outcome: "deleted", dueInMs: undefined };
   const startedAt = deps.clock.now();
   const { suspend, prune, interval } = kustomization.spec;
@@ -58,7 +58,8 @@ export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult
     const message = `Reconciliation finished in ${took}, next run in ${formatDuration(parseDuration(interval))}`;
     await of.tell({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations });
   }
-  await writeFinalizers(of, (finalizers) => finalizers.filter((one) => one !== finalizer));
+  const others = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
+  await writeFinalizers(live, others, { cluster, manager: kustomizationStatusManager }, run.signal);
   return { outcome: "deleted", dueInMs: undefined };
 }
 

@@ -1,11 +1,12 @@
 import { isTrue } from "../../api/condition.ts";
 import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
-import { finalizer, kustomizeGroup } from "../../api/names.ts";
+import { finalizer, kustomizationStatusManager, kustomizeGroup } from "../../api/names.ts";
 import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
 import { fencedCluster } from "../../apply/fenced-cluster.ts";
 import { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/run.ts";
+import { writeFinalizers } from "../write-finalizers.ts";
 import { checkDependencies, dependencyKeys, readyEdge } from "./check-dependencies.ts";
 import type { KustomizationDeps } from "./deps.ts";
 import { handled } from "./end-of-run.ts";
@@ -16,7 +17,6 @@ import { reconcileRevision } from "./reconcile-revision.ts";
 import { reportBlocked } from "./report-blocked.ts";
 import { type ResolvedSource, resolveSource, sourceEdge, sourceKey } from "./resolve-source.ts";
 import { type SubjectOfRun, subjectOfRun } from "./subject-of-run.ts";
-import { writeFinalizers } from "./write-finalizers.ts";
 
 /**
  * The reconcile of a Kustomization: load, gate, fetch, build, plan, apply, prune, health, report. Looks only at present
@@ -32,7 +32,9 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
   if ("kind" in of) return of.result;
   if (of.live.metadata.deletionTimestamp !== undefined) return finalize(of, readMemo(run.memo));
   if (!(of.live.metadata.finalizers ?? []).includes(finalizer)) {
-    await writeFinalizers(of, (finalizers) => [...finalizers, finalizer]);
+    const withOurs = (finalizers: readonly string[]) => [...finalizers, finalizer];
+    const { cluster, live } = of;
+    await writeFinalizers(live, withOurs, { cluster, manager: kustomizationStatusManager }, run.signal);
   }
   if (of.kustomization.spec.suspend === true) return suspended(of);
   // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.

@@ -1,15 +1,14 @@
 import type { Kustomization } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizationStatusManager, requestedAtAnnotation } from "../../api/names.ts";
-import { equal } from "../../core/equal.ts";
 import { messageOf } from "../../core/failure.ts";
-import { type JsonObject, toJson } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { refOf } from "../../core/manifest.ts";
 import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
 import type { InventoryOwner } from "../../core/ports/inventory-store.ts";
 import type { Run } from "../../core/run.ts";
 import { type EventToRecord, recordEvent } from "../record-event.ts";
+import { statusPatch } from "../status-patch.ts";
 import type { KustomizationDeps } from "./deps.ts";
 
 /** The Kustomization of one run, what is said of it, and the cluster as this run may write to it. */
@@ -71,16 +70,4 @@ export function subjectOfRun(
       }
     },
   };
-}
-
-/**
- * The merge patch from one status to another, or undefined where they say the same. It replaces lists whole but merges maps;
- * the only map in this status, `inventory`, has always the same one key.
- */
-function statusPatch(before: KustomizationStatus, after: KustomizationStatus): JsonObject | undefined {
-  const was: Readonly<Record<string, unknown>> = before;
-  const is: Readonly<Record<string, unknown>> = after;
-  const changed = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((key) => !equal(was[key], is[key]));
-  if (changed.length === 0) return undefined;
-  return Object.fromEntries(changed.map((key) => [key, toJson(is[key] ?? null)]));
 }

@@ -6,9 +6,9 @@ import { type LiveObject, refOf } from "../../core/manifest.ts";
 import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
 import type { Run } from "../../core/run.ts";
 import { type EventToRecord, recordEvent } from "../record-event.ts";
+import { statusPatch } from "../status-patch.ts";
 import type { OciRepositoryDeps } from "./deps.ts";
 import { type Now, settled } from "./stages.ts";
-import { statusPatch } from "./status-patch.ts";
 
 /** The name under which Flux writes an OCIRepository's finalizer and status, as recorded from Flux 2.9. */
 export const sourceManager = "source-controller";

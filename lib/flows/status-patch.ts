@@ -1,9 +1,8 @@
-import type { OciRepositoryStatus } from "../../api/oci-repository.ts";
-import { equal } from "../../core/equal.ts";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../core/json.ts";
+import { equal } from "../core/equal.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../core/json.ts";
 
 /** The merge patch (RFC 7386) from one status to another, or undefined where they say the same. */
-export function statusPatch(before: OciRepositoryStatus, after: OciRepositoryStatus): JsonObject | undefined {
+export function statusPatch(before: object, after: object): JsonObject | undefined {
   return equal(before, after) ? undefined : patchOf(toJson(before), toJson(after));
 }
 
