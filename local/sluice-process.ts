@@ -1,17 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { z } from "zod";
-
-const Ready = z.object({
-  ready: z.literal(true),
-  kubeconfig: z.string(),
-  registry: z.string(),
-  receiver: z.string(),
-  state: z.string(),
-});
-export type Ready = z.infer<typeof Ready>;
+import { type LocalAddresses, spawnLocal } from "./spawn-local.ts";
 
 /** One request that Sluice's own client sent, as its log tells. */
 const RequestLine = z.object({
@@ -39,7 +27,7 @@ export type LoggedEnd = Omit<z.infer<typeof EndLine>, "message" | "time"> & { re
 
 export interface SluiceProcess {
   readonly pid: number;
-  readonly ready: Ready;
+  readonly ready: LocalAddresses;
   /** Every request to the API server since the start, in the order of the answers. */
   readonly requests: readonly LoggedRequest[];
   /** Every run that ended since the start. */
@@ -54,18 +42,12 @@ export interface SluiceProcess {
 
 /** Starts `sluice local` as a process of its own, as a user would, and waits until it is ready. */
 export async function startSluiceProcess(args: readonly string[], signal: AbortSignal): Promise<SluiceProcess> {
-  const main = join(import.meta.dirname, "main.ts");
-  const child = spawn(process.execPath, [main, "--json", "--verbose", ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const requests: LoggedRequest[] = [];
   const ends: LoggedEnd[] = [];
-  const errors: string[] = [];
   let listener: ((request: LoggedRequest) => boolean) | undefined;
-  createInterface({ input: child.stderr }).on("line", (line) => {
+  const local = await spawnLocal(["--verbose", ...args], signal, (line) => {
     const logged = Line.safeParse(parsed(line));
-    if (!logged.success) {
-      errors.push(line);
-      return;
-    }
+    if (!logged.success) return;
     const at = Date.parse(logged.data.time);
     if (logged.data.message === "reconcile finished") {
       const { key, outcome, durationMs } = logged.data;
@@ -76,41 +58,22 @@ export async function startSluiceProcess(args: readonly string[], signal: AbortS
     requests.push(request);
     if (listener?.(request)) listener = undefined;
   });
-  const ready = await readyOf(child, errors, signal);
   return {
-    pid: child.pid ?? 0,
-    ready,
+    pid: local.pid,
+    ready: local,
     requests,
     ends,
-    stop: () => ended(child, "SIGTERM"),
-    kill: async () => {
-      await ended(child, "SIGKILL");
+    async stop() {
+      const how = await local.end("SIGTERM");
+      return typeof how === "number" ? how : null;
+    },
+    async kill() {
+      await local.end("SIGKILL");
     },
     watch: (next) => {
       listener = next;
     },
   };
-}
-
-async function readyOf(child: ChildProcess, errors: readonly string[], signal: AbortSignal): Promise<Ready> {
-  const { stdout } = child;
-  if (stdout === null) throw new Error("sluice local has no standard output");
-  const gone = once(child, "exit", { signal }).then(() => {
-    throw new Error(`sluice local ended before it was ready: ${errors.slice(-3).join("\n")}`);
-  });
-  const line = once(createInterface({ input: stdout }), "line", { signal });
-  const lines: readonly unknown[] = await Promise.race([line, gone]);
-  gone.catch(() => undefined);
-  return Ready.parse(JSON.parse(String(lines[0])));
-}
-
-async function ended(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const exit = once(child, "exit");
-    child.kill(signal);
-    await exit;
-  }
-  return child.exitCode;
 }
 
 const Line = z.discriminatedUnion("message", [RequestLine, EndLine]);

@@ -12,36 +12,46 @@ const Ready = z.strictObject({
   state: z.string(),
 });
 
+/** Where everything is, as the ready line has it. */
+export type LocalAddresses = Readonly<Omit<z.infer<typeof Ready>, "ready">>;
+
 /** `sluice local` in a process of its own, ready. */
-export interface SpawnedLocal extends Omit<z.infer<typeof Ready>, "ready"> {
+export interface SpawnedLocal extends LocalAddresses {
   readonly pid: number;
-  /** The lines of its log since it started. */
-  readonly log: readonly string[];
   /** Sends a signal and waits for the end; answers the exit code, or the signal that it died of. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
+const maxLinesOfFailure = 20;
+
 /**
- * Starts `sluice local --json` with these further arguments and waits for its ready line. Throws with what it wrote to
- * standard error where it ends before.
+ * Starts `sluice local --json` with these further arguments and waits for its ready line. `onLog` is told every line of
+ * its log. Throws with the last of them where it ends before it is ready.
  */
-export async function spawnLocal(args: readonly string[], signal: AbortSignal): Promise<SpawnedLocal> {
+export async function spawnLocal(
+  args: readonly string[],
+  signal: AbortSignal,
+  onLog: (line: string) => void = () => undefined,
+): Promise<SpawnedLocal> {
   const main = join(import.meta.dirname, "main.ts");
   const child = spawn(process.execPath, [main, "--json", ...args], { stdio: ["ignore", "pipe", "pipe"], signal });
   const ended = endOf(child);
   // Whoever waits for the end hears of a fault; until then it must not end this process.
   ended.catch(() => undefined);
-  const log: string[] = [];
-  createInterface({ input: child.stderr }).on("line", (line) => log.push(line));
+  const lastLines: string[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    lastLines.push(line);
+    if (lastLines.length > maxLinesOfFailure) lastLines.shift();
+    onLog(line);
+  });
   const line = await Promise.race([firstLine(child.stdout), ended.then((how) => ({ how }))]);
   if (typeof line !== "string") {
-    throw new Error(`sluice local ended with ${line.how} before it was ready: ${log.join("\n")}`);
+    throw new Error(`sluice local ended with ${line.how} before it was ready: ${lastLines.join("\n")}`);
   }
   const { ready: _ready, ...addresses } = Ready.parse(JSON.parse(line));
   return {
     ...addresses,
     pid: child.pid ?? 0,
-    log,
     async end(how) {
       child.kill(how);
       return ended;

@@ -5,7 +5,7 @@ export interface SqsEvent {
   readonly Records: readonly SqsRecord[];
 }
 
-export interface SqsRecord {
+interface SqsRecord {
   readonly messageId: string;
   readonly receiptHandle: string;
   readonly body: string;

@@ -3,7 +3,7 @@ import { maxDelayMs, type WakeUps } from "../../lib/core/ports/wake-ups.ts";
 import { never } from "./state-back-end.ts";
 
 /** A message as the reader of the queue gets it. */
-export interface Received {
+interface Received {
   readonly body: string;
   readonly receives: number;
   hide(visibilityMs: number): Promise<void>;

@@ -17,6 +17,8 @@ const { signal } = new AbortController();
 export interface LocalWorld extends AsyncDisposable {
   readonly folder: string;
   readonly state: string;
+  /** What all that were started wrote to standard error. */
+  readonly log: readonly string[];
   /** Starts it; with the ports of the last time. */
   start(...args: readonly string[]): Promise<SpawnedLocal>;
   cluster(local: Pick<SpawnedLocal, "kubeconfig">): Promise<Cluster>;
@@ -29,12 +31,14 @@ export async function localWorld(): Promise<LocalWorld> {
   const state = join(folder, "state");
   const http = httpClient();
   const started: SpawnedLocal[] = [];
+  const log: string[] = [];
   const clusters: { close(): void }[] = [];
   return {
     folder,
     state,
+    log,
     async start(...args) {
-      const local = await spawnLocal(["--state", state, ...args], signal);
+      const local = await spawnLocal(["--state", state, ...args], signal, (line) => log.push(line));
       started.push(local);
       return local;
     },

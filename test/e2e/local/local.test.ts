@@ -31,7 +31,7 @@ describe("sluice local", () => {
 
     expect(await local.end("SIGTERM")).toBe(0);
     // Users read this: warnings of Node about its own parts do not belong there.
-    expect(local.log.filter((line) => !line.startsWith("{"))).toEqual([]);
+    expect(world.log.filter((line) => !line.startsWith("{"))).toEqual([]);
 
     const again = await world.start();
     expect([again.registry, again.receiver, again.kubeconfig]).toEqual([
