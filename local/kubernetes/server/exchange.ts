@@ -22,13 +22,23 @@ export async function readBody({ request }: Exchange): Promise<string> {
   let bytes = 0;
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > maxBodyBytes) throw tooLarge();
-  const body: AsyncIterable<Buffer> = request;
+  // A refusal in the middle must leave the socket open for the answer.
+  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   for await (const piece of body) {
     bytes += piece.length;
     if (bytes > maxBodyBytes) throw tooLarge();
     chunks.push(piece);
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/**
+ * Lets an unread body pass by, as far as it is not too long: a socket that is closed with bytes unread is reset, and
+ * the client may never see its answer.
+ */
+export async function skipBody(exchange: Exchange): Promise<void> {
+  if (exchange.request.complete || exchange.request.destroyed) return;
+  await readBody(exchange).catch(() => {});
 }
 
 function tooLarge(): StatusError {

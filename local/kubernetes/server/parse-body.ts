@@ -28,7 +28,7 @@ export function parseYamlBody(text: string): ParsedBody {
   }
   try {
     const value = checked(
-      parse(text, { maxAliasCount: 100, version: "1.1", schema: "yaml-1.1", logLevel: "silent" }) ?? null,
+      parse(text, { maxAliasCount: 100, version: "1.1", schema: "yaml-1.1", logLevel: "error" }) ?? null,
     );
     return { value, json: JSON.stringify(value) };
   } catch (error) {

@@ -6,7 +6,7 @@ import { serveDiscovery } from "../discovery/serve-discovery.ts";
 import { serveOpenApi } from "../discovery/serve-openapi.ts";
 import type { Cluster } from "./cluster.ts";
 import { internal, methodNotAllowed, noSuchResource } from "./errors.ts";
-import { type Exchange, sendJson, sendPlain } from "./exchange.ts";
+import { type Exchange, sendJson, sendPlain, skipBody } from "./exchange.ts";
 import { parseRequestPath, type RequestPath } from "./request-path.ts";
 import type { Resource } from "./resource.ts";
 import type { ResourceRequest } from "./resource-request.ts";
@@ -44,7 +44,8 @@ export async function serve(
       return;
     }
     const status = error instanceof StatusError ? error : unforeseen(error, exchange, log);
-    // What was not read of the body would be taken for the next request.
+    await skipBody(exchange);
+    // What is still not read of the body would be taken for the next request.
     const close = request.complete ? {} : { connection: "close" };
     sendJson(exchange, status.code, JSON.stringify(failureStatus(status)), "json", close);
   }
