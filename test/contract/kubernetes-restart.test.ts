@@ -1,0 +1,145 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
+import { plainText } from "../../local/kubernetes/server/plain-text.ts";
+import { type Kubernetes, startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const configMaps = "/api/v1/namespaces/default/configmaps";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-restart-"));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function withCluster<T>(use: (kubernetes: Kubernetes) => Promise<T>): Promise<T> {
+  const kubernetes = await startKubernetes({ stateFolder: folder, port: 0, controllers: false, log });
+  try {
+    return await use(kubernetes);
+  } finally {
+    await kubernetes.close();
+  }
+}
+
+async function call({ url, token }: Kubernetes, method: string, path: string, body?: object): Promise<JsonObject> {
+  const request: RequestInit = {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+  const answer: unknown = await (await fetch(`${url}${path}`, request)).json();
+  if (!isJsonObject(answer)) throw new TypeError(`${path} answered no object`);
+  return answer;
+}
+
+function configMap(name: string): object {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { k: "v" } };
+}
+
+describe("a restart", () => {
+  test("goes on with objects, uids, resourceVersions and the token", async () => {
+    const before = await withCluster(async (kubernetes) => ({
+      created: await call(kubernetes, "POST", configMaps, configMap("a")),
+      token: kubernetes.token,
+    }));
+    await withCluster(async (kubernetes) => {
+      expect(kubernetes.token).toBe(before.token);
+      expect(await call(kubernetes, "GET", `${configMaps}/a`)).toEqual(before.created);
+      const next = await call(kubernetes, "POST", configMaps, configMap("b"));
+      expect(revisionOf(next)).toBeGreaterThan(revisionOf(before.created));
+    });
+  });
+
+  test("serves custom resources that were defined before", async () => {
+    const names = { plural: "widgets", singular: "widget", kind: "Widget" };
+    const schema = { openAPIV3Schema: { type: "object" } };
+    const definition = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "widgets.example.com" },
+      spec: {
+        group: "example.com",
+        scope: "Namespaced",
+        names,
+        versions: [{ name: "v1", served: true, storage: true, schema }],
+      },
+    };
+    const path = "/apis/example.com/v1/namespaces/default/widgets";
+    await withCluster(async (kubernetes) => {
+      await call(kubernetes, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+      await call(kubernetes, "POST", path, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a" } });
+    });
+    const list = await withCluster((kubernetes) => call(kubernetes, "GET", path));
+    expect(list).toMatchObject({ kind: "WidgetList", items: [{ metadata: { name: "a" } }] });
+  });
+
+  test("forgets the history of watches, which tells clients to list again", async () => {
+    const created = await withCluster(async (kubernetes) => {
+      const first = await call(kubernetes, "POST", configMaps, configMap("a"));
+      await call(kubernetes, "POST", configMaps, configMap("b"));
+      return first;
+    });
+    const event = await withCluster(async (kubernetes) =>
+      call(kubernetes, "GET", `${configMaps}?watch=true&timeoutSeconds=5&resourceVersion=${revisionOf(created)}`),
+    );
+    expect(event).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
+  });
+
+  test("after SIGKILL in the middle of writes finds every write that was acknowledged", {
+    timeout: 60_000,
+  }, async () => {
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const writer = join(import.meta.dirname, "kubernetes-writer.ts");
+      const child = spawn(process.execPath, [writer, folder, String(round * 10_000)], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const wanted = acknowledged.length + 20 + round * 7;
+      for await (const line of createInterface({ input: child.stdout })) {
+        acknowledged.push(line);
+        if (acknowledged.length === wanted) child.kill("SIGKILL");
+      }
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    }
+    const list = await withCluster((kubernetes) => call(kubernetes, "GET", configMaps));
+    const names = new Set(namesIn(list));
+    expect(acknowledged.filter((name) => !names.has(name))).toEqual([]);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(60);
+  });
+});
+
+describe("a start that cannot be", () => {
+  test("on a damaged state says which file and what to do", async () => {
+    await writeFile(
+      join(folder, "kubernetes.db"),
+      "this is no database, and long enough to be taken for one".repeat(100),
+    );
+    await expect(withCluster(async () => {})).rejects.toThrow(/kubernetes\.db: .*Choose another --state folder/s);
+  });
+
+  test("on a port that is taken says which", async () => {
+    await withCluster(async ({ port }) => {
+      const second = join(folder, "second");
+      await expect(startKubernetes({ stateFolder: second, port, controllers: false, log })).rejects.toThrow(
+        `cannot listen on 127.0.0.1:${port}`,
+      );
+    });
+  });
+});
+
+function revisionOf({ metadata }: JsonObject): number {
+  return isJsonObject(metadata) ? Number(metadata["resourceVersion"]) : 0;
+}
+
+function namesIn({ items }: JsonObject): readonly string[] {
+  const list = Array.isArray(items) ? items.filter((item) => isJsonObject(item)) : [];
+  return list.map(({ metadata }) => (isJsonObject(metadata) ? plainText(metadata["name"]) : ""));
+}
