@@ -1,4 +1,4 @@
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { rootCertificates } from "node:tls";
 import { messageOf } from "../lib/core/failure.ts";
@@ -10,13 +10,14 @@ import {
   type HttpResponse,
   type TlsTrust,
 } from "../lib/core/ports/http.ts";
+import { Agent, request as requestHttp } from "../lib/kube/node-http.ts";
 
 const maxSockets = 32;
 const maxAgents = 32;
 
 /** The http port on Node's own client, with connections kept alive. `close` ends those that are idle. */
 export function httpClient(): Http & { close(): void } {
-  const plain = new HttpAgent({ keepAlive: true, maxSockets });
+  const plain = new Agent({ keepAlive: true, maxSockets });
   const secure = new Map<string, HttpsAgent>();
 
   const agentFor = (url: URL, trust: TlsTrust = {}): HttpAgent => {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { messageOf } from "../lib/core/failure.ts";
+import { createServer } from "../lib/kube/node-http.ts";
 
 export interface Receiver {
   /** `http://127.0.0.1:PORT`. */

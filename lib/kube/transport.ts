@@ -1,9 +1,10 @@
-import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from "node:http";
+import type { Agent as HttpAgent, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { messageOf } from "../core/failure.ts";
 import { isJsonObject } from "../core/json.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
+import { Agent, request as requestHttp } from "./node-http.ts";
 
 const maxSockets = 32;
 
@@ -148,7 +149,7 @@ function agentsOf({ server, tls, proxy }: ClusterConfig) {
   const proxyEnv = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } };
   const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent => {
     const options = { keepAlive, ...proxyEnv };
-    if (server.protocol !== "https:") return new HttpAgent({ ...options, ...(keepAlive ? { maxSockets } : {}) });
+    if (server.protocol !== "https:") return new Agent({ ...options, ...(keepAlive ? { maxSockets } : {}) });
     return new HttpsAgent({
       ...options,
       ...(keepAlive ? { maxSockets } : {}),

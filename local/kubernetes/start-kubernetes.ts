@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
+import { createServer } from "../../lib/kube/node-http.ts";
 import { kubeconfigText } from "./kubeconfig-text.ts";
 import { bootstrap } from "./server/bootstrap.ts";
 import { openCluster } from "./server/open-cluster.ts";

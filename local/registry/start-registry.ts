@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
+import { createServer } from "../../lib/kube/node-http.ts";
 import { answer, answerJson, type Exchange } from "./answer.ts";
 import { type Manifests, manifestsIn } from "./manifests.ts";
 import { RegistryError } from "./registry-error.ts";
