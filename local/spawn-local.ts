@@ -33,8 +33,11 @@ export async function spawnLocal(
   signal: AbortSignal,
   onLog: (line: string) => void = () => undefined,
 ): Promise<SpawnedLocal> {
-  const main = join(import.meta.dirname, "main.ts");
-  const child = spawn(process.execPath, [main, "--json", ...args], { stdio: ["ignore", "pipe", "pipe"], signal });
+  const command = join(import.meta.dirname, "..", "cli", "sluice.js");
+  const child = spawn(process.execPath, [command, "local", "--json", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    signal,
+  });
   const ended = endOf(child);
   // Whoever waits for the end hears of a fault; until then it must not end this process.
   ended.catch(() => undefined);
