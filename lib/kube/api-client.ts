@@ -61,8 +61,13 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
   const wire = transport(config);
   const identity = credentials(config.user, deps.env, clock);
 
-  const exchangeOf = async (request: ApiRequest, remainingMs: number, signal: AbortSignal): Promise<Exchange> => {
+  const exchangeOf = async (request: ApiRequest, endsAt: number, signal: AbortSignal): Promise<Exchange> => {
     const { headers, certificate } = await identity.current(signal);
+    // Counted after the credentials, whose plug-in may have been slow: a write that is sent later than its caller's lease
+    // allows for could follow a successor's.
+    const remainingMs = Math.ceil(endsAt - clock.monotonic());
+    if (remainingMs <= 0)
+      throw new ApiError({ code: 0, reason: "Unreachable", message: "no time was left for the request" });
     const { body, accept = "application/json" } = request;
     return {
       method: request.method,
@@ -95,9 +100,7 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
     const endsAt = clock.monotonic() + limitMs;
     let renewed = false;
     for (let repetitions = 0; ; repetitions++) {
-      // A wait that has used up the time leaves a moment for the last try.
-      const remainingMs = Math.max(Math.ceil(endsAt - clock.monotonic()), 1);
-      const exchange = await exchangeOf(request, remainingMs, signal);
+      const exchange = await exchangeOf(request, endsAt, signal);
       const answer = await observed(
         request,
         ({ status }) => status,
@@ -121,7 +124,7 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
       return answer;
     },
     async open(request, signal) {
-      const exchange = await exchangeOf(request, limitMs, signal);
+      const exchange = await exchangeOf(request, clock.monotonic() + limitMs, signal);
       const response = await observed(
         request,
         ({ statusCode = 0 }) => statusCode,

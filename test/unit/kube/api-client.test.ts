@@ -55,6 +55,21 @@ describe("requests to an API server", () => {
     client.close();
   });
 
+  test("are not sent any more when getting the credentials has used up their time", async () => {
+    let requests = 0;
+    await using api = await fakeApi((_, response) => {
+      requests++;
+      sendJson(response, 200, {});
+    });
+    // Each look at the clock is 6 s after the one before, as a slow credential plug-in would make it.
+    let now = 0;
+    const clock = { ...apiDeps.clock, monotonic: () => (now += 6_000) };
+    const client = apiClient(configOf(api.url), { ...apiDeps, clock, limitMs: 5_000 });
+    expect(await faultOf(client.send(read, signal))).toMatchObject({ reason: "Unreachable" });
+    expect(requests).toBe(0);
+    client.close();
+  });
+
   test("are counted by what they do", async () => {
     await using api = await fakeApi((_, response) => {
       sendJson(response, 200, {});
