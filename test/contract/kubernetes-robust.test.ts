@@ -344,11 +344,27 @@ describe("bad requests are answered clearly", () => {
     expect(failures).toEqual([]);
   });
 
-  test("a protobuf body is 415 and says what to send", async () => {
-    const { status } = await call("POST", configMaps, "k8s\0", {
+  test.each([
+    { name: "none at all", body: "{}" },
+    { name: "only a beginning", body: "k8s\0\n" },
+    { name: "one that breaks off", body: "k8s\0\n\u0020v1" },
+  ])("a protobuf body that is $name is 400", async ({ body }) => {
+    const protobuf = { "content-type": "application/vnd.kubernetes.protobuf" };
+    expect(summary(await call("POST", configMaps, body, protobuf))).toMatchObject({
+      status: 400,
+      reason: "BadRequest",
+    });
+  });
+
+  test("a protobuf body of a kind that is not read is 415 and says what to send", async () => {
+    const body = "k8s\0\n\u0015\n\u0007apps/v1\u0012\nDeployment\u0012\u0000";
+    const answer = await call("POST", "/apis/apps/v1/namespaces/default/deployments", body, {
       "content-type": "application/vnd.kubernetes.protobuf",
     });
-    expect(status).toBe(415);
+    expect(summary(answer)).toMatchObject({
+      status: 415,
+      message: expect.stringContaining("--dry-run=client -o yaml"),
+    });
   });
 
   test("logs of a Pod are refused by name", async () => {

@@ -17,7 +17,12 @@ export interface Exchange {
 const maxBodyBytes = 3 * 1024 * 1024;
 
 /** @throws {StatusError} 413 */
-export async function readBody({ request }: Exchange): Promise<string> {
+export async function readBody(exchange: Exchange): Promise<string> {
+  return (await readBytes(exchange)).toString("utf8");
+}
+
+/** @throws {StatusError} 413 */
+export async function readBytes({ request }: Exchange): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const announced = Number(request.headers["content-length"] ?? 0);
@@ -29,7 +34,7 @@ export async function readBody({ request }: Exchange): Promise<string> {
     if (bytes > maxBodyBytes) throw tooLarge();
     chunks.push(piece);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 /**

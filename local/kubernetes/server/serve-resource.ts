@@ -2,6 +2,7 @@ import { messageOf } from "../../../lib/core/failure.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { StatusError } from "../api-object.ts";
+import { decodeProtobuf } from "../protobuf/decode-protobuf.ts";
 import { type StoredObject, storedObject } from "../store/stored-object.ts";
 import { type Acceptable, negotiate } from "./accept.ts";
 import { applyObject } from "./apply-object.ts";
@@ -10,7 +11,7 @@ import { createObject, type Written } from "./create-object.ts";
 import { decodeObject, unrecognized } from "./decode-object.ts";
 import { deleteObject, deleteOptions } from "./delete-object.ts";
 import { badRequest, internal, methodNotAllowed, notAcceptable, notFound, unsupportedMediaType } from "./errors.ts";
-import { type Exchange, readBody, sendJson, warningHeaders } from "./exchange.ts";
+import { type Exchange, readBody, readBytes, sendJson, warningHeaders } from "./exchange.ts";
 import { listOptions } from "./list-options.ts";
 import { type ParsedBody, parseJsonBody, parseYamlBody } from "./parse-body.ts";
 import { type PatchType, patchObject } from "./patch-object.ts";
@@ -228,6 +229,10 @@ function asStored(object: ApiObject, resource: Resource): StoredObject {
 
 export async function writeBody(exchange: Exchange, resource: Pick<Resource, "kind">): Promise<ParsedBody> {
   const type = mediaTypeOf(exchange);
+  if (type === "application/vnd.kubernetes.protobuf") {
+    const value = decodeProtobuf(await readBytes(exchange));
+    return { value, json: JSON.stringify(value) };
+  }
   const isYaml = type === "application/yaml";
   if (!isYaml && type !== "" && type !== "application/json") throw unsupportedMediaType(writeTypes);
   const text = await readBody(exchange);
