@@ -5,6 +5,7 @@ import type { Log } from "../../lib/core/ports/log.ts";
 import { createServer } from "../../lib/kube/node-http.ts";
 import { kubeconfigText } from "./kubeconfig-text.ts";
 import { bootstrap } from "./server/bootstrap.ts";
+import { expireEvents } from "./server/expire-events.ts";
 import { openCluster } from "./server/open-cluster.ts";
 import { serve } from "./server/serve.ts";
 import { usersIn } from "./server/users.ts";
@@ -38,6 +39,7 @@ export async function startKubernetes({ stateFolder, port, controllers, log }: K
   const { cluster } = opened;
   const users = usersIn(stateFolder);
   bootstrap(cluster);
+  const expiry = expireEvents(cluster);
   const server = createServer(
     {
       maxHeaderSize: limits.maxHeaderSize,
@@ -50,6 +52,7 @@ export async function startKubernetes({ stateFolder, port, controllers, log }: K
   try {
     await listen(server, port);
   } catch (error) {
+    expiry.stop();
     opened.close();
     throw error;
   }
@@ -64,6 +67,7 @@ export async function startKubernetes({ stateFolder, port, controllers, log }: K
     kubeconfig: () => kubeconfigText(url, users.tokens.admin),
     async close() {
       await running?.stop();
+      expiry.stop();
       server.closeAllConnections();
       server.close();
       await once(server, "close");

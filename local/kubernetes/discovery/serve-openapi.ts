@@ -24,7 +24,12 @@ export async function serveOpenApi(exchange: Exchange, cluster: Cluster, parts: 
   const [root, version, ...path] = parts;
   if (root !== "openapi") return false;
   if (version === "v2" && path.length === 0) {
-    send(exchange, 200, protobufType, emptyVersion2);
+    if (exchange.request.headers.accept?.includes("protobuf") === true) {
+      send(exchange, 200, protobufType, emptyVersion2);
+    } else {
+      const info = { title: "Kubernetes", version: serverVersion };
+      sendJson(exchange, 200, JSON.stringify({ swagger: "2.0", info, paths: {}, definitions: {} }));
+    }
     return true;
   }
   if (version !== "v3") {

@@ -28,6 +28,9 @@ export function readPage(
   metadataOnly: boolean,
 ): Page {
   const { store } = cluster;
+  if (options.continue !== "" && options.resourceVersion !== "" && options.resourceVersion !== "0") {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
   const token = options.continue === "" ? undefined : parseToken(options.continue);
   const exact = exactRevision(options);
   if (token === undefined) checkRevision(options.resourceVersion, store.revision());

@@ -16,7 +16,7 @@ import { listOptions } from "./list-options.ts";
 import { type ParsedBody, parseJsonBody, parseYamlBody } from "./parse-body.ts";
 import { type PatchType, patchObject } from "./patch-object.ts";
 import { plainText } from "./plain-text.ts";
-import { badRevision, readPage } from "./read-list.ts";
+import { badRevision, readPage, tooLarge } from "./read-list.ts";
 import { listText, objectText, partialListText, partialText } from "./render.ts";
 import type { Resource } from "./resource.ts";
 import type { ResourceRequest } from "./resource-request.ts";
@@ -93,6 +93,9 @@ function serveGet({ exchange, cluster, resource }: ResourceRequest, { namespace,
   const accepted = negotiate(exchange.request.headers.accept);
   const resourceVersion = exchange.query.get("resourceVersion") ?? "";
   if (resourceVersion !== "" && !/^\d+$/.test(resourceVersion)) throw internal(badRevision(resourceVersion));
+  if (Number(resourceVersion) > cluster.store.revision()) {
+    throw tooLarge(Number(resourceVersion), cluster.store.revision());
+  }
   const stored = cluster.store.get({ resource: resource.key, namespace, name });
   if (stored === undefined) throw notFound(resource, name);
   sendObject(exchange, accepted, 200, stored, resource, cluster);

@@ -1,8 +1,9 @@
-import type { Json } from "../../../lib/core/json.ts";
+import type { Json, JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
-import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../rules/json-fields.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
 import { ageOf, ageSince } from "./age.ts";
 import { metadataText } from "./metadata-text.ts";
+import { accessModesText } from "./more-printers.ts";
 import { ageColumn, column, nameColumn, type Printer } from "./table.ts";
 
 export const configMapPrinter: Printer = {
@@ -39,9 +40,19 @@ export const serviceAccountPrinter: Printer = {
 };
 
 export const nodePrinter: Printer = {
-  columns: [nameColumn, column("Status"), column("Roles"), ageColumn, column("Version")],
+  columns: [
+    nameColumn,
+    column("Status"),
+    column("Roles"),
+    ageColumn,
+    column("Version"),
+    ...["Internal-IP", "External-IP", "OS-Image", "Kernel-Version", "Container-Runtime"].map((name) =>
+      column(name, "string", 1),
+    ),
+  ],
   cells: (object, now) => {
     const status = objectOf(object, "status");
+    const info = objectOf(status, "nodeInfo");
     const ready = objectsOf(status, "conditions").find((one) => one["type"] === "Ready");
     const state = ready === undefined ? "Unknown" : ready["status"] === "True" ? "Ready" : "NotReady";
     const prefix = "node-role.kubernetes.io/";
@@ -53,7 +64,9 @@ export const nodePrinter: Printer = {
       isCordoned ? `${state},SchedulingDisabled` : state,
       roles.length === 0 ? "<none>" : roles.toSorted().join(","),
       ageOf(object, now),
-      textOf(objectOf(status, "nodeInfo"), "kubeletVersion"),
+      textOf(info, "kubeletVersion"),
+      ...["InternalIP", "ExternalIP"].map((type) => addressOf(status, type)),
+      ...["osImage", "kernelVersion", "containerRuntimeVersion"].map((field) => textOf(info, field) || "<unknown>"),
     ];
   },
 };
@@ -61,13 +74,6 @@ export const nodePrinter: Printer = {
 export const definitionPrinter: Printer = {
   columns: [nameColumn, column("Created At", "date")],
   cells: (object) => [metadataText(object, "name"), metadataText(object, "creationTimestamp")],
-};
-
-const accessModes: Readonly<Record<string, string>> = {
-  ReadWriteOnce: "RWO",
-  ReadOnlyMany: "ROX",
-  ReadWriteMany: "RWX",
-  ReadWriteOncePod: "RWOP",
 };
 
 export const claimPrinter: Printer = {
@@ -84,13 +90,12 @@ export const claimPrinter: Printer = {
     const status = objectOf(object, "status");
     const isDeleted = textOf(objectOf(object, "metadata"), "deletionTimestamp") !== "";
     const isBound = textOf(spec, "volumeName") !== "";
-    const modes = textsOf(status, "accessModes").map((mode) => accessModes[mode] ?? mode);
     return [
       metadataText(object, "name"),
       isDeleted ? "Terminating" : textOf(status, "phase"),
       textOf(spec, "volumeName"),
       isBound ? textOf(objectOf(status, "capacity"), "storage") : "",
-      isBound ? modes.join(",") : "",
+      isBound ? accessModesText(status) : "",
       textOf(spec, "storageClassName"),
       textOf(spec, "volumeAttributesClassName") || "<unset>",
       ageOf(object, now),
@@ -169,7 +174,13 @@ export const storageClassPrinter: Printer = {
 };
 
 export const priorityClassPrinter: Printer = {
-  columns: [nameColumn, column("Value"), column("Global-Default", "boolean"), ageColumn, column("PreemptionPolicy")],
+  columns: [
+    nameColumn,
+    column("Value", "integer"),
+    column("Global-Default", "boolean"),
+    ageColumn,
+    column("PreemptionPolicy"),
+  ],
   cells: (object, now) => [
     metadataText(object, "name"),
     numberOf(object, "value") ?? 0,
@@ -193,6 +204,11 @@ export const webhooksPrinter: Printer = {
   columns: [nameColumn, column("Webhooks", "integer"), ageColumn],
   cells: (object, now) => [metadataText(object, "name"), itemsOf(object, "webhooks").length, ageOf(object, now)],
 };
+
+function addressOf(status: JsonObject | undefined, type: string): string {
+  const address = objectsOf(status, "addresses").find((one) => one["type"] === type);
+  return textOf(address, "address") || "<none>";
+}
 
 function sizeOf(object: ApiObject, field: string): number {
   return Object.keys(objectOf(object, field) ?? {}).length;

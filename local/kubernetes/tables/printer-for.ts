@@ -16,6 +16,15 @@ import {
 } from "./cluster-printers.ts";
 import { customPrinter } from "./custom-printer.ts";
 import { metadataText } from "./metadata-text.ts";
+import {
+  endpointSlicePrinter,
+  endpointsPrinter,
+  limitRangePrinter,
+  quotaPrinter,
+  revisionPrinter,
+  runtimeClassPrinter,
+  volumePrinter,
+} from "./more-printers.ts";
 import { ingressClassPrinter, ingressPrinter, networkPolicyPrinter, servicePrinter } from "./network-printers.ts";
 import { podPrinter } from "./pod-printer.ts";
 import { autoscalerPrinter, bindingPrinter, disruptionBudgetPrinter, rolePrinter } from "./policy-printers.ts";
@@ -42,7 +51,11 @@ const plain: Printer = {
 
 const printers: Readonly<Record<string, Printer>> = {
   "/ConfigMap": configMapPrinter,
+  "/Endpoints": endpointsPrinter,
   "/Event": eventPrinter,
+  "/LimitRange": limitRangePrinter,
+  "/PersistentVolume": volumePrinter,
+  "/ResourceQuota": quotaPrinter,
   "/Namespace": namespacePrinter,
   "/Node": nodePrinter,
   "/PersistentVolumeClaim": claimPrinter,
@@ -54,6 +67,7 @@ const printers: Readonly<Record<string, Printer>> = {
   "admissionregistration.k8s.io/MutatingWebhookConfiguration": webhooksPrinter,
   "admissionregistration.k8s.io/ValidatingWebhookConfiguration": webhooksPrinter,
   "apiextensions.k8s.io/CustomResourceDefinition": definitionPrinter,
+  "apps/ControllerRevision": revisionPrinter,
   "apps/DaemonSet": daemonSetPrinter,
   "apps/Deployment": deploymentPrinter,
   "apps/ReplicaSet": replicaSetPrinter,
@@ -62,10 +76,12 @@ const printers: Readonly<Record<string, Printer>> = {
   "batch/CronJob": cronJobPrinter,
   "batch/Job": jobPrinter,
   "coordination.k8s.io/Lease": leasePrinter,
+  "discovery.k8s.io/EndpointSlice": endpointSlicePrinter,
   "events.k8s.io/Event": eventPrinter,
   "networking.k8s.io/Ingress": ingressPrinter,
   "networking.k8s.io/IngressClass": ingressClassPrinter,
   "networking.k8s.io/NetworkPolicy": networkPolicyPrinter,
+  "node.k8s.io/RuntimeClass": runtimeClassPrinter,
   "policy/PodDisruptionBudget": disruptionBudgetPrinter,
   "rbac.authorization.k8s.io/ClusterRole": rolePrinter,
   "rbac.authorization.k8s.io/ClusterRoleBinding": bindingPrinter,
