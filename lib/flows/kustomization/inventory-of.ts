@@ -23,8 +23,21 @@ function adopted(id: string, version: string): InventoryEntry {
   return { id, version, state: "planned" };
 }
 
-/** The inventory as `status.inventory` shows it: what is only planned, or going, is not in it. */
+/** API servers refuse objects of more than about 1.5 MB; the rest of the status needs its share. */
+const maxShownBytes = 1_000_000;
+
+/**
+ * The inventory as `status.inventory` shows it: what is only planned, or going, is not in it. Of a very large one as much
+ * as an object can hold: ours is whole, and by a shorter list Flux would only prune less.
+ */
 export function statusInventory(entries: readonly InventoryEntry[]): NonNullable<KustomizationStatus["inventory"]> {
-  const shown = entries.filter(({ state }) => state === "live");
-  return { entries: shown.map(({ id, version }) => ({ id, v: version })) };
+  const shown: { id: string; v: string }[] = [];
+  let bytes = 0;
+  for (const { id, version, state } of entries) {
+    if (state !== "live") continue;
+    bytes += id.length + version.length + '{"id":"","v":""},'.length;
+    if (bytes > maxShownBytes) break;
+    shown.push({ id, v: version });
+  }
+  return { entries: shown };
 }

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import type { Condition } from "../../../../lib/api/condition.ts";
+import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
+import { removeCondition, setCondition } from "../../../../lib/flows/conditions.ts";
+import { withSnapshot } from "../../../../lib/flows/kustomization/history-snapshots.ts";
+import { statusInventory } from "../../../../lib/flows/kustomization/inventory-of.ts";
+import { backOffMs, nextLookMs, readMemo } from "../../../../lib/flows/kustomization/memo.ts";
+
+const now = Date.parse("2026-01-01T00:00:00.900Z");
+const ready = {
+  type: "Ready",
+  status: "True",
+  reason: "ReconciliationSucceeded",
+  message: "ok",
+  observedGeneration: 1,
+} as const;
+
+describe("conditions", () => {
+  test("times are whole seconds and move with status, reason or message, not with the generation", () => {
+    const first = setCondition([], ready, now);
+    expect(first).toEqual([{ ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" }]);
+    const later = now + 60_000;
+    expect(setCondition(first, { ...ready, observedGeneration: 2 }, later)[0]?.lastTransitionTime).toBe(
+      "2026-01-01T00:00:00Z",
+    );
+    expect(setCondition(first, { ...ready, message: "other" }, later)[0]?.lastTransitionTime).toBe(
+      "2026-01-01T00:01:00Z",
+    );
+  });
+
+  test("stand in Flux's order", () => {
+    const types = ["Healthy", "Ready", "Stalled", "ArtifactInStorage", "Reconciling"];
+    const all = types.reduce<readonly Condition[]>((list, type) => setCondition(list, { ...ready, type }, now), []);
+    expect(all.map(({ type }) => type)).toEqual(["Stalled", "Reconciling", "Ready", "ArtifactInStorage", "Healthy"]);
+    expect(removeCondition(all, "Ready").map(({ type }) => type)).not.toContain("Ready");
+  });
+
+  test("a message is cut at 32768 bytes, never inside a character", () => {
+    const [cut] = setCondition([], { ...ready, message: "é".repeat(20_000) }, now);
+    expect(Buffer.byteLength(cut?.message ?? "")).toBeLessThanOrEqual(32_768);
+    expect(cut?.message).toMatch(/^é+\.\.\.$/);
+  });
+});
+
+describe("history (kustomization 115 to 117)", () => {
+  const finished = {
+    digest: "sha256:a",
+    status: "ReconciliationSucceeded",
+    durationMs: 1500,
+    revision: "v1",
+    originRevision: "o",
+  };
+
+  test("the same digest and status are counted up and come to the front", () => {
+    const first = withSnapshot([], finished, now);
+    const second = withSnapshot(first, { ...finished, status: "HealthCheckFailed" }, now);
+    const third = withSnapshot(second, { ...finished, revision: "v2" }, now + 1_000);
+    expect(third).toHaveLength(2);
+    expect(third[0]).toEqual({
+      digest: "sha256:a",
+      firstReconciled: "2026-01-01T00:00:00Z",
+      lastReconciled: "2026-01-01T00:00:01Z",
+      lastReconciledDuration: "1.5s",
+      lastReconciledStatus: "ReconciliationSucceeded",
+      totalReconciliations: 2,
+      metadata: { revision: "v2", originRevision: "o" },
+    });
+  });
+
+  test("five are kept, newest first", () => {
+    const digests = ["a", "b", "c", "d", "e", "f"];
+    const history = digests.reduce<ReturnType<typeof withSnapshot>>(
+      (list, digest) => withSnapshot(list, { ...finished, digest }, now),
+      [],
+    );
+    expect(history.map(({ digest }) => digest)).toEqual(["f", "e", "d", "c", "b"]);
+  });
+});
+
+describe("the inventory in the status", () => {
+  const entry = (id: string, state: InventoryEntry["state"] = "live"): InventoryEntry => ({ id, version: "v1", state });
+
+  test("shows what is there, not what is planned, going or kept", () => {
+    const entries = [entry("a"), entry("b", "planned"), entry("c", "deleting"), entry("d", "retained")];
+    expect(statusInventory(entries)).toEqual({ entries: [{ id: "a", v: "v1" }] });
+  });
+
+  test("holds as much of 20,000 entries as an object can", () => {
+    const entries = Array.from({ length: 20_000 }, (_, index) =>
+      entry(`namespace-of-the-team_object-${index}_apps_Deployment`),
+    );
+    const bytes = JSON.stringify(statusInventory(entries)).length;
+    expect(bytes).toBeGreaterThan(900_000);
+    expect(bytes).toBeLessThan(1_050_000);
+  });
+});
+
+describe("what a run tells the next", () => {
+  test("looks come after 1, 2, 3, 5, 5 seconds; failures back off from 750 ms to 15 minutes", () => {
+    expect([0, 1, 2, 3, 4, 50].map(nextLookMs)).toEqual([1_000, 2_000, 3_000, 5_000, 5_000, 5_000]);
+    expect([0, 1, 2, 40].map(backOffMs)).toEqual([750, 1_500, 3_000, 900_000]);
+  });
+
+  test("a memo of another release counts as none", () => {
+    expect(readMemo(undefined)).toEqual({ failures: 0 });
+    expect(readMemo({ wait: "of old" })).toEqual({ failures: 0 });
+  });
+});
