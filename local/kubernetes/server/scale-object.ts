@@ -18,6 +18,7 @@ import type { Written } from "./create-object.ts";
 import { badRequest, conflict, modified, notFound } from "./errors.ts";
 import { plainText } from "./plain-text.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
+import { selectorText } from "./selector-text.ts";
 import { isEmpty, storeChanged, type Target } from "./update-object.ts";
 import { versionsOf } from "./versions.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -47,7 +48,8 @@ export function scaleOf(object: ApiObject, resource: Resource): ApiObject {
     creationTimestamp = null,
   } = metadataOf(object);
   const replicas = at(object, paths.specReplicas);
-  const selector = selectorText(paths.labelSelector === undefined ? undefined : at(object, paths.labelSelector));
+  const selected = paths.labelSelector === undefined ? undefined : at(object, paths.labelSelector);
+  const selector = isJsonObject(selected) ? selectorText(selected) : plainText(selected);
   return {
     kind: "Scale",
     apiVersion: scaleVersion,
@@ -202,29 +204,4 @@ function withValueAt(object: Json | undefined, path: string, value: Json): Json 
   const [step = "", ...rest] = path.split(".");
   const holder = isJsonObject(object) ? object : {};
   return { ...holder, [step]: rest.length === 0 ? value : withValueAt(holder[step], rest.join("."), value) };
-}
-
-/** A LabelSelector, a map or a text as the selector text of a Scale. */
-function selectorText(value: Json | undefined): string {
-  if (typeof value === "string") return value;
-  if (!isJsonObject(value)) return "";
-  const { matchLabels, matchExpressions } = value;
-  const labels = isJsonObject(matchLabels) ? matchLabels : matchExpressions === undefined ? value : {};
-  const equals = Object.entries(labels).map(([key, label]): [string, string] => [key, `${key}=${plainText(label)}`]);
-  const expressions = (Array.isArray(matchExpressions) ? matchExpressions : []).filter((one) => isJsonObject(one));
-  const others = expressions.map((expression): [string, string] => [
-    plainText(expression["key"]),
-    expressionText(expression),
-  ]);
-  return [...equals, ...others]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, text]) => text)
-    .join(",");
-}
-
-function expressionText({ key, operator, values }: JsonObject): string {
-  const list = Array.isArray(values) ? values.map(String).toSorted().join(",") : "";
-  if (operator === "In") return `${plainText(key)} in (${list})`;
-  if (operator === "NotIn") return `${plainText(key)} notin (${list})`;
-  return operator === "DoesNotExist" ? `!${plainText(key)}` : plainText(key);
 }

@@ -3,7 +3,6 @@ import type { ApiObject } from "../api-object.ts";
 import { itemsOf, numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
 import { ageOf, ageSince } from "./age.ts";
 import { metadataText } from "./metadata-text.ts";
-import { accessModesText } from "./more-printers.ts";
 import { ageColumn, column, nameColumn, type Printer } from "./table.ts";
 
 export const configMapPrinter: Printer = {
@@ -76,34 +75,6 @@ export const definitionPrinter: Printer = {
   cells: (object) => [metadataText(object, "name"), metadataText(object, "creationTimestamp")],
 };
 
-export const claimPrinter: Printer = {
-  columns: [
-    nameColumn,
-    ...["Status", "Volume", "Capacity", "Access Modes", "StorageClass", "VolumeAttributesClass"].map((name) =>
-      column(name),
-    ),
-    ageColumn,
-    column("VolumeMode", "string", 1),
-  ],
-  cells: (object, now) => {
-    const spec = objectOf(object, "spec");
-    const status = objectOf(object, "status");
-    const isDeleted = textOf(objectOf(object, "metadata"), "deletionTimestamp") !== "";
-    const isBound = textOf(spec, "volumeName") !== "";
-    return [
-      metadataText(object, "name"),
-      isDeleted ? "Terminating" : textOf(status, "phase"),
-      textOf(spec, "volumeName"),
-      isBound ? textOf(objectOf(status, "capacity"), "storage") : "",
-      isBound ? accessModesText(status) : "",
-      textOf(spec, "storageClassName"),
-      textOf(spec, "volumeAttributesClassName") || "<unset>",
-      ageOf(object, now),
-      textOf(spec, "volumeMode"),
-    ];
-  },
-};
-
 /** Events of either group: the fields differ in name alone. */
 export const eventPrinter: Printer = {
   columns: [
@@ -150,29 +121,6 @@ function eventCells(event: ApiObject, now: Date): readonly Json[] {
   ];
 }
 
-export const storageClassPrinter: Printer = {
-  columns: [
-    nameColumn,
-    column("Provisioner"),
-    column("ReclaimPolicy"),
-    column("VolumeBindingMode"),
-    column("AllowVolumeExpansion"),
-    ageColumn,
-  ],
-  cells: (object, now) => {
-    const annotations = objectOf(objectOf(object, "metadata"), "annotations");
-    const isDefault = textOf(annotations, "storageclass.kubernetes.io/is-default-class") === "true";
-    return [
-      `${metadataText(object, "name")}${isDefault ? " (default)" : ""}`,
-      textOf(object, "provisioner"),
-      textOf(object, "reclaimPolicy"),
-      textOf(object, "volumeBindingMode"),
-      object["allowVolumeExpansion"] === true,
-      ageOf(object, now),
-    ];
-  },
-};
-
 export const priorityClassPrinter: Printer = {
   columns: [
     nameColumn,
@@ -203,6 +151,24 @@ export const leasePrinter: Printer = {
 export const webhooksPrinter: Printer = {
   columns: [nameColumn, column("Webhooks", "integer"), ageColumn],
   cells: (object, now) => [metadataText(object, "name"), itemsOf(object, "webhooks").length, ageOf(object, now)],
+};
+
+export const revisionPrinter: Printer = {
+  columns: [nameColumn, column("Controller"), column("Revision"), ageColumn],
+  cells: (object, now) => {
+    const owner = objectsOf(objectOf(object, "metadata"), "ownerReferences").find((one) => one["controller"] === true);
+    const group = textOf(owner, "apiVersion").includes("/")
+      ? `.${textOf(owner, "apiVersion").split("/")[0] ?? ""}`
+      : "";
+    const controller =
+      owner === undefined ? "<none>" : `${textOf(owner, "kind").toLowerCase()}${group}/${textOf(owner, "name")}`;
+    return [metadataText(object, "name"), controller, numberOf(object, "revision") ?? 0, ageOf(object, now)];
+  },
+};
+
+export const runtimeClassPrinter: Printer = {
+  columns: [nameColumn, column("Handler"), ageColumn],
+  cells: (object, now) => [metadataText(object, "name"), textOf(object, "handler"), ageOf(object, now)],
 };
 
 function addressOf(status: JsonObject | undefined, type: string): string {

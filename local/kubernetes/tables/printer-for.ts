@@ -1,7 +1,6 @@
 import type { Resource } from "../server/resource.ts";
 import { ageOf } from "./age.ts";
 import {
-  claimPrinter,
   configMapPrinter,
   definitionPrinter,
   eventPrinter,
@@ -9,25 +8,20 @@ import {
   namespacePrinter,
   nodePrinter,
   priorityClassPrinter,
+  revisionPrinter,
+  runtimeClassPrinter,
   secretPrinter,
   serviceAccountPrinter,
-  storageClassPrinter,
   webhooksPrinter,
 } from "./cluster-printers.ts";
 import { customPrinter } from "./custom-printer.ts";
+import { endpointSlicePrinter, endpointsPrinter } from "./endpoint-printers.ts";
 import { metadataText } from "./metadata-text.ts";
-import {
-  endpointSlicePrinter,
-  endpointsPrinter,
-  limitRangePrinter,
-  quotaPrinter,
-  revisionPrinter,
-  runtimeClassPrinter,
-  volumePrinter,
-} from "./more-printers.ts";
 import { ingressClassPrinter, ingressPrinter, networkPolicyPrinter, servicePrinter } from "./network-printers.ts";
 import { podPrinter } from "./pod-printer.ts";
 import { autoscalerPrinter, bindingPrinter, disruptionBudgetPrinter, rolePrinter } from "./policy-printers.ts";
+import { limitRangePrinter, quotaPrinter } from "./quota-printers.ts";
+import { claimPrinter, storageClassPrinter, volumePrinter } from "./storage-printers.ts";
 import { ageColumn, nameColumn, type Printer } from "./table.ts";
 import {
   cronJobPrinter,

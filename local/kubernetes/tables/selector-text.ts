@@ -1,30 +1,7 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "../rules/json-fields.ts";
-import { plainText } from "../server/plain-text.ts";
+import { selectorText as textOfSelector } from "../server/selector-text.ts";
 
-/** A LabelSelector or a map of labels as one text, `<none>` if it selects by nothing. */
+/** A selector in a cell: `<none>` if it selects by nothing. */
 export function selectorText(selector: JsonObject | undefined): string {
-  if (selector === undefined) return "<none>";
-  const isLabelSelector = selector["matchLabels"] !== undefined || selector["matchExpressions"] !== undefined;
-  const labels = isLabelSelector ? (objectOf(selector, "matchLabels") ?? {}) : selector;
-  const texts = [
-    ...Object.entries(labels).map(([key, value]) => `${key}=${plainText(value)}`),
-    ...objectsOf(selector, "matchExpressions").map(expressionText),
-  ].toSorted();
-  return texts.length === 0 ? "<none>" : texts.join(",");
-}
-
-function expressionText(expression: JsonObject): string {
-  const key = textOf(expression, "key");
-  const values = textsOf(expression, "values").toSorted().join(",");
-  switch (textOf(expression, "operator")) {
-    case "In":
-      return `${key} in (${values})`;
-    case "NotIn":
-      return `${key} notin (${values})`;
-    case "DoesNotExist":
-      return `!${key}`;
-    default:
-      return key;
-  }
+  return textOfSelector(selector) || "<none>";
 }
