@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
 import { plainText } from "../../local/kubernetes/server/plain-text.ts";
@@ -98,7 +99,7 @@ describe("a restart", () => {
   }, async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
-      const writer = join(import.meta.dirname, "kubernetes-writer.ts");
+      const writer = fileURLToPath(new URL("./kubernetes-writer.ts", import.meta.url));
       const child = spawn(process.execPath, [writer, folder, String(round * 10_000)], {
         stdio: ["ignore", "pipe", "inherit"],
       });

@@ -94,7 +94,7 @@ export function withTimes(conditions: readonly JsonObject[], before: Json | unde
   return [...renewed, ...former.filter(({ type }) => !own.has(type))];
 }
 
-export function hasCondition(status: JsonObject, type: string, value: string): boolean {
+function hasCondition(status: JsonObject, type: string, value: string): boolean {
   return objects(status["conditions"]).some((one) => one["type"] === type && one["status"] === value);
 }
 

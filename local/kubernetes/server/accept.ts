@@ -14,7 +14,7 @@ interface MediaRange {
 const acceptedTypes = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const acceptedByWatch = `${acceptedTypes}, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch`;
 
-export function mediaRanges(accept: string): readonly MediaRange[] {
+function mediaRanges(accept: string): readonly MediaRange[] {
   return accept
     .split(",")
     .map(mediaRange)

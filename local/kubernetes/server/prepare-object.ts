@@ -94,7 +94,7 @@ function validate(
 }
 
 /** The resource in the version that it is kept in; the asked one where that version is not served. */
-export function storageResource(cluster: Cluster, resource: Resource): Resource {
+function storageResource(cluster: Cluster, resource: Resource): Resource {
   const { group, version } = resource.storage;
   return cluster.resources.find(group, version, resource.plural) ?? resource;
 }

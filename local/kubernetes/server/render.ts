@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
-import { parseMetadata, type StoredObject, textOfStored } from "../store/stored-object.ts";
+import { type StoredObject, textOfStored } from "../store/stored-object.ts";
 import { parseAsked } from "./cluster.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
 
@@ -33,8 +33,4 @@ export function listText(items: readonly StoredObject[], resource: Resource, met
 export function partialListText(items: readonly StoredObject[], metadata: JsonObject): string {
   const list = items.length === 0 ? "null" : `[${items.map(partialText).join(",")}]`;
   return `{"kind":"PartialObjectMetadataList",${metaVersion},"metadata":${JSON.stringify(metadata)},"items":${list}}`;
-}
-
-export function partialObject(stored: StoredObject): JsonObject {
-  return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: parseMetadata(stored) };
 }

@@ -38,7 +38,7 @@ export function readScale(cluster: Cluster, { resource, namespace, name }: Targe
 }
 
 /** What a Scale looks like for an object. */
-export function scaleOf(object: ApiObject, resource: Resource): ApiObject {
+function scaleOf(object: ApiObject, resource: Resource): ApiObject {
   const paths = pathsOf(resource);
   const {
     name = null,

@@ -8,7 +8,7 @@ import { plainText } from "./plain-text.ts";
 import type { Resource } from "./resource.ts";
 import { definitionsKey } from "./resources.ts";
 
-export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 /** Deletes every object of a custom resource; those with finalizers stay for now. */
 type DeleteAll = (resource: Resource) => void;

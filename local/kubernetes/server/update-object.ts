@@ -129,7 +129,7 @@ function isOver(object: ApiObject): boolean {
 /**
  * The part of a change that its (sub)resource may make, so that nobody comes to own the rest.
  */
-export function writable(after: ApiObject, before: ApiObject, { resource, subresource }: Target): ApiObject {
+function writable(after: ApiObject, before: ApiObject, { resource, subresource }: Target): ApiObject {
   if (subresource === "status") {
     const { status } = after;
     const { status: _status, ...rest } = before;
