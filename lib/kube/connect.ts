@@ -22,10 +22,13 @@ const patchTypes = {
 export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close(): void } {
   const client = apiClient(config, deps);
   const kinds = discovery(client, deps.clock);
+  let knownUid: string | undefined;
   return {
     async uid(signal) {
+      if (knownUid !== undefined) return knownUid;
       const request = { verb: "get", method: "GET", path: "/api/v1/namespaces/kube-system", repeatable: true } as const;
-      return liveObject(jsonOf(await client.expect(request, signal))).metadata.uid;
+      knownUid = liveObject(jsonOf(await client.expect(request, signal))).metadata.uid;
+      return knownUid;
     },
     resource: (query, signal) => kinds.find(query, signal),
     async get(ref, signal) {

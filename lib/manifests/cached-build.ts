@@ -19,7 +19,9 @@ export function cachedBuild(
     remembered.delete(key);
   };
   return async (input, signal) => {
-    const key = `${digestOf(input.archive)} ${canonicalJson([input.spec, input.owner])}`;
+    // Callers hand over more of the owner than these two, and that differs from run to run.
+    const { name, namespace } = input.owner;
+    const key = `${digestOf(input.archive)} ${canonicalJson([input.spec, name, namespace])}`;
     const built = remembered.get(key) ?? (await buildManifests(input, deps, signal));
     forget(key);
     remembered.set(key, built);

@@ -80,7 +80,7 @@ export type WatchEvent =
  * server answered, or the reason that `signal` was aborted with.
  */
 export interface Cluster {
-  /** The uid of namespace `kube-system`: a cluster's identity for as long as it lives. */
+  /** The uid of namespace `kube-system`: a cluster's identity for as long as it lives, so it is asked for once. */
   uid(signal: AbortSignal): Promise<string>;
   /** How the cluster serves a kind, or undefined where it does not; a miss is looked up afresh, a hit may be cached. */
   resource(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;

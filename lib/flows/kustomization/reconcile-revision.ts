@@ -28,7 +28,8 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
   try {
     const archive = await fetchArtifact(source, of);
     if ("kind" in archive) return await reportBlocked(of, archive);
-    built = await of.deps.build({ archive, spec: buildSpec(of), owner: of }, of.run.signal);
+    const { name, namespace } = of;
+    built = await of.deps.build({ archive, spec: buildSpec(of), owner: { name, namespace } }, of.run.signal);
     const applied = await applyRevision(built.manifests, of, () => tellProgress("apply", of.status(), attempt));
     status = { ...of.status(), inventory: statusInventory(applied.inventory) };
     await tellChanges(applied, attempt);

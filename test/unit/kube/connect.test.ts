@@ -217,3 +217,17 @@ describe("watches of the cluster adapter", () => {
     cluster.close();
   });
 });
+
+test("the uid of the cluster is asked for once, and again where there was no answer", async () => {
+  const answers = [500, 200];
+  await using api = await fakeApi((_, response) => {
+    const status = answers.shift();
+    if (status === 200)
+      sendJson(response, 200, { apiVersion: "v1", kind: "Namespace", metadata: { name: "k", uid: "u" } });
+    else sendJson(response, 500, { kind: "Status", code: 500, reason: "InternalError", message: "not now" });
+  });
+  const cluster = connect(configOf(api.url), apiDeps);
+  expect(await reasonOf(cluster.uid(signal))).toBe("InternalError");
+  expect([await cluster.uid(signal), await cluster.uid(signal)]).toEqual(["u", "u"]);
+  cluster.close();
+});

@@ -15,6 +15,8 @@ test("the same artifact, spec and owner is built once; any other is another buil
   expect(await build({ ...input, spec: { targetNamespace: "x" } }, signal)).toBe(first);
   expect(await build({ ...input, spec: { targetNamespace: "y" } }, signal)).not.toBe(first);
   expect(await build({ ...input, owner: { ...owner, name: "other" } }, signal)).not.toBe(first);
+  const sameOwnerLater = Object.assign({ resourceVersion: "2" }, owner);
+  expect(await build({ ...input, owner: sameOwnerLater }, signal)).toBe(first);
   const changed = { ...input, archive: await artifactOf({ "a.yaml": configMap("b") }) };
   expect((await build(changed, signal)).manifests[0]?.metadata.name).toBe("b");
 });
