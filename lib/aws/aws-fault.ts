@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { messageOf } from "../core/failure.ts";
+
+/**
+ * `credentials`: none, expired or not known to AWS. `denied`: known, but not allowed. `missing`: the queue, bucket, cluster or
+ * key is not there. `elsewhere`: it lies in another region. `timeout`: no answer in time, it may have happened all the same.
+ * `throttled`, `unreachable` and `unavailable`: later it may work. `refused`: anything else that AWS said no to.
+ */
+export type AwsFaultKind =
+  | "credentials"
+  | "denied"
+  | "elsewhere"
+  | "missing"
+  | "refused"
+  | "throttled"
+  | "timeout"
+  | "unavailable"
+  | "unreachable";
+
+/** What was asked of AWS, for messages. */
+export interface AwsAction {
+  /** As in IAM: `sqs:SendMessage`. */
+  readonly name: string;
+  /** What it was asked of: `queue https://…`, `bucket artifacts`. Holds no secret. */
+  readonly resource: string;
+  readonly region: string;
+  /** The account that the resource is of, where that is known. */
+  readonly account?: string | undefined;
+}
+
+/** A call to AWS that failed for good, its tries used up. The message names the action, the resource and how to mend it. */
+export class AwsFault extends Error {
+  override readonly name = "AwsFault";
+  readonly kind: AwsFaultKind;
+  /** AWS's own name of the error, for example `QueueDoesNotExist`; empty where no answer came. */
+  readonly code: string;
+
+  constructor(kind: AwsFaultKind, code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+    this.code = code;
+  }
+}
+
+const kindByCode: Readonly<Record<string, AwsFaultKind>> = {
+  AccessDenied: "denied",
+  AccessDeniedException: "denied",
+  AllAccessDisabled: "denied",
+  AuthorizationError: "denied",
+  AuthorizationHeaderMalformed: "elsewhere",
+  AuthFailure: "credentials",
+  "AWS.SimpleQueueService.NonExistentQueue": "missing",
+  CredentialsProviderError: "credentials",
+  ExpiredToken: "credentials",
+  ExpiredTokenException: "credentials",
+  IllegalLocationConstraintException: "elsewhere",
+  IncompleteSignature: "credentials",
+  InvalidAccessKeyId: "credentials",
+  InvalidClientTokenId: "credentials",
+  InvalidSignatureException: "credentials",
+  InvalidToken: "credentials",
+  KMSThrottlingException: "throttled",
+  MissingAuthenticationToken: "credentials",
+  MissingAuthenticationTokenException: "credentials",
+  NoSuchBucket: "missing",
+  NotFoundException: "missing",
+  OverLimit: "throttled",
+  PermanentRedirect: "elsewhere",
+  ProvisionedThroughputExceededException: "throttled",
+  QueueDoesNotExist: "missing",
+  RequestExpired: "credentials",
+  RequestLimitExceeded: "throttled",
+  RequestThrottled: "throttled",
+  RequestThrottledException: "throttled",
+  ResourceNotFoundException: "missing",
+  SignatureDoesNotMatch: "credentials",
+  SlowDown: "throttled",
+  Throttling: "throttled",
+  ThrottlingException: "throttled",
+  TimeoutError: "timeout",
+  TooManyRequestsException: "throttled",
+  UnrecognizedClientException: "credentials",
+};
+
+/** What the SDK hangs on its errors. */
+const Hints = z.object({
+  code: z.string().optional(),
+  $metadata: z.object({ httpStatusCode: z.number().optional() }).optional(),
+  $response: z.object({ headers: z.record(z.string(), z.string()).optional() }).optional(),
+});
+
+/** A thrown error of the SDK, in our words. */
+export function awsFault(error: unknown, action: AwsAction): AwsFault {
+  const code = error instanceof Error ? error.name : "";
+  const hints = Hints.safeParse(error).data ?? {};
+  const kind = kindOf(code, hints);
+  const what = `${action.name} on ${action.resource}`;
+  return new AwsFault(kind, code, `${what}: ${explain(kind, error, action, hints)}`, { cause: error });
+}
+
+function kindOf(code: string, { code: socketCode, $metadata, $response }: z.infer<typeof Hints>): AwsFaultKind {
+  const known = kindByCode[code];
+  if (known !== undefined) return known;
+  const status = $metadata?.httpStatusCode;
+  // An error of the SDK's own says nothing of a status: then nothing came back.
+  if (status === undefined || $response === undefined) return socketCode === undefined ? "refused" : "unreachable";
+  if (status === 301 || status === 307) return "elsewhere";
+  if (status === 403) return "denied";
+  if (status === 429) return "throttled";
+  return status >= 500 ? "unavailable" : "refused";
+}
+
+function explain(kind: AwsFaultKind, error: unknown, action: AwsAction, { $response }: z.infer<typeof Hints>): string {
+  const said = messageOf(error);
+  switch (kind) {
+    case "credentials":
+      return `${credentialsAre(error)} (${said}); give the function's role, or log in again`;
+    case "denied":
+      return `${deniedTo(said, action)}allow ${action.name} in the policy of the role and of the resource (${said})`;
+    case "elsewhere": {
+      const region = $response?.headers?.["x-amz-bucket-region"];
+      const place = region === undefined ? "is not in this region" : `lies in region ${region}`;
+      return `it ${place}, and ${action.region} was asked; set the region of the resource (${said})`;
+    }
+    case "missing":
+      return `there is none in region ${action.region}; create it or correct its name (${said})`;
+    case "throttled":
+      return `AWS throttles it, also after several tries (${said})`;
+    case "timeout":
+      return `no answer in time, so it may have happened or not (${said})`;
+    case "unavailable":
+      return `AWS has a fault of its own, also after several tries (${said})`;
+    case "unreachable":
+      return `AWS cannot be reached (${said}); check the network of the function and the endpoint`;
+    case "refused":
+      return said;
+  }
+}
+
+function credentialsAre(error: unknown): string {
+  const code = error instanceof Error ? error.name : "";
+  if (code === "CredentialsProviderError") return "there are no AWS credentials";
+  return code.startsWith("Expired") || code === "RequestExpired"
+    ? "the AWS credentials have expired"
+    : "AWS does not accept the credentials";
+}
+
+/** Says so where the caller, whom AWS names in the message, is of another account than the resource. */
+function deniedTo(said: string, { account }: AwsAction): string {
+  const caller = /arn:aws[\w-]*:(?:sts|iam)::([0-9]{12}):/.exec(said)?.[1];
+  if (caller === undefined || account === undefined || caller === account) return "";
+  return `the credentials are of account ${caller}, it is of account ${account}; `;
+}

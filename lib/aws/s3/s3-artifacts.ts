@@ -1,0 +1,47 @@
+import { digestOf } from "../../core/digest.ts";
+import type { ArtifactStore } from "../../core/ports/artifact-store.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import { AwsFault } from "../aws-fault.ts";
+import { artifactKey } from "./artifact-key.ts";
+import { createObject } from "./create-object.ts";
+import { readObject } from "./read-object.ts";
+import type { S3Bucket } from "./s3-bucket.ts";
+import type { WriteCondition } from "./write-condition.ts";
+
+export interface S3ArtifactsOptions {
+  readonly bucket: S3Bucket;
+  /** What keys begin with; empty, or it ends with a slash. */
+  readonly prefix: string;
+  readonly clock: Clock;
+}
+
+/** Above what the archive limits let through. */
+const maxArtifactBytes = 256 * 1024 * 1024;
+const maxAttempts = 5;
+const firstWaitMs = 50;
+
+/** Artifacts in a bucket, each written once under its digest and verified whenever it is read. */
+export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): ArtifactStore {
+  return {
+    async put(digest, bytes, signal) {
+      const actual = digestOf(bytes);
+      if (actual !== digest) throw new Error(`artifact ${digest} is not stored: its bytes hash to ${actual}`);
+      const key = artifactKey(prefix, digest);
+      let condition: WriteCondition = { IfNoneMatch: "*" };
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        if ((await createObject(bucket, key, digest, bytes, condition, signal)) === "stored") return;
+        // Somebody was first, or our own lost answer was. What lies there is trusted only when it is the artifact.
+        const found = await readObject(bucket, key, maxArtifactBytes, signal);
+        if (found !== undefined && digestOf(found.bytes) === digest) return;
+        condition = found === undefined ? { IfNoneMatch: "*" } : { IfMatch: found.etag };
+        await clock.sleep(Math.random() * firstWaitMs * 2 ** attempt, signal);
+      }
+      const why = `others write the same key of bucket ${bucket.name} all the time`;
+      throw new AwsFault("refused", "PreconditionFailed", `artifact ${digest} is not stored: ${why}`);
+    },
+    async get(digest, signal) {
+      const found = await readObject(bucket, artifactKey(prefix, digest), maxArtifactBytes, signal);
+      return found !== undefined && digestOf(found.bytes) === digest ? found.bytes : undefined;
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import {
+  CreateBucketCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { artifactKey } from "../../lib/aws/s3/artifact-key.ts";
+import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
+import type { S3Bucket } from "../../lib/aws/s3/s3-bucket.ts";
+import { s3Client } from "../../lib/aws/s3/s3-client.ts";
+import { Digest, digestOf } from "../../lib/core/digest.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { faultyWire } from "../doubles/faulty-wire.ts";
+import { artifactStoreContract } from "./artifact-store.ts";
+import { realAws } from "./real-aws.ts";
+import { never } from "./state-back-end.ts";
+
+const { title, connection } = realAws("S3");
+const realAccessKeyId = process.env["SLUICE_REAL_ACCESS_KEY_ID"] ?? "x";
+const prefix = "artifacts/";
+/** Long enough for three parts. */
+const large = new Uint8Array(20_000_000).fill(7);
+
+describe.skipIf(connection === undefined)(title, () => {
+  const of = connection ?? { region: "" };
+  let client: S3Client;
+  beforeAll(() => {
+    client = s3Client(of);
+  });
+  afterAll(() => client.destroy());
+
+  async function createBucket(): Promise<S3Bucket> {
+    const bucket = { client, name: randomUUID(), region: of.region };
+    await client.send(new CreateBucketCommand({ Bucket: bucket.name }));
+    return bucket;
+  }
+  const storeIn = (bucket: S3Bucket) => s3Artifacts({ bucket, prefix, clock: systemClock });
+  const damage = (bucket: S3Bucket, digest: string) =>
+    client.send(
+      new PutObjectCommand({
+        Bucket: bucket.name,
+        Key: artifactKey(prefix, Digest.parse(digest)),
+        Body: "something else",
+      }),
+    );
+
+  artifactStoreContract("S3", async () => {
+    const bucket = await createBucket();
+    return {
+      store: storeIn(bucket),
+      damage: async (digest) => void (await damage(bucket, digest)),
+      close: async () => undefined,
+    };
+  });
+
+  test("a large artifact goes up in parts, also from many writers at once, and leaves no part behind", async () => {
+    const bucket = await createBucket();
+    const digest = digestOf(large);
+    await Promise.all([1, 2, 3].map(() => storeIn(bucket).put(digest, large, never)));
+    const found = await storeIn(bucket).get(digest, never);
+    expect(found === undefined ? undefined : digestOf(found)).toBe(digest);
+    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket.name }));
+    expect(Contents.map(({ Size }) => Size)).toEqual([large.length]);
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket.name }));
+    expect(Uploads).toEqual([]);
+  });
+
+  test("a large artifact that was damaged is replaced whole", async () => {
+    const bucket = await createBucket();
+    const digest = digestOf(large);
+    await storeIn(bucket).put(digest, large, never);
+    await damage(bucket, digest);
+    await storeIn(bucket).put(digest, large, never);
+    expect((await storeIn(bucket).get(digest, never))?.length).toBe(large.length);
+  });
+
+  test("an aborted upload stores nothing and leaves no part behind", async () => {
+    const bucket = await createBucket();
+    const reason = new Error("the lease is lost");
+    const stop = new AbortController();
+    client.middlewareStack.add(
+      (next, context) => async (args) => {
+        if (context.commandName === "UploadPartCommand") stop.abort(reason);
+        return next(args);
+      },
+      { step: "initialize", name: "stop" },
+    );
+    try {
+      await expect(storeIn(bucket).put(digestOf(large), large, stop.signal)).rejects.toBe(reason);
+    } finally {
+      client.middlewareStack.remove("stop");
+    }
+    expect(await storeIn(bucket).get(digestOf(large), never)).toBeUndefined();
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket.name }));
+    expect(Uploads).toEqual([]);
+  });
+
+  test("keys of artifacts never lie in each other's folders", async () => {
+    const bucket = await createBucket();
+    for (let index = 0; index < 40; index++) {
+      const bytes = new TextEncoder().encode(`${index}`);
+      await storeIn(bucket).put(digestOf(bytes), bytes, never);
+    }
+    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket.name }));
+    const keys = Contents.map(({ Key = "" }) => Key);
+    expect(keys).toHaveLength(40);
+    expect(keys.filter((key) => keys.some((other) => other.startsWith(`${key}/`)))).toEqual([]);
+  });
+
+  test.each([
+    ["an artifact", new TextEncoder().encode("an artifact"), "PUT"],
+    ["a large artifact's last part", large, "POST"],
+  ])("%s whose answer was lost is found to be there already", async (_, bytes, method) => {
+    const bucket = await createBucket();
+    const digest = digestOf(bytes);
+    let hasLost = false;
+    await using wire = await faultyWire(of.endpoint, (request) => {
+      const isLast = request.method === method && !(request.url ?? "").includes("uploads");
+      if (hasLost || !isLast) return "pass";
+      hasLost = true;
+      return "lost";
+    });
+    const through = s3Client({ ...of, endpoint: wire.url });
+    await storeIn({ ...bucket, client: through }).put(digest, bytes, never);
+    expect(hasLost).toBe(true);
+    expect((await storeIn(bucket).get(digest, never))?.length).toBe(bytes.length);
+    through.destroy();
+  });
+
+  test("an answer that breaks off is an error, never half an artifact", async () => {
+    const bucket = await createBucket();
+    const bytes = new Uint8Array(1_000_000).fill(3);
+    await storeIn(bucket).put(digestOf(bytes), bytes, never);
+    await using wire = await faultyWire(of.endpoint, () => "cut");
+    const through = s3Client({ ...of, endpoint: wire.url });
+    await expect(storeIn({ ...bucket, client: through }).get(digestOf(bytes), never)).rejects.toMatchObject({
+      kind: "unreachable",
+    });
+    through.destroy();
+  });
+
+  test("a bucket that is not there, and credentials that are not known, are named with what to do", async () => {
+    const bucket = await createBucket();
+    const bytes = new TextEncoder().encode("a");
+    const missing = { ...bucket, name: "no-such-bucket" };
+    await expect(storeIn(missing).put(digestOf(bytes), bytes, never)).rejects.toMatchObject({
+      kind: "missing",
+      message: expect.stringContaining("s3:PutObject on bucket no-such-bucket: there is none in region"),
+    });
+    await expect(storeIn(missing).get(digestOf(bytes), never)).rejects.toMatchObject({ kind: "missing" });
+    const strangers = s3Client({ ...of, credentials: { accessKeyId: realAccessKeyId, secretAccessKey: "wrong" } });
+    const foreign = { ...bucket, client: strangers };
+    await expect(storeIn(foreign).get(digestOf(bytes), never)).rejects.toMatchObject({
+      kind: "credentials",
+      message: expect.stringContaining("AWS does not accept the credentials"),
+    });
+    strangers.destroy();
+  });
+});

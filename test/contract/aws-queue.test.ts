@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  DeleteQueueCommand,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Queue } from "../../lib/aws/sqs/queue-action.ts";
+import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
+import { sqsDeadLetters } from "../../lib/aws/sqs/sqs-dead-letters.ts";
+import { sqsVisibility } from "../../lib/aws/sqs/sqs-visibility.ts";
+import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { faultyWire } from "../doubles/faulty-wire.ts";
+import { realAws } from "./real-aws.ts";
+import { keyOf, never } from "./state-back-end.ts";
+import { type QueueBackEnd, wakeUpQueueContract } from "./wake-up-queue.ts";
+
+const { title, connection } = realAws("SQS");
+
+describe.skipIf(connection === undefined)(title, () => {
+  const of = connection ?? { region: "" };
+  let client: SQSClient;
+  beforeAll(() => {
+    client = sqsClient(of);
+  });
+  afterAll(() => client.destroy());
+
+  async function createQueue(): Promise<Queue> {
+    const { QueueUrl: url = "" } = await client.send(new CreateQueueCommand({ QueueName: randomUUID() }));
+    return { url, region: of.region };
+  }
+
+  async function receive(queue: Queue, visibilityMs: number) {
+    const { Messages = [] } = await client.send(
+      new ReceiveMessageCommand({
+        QueueUrl: queue.url,
+        MaxNumberOfMessages: 10,
+        VisibilityTimeout: visibilityMs / 1000,
+        MessageSystemAttributeNames: ["ApproximateReceiveCount", "MessageGroupId"],
+      }),
+    );
+    return Messages;
+  }
+
+  wakeUpQueueContract("SQS", async (): Promise<QueueBackEnd> => {
+    const queue = await createQueue();
+    const hide = sqsVisibility(client, queue);
+    return {
+      wakeUps: sqsWakeUps(client, queue),
+      receive: async (visibilityMs) =>
+        (await receive(queue, visibilityMs)).map(
+          ({ Body: body = "", ReceiptHandle: handle = "", Attributes = {} }) => ({
+            body,
+            receives: Number(Attributes.ApproximateReceiveCount),
+            hide: (ms) => hide(handle, ms, never),
+            remove: async () => {
+              await client.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle: handle }));
+            },
+          }),
+        ),
+      pass: (ms) => systemClock.sleep(ms, never),
+      close: async () => {
+        await client.send(new DeleteQueueCommand({ QueueUrl: queue.url }));
+      },
+    };
+  });
+
+  test("a cluster's wake-ups are a message group, so that none of another cluster waits behind them", async () => {
+    const queue = await createQueue();
+    const wakeUps = sqsWakeUps(client, queue);
+    for (const key of ["home/g/K/ns/a", "away/g/K/ns/a"]) await wakeUps.send({ key }, 0, never);
+    const messages = await receive(queue, 1_000);
+    expect(messages.map(({ Attributes }) => Attributes?.MessageGroupId).toSorted()).toEqual(["away", "home"]);
+  });
+
+  test("a dead letter tells who and why, whatever characters the fault holds", async () => {
+    const queue = await createQueue();
+    const message = `registry said \u0000\u0007 and \uFFFE\uFFFF`;
+    await sqsDeadLetters(client, queue).send({ key: keyOf("web"), attempts: 12, message }, never);
+    const [letter] = await receive(queue, 1_000);
+    const key = "home/kustomize.toolkit.fluxcd.io/Kustomization/apps/web";
+    expect(JSON.parse(letter?.Body ?? "")).toEqual({ key, attempts: 12, message });
+  });
+
+  test("hiding a message that was removed meanwhile does nothing", async () => {
+    const queue = await createQueue();
+    await sqsWakeUps(client, queue).send({ key: "web" }, 0, never);
+    const [message] = await receive(queue, 10_000);
+    const handle = message?.ReceiptHandle ?? "";
+    await client.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle: handle }));
+    await sqsVisibility(client, queue)(handle, 60_000, never);
+    expect(await receive(queue, 1_000)).toEqual([]);
+  });
+
+  test("a send whose answer was lost is sent again, so the wake-up arrives once or twice", async () => {
+    const queue = await createQueue();
+    await using wire = await faultyWire(of.endpoint, (_, count) => (count === 0 ? "lost" : "pass"));
+    const through = sqsClient({ ...of, endpoint: wire.url });
+    await sqsWakeUps(through, queue).send({ key: "web" }, 0, never);
+    expect(wire.seen).toHaveLength(2);
+    const bodies = (await receive(queue, 10_000)).map(({ Body }) => Body);
+    expect(new Set(bodies)).toEqual(new Set([JSON.stringify({ key: "web" })]));
+    through.destroy();
+  });
+
+  test("a queue that is not there is named with what to do", async () => {
+    const queue = await createQueue();
+    const missing = { ...queue, url: `${queue.url}-missing` };
+    await expect(sqsWakeUps(client, missing).send({ key: "web" }, 0, never)).rejects.toMatchObject({
+      kind: "missing",
+      message: expect.stringContaining(`sqs:SendMessage on queue ${missing.url}: there is none in region`),
+    });
+  });
+});
