@@ -41,11 +41,12 @@ interface Problem {
 const reasons: Readonly<Record<string, string>> = {
   plural: "PluralConflict",
   singular: "SingularConflict",
+  shortNames: "ShortNamesConflict",
   kind: "KindConflict",
   listKind: "ListKindConflict",
 };
 
-/** Names that another definition has stay as they were accepted before; the first problem is told. */
+/** Names that another definition has stay as they were accepted before; the last problem is told. */
 function acceptNames(
   wanted: JsonObject,
   before: JsonObject,
@@ -60,21 +61,24 @@ function acceptNames(
   );
   const kinds = new Set(rivals.flatMap((rival) => [plainText(rival["kind"]), plainText(rival["listKind"])]));
   const accepted: Record<string, Json> = { ...wanted };
-  let problem: Problem | undefined;
-  for (const field of ["plural", "singular", "kind", "listKind"]) {
-    const name = wanted[field];
+  const problems: Problem[] = [];
+  for (const field of ["plural", "singular", "shortNames", "kind", "listKind"]) {
     const taken = field === "kind" || field === "listKind" ? kinds : resourceNames;
-    if (typeof name !== "string" || !taken.has(name)) continue;
+    const conflicting = namesOf(wanted[field]).filter((name) => taken.has(name));
+    if (conflicting.length === 0) continue;
     if (before[field] === undefined) delete accepted[field];
     else accepted[field] = before[field];
-    problem ??= { reason: reasons[field] ?? "Conflict", message: `${JSON.stringify(name)} is already in use` };
+    const texts = conflicting.map((name) => `${JSON.stringify(name)} is already in use`);
+    problems.push({
+      reason: reasons[field] ?? "Conflict",
+      message: texts.length === 1 ? texts.join("") : `[${texts.join(", ")}]`,
+    });
   }
-  const conflicting = texts(wanted["shortNames"]).filter((name) => resourceNames.has(name));
-  if (conflicting.length > 0) {
-    accepted["shortNames"] = texts(before["shortNames"]);
-    problem ??= { reason: "ShortNamesConflict", message: `${JSON.stringify(conflicting[0])} is already in use` };
-  }
-  return { accepted, problem };
+  return { accepted, problem: problems.at(-1) };
+}
+
+function namesOf(value: Json | undefined): readonly string[] {
+  return typeof value === "string" ? [value] : texts(value);
 }
 
 export function condition(type: string, status: "True" | "False", reason: string, message: string): JsonObject {
