@@ -18,13 +18,13 @@ import { artifactStoreContract } from "./artifact-store.ts";
 import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
 
-const { title, connection } = realAws("S3");
+const connection = realAws("S3");
 const realAccessKeyId = process.env["SLUICE_REAL_ACCESS_KEY_ID"] ?? "x";
 const prefix = "artifacts/";
 /** Long enough for three parts. */
 const large = new Uint8Array(20_000_000).fill(7);
 
-describe.skipIf(connection === undefined)(title, () => {
+describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm run real -- up)", () => {
   const of = connection ?? { region: "" };
   let client: S3Client;
   beforeAll(() => {

@@ -18,9 +18,9 @@ import { realAws } from "./real-aws.ts";
 import { keyOf, never } from "./state-back-end.ts";
 import { type QueueBackEnd, wakeUpQueueContract } from "./wake-up-queue.ts";
 
-const { title, connection } = realAws("SQS");
+const connection = realAws("SQS");
 
-describe.skipIf(connection === undefined)(title, () => {
+describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm run real -- up)", () => {
   const of = connection ?? { region: "" };
   let client: SQSClient;
   beforeAll(() => {
@@ -73,7 +73,8 @@ describe.skipIf(connection === undefined)(title, () => {
     const wakeUps = sqsWakeUps(client, queue);
     for (const key of ["home/g/K/ns/a", "away/g/K/ns/a"]) await wakeUps.send({ key }, 0, never);
     const messages = await receive(queue, 1_000);
-    expect(messages.map(({ Attributes }) => Attributes?.MessageGroupId).toSorted()).toEqual(["away", "home"]);
+    const groups = new Set(messages.map(({ Attributes }) => Attributes?.MessageGroupId));
+    expect(groups).toEqual(new Set(["away", "home"]));
   });
 
   test("a dead letter tells who and why, whatever characters the fault holds", async () => {
