@@ -8,6 +8,7 @@ import type { DesiredObject } from "./desired-objects.ts";
 import { fieldManager, fingerprint } from "./field-managers.ts";
 import type { PlannedChange } from "./plan.ts";
 import { lookAFewTimes } from "./poll.ts";
+import { rehearse } from "./rehearse.ts";
 import { takeover } from "./takeover.ts";
 
 /** What one apply did, in Flux's words. */
@@ -136,24 +137,16 @@ async function makeWay(
 }
 
 /**
- * Before the old object is deleted, the new one must be one that the API server would take: a dry run of it under another
- * name says so. Flux deletes first, and where the new one is invalid is left with none.
+ * Before the old object is deleted, the new one must be one that the API server would take. Flux deletes first, and where
+ * the new one is invalid is left with none.
  */
 async function assertRecreatable(desired: DesiredObject, cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const { manifest, ref } = desired;
-  const name = `${ref.name.slice(0, 45).replace(/[^a-z0-9]+$/, "")}-sluice-check`;
-  try {
-    await cluster.apply(
-      { ...manifest, metadata: { ...manifest.metadata, name } },
-      { manager: fieldManager, force: true, dryRun: true },
-      signal,
-    );
-  } catch (error) {
-    throw refused(
-      error,
-      `${subject(ref)} immutable field detected, kept the present object since its successor is refused`,
-    );
-  }
+  const refusal = await rehearse(desired, desired.ref.namespace, cluster, signal);
+  if (refusal === undefined) return;
+  throw refused(
+    refusal,
+    `${subject(desired.ref)} immutable field detected, kept the present object since its successor is refused`,
+  );
 }
 
 function refused(error: unknown, what: string): unknown {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { canonicalJson } from "../core/canonical-json.ts";
 import { digestOf } from "../core/digest.ts";
 import { Failure } from "../core/failure.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { type Manifest, refOf } from "../core/manifest.ts";
 import { mapLimit } from "../core/map-limit.ts";
 import { formatApiVersion, subject, type VersionedRef } from "../core/object-ref.ts";
@@ -21,6 +22,8 @@ export interface DesiredObject {
   readonly digest: string;
   /** Undefined where the cluster does not serve the kind yet and a definition in the same set will bring it. */
   readonly resource: Resource | undefined;
+  /** The schema that this definition has for it, where there is one. */
+  readonly schema?: JsonObject;
 }
 
 /**
@@ -42,16 +45,21 @@ export async function desiredObjects(
     const object = desiredObject(manifest, resource ?? promised.get(kindKey(manifest)), deps.installationKey);
     const problem = problemOf(object, resource ?? promised.get(kindKey(manifest)), objects.has(object.id));
     if (problem !== undefined) problems.push(problem);
-    objects.set(object.id, { ...object, resource });
+    const schema = resource === undefined ? promised.get(kindKey(manifest))?.schema : undefined;
+    objects.set(object.id, { ...object, resource, ...(schema === undefined ? {} : { schema }) });
   }
   if (problems.length > 0) throw new Failure("ReconciliationFailed", problems.map((line) => `${line}\n`).join(""));
   return [...objects.values()].toSorted((a, b) => byApplyOrder(a.ref, b.ref));
 }
 
 /** A kind as far as the apply needs to know it before the cluster serves it. */
-type Scope = Pick<Resource, "namespaced">;
+type Scope = Pick<Resource, "namespaced"> & { readonly schema?: JsonObject | undefined };
 
-function desiredObject(manifest: Manifest, scope: Scope | undefined, key: Secret): Omit<DesiredObject, "resource"> {
+function desiredObject(
+  manifest: Manifest,
+  scope: Scope | undefined,
+  key: Secret,
+): Omit<DesiredObject, "resource" | "schema"> {
   const { namespace: _dropped, ...clusterWide } = manifest.metadata;
   const sent = scope?.namespaced === false ? { ...manifest, metadata: clusterWide } : manifest;
   const ref = refOf(sent);
@@ -100,7 +108,13 @@ const Definition = z.object({
     group: z.string(),
     scope: z.string(),
     names: z.object({ kind: z.string() }),
-    versions: z.array(z.object({ name: z.string(), served: z.boolean() })),
+    versions: z.array(
+      z.object({
+        name: z.string(),
+        served: z.boolean(),
+        schema: z.object({ openAPIV3Schema: z.custom<JsonObject>(isJsonObject).optional() }).optional(),
+      }),
+    ),
   }),
 });
 
@@ -112,9 +126,11 @@ function promisedKinds(manifests: readonly Manifest[]): ReadonlyMap<string, Scop
     const definition = Definition.safeParse(manifest);
     if (!definition.success) continue;
     const { group, names, scope, versions } = definition.data.spec;
-    for (const { name, served } of versions) {
+    for (const { name, served, schema } of versions) {
+      if (!served) continue;
       const apiVersion = formatApiVersion({ group, version: name });
-      if (served) promised.set(kindKey({ apiVersion, kind: names.kind }), { namespaced: scope === "Namespaced" });
+      const kind = { namespaced: scope === "Namespaced", schema: schema?.openAPIV3Schema };
+      promised.set(kindKey({ apiVersion, kind: names.kind }), kind);
     }
   }
   return promised;

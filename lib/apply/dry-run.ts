@@ -80,7 +80,8 @@ function isNoJudgement({ reason }: ApiError): boolean {
   return noJudgement.has(reason);
 }
 
-function dryRunMessage({ ref }: DesiredObject, error: ApiError): string {
+/** A refusal in Flux's words (reference 3.14, error texts). */
+export function dryRunMessage({ ref }: DesiredObject, error: ApiError): string {
   const name = subject(ref);
   if (error.reason === "NotFound") return `${name} not found: ${error.message}`;
   const isFieldConflict = error.causes.some(({ reason }) => reason === "FieldManagerConflict");

@@ -1,10 +1,14 @@
+import { toJsonObject } from "../core/json.ts";
 import { mapLimit } from "../core/map-limit.ts";
+import { subject } from "../core/object-ref.ts";
 import type { Cluster } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { type DryRun, dryRun } from "./dry-run.ts";
+import { type DryRun, dryRun, dryRunMessage } from "./dry-run.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import { type FirstLook, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
+import { isAboutFields, rehearse } from "./rehearse.ts";
+import { schemaFaults } from "./schema-faults.ts";
 
 export interface PlanDeps {
   readonly cluster: Cluster;
@@ -83,7 +87,10 @@ async function judge(
     async ({ desired, look }, stop): Promise<{ desired: DesiredObject; change: DryRun }> => {
       if (look.kind !== "unproven") return { desired, change: look };
       const isEarly = missing !== undefined && (desired.resource === undefined || missing.has(desired.ref.namespace));
-      return { desired, change: isEarly ? { kind: "deferred" } : await dryRun(desired, look.live, deps, stop) };
+      return {
+        desired,
+        change: isEarly ? await judgeEarly(desired, deps, stop) : await dryRun(desired, look.live, deps, stop),
+      };
     },
     signal,
   );
@@ -95,6 +102,27 @@ async function judge(
   }
   return { objects, refusals };
 }
+
+/** Where a deferred object of a kind that is served is tried: a namespace that every cluster has. */
+const rehearsalNamespace = "default";
+
+/**
+ * What can be said of an object before its definition or namespace is there: by the definition's own schema, or by a dry
+ * run in another namespace. Its real dry run comes at its stage.
+ */
+async function judgeEarly(desired: DesiredObject, { cluster }: PlanDeps, signal: AbortSignal): Promise<DryRun> {
+  if (desired.resource === undefined) {
+    const faults = schemaFaults(toJsonObject(desired.manifest), desired.schema ?? openSchema);
+    if (faults.length === 0) return { kind: "deferred" };
+    return { kind: "refused", message: `${subject(desired.ref)} dry-run failed (Invalid): ${faults.join(", ")}` };
+  }
+  const refusal = await rehearse(desired, rehearsalNamespace, cluster, signal);
+  if (refusal === undefined || !isAboutFields(refusal)) return { kind: "deferred" };
+  return { kind: "refused", message: dryRunMessage(desired, refusal) };
+}
+
+/** For a definition without a schema: anything goes. */
+const openSchema = { "x-kubernetes-preserve-unknown-fields": true } as const;
 
 function isNamespace({ desired: { ref } }: Looked): boolean {
   return ref.group === "" && ref.kind === "Namespace";

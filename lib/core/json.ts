@@ -19,3 +19,10 @@ export function toJson(value: unknown): Json {
 function isPlainObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
+
+/** {@link toJson} of an object. */
+export function toJsonObject(value: object): JsonObject {
+  const json = toJson(value);
+  if (!isJsonObject(json)) throw new TypeError("an array is no JSON object");
+  return json;
+}

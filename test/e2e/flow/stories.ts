@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
-import type { LiveObject } from "../../../lib/core/manifest.ts";
+import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import { configMap, type World } from "./world.ts";
 
 const kustomize = "kustomize.toolkit.fluxcd.io/v1";
@@ -10,6 +10,31 @@ const service = (port: number) => ({
   kind: "Service",
   metadata: { name: "s" },
   spec: { selector: { app: "x" }, ports: [{ port }] },
+});
+
+/** A definition of a kind Widget, whose `spec.size` is an integer. */
+const widgetDefinition = (group: string) => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `widgets.${group}` },
+  spec: {
+    group,
+    scope: "Namespaced",
+    names: { kind: "Widget", plural: "widgets", singular: "widget", listKind: "WidgetList" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: { spec: { type: "object", properties: { size: { type: "integer" } } } },
+          },
+        },
+      },
+    ],
+  },
 });
 
 function statusOf(live: LiveObject | undefined): JsonObject {
@@ -332,29 +357,7 @@ export function kustomizationStories(name: string, newWorld: () => Promise<World
           { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w", namespace: other }, spec: { size: 1 } },
           { ...configMap("a"), metadata: { name: "a", namespace: other } },
           { apiVersion: "v1", kind: "Namespace", metadata: { name: other } },
-          {
-            apiVersion: "apiextensions.k8s.io/v1",
-            kind: "CustomResourceDefinition",
-            metadata: { name: `widgets.${group}` },
-            spec: {
-              group,
-              scope: "Namespaced",
-              names: { kind: "Widget", plural: "widgets", singular: "widget", listKind: "WidgetList" },
-              versions: [
-                {
-                  name: "v1",
-                  served: true,
-                  storage: true,
-                  schema: {
-                    openAPIV3Schema: {
-                      type: "object",
-                      properties: { spec: { type: "object", properties: { size: { type: "integer" } } } },
-                    },
-                  },
-                },
-              ],
-            },
-          },
+          widgetDefinition(group),
         ]);
         await world.kustomization("app", { targetNamespace: undefined });
         for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
@@ -369,6 +372,34 @@ export function kustomizationStories(name: string, newWorld: () => Promise<World
             world.signal,
           ),
         ).toBeUndefined();
+      });
+
+      test("what its own definition or namespace has to wait for is checked before anything is written", async () => {
+        const world = await newWorld();
+        const group = `bad-${world.namespace}.example.com`;
+        const other = `${world.namespace}-never`;
+        const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: other } };
+        const within = (manifest: Manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace: other } });
+        await world.publish("v1", [
+          namespace,
+          widgetDefinition(group),
+          within({ apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" }, spec: { size: "large" } }),
+          within(service(800_000)),
+        ]);
+        await world.kustomization("app", { targetNamespace: undefined });
+        await world.run("app");
+        const ready = await world.ready("app");
+        expect(ready).toContain(`Widget/${other}/w dry-run failed (Invalid): spec.size: must be of type integer\n`);
+        expect(ready).toContain(
+          `Service/${other}/s dry-run failed (Invalid): Service "s" is invalid: [spec.ports[0].port: `,
+        );
+        expect(
+          await world.cluster.get(
+            { group: "", version: "v1", kind: "Namespace", namespace: "", name: other },
+            world.signal,
+          ),
+        ).toBeUndefined();
+        expect(await world.cluster.resource({ group, kind: "Widget" }, world.signal)).toBeUndefined();
       });
 
       test("an object without a namespace is refused (85)", async () => {
