@@ -27,14 +27,8 @@ export function settleAfterWrite(cluster: Cluster, resource: Resource, name: str
 
 function settleDefinition(cluster: Cluster, definitions: Resource, name: string, deleteAll: DeleteAll): void {
   const definition = read(cluster, definitions, name);
-  if (definition === undefined) {
-    // Names that it had may be free for others now.
-    for (const other of allDefinitions(cluster, definitions)) renewStatus(cluster, definitions, other);
-    return;
-  }
-  if (metadataOf(definition)["deletionTimestamp"] === undefined) {
-    for (const one of allDefinitions(cluster, definitions)) renewStatus(cluster, definitions, one);
-    return;
+  if (definition === undefined || metadataOf(definition)["deletionTimestamp"] === undefined) {
+    return renewAll(cluster, definitions);
   }
   const served = cluster.resources.stored().find((one) => one.key === resourceKeyOf(definition));
   if (served !== undefined) deleteAll(served);
@@ -50,8 +44,11 @@ function endDefinition(cluster: Cluster, definitions: Resource, name: string): v
   const left = Array.isArray(finalizers) ? finalizers.filter((one) => one !== cleanupFinalizer) : [];
   const key = { resource: definitionsKey, namespace: "", name };
   const next = { ...definition, metadata: left.length === 0 ? metadata : { ...metadata, finalizers: left } };
-  if (left.length === 0) cluster.store.remove(key, next);
-  else if (Array.isArray(finalizers) && left.length < finalizers.length) cluster.store.write(key, next);
+  if (left.length === 0) {
+    cluster.store.remove(key, next);
+    // Names that it had may be free for others now.
+    renewAll(cluster, definitions);
+  } else if (Array.isArray(finalizers) && left.length < finalizers.length) cluster.store.write(key, next);
 }
 
 /** What a DELETE makes of a definition: marked, and held by the finalizer that stands for its objects. */
@@ -71,6 +68,10 @@ export function terminatingDefinition(definition: ApiObject, now: string): ApiOb
     metadata: { ...metadata, deletionTimestamp: now, finalizers: [...finalizers, cleanupFinalizer] },
     status: { ...status, conditions: withTimes([pending], status["conditions"], now) },
   };
+}
+
+function renewAll(cluster: Cluster, definitions: Resource): void {
+  for (const one of allDefinitions(cluster, definitions)) renewStatus(cluster, definitions, one);
 }
 
 function renewStatus(cluster: Cluster, definitions: Resource, definition: ApiObject): void {
