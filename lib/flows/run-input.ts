@@ -10,7 +10,7 @@ import type { WorkKey } from "../core/work-key.ts";
  * What a run of this object depends on, as one short text without secrets: its identity, its spec, its requested time and
  * the revision of its source. A parked object is run again when it is another.
  */
-export async function runInput(key: WorkKey, cluster: Cluster, signal: AbortSignal): Promise<string> {
+export async function runInput(key: WorkKey, cluster: Pick<Cluster, "get">, signal: AbortSignal): Promise<string> {
   const live = await cluster.get({ ...key, version: "v1" }, signal);
   if (live === undefined) return "absent";
   const { uid, generation, annotations, deletionTimestamp } = live.metadata;
@@ -18,7 +18,11 @@ export async function runInput(key: WorkKey, cluster: Cluster, signal: AbortSign
   return JSON.stringify([uid, generation, annotations?.[requestedAtAnnotation], deletionTimestamp, revision]);
 }
 
-async function sourceRevision(live: LiveObject, cluster: Cluster, signal: AbortSignal): Promise<string | null> {
+async function sourceRevision(
+  live: LiveObject,
+  cluster: Pick<Cluster, "get">,
+  signal: AbortSignal,
+): Promise<string | null> {
   const ref = sourceRefOf(live);
   if (ref === undefined) return null;
   const source = await cluster.get({ ...ref, group: sourceGroup, version: "v1" }, signal);

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Sightings } from "../../lib/core/ports/sightings.ts";
+import { keyOf, never } from "./state-back-end.ts";
+
+export interface SightingsBackEnd {
+  readonly sightings: Sightings;
+  close(): Promise<void>;
+}
+
+export function sightingsContract(name: string, open: () => Promise<SightingsBackEnd>): void {
+  describe(`sightings: ${name}`, () => {
+    let backEnd: SightingsBackEnd;
+    beforeEach(async () => {
+      backEnd = await open();
+    });
+    afterEach(() => backEnd.close());
+
+    const kind = { cluster: "home", group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization" };
+    const names = async (of = kind): Promise<readonly string[]> =>
+      (await backEnd.sightings.keys(of, never)).map((key) => key.name).toSorted();
+
+    test("the latest sighting of an object replaces the one before", async () => {
+      expect(await backEnd.sightings.get(keyOf("web"), never)).toBeUndefined();
+      await backEnd.sightings.put(keyOf("web"), "first", never);
+      await backEnd.sightings.put(keyOf("web"), "second", never);
+      expect(await backEnd.sightings.get(keyOf("web"), never)).toBe("second");
+      expect(await names()).toEqual(["web"]);
+    });
+
+    test("a removed sighting is gone, also when removed twice", async () => {
+      await backEnd.sightings.put(keyOf("web"), "seen", never);
+      await backEnd.sightings.remove(keyOf("web"), never);
+      await backEnd.sightings.remove(keyOf("web"), never);
+      expect(await backEnd.sightings.get(keyOf("web"), never)).toBeUndefined();
+      expect(await names()).toEqual([]);
+    });
+
+    test("keys are those of one kind in one cluster, not of one whose name begins alike", async () => {
+      const key = keyOf("web");
+      await backEnd.sightings.put(key, "seen", never);
+      await backEnd.sightings.put({ ...key, name: "other-kind", kind: "KustomizationSet" }, "seen", never);
+      await backEnd.sightings.put({ ...key, name: "other-group", group: "example.org" }, "seen", never);
+      await backEnd.sightings.put({ ...key, name: "other-cluster", cluster: "home2" }, "seen", never);
+      await backEnd.sightings.put({ ...key, name: "db", namespace: "zebra" }, "seen", never);
+      expect(await names()).toEqual(["db", "web"]);
+      expect(await names({ ...kind, cluster: "home2" })).toEqual(["other-cluster"]);
+    });
+  });
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { runInput } from "../../../lib/flows/run-input.ts";
+
+const never = new AbortController().signal;
+const key = {
+  cluster: "home",
+  group: "kustomize.toolkit.fluxcd.io",
+  kind: "Kustomization",
+  namespace: "apps",
+  name: "web",
+};
+const spec = { interval: "1m", prune: true, sourceRef: { kind: "OCIRepository", name: "web" } };
+
+interface Seen {
+  readonly metadata?: Partial<Metadata>;
+  readonly spec?: JsonObject;
+  readonly revision?: string;
+  readonly sourceNamespace?: string;
+}
+
+function inputOf({
+  metadata = {},
+  spec: asked = spec,
+  revision = "v1@sha256:0",
+  sourceNamespace = "apps",
+}: Seen): Promise<string> {
+  const live: LiveObject = {
+    apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+    kind: "Kustomization",
+    metadata: { name: "web", namespace: "apps", uid: "uid-1", generation: 1, ...metadata },
+    spec: asked,
+  };
+  const source: LiveObject = {
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+    kind: "OCIRepository",
+    metadata: { name: "web", namespace: sourceNamespace, uid: "uid-2" },
+    status: { artifact: { revision } },
+  };
+  const cluster: Pick<Cluster, "get"> = {
+    get: async (ref) =>
+      [live, source].find((each) => each.kind === ref.kind && each.metadata.namespace === ref.namespace),
+  };
+  return runInput(key, cluster, never);
+}
+
+describe("what a run depends on", () => {
+  test("is the same while nothing of it changes", async () => {
+    const metadata = { labels: { a: "b" }, resourceVersion: "7", annotations: { other: "note" } };
+    expect(await inputOf({ metadata })).toBe(await inputOf({}));
+  });
+
+  test.each<{ name: string } & Seen>([
+    { name: "its spec", metadata: { generation: 2 } },
+    { name: "its requested time", metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": "now" } } },
+    { name: "its identity", metadata: { uid: "uid-9" } },
+    { name: "its deletion", metadata: { deletionTimestamp: "2026-11-21T00:00:00Z" } },
+    { name: "its source's revision", revision: "v2@sha256:1" },
+    { name: "its source being there", sourceNamespace: "elsewhere" },
+  ])("is another when it changes: $name", async (seen) => {
+    expect(await inputOf(seen)).not.toBe(await inputOf({}));
+  });
+
+  test("follows a source in another namespace", async () => {
+    const elsewhere = { ...spec, sourceRef: { ...spec.sourceRef, namespace: "sources" } };
+    const before = await inputOf({ spec: elsewhere, sourceNamespace: "sources" });
+    expect(await inputOf({ spec: elsewhere, sourceNamespace: "sources", revision: "v2@sha256:1" })).not.toBe(before);
+  });
+
+  test("is told for a spec that cannot be read, and for an object that is gone", async () => {
+    expect(await inputOf({ spec: { interval: 7 } })).toContain("uid-1");
+    expect(await runInput(key, { get: async () => undefined }, never)).toBe("absent");
+  });
+});
