@@ -1,0 +1,10 @@
+import type { PartName } from "./part.ts";
+
+/** A part that cannot be installed or started: names the part, the reason and the mend. Anything else thrown is a bug. */
+export class PartFailure extends Error {
+  override readonly name = "PartFailure";
+
+  constructor(part: PartName, reason: string, options?: ErrorOptions) {
+    super(`${part}: ${reason}`, options);
+  }
+}

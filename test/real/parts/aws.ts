@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { ask } from "../ask.ts";
+import { here } from "../folders.ts";
+import type { Part } from "../part.ts";
+import { account } from "./account.ts";
+
+const requirements = "python/requirements.txt";
+/** Answers without an account, unlike the services. */
+const healthPath = "/moto-api/data.json";
+
+/** moto for the services that have no server of their own: EventBridge, KMS, STS, Secrets Manager, EKS, ECR, CloudFormation. */
+export const aws: Part = {
+  name: "aws",
+  installations: [
+    {
+      program: "moto",
+      locks: [requirements],
+      needsMegabytes: 800,
+      async install(folder, { run }) {
+        await run("python3", ["-m", "venv", folder], { cwd: folder });
+        const pip = [
+          "-m",
+          "pip",
+          "install",
+          "--quiet",
+          "--no-compile",
+          "--require-hashes",
+          "-r",
+          join(here, requirements),
+        ];
+        await run(join(folder, "bin/python3"), pip, { cwd: folder });
+      },
+    },
+  ],
+  async start({ installed, ports, spawn, until }) {
+    const [port] = await ports(1);
+    // Not bin/moto_server: its first line names the folder that the installation was made in.
+    const program = "from moto.server import main; main()";
+    await spawn({
+      name: "moto",
+      command: join(installed("moto"), "bin/python3"),
+      args: ["-c", program, "-H", "127.0.0.1", "-p", `${port}`],
+      env: { AWS_DEFAULT_REGION: account.region, AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "x" },
+    });
+    const address = `http://127.0.0.1:${port}`;
+    await until("answer", async () => (await ask(address + healthPath))?.status === 200);
+    return { aws: address, ...account };
+  },
+  answers: async ({ aws: address }) => address !== undefined && (await ask(address + healthPath))?.status === 200,
+};

@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../../lib/core/failure.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import type { Addresses } from "./addresses.ts";
+import { findTool } from "./find-tool.ts";
+import { partFolder } from "./folders.ts";
+import { freePorts } from "./free-ports.ts";
+import { logTail } from "./log-tail.ts";
+import type { Part, PartRun, ProcessSpec } from "./part.ts";
+import { PartFailure } from "./part-failure.ts";
+import { writeStarted } from "./part-state.ts";
+import { isAlive, readPidFiles, writePidFile } from "./pid-file.ts";
+import { stopPart } from "./stop-part.ts";
+import type { Program } from "./versions.ts";
+
+const patienceMs = 90_000;
+const lookAgainMs = 100;
+const portTaken = /address already in use/i;
+
+export interface StartOptions {
+  readonly installed: ReadonlyMap<Program, string>;
+  readonly audit: boolean;
+}
+
+/** Starts a part from nothing. Between the choice of a port and its use somebody else may take it: then once more. */
+export async function startPart(part: Part, options: StartOptions, signal: AbortSignal): Promise<Addresses> {
+  try {
+    return await startOnce(part, options, signal);
+  } catch (error) {
+    await stopPart(part.name, AbortSignal.timeout(patienceMs));
+    if (!portTaken.test(messageOf(error))) throw error;
+    return startOnce(part, options, signal);
+  }
+}
+
+async function startOnce(part: Part, { installed, audit }: StartOptions, signal: AbortSignal): Promise<Addresses> {
+  const folder = partFolder(part.name);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const run: PartRun = {
+    folder,
+    audit,
+    ports: freePorts,
+    installed: (program) => installed.get(program) ?? missing(part, program),
+    spawn: (process) => startProcess(part, folder, process),
+    until: (what, isTrue) => until(part, folder, what, isTrue, signal),
+  };
+  const addresses = await part.start(run);
+  await writeStarted(part.name, {
+    addresses,
+    programs: part.installations.map(({ program }) => run.installed(program)),
+  });
+  return addresses;
+}
+
+function missing({ name }: Part, program: Program): never {
+  throw new PartFailure(name, `starts ${program} without listing it as an installation`);
+}
+
+async function startProcess(part: Part, folder: string, { name, command, args, env = {} }: ProcessSpec): Promise<void> {
+  await using log = await open(join(folder, `${name}.log`), "a");
+  const path = findTool(command, part.name);
+  // Little of our own environment: a proxy or an account of whoever runs the tests is not for these.
+  const kept = Object.fromEntries(["PATH", "HOME", "JAVA_HOME"].map((key) => [key, process.env[key] ?? ""]));
+  const stdio: ["ignore", number, number] = ["ignore", log.fd, log.fd];
+  const child = spawn(path, args, { cwd: folder, env: { ...kept, ...env }, stdio, detached: true });
+  try {
+    await once(child, "spawn");
+  } catch (error) {
+    throw new PartFailure(part.name, `${path} could not be started: ${messageOf(error)}`, { cause: error });
+  }
+  if (child.pid !== undefined) writePidFile(folder, name, child.pid);
+  child.unref();
+}
+
+async function until(
+  { name }: Part,
+  folder: string,
+  what: string,
+  isTrue: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  while (!(await isTrue())) {
+    const processes = readPidFiles(folder);
+    const dead = processes.find((process) => !isAlive(process));
+    const late = performance.now() > giveUpAt;
+    if (dead !== undefined || late) {
+      const end = dead === undefined ? `no ${what} after ${patienceMs / 1_000} s` : `${dead.name} died as it started`;
+      const logs = dead === undefined ? processes : [dead];
+      const tails = logs.map(
+        async (process) => `${process.name}:\n${await logTail(join(folder, `${process.name}.log`))}`,
+      );
+      throw new PartFailure(name, `${end}. The end of the log of ${(await Promise.all(tails)).join("\n")}`);
+    }
+    await systemClock.sleep(lookAgainMs, signal);
+  }
+}

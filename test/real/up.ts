@@ -1,0 +1,66 @@
+import { mapLimit } from "../../lib/core/map-limit.ts";
+import type { Addresses } from "./addresses.ts";
+import { install } from "./install.ts";
+import type { Part } from "./part.ts";
+import { partState } from "./part-state.ts";
+import { startPart } from "./start-part.ts";
+import { stopPart } from "./stop-part.ts";
+import type { Program } from "./versions.ts";
+
+/** Two: one downloads or links, which leaves a processor idle, while the other compiles. */
+const installConcurrency = 2;
+
+export interface UpOptions {
+  readonly audit: boolean;
+  readonly say: (line: string) => void;
+}
+
+/** Brings parts up that are not, with what they need installed, and answers where all of them are. */
+export async function up(parts: readonly Part[], { audit, say }: UpOptions, signal: AbortSignal): Promise<Addresses> {
+  const states = await Promise.all(parts.map(async (part) => ({ part, state: await partState(part) })));
+  let addresses: Addresses = {};
+  const wanted: Part[] = [];
+  for (const { part, state } of states) {
+    if (state.kind === "up" && hasAudit(part, state.started.addresses, audit)) {
+      addresses = { ...addresses, ...state.started.addresses };
+      continue;
+    }
+    if (state.kind === "broken") say(`${part.name}: starting it anew, for ${state.reason}`);
+    if (state.kind === "up") say(`${part.name}: starting it anew, for it keeps no audit log`);
+    wanted.push(part);
+  }
+  const installed = await installAll(wanted, say, signal);
+  const starting = wanted.map(async (part) => {
+    await stopPart(part.name, signal);
+    const found = await startPart(part, { installed, audit }, signal);
+    say(`${part.name}: up`);
+    return found;
+  });
+  const results = await Promise.allSettled(starting);
+  const failed = results.filter((result) => result.status === "rejected").map(({ reason }): unknown => reason);
+  if (failed.length === 1) throw failed[0];
+  if (failed.length > 1) throw new AggregateError(failed, "several parts could not be started");
+  return results.reduce(
+    (all, result) => (result.status === "fulfilled" ? { ...all, ...result.value } : all),
+    addresses,
+  );
+}
+
+const hasAudit = ({ name }: Part, addresses: Addresses, wanted: boolean): boolean =>
+  name !== "control-plane" || !wanted || addresses.audit !== undefined;
+
+async function installAll(
+  parts: readonly Part[],
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Program, string>> {
+  const work = parts.flatMap((part) => part.installations.map((installation) => ({ part, installation })));
+  const folders = await mapLimit(
+    work,
+    installConcurrency,
+    async ({ part, installation }, stop) =>
+      [installation.program, await install(installation, part.name, say, stop)] as const,
+    signal,
+  );
+  return new Map(folders);
+}

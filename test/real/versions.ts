@@ -1,0 +1,16 @@
+/**
+ * What the real parts are made of, exactly. The lock files beside the part (`go/<name>/go.sum`, `maven/<name>.sha256`,
+ * `python/requirements.txt`) hold the checksums; a test compares them with this list.
+ */
+export const versions = {
+  kubernetes: "1.35.4",
+  etcd: "3.6.8",
+  kwok: "0.7.0",
+  registry: "3.1.2",
+  versitygw: "1.8.0",
+  dynamodb: "2.6.1",
+  sqs: "1.7.1",
+  moto: "5.2.5",
+} as const;
+
+export type Program = keyof typeof versions;
