@@ -2,6 +2,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { BuildSpec } from "./build-spec.ts";
 import { isClusterScoped } from "./cluster-scoped.ts";
 import { goYamlText } from "./go-yaml-text.ts";
+import { maxObjects } from "./max-objects.ts";
 import { Undecided } from "./read-failure.ts";
 import { readObjects, type SourceObject } from "./read-objects.ts";
 import { transformImages } from "./transform-images.ts";
@@ -41,10 +42,11 @@ export function buildPlain(
   spec: PlainSpec,
   onFile: (path: string) => void = () => undefined,
 ): PlainBuild {
-  const sources = files.flatMap(({ path, content }) => {
+  const sources: SourceObject[] = [];
+  for (const { path, content } of files) {
     onFile(path);
-    return readObjects(content);
-  });
+    for (const source of readObjects(content, maxObjects - sources.length)) sources.push(source);
+  }
   onFile("");
   const seen = new Set<string>();
   for (const source of sources) refuseTrouble(source, spec, seen);

@@ -1,6 +1,7 @@
 import { constructFromEvents, parseEvents, YAMLException } from "js-yaml";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { goSchema } from "./go-yaml-schema.ts";
+import { maxObjects, tooManyObjects } from "./max-objects.ts";
 
 /** Deeper than any object that the API server would take. */
 const maxDepth = 200;
@@ -15,6 +16,7 @@ export function parseOutput(text: string): ParsedOutput {
     const objects: JsonObject[] = [];
     for (const value of constructFromEvents(parseEvents(text, { maxDepth }), { source: text, schema: goSchema })) {
       if (value === null) continue;
+      if (objects.length >= maxObjects) return { kind: "unacceptable", why: tooManyObjects };
       const lossy = findLossy(value, "");
       if (lossy !== undefined) return { kind: "unacceptable", why: `${nameOf(value)}: ${lossy}` };
       if (isJson(value) && isJsonObject(value)) objects.push(value);

@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { tooManyObjects } from "./max-objects.ts";
 import { oddCharacter } from "./odd-character.ts";
 import { readDocument } from "./read-document.ts";
-import { Undecided } from "./read-failure.ts";
+import { Unacceptable, Undecided } from "./read-failure.ts";
 import { splitDocuments } from "./split-documents.ts";
 
 /** An object as kustomize takes it: it has a kind and a name, and its metadata is what it should be. */
@@ -20,16 +21,17 @@ export interface SourceObject {
 const ownAnnotations = /^(internal\.|kustomize\.)?config\.(kubernetes|k8s)\.io\//;
 
 /**
- * The objects of one file, in order. Throws as {@link readDocument} does, and {@link Undecided} too for objects that
+ * The objects of one file, in order; at most `room` of them. Throws as {@link readDocument} does, and {@link Undecided} too for objects that
  * kustomize refuses or treats in a way of its own: it then says so itself.
  */
-export function readObjects(content: Uint8Array): SourceObject[] {
+export function readObjects(content: Uint8Array, room: number): SourceObject[] {
   const text = decode(content).replaceAll("\r\n", "\n");
   if (oddCharacter.test(text)) throw new Undecided("an odd character");
   const objects: SourceObject[] = [];
   for (const document of splitDocuments(text)) {
     const value = readDocument(document);
     if (value === undefined || value === null) continue;
+    if (objects.length >= room) throw new Unacceptable(tooManyObjects, document.line);
     objects.push(sourceObject(value));
   }
   return objects;

@@ -1,0 +1,192 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Files } from "../../unit/manifests/build-files.ts";
+import { type BadInputWorld, badInputWorld, configMapYaml } from "./bad-input-world.ts";
+
+const canary = "c4n4ry-5e1f-of-the-environment";
+const head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: bad\n  namespace: default\n";
+let world: BadInputWorld;
+
+beforeAll(async () => {
+  world = await badInputWorld({ SLUICE_CANARY: canary });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Nine levels of ten aliases each: a thousand million values in a few hundred bytes. */
+function aliasBomb(): string {
+  const levels = Array.from({ length: 9 }, (_, level) => {
+    const aliases = Array.from({ length: 10 }, () => `*a${level}`).join(", ");
+    return `  a${level + 1}: &a${level + 1} [${aliases}]\n`;
+  });
+  return `  a0: &a0 x\n${levels.join("")}`;
+}
+
+const nested = `${head}data: ${"[".repeat(5_000)}${"]".repeat(5_000)}\n`;
+const keys = Array.from({ length: 200_000 }, (_, index) => `  key-${index}: v\n`).join("");
+const objects = Array.from({ length: 200_000 }, (_, index) => head.replace("bad", `bad-${index}`)).join("---\n");
+/** Makes the engine build it: nobody reads plain YAML in process then. */
+const byEngine = { "kustomization.yaml": "resources: [a.yaml, good.yaml]\n" };
+const only = (...resources: readonly string[]): Files => ({
+  "kustomization.yaml": JSON.stringify({ resources: ["good.yaml", ...resources] }),
+});
+
+describe("manifests that are no good are named in Ready, nothing of them is applied, and everybody else goes on", () => {
+  const unread = "BuildFailed: failed to decode Kubernetes YAML from <work>/a.yaml:";
+  const unbuilt = "BuildFailed: kustomize build failed:";
+  const refused = "ReconciliationFailed: ";
+
+  test.each<{ name: string; files: Files; says: string }>([
+    {
+      name: "no-yaml",
+      files: { "a.yaml": `${head}data: [` },
+      says: `${unread} MalformedYAMLError: yaml: line 6: did not find expected node content`,
+    },
+    {
+      name: "a-key-twice",
+      files: { "a.yaml": `${head}data:\n  x: y\n  x: z\n` },
+      says: `${unread} yaml: line 8: mapping key "x" already defined at line 7`,
+    },
+    {
+      name: "alias-bomb-of-nine-levels",
+      files: { "a.yaml": `${head}data:\n${aliasBomb()}` },
+      says: `${unread} yaml: line 13: its aliases stand for more than 100000 values`,
+    },
+    {
+      name: "alias-bomb-for-the-engine",
+      files: { "a.yaml": `${head}data:\n${aliasBomb()}`, ...byEngine },
+      says: `${unbuilt} it needs more memory than it may have`,
+    },
+    {
+      name: "nested-in-5000-levels",
+      files: { "a.yaml": nested },
+      says: `${unread} yaml: line 6: nested deeper than 100 levels`,
+    },
+    {
+      name: "nested-for-the-engine",
+      files: { "a.yaml": nested, ...byEngine },
+      says: `${unbuilt} what kustomize printed cannot be read: nesting exceeded maxDepth (200)`,
+    },
+    {
+      name: "200000-entries",
+      files: { "a.yaml": `${head}data:\n${keys}` },
+      says: `${refused}ConfigMap/default/bad dry-run failed (RequestEntityTooLarge): Request entity too large`,
+    },
+    {
+      name: "200000-objects",
+      files: { "a.yaml": objects },
+      says: `${unread} yaml: line 150001: more than 25000 objects: split them over several Kustomizations`,
+    },
+    {
+      name: "no-kind",
+      files: { "a.yaml": "metadata:\n  name: a\n" },
+      says: `${unread} missing kind in object {{ } {{a } map[] map[]}}`,
+    },
+    {
+      name: "no-name",
+      files: { "a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n" },
+      says: `${unread} missing metadata.name in object {{v1 ConfigMap} {{ } map[] map[]}}`,
+    },
+    {
+      name: "the-same-object-twice",
+      files: { "a.yaml": head, "b.yaml": head },
+      says: "may not add resource with an already registered id: ConfigMap.v1.[noGrp]/bad.default",
+    },
+    {
+      name: "a-path-out-of-the-artifact",
+      files: only("../../../etc/passwd"),
+      says: `${unbuilt} kustomization.yaml: resources '../../../etc/passwd': fs-security-constraint: the path leads out`,
+    },
+    {
+      name: "an-absolute-path",
+      files: only("/etc/passwd"),
+      says: `${unbuilt} kustomization.yaml: resources '/etc/passwd': fs-security-constraint: an absolute path`,
+    },
+    {
+      name: "a-file-on-the-network",
+      files: only("https://example.com/x.yaml"),
+      says: `${unbuilt} kustomization.yaml: resources 'https://example.com/x.yaml': remote bases and files are not allowed`,
+    },
+    {
+      name: "a-repository-on-the-network",
+      files: only("github.com/org/repo"),
+      says: `${unbuilt} kustomization.yaml: resources 'github.com/org/repo': remote bases and files are not allowed`,
+    },
+    {
+      name: "the-environment-as-a-file",
+      files: {
+        "kustomization.yaml": JSON.stringify({
+          resources: ["good.yaml"],
+          configMapGenerator: [{ name: "stolen", envs: ["/proc/self/environ"] }],
+        }),
+      },
+      says: `${unbuilt} kustomization.yaml: configMapGenerator '/proc/self/environ': fs-security-constraint`,
+    },
+    {
+      name: "a-kind-that-nobody-knows",
+      files: { "a.yaml": "apiVersion: nowhere.test/v1\nkind: Unheard\nmetadata: {name: a, namespace: default}\n" },
+      says: `${refused}Unheard/default/a dry-run failed: no matches for kind "Unheard" in version "nowhere.test/v1"`,
+    },
+    {
+      name: "an-object-that-is-refused",
+      files: {
+        "a.yaml":
+          "apiVersion: v1\nkind: Service\nmetadata: {name: bad, namespace: default}\nspec: {ports: [{port: 99999}]}\n",
+      },
+      says: `${refused}Service/default/bad dry-run failed (Invalid): Service "bad" is invalid: [spec.ports[0].port: Invalid value: 99999`,
+    },
+    {
+      name: "a-namespace-that-is-not-there",
+      files: { "a.yaml": head.replace("default", "nowhere") },
+      says: `${refused}ConfigMap/nowhere/bad not found: namespaces "nowhere" not found`,
+    },
+  ])("$name", async ({ name, files, says }) => {
+    await world.push(name, { ...files, "good.yaml": configMapYaml("from-bad-manifests") });
+    await world.source(name);
+    expect(await world.answer("OCIRepository", name, "True")).toContain("stored artifact");
+    await world.kustomization(name);
+    const message = says.replace("<work>", join(world.local.state, "work"));
+    expect(await world.answer("Kustomization", name, message)).toContain(message);
+    expect(await world.has("from-bad-manifests")).toBe(false);
+  });
+});
+
+describe("a dependency that will not do is named in Ready, nothing is applied, and everybody else goes on", () => {
+  beforeAll(async () => {
+    await world.push("depending", { "good.yaml": configMapYaml("from-depending") });
+    await world.source("depending");
+  });
+
+  const circle = "is not ready: circular dependency detected:";
+  test.each([
+    { name: "missing", dependsOn: "nobody", says: "dependency 'default/nobody' not found" },
+    { name: "not-ready", dependsOn: "no-yaml", says: "dependency 'default/no-yaml' is not ready" },
+    {
+      name: "itself",
+      dependsOn: "itself",
+      says: `dependency 'default/itself' ${circle} default/itself -> default/itself`,
+    },
+    { name: "first", dependsOn: "second", says: "dependency 'default/second' not found" },
+    {
+      name: "second",
+      dependsOn: "first",
+      says: `dependency 'default/first' ${circle} default/second -> default/first -> default/second`,
+    },
+  ])("$name", async ({ name, dependsOn, says }) => {
+    const sourceRef = { kind: "OCIRepository", name: "depending" };
+    await world.kustomization(name, { dependsOn: [{ name: dependsOn }], sourceRef });
+    const message = `False DependencyNotReady: ${says}`;
+    expect(await world.answer("Kustomization", name, message)).toContain(message);
+    expect(await world.has("from-depending")).toBe(false);
+  });
+});
+
+test("what was in the environment is in no output, object, log or table", async () => {
+  expect(world.log.join("\n")).not.toContain(canary);
+  const files = await readdir(world.local.state, { recursive: true, withFileTypes: true });
+  const contents = await Promise.all(
+    files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name))),
+  );
+  expect(contents.filter((bytes) => bytes.includes("bystander")).length).toBeGreaterThan(0);
+  expect(contents.filter((bytes) => bytes.includes(canary))).toEqual([]);
+});

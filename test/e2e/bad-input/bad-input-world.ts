@@ -1,0 +1,168 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { Condition, findCondition } from "../../../lib/api/condition.ts";
+import { digestOf } from "../../../lib/core/digest.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
+import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
+import { httpClient } from "../../../local/http-client.ts";
+import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
+import { artifactOf, type Files } from "../../unit/manifests/build-files.ts";
+
+const { signal } = new AbortController();
+/** Bad input has its answer within this time, whatever it is; and meanwhile everybody else goes on. */
+const answerWithin = { timeout: 10_000, interval: 50 };
+const options = { manager: "test", force: true };
+
+export const groups = {
+  OCIRepository: "source.toolkit.fluxcd.io",
+  Kustomization: "kustomize.toolkit.fluxcd.io",
+} as const;
+type Kind = keyof typeof groups;
+
+/** `sluice local` as a process, a user's ways to it, and a bystander: a Kustomization that has nothing to do with it. */
+export interface BadInputWorld extends AsyncDisposable {
+  readonly local: SpawnedLocal;
+  readonly cluster: Cluster;
+  /** Every line that it logged, requests too. */
+  readonly log: readonly string[];
+  /** Pushes these files, or a layer as it is, as `REPOSITORY:v1` to the embedded registry. */
+  push(repository: string, content: Files | Uint8Array): Promise<void>;
+  /** Applies an OCIRepository of the embedded registry's repository of that name. */
+  source(name: string, spec?: JsonObject): Promise<void>;
+  /** Applies a Kustomization of the source of that name. */
+  kustomization(name: string, spec?: JsonObject): Promise<void>;
+  /** The Ready condition as `status reason: message`, or nothing where there is none. */
+  ready(kind: Kind, name: string): Promise<string>;
+  /** What Ready says as soon as it has this in it, at the latest after 10 s. Meanwhile a push to the bystander is applied. */
+  answer(kind: Kind, name: string, part: string): Promise<string>;
+  has(name: string): Promise<boolean>;
+}
+
+/** @param env what the process inherits beside the environment of the tests */
+export async function badInputWorld(env: Readonly<Record<string, string>> = {}): Promise<BadInputWorld> {
+  await using making = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "sluice-bad-input-"));
+  making.defer(() => rm(folder, { recursive: true, force: true }));
+  const log: string[] = [];
+  const start = (): Promise<SpawnedLocal> =>
+    spawnLocal(["--state", join(folder, "state"), "--verbose"], signal, (line) => log.push(line));
+  const local = await withEnvironment(env, start);
+  making.defer(async () => void (await local.end("SIGKILL")));
+  const http = httpClient();
+  making.defer(() => http.close());
+  const config = await readKubeconfig({ file: local.kubeconfig, env: {}, homeDir: homedir() });
+  const cluster = connect(config, { clock: systemClock, env: {} });
+  making.defer(() => cluster.close());
+  const client = registryClients(http, systemClock)({ host: local.registry, insecure: true });
+
+  const push: BadInputWorld["push"] = async (repository, content) => {
+    const layer = content instanceof Uint8Array ? content : await artifactOf(content);
+    const configuration = Buffer.from("{}");
+    const described = (mediaType: string, bytes: Uint8Array): JsonObject => ({
+      mediaType,
+      digest: digestOf(bytes),
+      size: bytes.length,
+    });
+    const manifest = {
+      schemaVersion: 2,
+      mediaType: mediaTypes.manifest,
+      config: described(mediaTypes.fluxConfig, configuration),
+      layers: [described(mediaTypes.fluxContent, layer)],
+    };
+    await client.pushBlob(repository, configuration, signal);
+    await client.pushBlob(repository, layer, signal);
+    const bytes = Buffer.from(JSON.stringify(manifest));
+    await client.pushManifest(repository, "v1", mediaTypes.manifest, bytes, signal);
+  };
+
+  const apply = async (kind: Kind, name: string, spec: JsonObject): Promise<void> => {
+    const metadata = { name, namespace: "default" };
+    await cluster.apply({ apiVersion: `${groups[kind]}/v1`, kind, metadata, spec }, options, signal);
+  };
+  const source: BadInputWorld["source"] = (name, spec = {}) =>
+    apply("OCIRepository", name, {
+      interval: "1h",
+      url: `oci://${local.registry}/${name}`,
+      ref: { tag: "v1" },
+      insecure: true,
+      ...spec,
+    });
+  const kustomization: BadInputWorld["kustomization"] = (name, spec = {}) =>
+    apply("Kustomization", name, {
+      interval: "1h",
+      path: ".",
+      prune: true,
+      sourceRef: { kind: "OCIRepository", name },
+      ...spec,
+    });
+
+  const ready: BadInputWorld["ready"] = async (kind, name) => {
+    const ref = { group: groups[kind], version: "v1", kind, namespace: "default", name };
+    const status = (await cluster.get(ref, signal))?.["status"];
+    const conditions = isJsonObject(status) ? Condition.array().safeParse(status["conditions"]).data : undefined;
+    const condition = findCondition(conditions ?? [], "Ready");
+    return condition === undefined ? "" : `${condition.status} ${condition.reason}: ${condition.message}`;
+  };
+  const readyOnce: BadInputWorld["answer"] = async (kind, name, part) => {
+    const deadline = Date.now() + answerWithin.timeout;
+    for (;;) {
+      const said = await ready(kind, name);
+      if (said.includes(part) || Date.now() > deadline) return said;
+      await systemClock.sleep(answerWithin.interval, signal);
+    }
+  };
+  const configMap = async (name: string): Promise<Manifest | undefined> =>
+    cluster.get({ group: "", version: "v1", kind: "ConfigMap", namespace: "default", name }, signal);
+
+  let pushes = 0;
+  const bystanderGoesOn = async (): Promise<void> => {
+    const data = { pushed: String(++pushes) };
+    await push("bystander", { "a.yaml": configMapYaml("bystander", data) });
+    await expect.poll(async () => (await configMap("bystander"))?.["data"], answerWithin).toEqual(data);
+  };
+  await source("bystander");
+  await kustomization("bystander");
+
+  const made = making.move();
+  return {
+    local,
+    cluster,
+    log,
+    push,
+    source,
+    kustomization,
+    ready,
+    async answer(kind, name, part) {
+      const [said] = await Promise.all([readyOnce(kind, name, part), bystanderGoesOn()]);
+      return said;
+    },
+    has: async (name) => (await configMap(name)) !== undefined,
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
+  };
+}
+
+export function configMapYaml(name: string, data: Readonly<Record<string, string>> = { a: "b" }): string {
+  const metadata = { name, namespace: "default" };
+  return `${JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data })}\n`;
+}
+
+/** Processes that are started meanwhile inherit these variables. */
+async function withEnvironment<Result>(
+  env: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  Object.assign(process.env, env);
+  try {
+    return await work();
+  } finally {
+    for (const name of Object.keys(env)) Reflect.deleteProperty(process.env, name);
+  }
+}
