@@ -77,10 +77,16 @@ function problemOf({ ref }: Pick<DesiredObject, "ref">, scope: Scope | undefined
   return twice ? `${name} is in the manifests twice: keep one of them` : undefined;
 }
 
+/** Builds are remembered, so the same manifests come back run after run. */
+const knownDigests = new WeakMap<Manifest, string>();
+
 function desiredDigest(manifest: Manifest, key: Secret): string {
-  const text = canonicalJson(manifest);
-  if (manifest.kind !== "Secret") return digestOf(text);
-  return `hmac-sha256:${createHmac("sha256", key.reveal()).update(text).digest("hex")}`;
+  if (manifest.kind === "Secret") {
+    return `hmac-sha256:${createHmac("sha256", key.reveal()).update(canonicalJson(manifest)).digest("hex")}`;
+  }
+  const digest = knownDigests.get(manifest) ?? digestOf(canonicalJson(manifest));
+  knownDigests.set(manifest, digest);
+  return digest;
 }
 
 function kindKey({ apiVersion, kind }: Pick<Manifest, "apiVersion" | "kind">): string {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 
 /** Content address: `sha256:<64 lower-case hex>`. Only {@link Digest.parse} and {@link digestOf} make one. */
@@ -10,5 +10,5 @@ export type Digest = z.infer<typeof Digest>;
 
 /** The digest of these bytes, or of a text's UTF-8. */
 export function digestOf(content: string | Uint8Array): Digest {
-  return Digest.parse(`sha256:${createHash("sha256").update(content).digest("hex")}`);
+  return Digest.parse(`sha256:${hash("sha256", content)}`);
 }
