@@ -6,7 +6,7 @@ export function residentMb(pid: number): number {
 }
 
 /** The most that the process itself ever had resident, in MB; children that ended are not in it. */
-export function peakMb(pid: number): number {
+function peakMb(pid: number): number {
   return statusKb(pid, "VmHWM") / 1000;
 }
 

@@ -13,7 +13,7 @@ import { registryClients } from "../lib/sources/oci/registry-client.ts";
 import { httpClient } from "../local/http-client.ts";
 import { type SluiceProcess, startSluiceProcess } from "../local/sluice-process.ts";
 
-export const namespace = "default";
+const namespace = "default";
 const kustomizations = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization", namespace };
 
 /** A `sluice local` of its own process and what a user does to it. */
