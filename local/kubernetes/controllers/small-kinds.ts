@@ -45,7 +45,9 @@ export const smallKindsController: Controller = {
   reconcile(key, tools) {
     const [resource = "", namespace = "", name = ""] = key.split("/");
     if (resource === "budgets") {
-      for (const budget of tools.client.list(budgets, namespace)) reconcileBudget(budget, tools);
+      const present = tools.client.list(budgets, namespace);
+      const guarded = present.length === 0 ? [] : tools.client.list(pods, namespace);
+      for (const budget of present) countPods(budget, guarded, tools);
       return;
     }
     for (const [kind, reconcile] of kinds) {
@@ -88,13 +90,15 @@ function reconcileVolume(volume: ApiObject, tools: Tools): void {
 }
 
 function reconcileBudget(budget: ApiObject, tools: Tools): void {
+  countPods(budget, tools.client.list(pods, namespaceOf(budget)), tools);
+}
+
+function countPods(budget: ApiObject, present: readonly ApiObject[], tools: Tools): void {
   if (isDeleting(budget)) return;
   const spec = objectOf(budget, "spec") ?? {};
-  const matching = tools.client
-    .list(pods, namespaceOf(budget))
-    .filter(
-      (pod) => !isDeleting(pod) && selectorMatches(objectOf(spec, "selector"), objectOf(metadataOf(pod), "labels")),
-    );
+  const matching = present.filter(
+    (pod) => !isDeleting(pod) && selectorMatches(objectOf(spec, "selector"), objectOf(metadataOf(pod), "labels")),
+  );
   const expected = matching.length;
   const healthy = matching.filter(isReady).length;
   const desired = desiredHealthy(spec, expected);

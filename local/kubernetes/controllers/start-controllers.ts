@@ -20,6 +20,8 @@ export interface ControllerOptions {
 }
 
 const maxConflictRetries = 5;
+/** Whoever writes has his answer before the simulator, which has the same thread, begins; and many events make one look. */
+const gatherMs = 10;
 
 /**
  * Starts the simulator, the garbage collector and the namespace controller. All are driven by events: between them
@@ -65,17 +67,19 @@ interface Running {
   stop(): void;
 }
 
-/** A queue of keys, each once, worked off when the writer of the event is done. */
+/** A queue of keys, each once, worked off a moment after the event. */
 function run(controller: Controller, tools: Omit<Tools, "again">): Running {
   const waiting = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
-  let scheduled: NodeJS.Immediate | undefined;
+  let isScheduled = false;
   let isStopped = false;
 
   const enqueue = (key: string, attempt: number): void => {
     if (isStopped) return;
     waiting.set(key, attempt);
-    scheduled ??= setImmediate(work);
+    if (isScheduled) return;
+    isScheduled = true;
+    setTimeout(work, gatherMs);
   };
 
   const again = (key: string, delayMs: number): void => {
@@ -101,13 +105,14 @@ function run(controller: Controller, tools: Omit<Tools, "again">): Running {
 
   /** One key a turn, so that requests are answered in between. */
   function work(): void {
-    scheduled = undefined;
     const [next] = waiting;
-    if (next === undefined || isStopped) return;
-    const [key, attempt] = next;
-    waiting.delete(key);
-    reconcile(key, attempt);
-    if (waiting.size > 0) scheduled ??= setImmediate(work);
+    if (next !== undefined && !isStopped) {
+      const [key, attempt] = next;
+      waiting.delete(key);
+      reconcile(key, attempt);
+    }
+    isScheduled = waiting.size > 0 && !isStopped;
+    if (isScheduled) setImmediate(work);
   }
 
   return {
@@ -116,7 +121,6 @@ function run(controller: Controller, tools: Omit<Tools, "again">): Running {
     },
     stop() {
       isStopped = true;
-      clearImmediate(scheduled);
       for (const timer of timers.values()) clearTimeout(timer);
     },
   };

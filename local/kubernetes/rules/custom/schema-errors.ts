@@ -234,7 +234,8 @@ function listErrors(value: Json, schema: TypeSchema, path: string): Errors {
     .flatMap((field) => {
       const property = properties[field] ?? additionalProperties;
       const item = value[field];
-      return property === undefined || item === undefined ? [] : listErrors(item, property, join(path, field));
+      // Most fields are scalars: not even a path is made for them.
+      return property === undefined || typeof item !== "object" ? [] : listErrors(item, property, join(path, field));
     });
 }
 
