@@ -1,26 +1,14 @@
 import { z } from "zod";
-import { type PlacedEntry, pageCount, pageOf, placeEntries } from "../../lib/apply/inventory-pages.ts";
+import { arrangePages, emptyPage, entriesOfPages } from "../../lib/apply/page-text.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 import type { Fence } from "../../lib/core/ports/fence.ts";
-import type { InventoryEntry, InventoryOwner, InventoryStore } from "../../lib/core/ports/inventory-store.ts";
+import type { InventoryOwner, InventoryStore } from "../../lib/core/ports/inventory-store.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
 import { numberColumn, textColumn } from "./columns.ts";
 import type { StateDatabase } from "./state-database.ts";
 
 /** How long a page that nothing points to any more is kept. */
 const collectAfterMs = 600_000;
-
-const StoredPage = z.array(
-  z.strictObject({
-    id: z.string(),
-    version: z.string(),
-    uid: z.string().exactOptional(),
-    desired: z.string().exactOptional(),
-    fingerprint: z.string().exactOptional(),
-    state: z.enum(["planned", "live", "deleting", "retained"]),
-    rank: z.number(),
-  }),
-);
 
 /** What a pointer says: the generation of each page, 0 for an empty one. */
 const Generations = z.array(z.int().min(0)).min(1);
@@ -59,7 +47,7 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
   /** The text of each page, as it was written. */
   const pagesOf = (id: OwnerId, { pages }: Pointer): readonly string[] =>
     pages.map((generation, page) => {
-      if (generation === 0) return "[]";
+      if (generation === 0) return emptyPage;
       const row = selectPage.get(...id, page, generation);
       if (row === undefined) throw new Error(`page ${page} of the inventory of ${id[0]} is missing from the state`);
       return textColumn(row, "entries");
@@ -79,7 +67,7 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
     }
     const pages = texts.map((text, page) => {
       if (isSame(page)) return before?.pages[page] ?? 0;
-      if (text === "[]") return 0;
+      if (text === emptyPage) return 0;
       insertPage.run(...id, page, generation, text);
       return generation;
     });
@@ -93,8 +81,7 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
       const id = ownerId(owner, fence);
       const pointer = pointerOf(id);
       if (pointer === undefined) return undefined;
-      const placed = pagesOf(id, pointer).flatMap(parsePage);
-      return placed.toSorted((a, b) => a.rank - b.rank).map(withoutRank);
+      return entriesOfPages(pagesOf(id, pointer));
     },
     async save(owner, entries, fence, signal) {
       signal.throwIfAborted();
@@ -102,11 +89,7 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
       fenced(fence, () => {
         const before = pointerOf(id);
         const textsBefore = before === undefined ? [] : pagesOf(id, before);
-        const ranks = new Map(textsBefore.flatMap(parsePage).map((entry) => [entry.id, entry.rank]));
-        const count = pageCount(entries.length, textsBefore.length);
-        const pages: PlacedEntry[][] = Array.from({ length: count }, () => []);
-        for (const entry of placeEntries(entries, ranks)) pages[pageOf(entry.id, count)]?.push(entry);
-        write(id, pages.map(formatPage), before, textsBefore);
+        write(id, arrangePages(entries, textsBefore), before, textsBefore);
       });
     },
     async remove(owner, fence, signal) {
@@ -124,21 +107,4 @@ type OwnerId = readonly [key: string, ownerUid: string, clusterUid: string];
 
 function ownerId({ uid, clusterUid }: InventoryOwner, { key }: Fence): OwnerId {
   return [formatWorkKey(key), uid, clusterUid];
-}
-
-function withoutRank(placed: PlacedEntry): InventoryEntry {
-  const { rank: _rank, ...entry } = placed;
-  return entry;
-}
-
-/** Always the same fields in the same order, so that equal pages have equal texts. */
-function formatPage(entries: readonly PlacedEntry[]): string {
-  const ordered = entries.map(({ id, version, uid, desired, fingerprint, state, rank }) => {
-    return { id, version, uid, desired, fingerprint, state, rank };
-  });
-  return JSON.stringify(ordered);
-}
-
-function parsePage(text: string): readonly PlacedEntry[] {
-  return StoredPage.parse(JSON.parse(text));
 }

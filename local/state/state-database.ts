@@ -2,8 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
 import { holdsLease } from "../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
+import { parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
+import { textColumn } from "./columns.ts";
 import { schema } from "./schema.ts";
-import { parseStoredWorkItem } from "./stored-work-item.ts";
 
 /** The one connection that all stores share. What it does is synchronous, so a transaction is never interleaved. */
 export interface StateDatabase {
@@ -55,8 +56,8 @@ function stateDatabase(connection: DatabaseSync): StateDatabase {
     fenced: (fence, work) =>
       transaction(() => {
         const key = formatWorkKey(fence.key);
-        const item = holder.get(key)?.["item"];
-        if (!holdsLease(item === undefined ? undefined : parseStoredWorkItem(item), fence)) {
+        const row = holder.get(key);
+        if (!holdsLease(row === undefined ? undefined : parseStoredWorkItem(textColumn(row, "item")), fence)) {
           throw new LeaseLost(`lease ${fence.token} of ${key} is not held any more`);
         }
         return work();

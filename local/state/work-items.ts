@@ -1,7 +1,8 @@
 import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
+import { formatStoredWorkItem, parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
+import { type Row, textColumn } from "./columns.ts";
 import type { StateDatabase } from "./state-database.ts";
-import { formatStoredWorkItem, parseStoredWorkItem } from "./stored-work-item.ts";
 
 export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & LeasedItems {
   const select = connection.prepare("SELECT item FROM work_items WHERE key = ?");
@@ -16,6 +17,7 @@ export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & Leas
   );
   const selectLeased = connection.prepare("SELECT item FROM work_items WHERE leased = 1 ORDER BY key");
 
+  const itemOf = (row: Row): WorkItem => parseStoredWorkItem(textColumn(row, "item"));
   const store = (item: WorkItem): number | bigint => {
     const key = formatWorkKey(item.key);
     const leased = item.lease === undefined ? 0 : 1;
@@ -32,7 +34,7 @@ export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & Leas
     async get(key, signal) {
       signal.throwIfAborted();
       const row = select.get(formatWorkKey(key));
-      return row?.["item"] === undefined ? undefined : parseStoredWorkItem(row["item"]);
+      return row === undefined ? undefined : itemOf(row);
     },
     async put(item, signal) {
       signal.throwIfAborted();
@@ -40,11 +42,11 @@ export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & Leas
     },
     async overdue(now, limit, signal) {
       signal.throwIfAborted();
-      return selectOverdue.all(now, limit).map(({ item = null }) => parseStoredWorkItem(item));
+      return selectOverdue.all(now, limit).map(itemOf);
     },
     async leased(signal) {
       signal.throwIfAborted();
-      return selectLeased.all().map(({ item = null }) => parseStoredWorkItem(item));
+      return selectLeased.all().map(itemOf);
     },
   };
 }

@@ -1,8 +1,7 @@
-import type { SQLOutputValue } from "node:sqlite";
 import { z } from "zod";
-import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
-import type { WorkItem } from "../../lib/core/ports/work-items.ts";
-import { formatWorkKey, parseWorkKey } from "../../lib/core/work-key.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import type { WorkItem } from "../core/ports/work-items.ts";
+import { formatWorkKey, parseWorkKey } from "../core/work-key.ts";
 
 const counter = z.int().min(0);
 const absent = z.undefined().optional();
@@ -27,15 +26,13 @@ const StoredWorkItem = z.strictObject({
     .or(absent),
 });
 
-/** A work item as its row holds it. */
+/** A work item as the text that its row holds. */
 export function formatStoredWorkItem(item: WorkItem): string {
   return JSON.stringify({ ...item, key: formatWorkKey(item.key) });
 }
 
-/** Throws where the row was not written by {@link formatStoredWorkItem}. */
-export function parseStoredWorkItem(stored: SQLOutputValue): WorkItem {
-  const { lease, wakeUntil, dueAt, input, fault, memo, seen, ...rest } = StoredWorkItem.parse(
-    JSON.parse(String(stored)),
-  );
+/** Throws where the text was not written by {@link formatStoredWorkItem}. */
+export function parseStoredWorkItem(stored: string): WorkItem {
+  const { lease, wakeUntil, dueAt, input, fault, memo, seen, ...rest } = StoredWorkItem.parse(JSON.parse(stored));
   return { ...rest, lease, wakeUntil, dueAt, input, fault, memo, seen };
 }
