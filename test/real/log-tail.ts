@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 
 const tailBytes = 4_096;
-const tailLines = 12;
+const tailLines = 20;
 
 /** The last lines of a log, indented, for a message; says so where the log is empty or missing. */
 export async function logTail(path: string): Promise<string> {

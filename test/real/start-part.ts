@@ -12,13 +12,14 @@ import { logTail } from "./log-tail.ts";
 import type { Part, PartRun, ProcessSpec } from "./part.ts";
 import { PartFailure } from "./part-failure.ts";
 import { writeStarted } from "./part-state.ts";
-import { isAlive, readPidFiles, writePidFile } from "./pid-file.ts";
+import { isAlive, readPidFiles, type StartedProcess, writePidFile } from "./pid-file.ts";
 import { stopPart } from "./stop-part.ts";
 import type { Program } from "./versions.ts";
 
 const patienceMs = 90_000;
 const lookAgainMs = 100;
-const portTaken = /address already in use/i;
+/** As Go, Java, Python and Node say it. */
+const portTaken = /address (is )?already in use|EADDRINUSE/i;
 
 export interface StartOptions {
   readonly installed: ReadonlyMap<Program, string>;
@@ -84,18 +85,22 @@ async function until(
   signal: AbortSignal,
 ): Promise<void> {
   const giveUpAt = performance.now() + patienceMs;
-  while (!(await isTrue())) {
+  for (;;) {
+    const answered = await isTrue();
     const processes = readPidFiles(folder);
     const dead = processes.find((process) => !isAlive(process));
-    const late = performance.now() > giveUpAt;
-    if (dead !== undefined || late) {
-      const end = dead === undefined ? `no ${what} after ${patienceMs / 1_000} s` : `${dead.name} died as it started`;
-      const logs = dead === undefined ? processes : [dead];
-      const tails = logs.map(
-        async (process) => `${process.name}:\n${await logTail(join(folder, `${process.name}.log`))}`,
-      );
-      throw new PartFailure(name, `${end}. The end of the log of ${(await Promise.all(tails)).join("\n")}`);
+    // Also where there was an answer: somebody else may listen on the port that the dead one wanted.
+    if (dead !== undefined)
+      throw new PartFailure(name, `${dead.name} died as it started. ${await logsOf([dead], folder)}`);
+    if (answered) return;
+    if (performance.now() > giveUpAt) {
+      throw new PartFailure(name, `no ${what} after ${patienceMs / 1_000} s. ${await logsOf(processes, folder)}`);
     }
     await systemClock.sleep(lookAgainMs, signal);
   }
+}
+
+async function logsOf(processes: readonly StartedProcess[], folder: string): Promise<string> {
+  const tails = processes.map(async ({ name }) => `${name}:\n${await logTail(join(folder, `${name}.log`))}`);
+  return `The end of the log of ${(await Promise.all(tails)).join("\n")}`;
 }

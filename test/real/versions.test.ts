@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { here } from "./folders.ts";
+import { versions } from "./versions.ts";
+
+const read = (path: string): Promise<string> => readFile(join(here, path), "utf8");
+
+describe("the versions of the real parts", () => {
+  test.each([
+    { program: "kubernetes", module: "k8s.io/kubernetes" },
+    { program: "etcd", module: "go.etcd.io/etcd/server/v3" },
+    { program: "kwok", module: "sigs.k8s.io/kwok" },
+    { program: "registry", module: "github.com/distribution/distribution/v3" },
+    { program: "versitygw", module: "github.com/versity/versitygw" },
+  ] as const)("of $program are what its go.mod requires and its go.sum holds", async ({ program, module }) => {
+    const wanted = `${module} v${versions[program]}`;
+    expect(await read(`go/${program}/go.mod`)).toMatch(new RegExp(`^(require )?\\t?${wanted}$`, "m"));
+    expect(await read(`go/${program}/go.sum`)).toContain(`${wanted} h1:`);
+  });
+
+  test("of Kubernetes' own modules are those of its release", async () => {
+    const replaced = (await read("go/kubernetes/go.mod")).match(/=> k8s\.io\/\S+ \S+/g) ?? [];
+    const release = `v0.${versions.kubernetes.split(".").slice(1).join(".")}`;
+    expect(replaced.length).toBeGreaterThan(20);
+    expect(replaced.filter((line) => !line.endsWith(` ${release}`))).toEqual([]);
+  });
+
+  test.each([
+    { program: "dynamodb", jar: "DynamoDBLocal" },
+    { program: "sqs", jar: "elasticmq-server_2.13" },
+  ] as const)("of $program are in its list of checksums", async ({ program, jar }) => {
+    expect(await read(`maven/${program}.sha256`)).toMatch(
+      new RegExp(`^[0-9a-f]{64}  ${jar}-${versions[program]}\\.jar$`, "m"),
+    );
+  });
+
+  test("of moto are what the requirements pin", async () => {
+    expect(await read("python/requirements.txt")).toContain(`\nmoto==${versions.moto} `);
+  });
+});

@@ -1,0 +1,20 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suiteCounts, VitestReport } from "./suite-counts.ts";
+
+/**
+ * `node test/report/print-counts.ts REPORT [PATTERN]`: the counts of each suite, and last a line with those of all. Tests that
+ * were skipped are failures, for a part of theirs was missing, unless their name matches the pattern.
+ */
+const [path = "", allowed = "^$"] = process.argv.slice(2);
+const report = VitestReport.parse(JSON.parse(await readFile(path, "utf8")));
+const { suites, total, skipped } = suiteCounts(report, join(import.meta.dirname, ".."));
+const missing = skipped.filter((name) => !new RegExp(allowed).test(name));
+const lines = [
+  ...missing.map((name) => `skipped, and must not be: ${name}`),
+  ...[...suites].map(([suite, { passed, failed }]) => `${suite}: ${passed} passed, ${failed} failed`),
+  ...(missing.length === 0 ? [] : [`tests without their part: 0 passed, ${missing.length} failed`]),
+  `${total.passed} passed, ${total.failed + missing.length} failed`,
+];
+process.stdout.write(`${lines.join("\n")}\n`);
+if (total.failed + missing.length > 0 || total.passed === 0) process.exitCode = 1;
