@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Figure, figure } from "./figure.ts";
-import { type SluiceUnderTest, sluiceUnderTest } from "./sluice-under-test.ts";
+import { sluiceUnderTest } from "./sluice-under-test.ts";
 
 const rounds = 12;
 const manifests = join(import.meta.dirname, "../examples/oddy-test/manifests");
@@ -21,7 +21,7 @@ export async function fourObjects(): Promise<readonly Figure[]> {
     await sluice.end(name, 1);
     const { revision, at } = await sluice.push(name, await filesNamed(`bench-${round}`));
     await sluice.ready(name, revision);
-    const applied = await lastEnd(sluice, name);
+    const applied = await sluice.applied(name);
     const write = sluice.process.requests.find(
       (request) => request.at >= at && request.verb === "apply" && !request.dryRun,
     );
@@ -39,12 +39,6 @@ export async function fourObjects(): Promise<readonly Figure[]> {
     figure("four objects, unchanged, lists (one a kind)", "requests", lists, { of: "max", atMost: 4 }),
     figure("push to first write", "ms", toFirstWrite, { of: "p95", atMost: 150 }),
   ];
-}
-
-async function lastEnd(sluice: SluiceUnderTest, name: string): Promise<number> {
-  const ends = () => sluice.process.ends.filter(({ key }) => key.kind === "Kustomization" && key.name === name);
-  const applied = ends().findIndex(({ outcome }) => outcome === "applied");
-  return sluice.end(name, applied === -1 ? ends().length + 1 : applied + 1);
 }
 
 async function filesNamed(prefix: string): Promise<Record<string, string>> {

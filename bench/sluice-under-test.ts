@@ -28,6 +28,8 @@ export interface SluiceUnderTest {
   ready(name: string, revision: string): Promise<void>;
   /** Asks for a run as `flux reconcile` does and waits for its end; answers its handler time. */
   reconcile(name: string): Promise<number>;
+  /** Waits for the first run of this Kustomization that applied something whole; answers its handler time. */
+  applied(name: string): Promise<number>;
   /** Waits for the n-th end of a run of this Kustomization, counted from 1. */
   end(name: string, count: number): Promise<number>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -67,6 +69,11 @@ export async function sluiceUnderTest(args: readonly string[] = []): Promise<Slu
     process,
     cluster,
     end,
+    applied: async (name) => {
+      const appliedOf = () => endsOf(name).find(({ outcome }) => outcome === "applied");
+      await until(`an apply of ${name}`, () => appliedOf() !== undefined);
+      return appliedOf()?.durationMs ?? Number.NaN;
+    },
     push: async (repository, files) => {
       const path = await mkdtemp(join(folder, "push-"));
       await Promise.all(Object.entries(files).map(([file, text]) => writeFile(join(path, file), text)));
