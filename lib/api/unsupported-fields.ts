@@ -24,13 +24,16 @@ export function unsupportedKustomizationFields(spec: KustomizationSpec): readonl
   });
 }
 
-/** As {@link unsupportedKustomizationFields}, for an OCIRepository. */
-export function unsupportedOciRepositoryFields(spec: OciRepositorySpec): readonly string[] {
+/** As {@link unsupportedKustomizationFields}, for an OCIRepository. @param clouds providers that we have an identity of. */
+export function unsupportedOciRepositoryFields(
+  { provider, ...spec }: OciRepositorySpec,
+  clouds: readonly OciRepositorySpec["provider"][] = [],
+): readonly string[] {
   return named({
     "spec.verify": isSet(spec.verify),
     "spec.proxySecretRef": isSet(spec.proxySecretRef),
     // A secret wins over the identity of a cloud, which is then never asked for.
-    "spec.provider": spec.provider !== "generic" && !isSet(spec.secretRef),
+    "spec.provider": provider !== "generic" && !clouds.includes(provider) && !isSet(spec.secretRef),
   });
 }
 

@@ -1,3 +1,4 @@
+import { orAborted } from "../core/or-aborted.ts";
 import { type AwsAction, AwsFault, awsFault } from "./aws-fault.ts";
 
 /** Time for one call with all its tries: no longer than a lease's safety margin, since a holder may be in the middle of one. */
@@ -16,19 +17,14 @@ export async function callAws<Result>(
   signal.throwIfAborted();
   const limit = AbortSignal.timeout(limitMs);
   const abortSignal = AbortSignal.any([signal, limit]);
-  // The SDK's search for credentials does not look at the signal.
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(abortSignal.reason);
-  abortSignal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await Promise.race([send({ abortSignal }), aborted]);
+    // The SDK's search for credentials does not look at the signal.
+    return await orAborted(send({ abortSignal }), abortSignal);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof AwsFault) throw error;
     if (!limit.aborted) throw awsFault(error, action);
     const message = `${action.name} on ${action.resource}: no answer within ${limitMs / 1000} s, so it may have happened or not`;
     throw new AwsFault("timeout", "", message, { cause: error });
-  } finally {
-    abortSignal.removeEventListener("abort", onAbort);
   }
 }

@@ -39,7 +39,10 @@ export interface ApiRequest {
 }
 
 export interface ApiClient {
-  /** The answer, whatever its status, after the repetitions that the server asks for. */
+  /**
+   * The answer, whatever its status, after the repetitions that the server asks for. Of a 401, which is no answer to the
+   * question, an {@link ApiError} `Unauthorized`, after one try with a new credential.
+   */
   send(request: ApiRequest, signal: AbortSignal): Promise<Answer>;
   /** As `send`, but any other status than 2xx is thrown as an {@link ApiError}. */
   expect(request: ApiRequest, signal: AbortSignal): Promise<Answer>;
@@ -110,6 +113,7 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
         renewed = true;
         continue;
       }
+      if (answer.status === 401) throw unauthorized(config, answer, renewed);
       const waitMs = waitBefore(answer, request.repeatable);
       if (waitMs === undefined || repetitions >= maxRepetitions || clock.monotonic() + waitMs >= endsAt) return answer;
       await clock.sleep(waitMs, signal);
@@ -132,18 +136,25 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
       );
       const status = response.statusCode ?? 0;
       if (status >= 200 && status <= 299) return response;
-      if (status === 401) identity.renew();
-      throw errorOf({
-        status,
-        headers: response.headers,
-        rawHeaders: response.rawHeaders,
-        text: await headOf(response),
-      });
+      const { headers, rawHeaders } = response;
+      const answer = { status, headers, rawHeaders, text: await headOf(response) };
+      if (status !== 401) throw errorOf(answer);
+      // Whoever watches asks again, with another credential where there is one.
+      identity.renew();
+      throw unauthorized(config, answer, false);
     },
     close() {
       wire.close();
     },
   };
+}
+
+/** The server's own word for it is no more than "Unauthorized". */
+function unauthorized({ name, server, user }: ClusterConfig, answer: Answer, renewed: boolean): ApiError {
+  const who = user.name === "" ? "us" : user.name;
+  const also = renewed ? ", nor a new one" : "";
+  const message = `the cluster at ${server.origin} (${name}) does not take the credential of ${who}${also}: ${errorOf(answer).message}; check that it may enter there and that the clocks agree`;
+  return new ApiError({ code: 401, reason: "Unauthorized", message });
 }
 
 /** How long to wait before the same request is sent again; undefined where its answer is final. */

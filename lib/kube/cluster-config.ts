@@ -39,7 +39,16 @@ export type TokenSource =
   /** Read again now and then: whoever writes it rotates it. */
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "basic"; readonly username: string; readonly password: Secret }
-  | { readonly kind: "exec"; readonly plugin: ExecPlugin };
+  | { readonly kind: "exec"; readonly plugin: ExecPlugin }
+  /** Asked for anew at `renewAt`, and at once where the server refuses the last one. */
+  | { readonly kind: "supplied"; readonly supply: (signal: AbortSignal) => Promise<SuppliedToken> };
+
+/** A token that was made for us. */
+export interface SuppliedToken {
+  readonly token: Secret;
+  /** Wall time from which on another one is asked for, well before this one ends. */
+  readonly renewAt: number;
+}
 
 /** A program that prints an `ExecCredential`, for example `aws eks get-token`. */
 export interface ExecPlugin {

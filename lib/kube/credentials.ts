@@ -1,13 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { messageOf } from "../core/failure.ts";
+import { orAborted } from "../core/or-aborted.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
-import type { ClientCertificate, UserConfig } from "./cluster-config.ts";
+import type { ClientCertificate, SuppliedToken, UserConfig } from "./cluster-config.ts";
 import { execCredential } from "./exec-credential.ts";
 
 const tokenFileMaxAgeMs = 60_000;
 /** A credential is renewed this long before its end, so that none ends on its way. */
 const renewAheadMs = 30_000;
+const supplyLimitMs = 10_000;
 
 /** What one request carries to prove who sends it. */
 interface Credential {
@@ -33,7 +35,7 @@ export function credentials(
   env: Readonly<Record<string, string | undefined>>,
   clock: Pick<Clock, "now">,
 ): Credentials {
-  const renewable = user.token?.kind === "exec" || user.token?.kind === "file";
+  const renewable = user.token !== undefined && ["exec", "file", "supplied"].includes(user.token.kind);
   let held: Held | undefined;
   let fetching: Promise<Held> | undefined;
   const fetch = (): Promise<Held> => {
@@ -56,7 +58,7 @@ export function credentials(
 }
 
 async function fetchCredential(
-  { token, certificate }: UserConfig,
+  { name, token, certificate }: UserConfig,
   env: Readonly<Record<string, string | undefined>>,
   clock: Pick<Clock, "now">,
 ): Promise<Held> {
@@ -83,6 +85,20 @@ async function fetchCredential(
         expiresAt: given.expiresAt === undefined ? undefined : given.expiresAt - renewAheadMs,
       };
     }
+    case "supplied": {
+      const given = await supplied(name, token.supply);
+      return { authorization: `Bearer ${given.token.reveal()}`, certificate, expiresAt: given.renewAt };
+    }
+  }
+}
+
+async function supplied(name: string, supply: (signal: AbortSignal) => Promise<SuppliedToken>): Promise<SuppliedToken> {
+  const limit = AbortSignal.timeout(supplyLimitMs);
+  try {
+    return await orAborted(supply(limit), limit);
+  } catch (error) {
+    const why = limit.aborted ? `nothing within ${supplyLimitMs / 1000} s` : messageOf(error);
+    throw new ApiError({ code: 0, reason: "Unauthorized", message: `no token for ${name}: ${why}` }, { cause: error });
   }
 }
 
@@ -103,19 +119,4 @@ function headersOf({ authorization }: Held, { impersonate }: UserConfig): Creden
       ? {}
       : { "impersonate-group": impersonate.groups }),
   };
-}
-
-/** The work goes on for the others who wait for it; only this caller gives up. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => {
-    reject(signal.reason);
-  };
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

@@ -6,6 +6,7 @@ import type { Edges } from "../../core/ports/edges.ts";
 import type { Http } from "../../core/ports/http.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ReconcileRequests } from "../../core/ports/reconcile-requests.ts";
+import type { RegistryLogin } from "../../core/ports/registry-login.ts";
 import type { ArchiveLimits } from "../../sources/archive/unpack.ts";
 
 /** What the reconcile of an OCIRepository needs of the world. */
@@ -18,6 +19,8 @@ export interface OciRepositoryDeps {
   readonly artifacts: ArtifactStore;
   readonly records: ArtifactRecords;
   readonly http: Http;
+  /** The clouds whose identity can log in to registries; a `spec.provider` that is none of them is refused. */
+  readonly logins?: { readonly aws?: RegistryLogin };
   /** The address under which `status.artifact.path` is served, or would be: consumers of ours go by the digest. */
   readonly artifactUrl: (path: string) => string;
   /** A number from 0 to 1 that spreads the intervals of many objects; `Math.random` outside tests. */

@@ -47,7 +47,7 @@ async function reconcile(run: Run, deps: OciRepositoryDeps, connect: Connect): P
   try {
     const spec = parseLive(live, "spec", OciRepositorySpec);
     if (spec.suspend === true) return await suspend(of);
-    return await reconcileSource(gate(spec), of, connect);
+    return await reconcileSource(gate(spec, deps), of, connect);
   } catch (error) {
     if (!(error instanceof Failure)) throw error; // a bug, or the end of the run: the queue tries again and counts
     return reportFailure(error, of);
@@ -55,8 +55,8 @@ async function reconcile(run: Run, deps: OciRepositoryDeps, connect: Connect): P
 }
 
 /** Refuses by name what is not built yet: a field may guard something, so none is ever ignored in silence. */
-function gate(spec: OciRepositorySpec): OciRepositorySpec {
-  const fields = unsupportedOciRepositoryFields(spec);
+function gate(spec: OciRepositorySpec, { logins }: OciRepositoryDeps): OciRepositorySpec {
+  const fields = unsupportedOciRepositoryFields(spec, logins?.aws === undefined ? [] : ["aws"]);
   if (fields.length === 0) return spec;
   const message = `${fields.join(", ")} is not supported yet: remove it, or leave this OCIRepository to Flux until it is`;
   throw new Failure("UnsupportedField", message);
@@ -72,7 +72,7 @@ async function reconcileSource(spec: OciRepositorySpec, of: SubjectOfRun, connec
   const address = parseRepositoryUrl(spec.url);
   // Listened to before it is looked at, so that no push falls between.
   await of.deps.edges.listen(of.run.key, [`repo#${address.host}/${address.repository}`], of.run.signal);
-  const registry = await registryOf(address.host, spec, connect, of);
+  const registry = await registryOf(address, spec, connect, of);
   const resolved = await resolve(spec, address, registry, of.run.signal);
   if (!hasArtifactOf(spec, resolved, of)) await storeArtifact(spec, address.repository, resolved, registry, of);
   return reportStored(spec, resolved, of);

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
 import { parseDuration } from "../../core/duration.ts";
-import { messageOf } from "../../core/failure.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { credentialsFor, type RegistryCredentials } from "../../sources/oci/docker-config.ts";
+import type { RegistryAccess } from "../../sources/oci/registry-access.ts";
 import type { Connect, RegistryClient } from "../../sources/oci/registry-client.ts";
+import type { RepositoryAddress } from "../../sources/oci/repository-url.ts";
 import { noCredential, secretData } from "./secret-data.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 import { tlsTrust } from "./tls-trust.ts";
@@ -15,13 +17,15 @@ const PullSecrets = z.object({ imagePullSecrets: z.array(z.object({ name: z.stri
 
 /** The registry of a source, with the credentials and the trust that its secrets hold for it. */
 export async function registryOf(
-  host: string,
+  { host, repository }: RepositoryAddress,
   spec: OciRepositorySpec,
   connect: Connect,
   of: SubjectOfRun,
 ): Promise<RegistryClient> {
   const { insecure = false, timeout } = spec;
-  const credentials = await findCredentials(host, await pullSecrets(spec, of), of);
+  const secrets = await pullSecrets(spec, of);
+  const credentials = await findCredentials(host, secrets, of);
+  const login = secrets.length === 0 ? cloudLogin({ host, repository }, spec, of) : undefined;
   const tls = await trustOf(spec, of);
   return connect({
     host,
@@ -29,7 +33,24 @@ export async function registryOf(
     timeoutMs: parseDuration(timeout),
     ...(tls === undefined ? {} : { tls }),
     ...(credentials === undefined ? {} : { credentials }),
+    ...(login === undefined ? {} : { login }),
   });
+}
+
+/** Our own identity's login, for an object without pull secrets that asks for it by its provider. */
+function cloudLogin(
+  address: RepositoryAddress,
+  { provider, serviceAccountName }: OciRepositorySpec,
+  { deps, namespace }: SubjectOfRun,
+): RegistryAccess["login"] {
+  const aws = deps.logins?.aws;
+  if (provider !== "aws" || aws === undefined) return undefined;
+  if (serviceAccountName !== undefined && serviceAccountName !== "") {
+    // With a cloud it names who is to log in; our own identity in its place would be more than was asked for.
+    const why = `spec.serviceAccountName without pull secrets and with provider ${provider} is not supported yet`;
+    throw new Failure("UnsupportedField", `${why}: remove it, or give its service account imagePullSecrets`);
+  }
+  return (signal) => aws.credentials({ ...address, namespace }, signal);
 }
 
 /** One flag allows plain HTTP and any certificate, as in Flux, unless a secret says which certificates. */

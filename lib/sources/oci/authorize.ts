@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Clock } from "../../core/ports/clock.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../core/ports/http.ts";
 import { parseChallenge } from "./challenge.ts";
+import type { RegistryCredentials } from "./docker-config.ts";
 import { parseJson } from "./parse-json.ts";
 import type { RegistryAccess } from "./registry-access.ts";
 import { RegistryFault } from "./registry-fault.ts";
@@ -19,16 +20,15 @@ export function authorizer(
   clock: Clock,
 ): (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse> {
   let authorization: string | undefined;
-  const { credentials, tls } = access;
-  const basic =
-    credentials &&
-    `Basic ${Buffer.from(`${credentials.username}:${credentials.password.reveal()}`).toString("base64")}`;
+  let { credentials } = access;
+  const { tls } = access;
 
   const login = async (
     response: HttpResponse,
     request: HttpRequest,
     signal: AbortSignal,
   ): Promise<string | undefined> => {
+    const basic = credentials && basicOf(credentials);
     const challenge = parseChallenge(response.headers["www-authenticate"] ?? "");
     if (challenge === undefined || challenge.scheme === "basic") return basic;
     const realm = URL.canParse(challenge.realm) ? new URL(challenge.realm) : undefined;
@@ -58,6 +58,7 @@ export function authorizer(
   };
 
   return async (request, signal) => {
+    credentials ??= await access.login?.(signal);
     const identified: HttpRequest = {
       ...request,
       headers: { "user-agent": access.userAgent ?? "sluice", ...request.headers },
@@ -69,6 +70,10 @@ export function authorizer(
     authorization = fresh;
     return http.send(withAuthorization(identified, authorization), signal);
   };
+}
+
+function basicOf({ username, password }: RegistryCredentials): string {
+  return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString("base64")}`;
 }
 
 function withAuthorization(request: HttpRequest, authorization: string | undefined): HttpRequest {

@@ -1,5 +1,5 @@
 import type { TlsTrust } from "../../core/ports/http.ts";
-import type { Secret } from "../../core/secret.ts";
+import type { RegistryCredentials } from "./docker-config.ts";
 
 /** How to speak to one registry. */
 export interface RegistryAccess {
@@ -8,7 +8,9 @@ export interface RegistryAccess {
   /** Plain HTTP is taken where the registry does not speak TLS. */
   readonly insecure: boolean;
   readonly tls?: TlsTrust;
-  readonly credentials?: { readonly username: string; readonly password: Secret };
+  readonly credentials?: RegistryCredentials;
+  /** Asked for them before the first request, where there are none: the login that a cloud gives. */
+  readonly login?: (signal: AbortSignal) => Promise<RegistryCredentials>;
   /** For each request; 30 s where absent. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;

@@ -14,7 +14,7 @@ interface FetchedManifest {
   readonly bytes: Uint8Array;
 }
 
-/** An OCI registry, as one object's credentials reach it. Every method throws {@link RegistryFault} or `HttpError`. */
+/** An OCI registry, as one object's credentials reach it. Every method throws {@link RegistryFault}, `HttpError` or what its login throws. */
 export interface RegistryClient {
   /** The digest that a tag names now. */
   digestOfTag(repository: string, tag: string, signal: AbortSignal): Promise<string>;
@@ -177,7 +177,7 @@ async function plainOrSecure(access: RegistryAccess, http: Http, signal: AbortSi
     const request = {
       method: "GET",
       url: `${origin}/v2/`,
-      timeoutMs: probeTimeoutMs,
+      timeoutMs: Math.min(probeTimeoutMs, access.timeoutMs ?? defaultTimeoutMs),
       maxBytes: maxManifestBytes,
     } as const;
     return http.send(access.tls === undefined ? request : { ...request, tls: access.tls }, signal);

@@ -11,6 +11,7 @@ import type { Http, HttpRequest } from "../../../lib/core/ports/http.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
 import type { FlowResult } from "../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
@@ -29,7 +30,7 @@ export interface Write {
 export type World = Awaited<ReturnType<typeof sourceWorld>>;
 
 /** A cluster of plain objects, a real embedded registry, and an OCIRepository flow between them. */
-export async function sourceWorld() {
+export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
   const folder = await mkdtemp(join(tmpdir(), "sluice-source-"));
   const pushes: Push[] = [];
   const registry = await startRegistry({
@@ -64,6 +65,7 @@ export async function sourceWorld() {
     clock,
     log,
     http: spying,
+    ...(logins === undefined ? {} : { logins }),
     jitter: () => 0.5,
     artifactUrl: (path: string) => `http://127.0.0.1:19790/${path}`,
     artifacts: {

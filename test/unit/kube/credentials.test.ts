@@ -85,8 +85,13 @@ describe("a credential plugin", () => {
     });
     const config = configOf(api.url, { user: userOf({ kind: "exec", plugin: login }) });
     const client = apiClient(config, { ...apiDeps, env });
-    const { status } = await client.send({ verb: "get", method: "GET", path: "/", repeatable: true }, signal);
-    expect([status, await calls()]).toEqual([401, 2]);
+    const request = { verb: "get", method: "GET", path: "/", repeatable: true } as const;
+    await expect(client.send(request, signal)).rejects.toMatchObject({
+      code: 401,
+      reason: "Unauthorized",
+      message: expect.stringMatching(/does not take the credential of u, nor a new one: Unauthorized; check that/),
+    });
+    expect(await calls()).toBe(2);
     client.close();
   });
 
@@ -130,6 +135,49 @@ describe("a credential plugin", () => {
     expect(String(error)).toContain(`credential plugin ${login.command}`);
     expect(String(error)).toContain(reason);
     expect(String(error)).not.toContain("secret-token");
+  });
+});
+
+describe("a token that is made for us", () => {
+  const request = { verb: "get", method: "GET", path: "/", repeatable: true } as const;
+
+  test("is made again when its time has come, and at once, but once, when it is refused in the middle of a run", async () => {
+    let made = 0;
+    let now = 0;
+    let valid = "Bearer t1";
+    const supply = async () => ({ token: new Secret(`t${++made}`), renewAt: now + 600_000 });
+    await using api = await fakeApi((incoming, response) => {
+      sendJson(response, incoming.headers.authorization === valid ? 200 : 401, {});
+    });
+    const user = userOf({ kind: "supplied", supply });
+    const client = apiClient(configOf(api.url, { user }), { env, clock: { ...apiDeps.clock, now: () => now } });
+    await client.send(request, signal);
+    now = 599_999;
+    await client.send(request, signal);
+    expect(made).toBe(1);
+    valid = "Bearer t2";
+    now = 600_000;
+    await client.send(request, signal);
+    expect(made).toBe(2);
+    valid = "Bearer t3";
+    await client.send(request, signal);
+    expect(made).toBe(3);
+    valid = "Bearer of somebody else";
+    await expect(client.send(request, signal)).rejects.toMatchObject({ code: 401, reason: "Unauthorized" });
+    expect(made).toBe(4);
+    client.close();
+  });
+
+  test("that cannot be made is said, with the reason", async () => {
+    const supply = async () => {
+      throw new Error("the AWS credentials have expired");
+    };
+    await expect(
+      credentials(userOf({ kind: "supplied", supply }), env, apiDeps.clock).current(signal),
+    ).rejects.toMatchObject({
+      reason: "Unauthorized",
+      message: "no token for u: the AWS credentials have expired",
+    });
   });
 });
 

@@ -1,0 +1,34 @@
+import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { ClusterConfig } from "../../kube/cluster-config.ts";
+import type { AwsConnection } from "../aws-connection.ts";
+import type { ClusterArn } from "./cluster-arn.ts";
+import { describeCluster } from "./describe-cluster.ts";
+import { eksToken } from "./eks-token.ts";
+
+/**
+ * How to reach a cluster of EKS: its endpoint and authority as EKS describes them now, and a token that is signed anew whenever
+ * the client asks. What EKS says is not asked again: whoever keeps this has to ask again once the cluster cannot be reached.
+ */
+export async function eksClusterConfig(
+  cluster: ClusterArn,
+  connection: AwsConnection,
+  clock: Pick<Clock, "now">,
+  signal: AbortSignal,
+): Promise<ClusterConfig> {
+  const { server, ca } = await describeCluster(cluster, connection, signal);
+  const credentials = connection.credentials ?? defaultProvider();
+  return {
+    name: cluster.name,
+    server,
+    namespace: undefined,
+    tls: { ca, serverName: undefined, insecure: false },
+    proxy: undefined,
+    user: {
+      name: "our AWS identity",
+      certificate: undefined,
+      token: { kind: "supplied", supply: () => eksToken(cluster, credentials, clock.now()) },
+      impersonate: undefined,
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { ecrLogin } from "../../lib/aws/ecr/ecr-login.ts";
+import { RegistryLoginError } from "../../lib/core/ports/registry-login.ts";
+import { faultyWire, type WireFault } from "../doubles/faulty-wire.ts";
+import { realAws } from "./real-aws.ts";
+import { never } from "./state-back-end.ts";
+
+const connection = realAws("AWS");
+const host = "012345678901.dkr.ecr.eu-west-1.amazonaws.com";
+const request = { host, repository: "apps/web", namespace: "apps" };
+const isAllowed = (namespace: string, repository: string): boolean =>
+  namespace === "apps" && repository.startsWith("012345678901.dkr.ecr.");
+
+/** ECR's answer with a token that lives for so long. */
+function tokenFor(lifeMs: number): WireFault {
+  const data = { authorizationToken: btoa("AWS:hunter2"), expiresAt: (Date.now() + lifeMs) / 1000 };
+  const headers = { "content-type": "application/x-amz-json-1.1" };
+  return { status: 200, headers, body: JSON.stringify({ authorizationData: [data] }) };
+}
+
+describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS names one (npm run real -- up)", () => {
+  const of = connection ?? { region: "" };
+
+  async function over(faultOf: (count: number) => WireFault = () => "pass") {
+    const wire = await faultyWire(of.endpoint, (_, count) => faultOf(count));
+    let now = Date.now();
+    const login = ecrLogin({ connection: { ...of, endpoint: wire.url }, clock: { now: () => now }, isAllowed });
+    return { wire, login, pass: (ms: number) => void (now += ms) };
+  }
+
+  test("gives a user and a password, once for all who ask at the same time", async () => {
+    const { wire, login } = await over();
+    const all = await Promise.all([1, 2, 3].map(() => login.credentials(request, never)));
+    expect(new Set(all.map(({ username, password }) => `${username}:${password.reveal()}`)).size).toBe(1);
+    expect(all[0]?.username).toBe("AWS");
+    expect(wire.seen).toHaveLength(1);
+    await wire[Symbol.asyncDispose]();
+  });
+
+  test("is kept for 80 % of a token's life, an hour at most", async () => {
+    // The stand-in's own tokens ended years ago.
+    const { wire, login, pass } = await over(() => tokenFor(12 * 3_600_000));
+    await login.credentials(request, never);
+    pass(3_599_000);
+    await login.credentials({ ...request, repository: "other" }, never);
+    expect(wire.seen).toHaveLength(1);
+    pass(2_000);
+    await login.credentials(request, never);
+    expect(wire.seen).toHaveLength(2);
+    await login.credentials({ ...request, host: host.replace("eu-west-1", "us-east-1") }, never);
+    expect(wire.seen).toHaveLength(3);
+    await wire[Symbol.asyncDispose]();
+
+    const short = await over(() => tokenFor(100_000));
+    await short.login.credentials(request, never);
+    short.pass(79_000);
+    await short.login.credentials(request, never);
+    expect(short.wire.seen).toHaveLength(1);
+    short.pass(2_000);
+    await short.login.credentials(request, never);
+    expect(short.wire.seen).toHaveLength(2);
+    await short.wire[Symbol.asyncDispose]();
+  });
+
+  test("is not given to a namespace that the installation does not list, nor asked for", async () => {
+    const { wire, login } = await over();
+    const error = await login.credentials({ ...request, namespace: "other" }, never).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(RegistryLoginError);
+    expect(String(error)).toContain(`does not lend its AWS identity to namespace other for ${host}/apps/web`);
+    expect(wire.seen).toEqual([]);
+    await wire[Symbol.asyncDispose]();
+  });
+
+  test("that fails is tried again by the next who asks", async () => {
+    const body = JSON.stringify({ __type: "ExpiredTokenException", message: "expired" });
+    const expired = { status: 400, body, headers: { "content-type": "application/x-amz-json-1.1" } };
+    const { wire, login } = await over((count) => (count === 0 ? expired : "pass"));
+    await expect(login.credentials(request, never)).rejects.toThrow(
+      /^failed to get access token for artifact registry: ecr:GetAuthorizationToken on all registries: the AWS credentials have expired/,
+    );
+    await expect(login.credentials(request, never)).resolves.toMatchObject({ username: "AWS" });
+    await wire[Symbol.asyncDispose]();
+  });
+});

@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import { join } from "node:path";
+import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { describe, expect, test } from "vitest";
+import { clientConfig } from "../../lib/aws/aws-connection.ts";
+import type { ClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
+import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
+import { describeCluster } from "../../lib/aws/eks/describe-cluster.ts";
+import { eksClusterConfig } from "../../lib/aws/eks/eks-cluster-config.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { connect } from "../../lib/kube/connect.ts";
+import { faultyWire } from "../doubles/faulty-wire.ts";
+import { realAws } from "./real-aws.ts";
+import { never } from "./state-back-end.ts";
+
+const connection = realAws("AWS");
+
+/** An API server that asks STS who its caller is, as EKS's does, and tells it in a namespace's uid. */
+async function clusterThatAsksSts(sts: string, clusterName: string) {
+  const tls = join(import.meta.dirname, "../fixtures/tls");
+  const [cert, key] = await Promise.all(["server.crt", "server.key"].map((name) => readFile(join(tls, name), "utf8")));
+  const tokens: string[] = [];
+  const state = { refuses: 0 };
+  const whoIs = async (token: string): Promise<string | undefined> => {
+    const signed = new URL(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    // The stand-in takes a signature only in a header. It does not check it, which the test of the token does.
+    const body = signed.searchParams;
+    const [credential, names] = [body.get("X-Amz-Credential"), body.get("X-Amz-SignedHeaders")];
+    const authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${names}, Signature=${body.get("X-Amz-Signature")}`;
+    const answer = await fetch(sts, { method: "POST", body, headers: { authorization, "x-k8s-aws-id": clusterName } });
+    return /arn:aws:[^"<]+/.exec(await answer.text())?.[0];
+  };
+  const server = createServer({ cert, key }, (request, response) => {
+    const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
+    tokens.push(token);
+    void whoIs(token).then((arn) => {
+      const isRefused = state.refuses-- > 0 || arn === undefined;
+      const metadata = { name: "kube-system", uid: arn };
+      const status = { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" };
+      response.writeHead(isRefused ? 401 : 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(isRefused ? status : { apiVersion: "v1", kind: "Namespace", metadata }));
+    });
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return { url: `https://127.0.0.1:${address.port}`, ca: cert ?? "", tokens, state, close: () => server.close() };
+}
+
+describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one (npm run real -- up)", () => {
+  const of = connection ?? { region: "" };
+
+  async function createCluster(): Promise<ClusterArn> {
+    const client = new EKSClient(clientConfig(of));
+    const { cluster } = await client.send(
+      new CreateClusterCommand({
+        name: `c-${randomUUID()}`,
+        roleArn: "arn:aws:iam::123456789012:role/eks",
+        resourcesVpcConfig: {},
+      }),
+    );
+    client.destroy();
+    return parseClusterArn(cluster?.arn ?? "");
+  }
+
+  test("tells where a cluster is and whom its certificate is from", async () => {
+    const { server, ca } = await describeCluster(await createCluster(), of, never);
+    expect(server.protocol).toBe("https:");
+    expect(ca).not.toBe("");
+  });
+
+  test("a token says who we are to a cluster that asks STS, and is made anew where the cluster refuses it", async () => {
+    const cluster = await createCluster();
+    const described = await eksClusterConfig(cluster, of, systemClock, never);
+    const asking = await clusterThatAsksSts(of.endpoint ?? "", cluster.name);
+    const api = connect(
+      { ...described, server: new URL(asking.url), tls: { ca: asking.ca, serverName: undefined, insecure: false } },
+      { clock: systemClock, env: {} },
+    );
+    try {
+      expect(await api.uid(never)).toMatch(/^arn:aws:sts::123456789012:/);
+      asking.state.refuses = 1;
+      expect(await api.uid(never)).toMatch(/^arn:aws:sts::123456789012:/);
+      expect(asking.tokens).toHaveLength(3);
+      asking.state.refuses = 2;
+      await expect(api.uid(never)).rejects.toMatchObject({
+        reason: "Unauthorized",
+        message: expect.stringContaining(
+          `(${cluster.name}) does not take the credential of our AWS identity, nor a new one`,
+        ),
+      });
+    } finally {
+      api.close();
+      asking.close();
+    }
+  });
+
+  test("a cluster that is not there is named with its region", async () => {
+    const missing = parseClusterArn("arn:aws:eks:eu-west-1:123456789012:cluster/none");
+    await expect(describeCluster(missing, of, never)).rejects.toMatchObject({
+      kind: "missing",
+      message: expect.stringContaining("eks:DescribeCluster on cluster none: there is none in region eu-west-1"),
+    });
+  });
+
+  test("a namesake in the account of the credentials is not taken for the cluster", async () => {
+    const cluster = { ...(await createCluster()), account: "999999999999" };
+    await expect(describeCluster(cluster, of, never)).rejects.toThrow(
+      "the credentials are of account 123456789012, the cluster is of account 999999999999",
+    );
+  });
+
+  test("a cluster that is still being made is said to be", async () => {
+    const cluster = await createCluster();
+    const { name, region, account } = cluster;
+    const arn = `arn:aws:eks:${region}:${account}:cluster/${name}`;
+    const body = JSON.stringify({ cluster: { name, arn, status: "CREATING" } });
+    await using wire = await faultyWire(undefined, () => ({
+      status: 200,
+      body,
+      headers: { "content-type": "application/json" },
+    }));
+    await expect(describeCluster(cluster, { ...of, endpoint: wire.url }, never)).rejects.toThrow(
+      "its status is CREATING; wait until it is ACTIVE",
+    );
+  });
+});

@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { ecrLogin } from "../../../lib/aws/ecr/ecr-login.ts";
+import type { RegistryLoginRequest } from "../../../lib/core/ports/registry-login.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
+import { ociRepository, sourceWorld, type World } from "./source-world.ts";
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+async function open(logins?: OciRepositoryDeps["logins"]): Promise<World> {
+  world = await sourceWorld(logins);
+  return world;
+}
+
+const Status = z.object({
+  conditions: z.array(z.object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })),
+});
+
+function ready(of: World) {
+  return Status.parse(of.get("app")["status"]).conditions.find(({ type }) => type === "Ready");
+}
+
+/** A login that works everywhere, and who has asked for it. */
+function login() {
+  const asked: RegistryLoginRequest[] = [];
+  const credentials = async (request: RegistryLoginRequest) => {
+    asked.push(request);
+    return { username: "AWS", password: new Secret("hunter2") };
+  };
+  return { asked, logins: { aws: { credentials } } };
+}
+
+describe("provider aws", () => {
+  test("logs in with our identity, for this repository and on behalf of this namespace", async () => {
+    const { asked, logins } = login();
+    const here = await open(logins);
+    await here.push("latest", { "a.yaml": "a" });
+    const open_ = { ...here.deps.http };
+    here.deps.http.send = async (request, signal) => {
+      const response = await open_.send(request, signal);
+      if (request.headers?.["authorization"] !== undefined || request.url.endsWith("/v2/")) return response;
+      return { status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
+    };
+    here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws" }));
+    await here.run();
+    expect(ready(here)).toMatchObject({ status: "True" });
+    expect(asked).toEqual([{ host: here.address, repository: "app", namespace: "apps" }]);
+    expect(here.sent.at(-1)?.headers?.["authorization"]).toBe(`Basic ${btoa("AWS:hunter2")}`);
+    expect(JSON.stringify([here.writes, here.logged])).not.toContain("hunter2");
+  });
+
+  test("11.3/76: is not asked where there is a secret, even one without an entry for the host", async () => {
+    const { asked, logins } = login();
+    const here = await open(logins);
+    await here.push("latest", { "a.yaml": "a" });
+    const data = { ".dockerconfigjson": btoa('{"auths":{"elsewhere":{"username":"x","password":"y"}}}') };
+    here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "pull", namespace: "apps" }, data });
+    const spec = { url: `oci://${here.address}/app`, secretRef: { name: "pull" }, provider: "aws" };
+    here.apply(ociRepository("app", spec));
+    await here.run();
+    expect(ready(here)).toMatchObject({ status: "True" });
+    expect(asked).toEqual([]);
+  });
+
+  test.each([
+    ["a tag", {}, "OCIArtifactPullFailed", "failed to determine artifact digest: invalid AWS registry: "],
+    ["a range", { ref: { semver: ">=1" } }, "ReadOperationFailed", "invalid AWS registry: "],
+  ])(
+    "11.3/77: of a host that is not ECR's fails with the host and the expression, for %s",
+    async (_, ref, reason, text) => {
+      const clock = { now: () => 0 };
+      const here = await open({ aws: ecrLogin({ connection: { region: "eu-west-1" }, clock, isAllowed: () => true }) });
+      await here.push("latest", { "a.yaml": "a" });
+      here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", ...ref }));
+      await here.run();
+      expect(ready(here)).toMatchObject({ status: "False", reason });
+      expect(ready(here)?.message).toContain(`${text}'${here.address}'. must match ([0-9+]*).dkr[.-]ecr`);
+    },
+  );
+
+  test("with a service account that has no pull secrets is refused: that account, not we, is to log in", async () => {
+    const { asked, logins } = login();
+    const here = await open(logins);
+    here.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot", namespace: "apps" } });
+    const spec = { url: `oci://${here.address}/app`, provider: "aws", serviceAccountName: "robot" };
+    here.apply(ociRepository("app", spec));
+    await here.run();
+    expect(ready(here)).toMatchObject({ status: "False", reason: "UnsupportedField" });
+    expect(asked).toEqual([]);
+  });
+
+  test("is refused by name where this installation has no such identity", async () => {
+    const here = await open();
+    here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws" }));
+    await here.run();
+    expect(ready(here)).toMatchObject({
+      status: "False",
+      reason: "UnsupportedField",
+      message: expect.stringContaining("spec.provider is not supported yet"),
+    });
+  });
+});
