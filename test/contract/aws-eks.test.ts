@@ -10,7 +10,7 @@ import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { describeCluster } from "../../lib/aws/eks/describe-cluster.ts";
 import { eksClusterConfig } from "../../lib/aws/eks/eks-cluster-config.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { connect } from "../../lib/kube/connect.ts";
+import { apiClient } from "../../lib/kube/api-client.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
 import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
@@ -77,17 +77,18 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
     const cluster = await createCluster();
     const described = await eksClusterConfig(cluster, of, systemClock, never);
     const asking = await clusterThatAsksSts(of.endpoint ?? "", cluster.name);
-    const api = connect(
+    const api = apiClient(
       { ...described, server: new URL(asking.url), tls: { ca: asking.ca, serverName: undefined, insecure: false } },
       { clock: systemClock, env: {} },
     );
+    const who = { verb: "get", method: "GET", path: "/api/v1/namespaces/kube-system", repeatable: true } as const;
     try {
-      expect(await api.uid(never)).toMatch(/^arn:aws:sts::123456789012:/);
+      expect((await api.expect(who, never)).text).toMatch(/arn:aws:sts::123456789012:/);
       asking.state.refuses = 1;
-      expect(await api.uid(never)).toMatch(/^arn:aws:sts::123456789012:/);
+      expect((await api.expect(who, never)).text).toMatch(/arn:aws:sts::123456789012:/);
       expect(asking.tokens).toHaveLength(3);
       asking.state.refuses = 2;
-      await expect(api.uid(never)).rejects.toMatchObject({
+      await expect(api.expect(who, never)).rejects.toMatchObject({
         reason: "Unauthorized",
         message: expect.stringContaining(
           `(${cluster.name}) does not take the credential of our AWS identity, nor a new one`,
