@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "../lib/core/system-clock.ts";
 import { type Figure, figure } from "./figure.ts";
 import { sluiceUnderTest } from "./sluice-under-test.ts";
 
 const rounds = 12;
+/** Until the embedded cluster has made the Pods and counted them: it has the same processor. */
+const restMs = 400;
 const manifests = join(import.meta.dirname, "../examples/oddy-test/manifests");
 
 /** The field report's Kustomization of four objects: first apply, unchanged, and from the push to the first write. */
@@ -25,6 +28,7 @@ export async function fourObjects(): Promise<readonly Figure[]> {
     const write = sluice.process.requests.find(
       (request) => request.at >= at && request.verb === "apply" && !request.dryRun,
     );
+    await systemClock.sleep(restMs, AbortSignal.timeout(2 * restMs));
     const seen = sluice.process.requests.length;
     const again = await sluice.reconcile(name);
     if (round === 0) continue;
