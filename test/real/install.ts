@@ -66,7 +66,9 @@ async function damageOf(folder: string): Promise<string | undefined> {
 
 async function contentsOf(folder: string): Promise<z.infer<typeof Contents>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  // Python writes its compiled files anew as it likes.
+  const lasting = entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith("__pycache__"));
+  const files = lasting.map((entry) => join(entry.parentPath, entry.name));
   const sizeOf = async (path: string) => [path.slice(folder.length + 1), (await stat(path)).size] as const;
   return Object.fromEntries(await Promise.all(files.map(sizeOf)));
 }
