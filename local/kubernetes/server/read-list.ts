@@ -39,7 +39,12 @@ export function readPage(
     throw token === undefined ? expired(wanted, store.oldestRevision()) : continueExpired(token);
   }
   const revision = wanted === undefined || wanted < 0 ? store.revision() : wanted;
-  const range = { resource: resource.key, namespace, metadataOnly: metadataOnly && !needsBody(options) };
+  const range = {
+    resource: resource.key,
+    namespace,
+    after: token?.start,
+    metadataOnly: metadataOnly && !needsBody(options),
+  };
   const all = oneByName(cluster, resource, namespace, options, revision) ?? store.listAt(range, revision);
   const from = token === undefined ? all : all.filter((stored) => keyOf(stored, namespace) > token.start);
   const rest = selected(from, resource, options);

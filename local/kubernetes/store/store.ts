@@ -8,6 +8,8 @@ export interface ListRange {
   readonly resource: string;
   /** Without one: all namespaces. */
   readonly namespace?: string | undefined;
+  /** Of a namespace: at least all names after this one, so that a later page need not read those before it again. */
+  readonly after?: string | undefined;
   /** Leaves out the bodies, which makes a metadata list cheap. */
   readonly metadataOnly?: boolean;
 }
@@ -51,12 +53,12 @@ export function openStore(stateFolder: string): Store {
     return row === undefined ? undefined : fromRow(row);
   };
 
-  const list = ({ resource, namespace, metadataOnly = false }: ListRange): readonly StoredObject[] => {
+  const list = ({ resource, namespace, after = "", metadataOnly = false }: ListRange): readonly StoredObject[] => {
     if (namespace === undefined) {
       return (metadataOnly ? statements.listMetadata : statements.list).all(resource).map(fromRow);
     }
     return (metadataOnly ? statements.listNamespaceMetadata : statements.listNamespace)
-      .all(resource, namespace)
+      .all(resource, namespace, after)
       .map(fromRow);
   };
 
@@ -165,14 +167,13 @@ function numberOf(value: SQLOutputValue | undefined): number {
 function prepare(database: DatabaseSync) {
   const metadata = "resource, namespace, name, revision, uid, labels, metadata";
   const all = `${metadata}, body`;
+  const inNamespace = "resource = ? AND namespace = ? AND name > ?";
   return {
     get: database.prepare(`SELECT ${all} FROM objects WHERE resource = ? AND namespace = ? AND name = ?`),
     list: database.prepare(`SELECT ${all} FROM objects WHERE resource = ? ORDER BY namespace, name`),
     listMetadata: database.prepare(`SELECT ${metadata} FROM objects WHERE resource = ? ORDER BY namespace, name`),
-    listNamespace: database.prepare(`SELECT ${all} FROM objects WHERE resource = ? AND namespace = ? ORDER BY name`),
-    listNamespaceMetadata: database.prepare(
-      `SELECT ${metadata} FROM objects WHERE resource = ? AND namespace = ? ORDER BY name`,
-    ),
+    listNamespace: database.prepare(`SELECT ${all} FROM objects WHERE ${inNamespace} ORDER BY name`),
+    listNamespaceMetadata: database.prepare(`SELECT ${metadata} FROM objects WHERE ${inNamespace} ORDER BY name`),
     resources: database.prepare("SELECT DISTINCT resource FROM objects"),
     put: database.prepare(`INSERT OR REPLACE INTO objects (${all}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`),
     remove: database.prepare("DELETE FROM objects WHERE resource = ? AND namespace = ? AND name = ?"),

@@ -61,6 +61,13 @@ describe("the store of the embedded cluster", () => {
     expect(names(store.list({ resource: "/configmaps", namespace: "x", metadataOnly: true }))).toEqual(["b", "c"]);
   });
 
+  test("lists a namespace from after a name on", () => {
+    for (const name of ["a", "b", "c"]) store.write(key(name), object(name));
+    store.write(key("c", "other"), object("c"));
+    const after = (name: string) => names(store.list({ resource: "/configmaps", namespace: "default", after: name }));
+    expect([after(""), after("a"), after("bb"), after("c")]).toEqual([["a", "b", "c"], ["b", "c"], ["c"], []]);
+  });
+
   test("shows a list as it was", () => {
     store.write(key("a"), object("a"));
     store.write(key("b"), object("b"));
