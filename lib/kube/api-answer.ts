@@ -57,8 +57,13 @@ export function errorOfStatus(status: JsonObject, httpStatus: number, retryAfter
 /** Whether a 404 says that this one object is not there, rather than that its kind, its version or its namespace is not. */
 export function isObjectMissing(answer: Answer, name: string, plural: string): boolean {
   if (answer.status !== 404) return false;
-  const details = parsed(answer.text)?.["details"];
-  return isJsonObject(details) && details["name"] === name && details["kind"] === plural;
+  const details = detailsOf(answer);
+  return details["name"] === name && details["kind"] === plural;
+}
+
+/** Whether a 404 is about an object that it names, be it the namespace, and not about a path. */
+export function namesAnObject(answer: Pick<Answer, "text">): boolean {
+  return typeof detailsOf(answer)["name"] === "string";
 }
 
 /** The texts of `Warning: 299 - "text"` headers. */
@@ -72,10 +77,14 @@ export function warningsOf({ rawHeaders }: Pick<Answer, "rawHeaders">): readonly
 /** The server's wish in milliseconds; it gives seconds, in the header or in the Status. */
 export function retryAfterOf({ headers, text }: Pick<Answer, "headers" | "text">): number | undefined {
   const header = headers["retry-after"];
-  const details = header === undefined ? parsed(text)?.["details"] : undefined;
-  const seconds =
-    header === undefined ? (isJsonObject(details) ? details["retryAfterSeconds"] : undefined) : Number(header);
+  const seconds = header === undefined ? detailsOf({ text })["retryAfterSeconds"] : Number(header);
   return typeof seconds === "number" && seconds >= 0 ? seconds * 1000 : undefined;
+}
+
+/** What a `Status` tells besides its message; empty where the answer is none. */
+function detailsOf({ text }: Pick<Answer, "text">): JsonObject {
+  const details = parsed(text)?.["details"];
+  return isJsonObject(details) ? details : {};
 }
 
 function causesOf(status: JsonObject): readonly ApiCause[] {

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { refOf } from "../core/manifest.ts";
 import { formatApiVersion, type VersionedRef } from "../core/object-ref.ts";
 import { ApiError, type Cluster, type Patch, type Resource } from "../core/ports/cluster.ts";
-import { errorOf, isObjectMissing, jsonOf, warningsOf } from "./api-answer.ts";
+import { errorOf, isObjectMissing, jsonOf, namesAnObject, warningsOf } from "./api-answer.ts";
 import { type ApiClient, type ApiDeps, type ApiRequest, apiClient } from "./api-client.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { type Discovery, discovery } from "./discovery.ts";
@@ -140,21 +140,10 @@ async function write(
 function accepted(answer: Answer, resource: Resource, kinds: Discovery): Answer {
   if (answer.status >= 200 && answer.status <= 299) return answer;
   const error = errorOf(answer);
-  if (answer.status !== 404 || namesSomething(answer)) throw error;
+  if (answer.status !== 404 || namesAnObject(answer)) throw error;
   kinds.forget();
   const message = `no matches for kind "${resource.kind}" in version "${formatApiVersion(resource)}": ${error.message}`;
   throw new ApiError({ code: 404, reason: "NoMatch", message }, { cause: error });
-}
-
-/** Whether a 404 is about an object that it names, be it the namespace, and not about a path. */
-function namesSomething({ text }: Answer): boolean {
-  try {
-    const status: unknown = JSON.parse(text);
-    const details = isJsonObject(status) ? status["details"] : undefined;
-    return isJsonObject(details) && typeof details["name"] === "string";
-  } catch {
-    return false;
-  }
 }
 
 function dryRunOf(dryRun: boolean | undefined): "All" | undefined {

@@ -121,22 +121,28 @@ export function transport(config: ClusterConfig): Transport {
       const onAbort = () => {
         stop.abort(signal.reason);
       };
-      signal.addEventListener("abort", onAbort, { once: true });
-      const response = await explained(exchange, signal, async (limit) => {
-        const giveUp = () => {
-          stop.abort(limit.reason);
-        };
-        limit.addEventListener("abort", giveUp, { once: true });
-        try {
-          return await begin(exchange, true, stop.signal);
-        } finally {
-          limit.removeEventListener("abort", giveUp);
-        }
-      });
-      response.on("close", () => {
+      const letGo = () => {
         signal.removeEventListener("abort", onAbort);
-      });
-      return response;
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      try {
+        const response = await explained(exchange, signal, async (limit) => {
+          const giveUp = () => {
+            stop.abort(limit.reason);
+          };
+          limit.addEventListener("abort", giveUp, { once: true });
+          try {
+            return await begin(exchange, true, stop.signal);
+          } finally {
+            limit.removeEventListener("abort", giveUp);
+          }
+        });
+        response.on("close", letGo);
+        return response;
+      } catch (error) {
+        letGo();
+        throw error;
+      }
     },
     close() {
       agents.close();
@@ -220,6 +226,11 @@ function timeLimit(limitMs: number, signal: AbortSignal): Disposable & { readonl
 
 function isReset(error: unknown): boolean {
   return isJsonObject(error) && (error["code"] === "ECONNRESET" || error["code"] === "EPIPE");
+}
+
+/** Whether a request failed because its connection broke after it was there: the server may have served it, or not. */
+export function isBroken(error: unknown): boolean {
+  return error instanceof ApiError && isReset(error.cause instanceof StaleConnection ? error.cause.cause : error.cause);
 }
 
 function unreachable({ name, server }: ClusterConfig, reason: string, cause: unknown): ApiError {

@@ -43,6 +43,7 @@ export async function* watchEvents(
     );
 
   let position: string | undefined;
+  let isListed = false;
   let stream: IncomingMessage | undefined;
   try {
     stream = await open({ sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" });
@@ -51,16 +52,19 @@ export async function* watchEvents(
     const listing = await listPages(client, resource, query, "application/json", signal);
     for (const item of listing.items) yield { type: "ADDED", object: listItem(item, query) };
     position = listing.resourceVersion;
+    isListed = true;
     yield { type: "BOOKMARK", resourceVersion: position, initialEventsEnd: true };
   }
   for (;;) {
     stream ??= await open(position === undefined ? {} : { resourceVersion: position });
     for await (const event of eventsOf(stream, signal)) {
       position = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
+      if (event.type === "BOOKMARK" && event.initialEventsEnd) isListed = true;
       yield event;
     }
-    if (position === undefined) {
-      const message = "the cluster ended a watch before it had told anything; watch again";
+    // The list goes by names, so the position inside it is one object's and not the list's: there is nothing to go on from.
+    if (!isListed) {
+      const message = "the cluster ended a watch before it had told all that is there; watch again";
       throw new ApiError({ code: 0, reason: "Unreachable", message });
     }
     stream = undefined;

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { connect } from "../../../lib/kube/connect.ts";
@@ -199,6 +200,32 @@ describe("watches of the cluster adapter", () => {
     const watching = cluster.watch(query, signal)[Symbol.asyncIterator]();
     await watching.next();
     expect(await reasonOf(watching.next())).toBe("Unreachable");
+    cluster.close();
+  });
+
+  test("that end before everything that is there was told begin anew, and do not go on from an object's version", async () => {
+    let opened = 0;
+    await using api = await fakeApi((request, response) => {
+      if (sendDiscovery(request, response)) return;
+      opened += 1;
+      response.end(event("ADDED", "a", "9"));
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const watching = cluster.watch(query, signal)[Symbol.asyncIterator]();
+    await watching.next();
+    expect(await reasonOf(watching.next())).toBe("Unreachable");
+    expect(opened).toBe(1);
+    cluster.close();
+  });
+
+  test("that cannot begin leave nothing behind on a signal that lives on", async () => {
+    await using api = await fakeApi((request, response) => {
+      if (!sendDiscovery(request, response)) request.socket.destroy();
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const living = new AbortController();
+    expect(await reasonOf(cluster.watch(query, living.signal)[Symbol.asyncIterator]().next())).toBe("Unreachable");
+    expect(getEventListeners(living.signal, "abort")).toEqual([]);
     cluster.close();
   });
 
