@@ -84,9 +84,18 @@ function urlOf(fields: Fields, key: string, protocols: readonly string[]): URL |
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !protocols.includes(url.protocol)) {
-    throw fields.fault(key, `is "${text}": it must be an address that begins with ${protocols.join("// or ")}//`);
+    throw fields.fault(
+      key,
+      `is "${placeOf(text)}": it must be an address that begins with ${protocols.join("// or ")}//`,
+    );
   }
   return url;
+}
+
+/** An address as it may be printed: without a user's name and password, and without its path, which may hold a token. */
+function placeOf(address: string): string {
+  const anonymous = address.replace(/^([a-z0-9+.-]*:\/\/)?.*@/is, "$1");
+  return /^([^/]*\/\/)?[^/?#]*/.exec(anonymous)?.[0] ?? "";
 }
 
 async function userOf({ name, fields }: NamedEntry, cluster: Fields): Promise<UserConfig> {

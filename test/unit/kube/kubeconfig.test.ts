@@ -61,6 +61,15 @@ describe("a kubeconfig", () => {
     expect(JSON.stringify(config)).not.toContain("hunter2");
   });
 
+  test.each([
+    { name: "of a proxy", cluster: "server: https://a, proxy-url: socks5://jane:hunter2@p:1" },
+    { name: "of an address without its beginning", cluster: "server: jane:hunter2@p" },
+    { name: "in the path of an address", cluster: "server: ftp://p/access/hunter2" },
+  ])("is refused without repeating the secret $name", async ({ cluster }) => {
+    await expect(read(kubeconfig({ cluster }))).rejects.toThrow(/must be an address/);
+    await expect(read(kubeconfig({ cluster }))).rejects.not.toThrow(/hunter2/);
+  });
+
   test("may be JSON", async () => {
     const text = JSON.stringify({
       "current-context": "a",
