@@ -4,7 +4,7 @@ import { ApiError } from "../core/ports/cluster.ts";
 import { errorOf, retryAfterOf } from "./api-answer.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { credentials } from "./credentials.ts";
-import { type Answer, type Exchange, transport } from "./transport.ts";
+import { type Answer, type Exchange, isBroken, transport } from "./transport.ts";
 
 /** What a request does, in the words of Kubernetes' audit log, with discovery and server-side apply apart. */
 type Verb = "apply" | "create" | "delete" | "discovery" | "get" | "list" | "patch" | "watch";
@@ -56,6 +56,8 @@ const maxLimitMs = 15_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxRepetitions = 8;
+/** Before a request is sent again whose connection broke; doubled each time. */
+const firstPauseMs = 25;
 
 /** Requests to one API server: who we are, how long it may take, and what is tried again. */
 export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
@@ -104,18 +106,28 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
     let renewed = false;
     for (let repetitions = 0; ; repetitions++) {
       const exchange = await exchangeOf(request, endsAt, signal);
-      const answer = await observed(
-        request,
-        ({ status }) => status,
-        () => wire.send(exchange, signal),
-      );
+      const mayRepeatIn = (waitMs: number): boolean =>
+        repetitions < maxRepetitions && clock.monotonic() + waitMs < endsAt;
+      let answer: Answer;
+      try {
+        answer = await observed(
+          request,
+          ({ status }) => status,
+          () => wire.send(exchange, signal),
+        );
+      } catch (error) {
+        const pauseMs = firstPauseMs * 2 ** repetitions;
+        if (!request.repeatable || !isBroken(error) || !mayRepeatIn(pauseMs)) throw error;
+        await clock.sleep(pauseMs, signal);
+        continue;
+      }
       if (answer.status === 401 && !renewed && identity.renew()) {
         renewed = true;
         continue;
       }
       if (answer.status === 401) throw unauthorized(config, answer, renewed);
       const waitMs = waitBefore(answer, request.repeatable);
-      if (waitMs === undefined || repetitions >= maxRepetitions || clock.monotonic() + waitMs >= endsAt) return answer;
+      if (waitMs === undefined || !mayRepeatIn(waitMs)) return answer;
       await clock.sleep(waitMs, signal);
     }
   };

@@ -19,6 +19,8 @@ export interface LocalWorld extends AsyncDisposable {
   readonly state: string;
   /** What all that were started wrote to standard error. */
   readonly log: readonly string[];
+  /** Calls `listener` with every further line of the log, until it answers true. */
+  watchLog(listener: (line: string) => boolean): void;
   /** Starts it; with the ports of the last time. */
   start(...args: readonly string[]): Promise<SpawnedLocal>;
   cluster(local: Pick<SpawnedLocal, "kubeconfig">): Promise<Cluster>;
@@ -33,14 +35,21 @@ export async function localWorld(): Promise<LocalWorld> {
   const started: SpawnedLocal[] = [];
   const log: string[] = [];
   const clusters: { close(): void }[] = [];
+  let listening: ((line: string) => boolean) | undefined;
   return {
     folder,
     state,
     log,
     async start(...args) {
-      const local = await spawnLocal(["--state", state, ...args], signal, (line) => log.push(line));
+      const local = await spawnLocal(["--state", state, ...args], signal, (line) => {
+        log.push(line);
+        if (listening?.(line) === true) listening = undefined;
+      });
       started.push(local);
       return local;
+    },
+    watchLog: (listener) => {
+      listening = listener;
     },
     async cluster({ kubeconfig }) {
       const config = await readKubeconfig({ file: kubeconfig, env: {}, homeDir: homedir() });

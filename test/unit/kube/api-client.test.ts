@@ -130,6 +130,21 @@ describe("requests to an API server", () => {
     client.close();
   });
 
+  test.each([
+    { name: "repeatable", repeatable: true, requests: 3, outcome: 200 },
+    { name: "not repeatable", repeatable: false, requests: 1, outcome: "Unreachable" },
+  ])("whose connection breaks are sent $requests times where they are $name", async (row) => {
+    let count = 0;
+    await using api = await fakeApi((_, response) => {
+      if (++count < 3) response.destroy();
+      else sendJson(response, 200, {});
+    });
+    const client = apiClient(configOf(api.url), apiDeps);
+    expect(await outcomeOf(client.send({ ...read, repeatable: row.repeatable }, signal))).toBe(row.outcome);
+    expect(count).toBe(row.requests);
+    client.close();
+  });
+
   test("that are to wait longer than they may are given up at once, saying for how long", async () => {
     await using api = await fakeApi((_, response) => {
       sendJson(

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from "node:http";
+
+/** What becomes of one request. `lost`: it is served, but its answer never arrives. */
+export type Treatment = "drop" | "forward" | "lost" | "throttle";
+
+export interface UnreliableProxy extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+}
+
+/** Stands between a client and an HTTP server, and treats every request as it is told. Counts from 1. */
+export async function unreliableProxy(target: string, treat: (count: number) => Treatment): Promise<UnreliableProxy> {
+  let count = 0;
+  const server = createServer((request, response) => {
+    const treatment = treat(++count);
+    switch (treatment) {
+      case "drop":
+        request.destroy();
+        return;
+      case "throttle":
+        request.resume();
+        response.writeHead(429, { "retry-after": "1" }).end();
+        return;
+      case "forward":
+      case "lost":
+        forward(request, response, target, treatment === "lost");
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function forward(request: IncomingMessage, response: ServerResponse, target: string, isLost: boolean): void {
+  const { method, headers, url = "/" } = request;
+  const onward = sendRequest(new URL(url, target), { method, headers }, (answer) => {
+    if (isLost) {
+      answer.destroy();
+      response.destroy();
+      return;
+    }
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
+  onward.on("error", () => response.destroy());
+  response.on("close", () => onward.destroy());
+  request.pipe(onward);
+}
