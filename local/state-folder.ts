@@ -5,6 +5,7 @@ import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import { Secret } from "../lib/core/secret.ts";
 import { type FolderLock, lockFolder } from "./lock-folder.ts";
+import { makeFolder } from "./make-folder.ts";
 import { removeUnfinishedArtifacts } from "./state/artifact-files.ts";
 import { openStateDatabase, type StateDatabase } from "./state/state-database.ts";
 
@@ -36,7 +37,7 @@ export interface StateFolder {
 export async function openStateFolder(folder: string, clock: Clock, signal: AbortSignal): Promise<StateFolder> {
   const path = resolve(folder);
   await writable(path, async () => {
-    await mkdir(path, { recursive: true });
+    await makeFolder(path);
     await checkLayout(path);
     // Its files hold what clusters and registries hold, and the credentials of the embedded ones.
     await chmod(path, 0o700);
