@@ -54,6 +54,14 @@ export function errorOfStatus(status: JsonObject, httpStatus: number, retryAfter
   });
 }
 
+/** The error without the values that an apply of fields of the wrong type quotes, for an object whose values nobody may read. */
+export function withoutQuotedValues(error: ApiError): ApiError {
+  const message = error.message.replaceAll(/(valueUnstructured\{Value:).*/g, "$1*****}");
+  if (message === error.message) return error;
+  const { code, reason, causes, retryAfterMs } = error;
+  return new ApiError({ code, reason, message, causes, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+}
+
 /** Whether a 404 says that this one object is not there, rather than that its kind, its version or its namespace is not. */
 export function isObjectMissing(answer: Answer, name: string, plural: string): boolean {
   if (answer.status !== 404) return false;

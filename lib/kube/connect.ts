@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { refOf } from "../core/manifest.ts";
 import { formatApiVersion, type VersionedRef } from "../core/object-ref.ts";
 import { ApiError, type Cluster, type Patch, type Resource } from "../core/ports/cluster.ts";
-import { errorOf, isObjectMissing, jsonOf, namesAnObject, warningsOf } from "./api-answer.ts";
+import { errorOf, isObjectMissing, jsonOf, namesAnObject, warningsOf, withoutQuotedValues } from "./api-answer.ts";
 import { type ApiClient, type ApiDeps, type ApiRequest, apiClient } from "./api-client.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { type Discovery, discovery } from "./discovery.ts";
@@ -139,7 +139,8 @@ async function write(
 /** The answer, if it says success. A path that is not there means that what we know of the server's kinds is old. */
 function accepted(answer: Answer, resource: Resource, kinds: Discovery): Answer {
   if (answer.status >= 200 && answer.status <= 299) return answer;
-  const error = errorOf(answer);
+  const error =
+    resource.group === "" && resource.kind === "Secret" ? withoutQuotedValues(errorOf(answer)) : errorOf(answer);
   if (answer.status !== 404 || namesAnObject(answer)) throw error;
   kinds.forget();
   const message = `no matches for kind "${resource.kind}" in version "${formatApiVersion(resource)}": ${error.message}`;

@@ -47,8 +47,28 @@ function assertNamed(object: JsonObject): void {
 }
 
 function undecodable(object: JsonObject): Failure {
-  const text = (goYamlText(object) ?? JSON.stringify(object)).slice(0, 2_000);
+  const shown = withoutSecretValues(object);
+  const text = (goYamlText(shown) ?? JSON.stringify(shown)).slice(0, 2_000);
   return new Failure("BuildFailed", `failed to decode Kubernetes apiVersion, kind and name from: ${text}`);
+}
+
+/** The object as a status and an event may quote it: without the values of a Secret, or of what may have been meant as one. */
+function withoutSecretValues(object: JsonObject): JsonObject {
+  const { kind, items = null } = object;
+  const isOther = isText(kind) && kind !== "Secret";
+  const fields = Object.entries(object).map(([name, value]): readonly [string, Json] => {
+    const isSecret = !isOther && (name === "data" || name === "stringData");
+    return [name, isSecret ? hiddenValues(value) : value];
+  });
+  return {
+    ...Object.fromEntries(fields),
+    ...(isList(items) && { items: items.map((item) => (isJsonObject(item) ? withoutSecretValues(item) : item)) }),
+  };
+}
+
+function hiddenValues(value: Json): Json {
+  const hidden = "*****";
+  return isJsonObject(value) ? Object.fromEntries(Object.keys(value).map((key) => [key, hidden])) : hidden;
 }
 
 function expandList(object: JsonObject): readonly JsonObject[] {

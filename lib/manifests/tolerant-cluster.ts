@@ -1,3 +1,4 @@
+import { messageOf } from "../core/failure.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { parseApiVersion } from "../core/object-ref.ts";
@@ -30,7 +31,7 @@ export function tolerantCluster(cluster: Cluster, log: Log): Cluster {
             kind,
             namespace,
             name,
-            left: messageLeft(error),
+            left: messageOf(error),
           });
           current = less;
         }
@@ -46,10 +47,6 @@ function tolerated(manifest: Manifest, error: unknown): Manifest | undefined {
   return less === undefined
     ? undefined
     : { ...less, apiVersion: manifest.apiVersion, kind: manifest.kind, metadata: manifest.metadata };
-}
-
-function messageLeft(error: unknown): string {
-  return error instanceof Error ? error.message : "";
 }
 
 const builtInGroups =

@@ -139,6 +139,29 @@ describe("discovery of the cluster adapter", () => {
   });
 });
 
+test("the values of a Secret with fields of the wrong type are in no error", async () => {
+  const said = "failed to create typed patch object (n/a; /v1, Kind=Secret): .stringData.pin: expected string, got ";
+  await using api = await fakeApi((request, response) => {
+    if (request.method !== "GET") {
+      const message = `${said}&value.valueUnstructured{Value:12345}`;
+      sendJson(response, 500, { kind: "Status", code: 500, message });
+      return;
+    }
+    sendDiscovery(request, response, { resource: "secrets", kind: "Secret" });
+  });
+  const cluster = connect(configOf(api.url), apiDeps);
+  const secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "a", namespace: "n" },
+    stringData: { pin: 12345 },
+  };
+  await expect(cluster.apply(secret, { manager: "m", force: true }, signal)).rejects.toThrow(
+    `${said}&value.valueUnstructured{Value:*****}`,
+  );
+  cluster.close();
+});
+
 describe("watches of the cluster adapter", () => {
   const event = (type: string, name: string, resourceVersion: string) =>
     `${JSON.stringify({ type, object: configMapOf(name, resourceVersion) })}\n`;

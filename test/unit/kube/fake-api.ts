@@ -57,12 +57,14 @@ export function sendJson(
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-/** What aggregated discovery tells of ConfigMaps alone. */
-export function sendDiscovery(request: IncomingMessage, response: ServerResponse): boolean {
+/** What aggregated discovery tells of one kind of the core group alone. */
+export function sendDiscovery(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { resource, kind } = { resource: "configmaps", kind: "ConfigMap" },
+): boolean {
   if (request.url !== "/api" && request.url !== "/apis") return false;
-  const resources = [
-    { resource: "configmaps", scope: "Namespaced", verbs: ["get"], responseKind: { version: "v1", kind: "ConfigMap" } },
-  ];
+  const resources = [{ resource, scope: "Namespaced", verbs: ["get"], responseKind: { version: "v1", kind } }];
   const core = { metadata: { name: "" }, versions: [{ version: "v1", resources }] };
   sendJson(response, 200, { kind: "APIGroupDiscoveryList", items: request.url === "/api" ? [core] : [] });
   return true;

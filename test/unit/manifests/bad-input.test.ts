@@ -90,6 +90,12 @@ describe("bad input gets one clear message", () => {
       message:
         "BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: kind: ConfigMap\nmetadata:\n  name: a\n",
     },
+    {
+      name: "a Secret without apiVersion, whose values are not told on",
+      text: "kind: Secret\nmetadata:\n  name: a\ndata:\n  pin: aHVudGVyMg==\nstringData:\n  word: hunter2\n",
+      message:
+        "BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: data:\n  pin: '*****'\nkind: Secret\nmetadata:\n  name: a\nstringData:\n  word: '*****'\n",
+    },
   ])("$name", async ({ text, message }) => {
     expect(await failureOf({ "a.yaml": text, "b.yaml": configMap("other") })).toBe(message);
   });
