@@ -1,22 +1,10 @@
-import { z } from "zod";
-import type { History } from "../../lib/core/ports/history.ts";
+import { type History, HistoryRecord } from "../../lib/core/ports/history.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
 import { textColumn } from "./columns.ts";
 import type { StateDatabase } from "./state-database.ts";
 
 /** Records kept of one object: the newest. */
 const maxRecords = 100;
-
-const StoredRecord = z.strictObject({
-  at: z.number(),
-  revision: z.string(),
-  outcome: z.string(),
-  durationMs: z.number(),
-  created: z.number(),
-  configured: z.number(),
-  unchanged: z.number(),
-  deleted: z.number(),
-});
 
 export function sqliteHistory({ connection, transaction }: StateDatabase): History {
   const insert = connection.prepare("INSERT INTO history (key, record) VALUES (?, ?)");
@@ -37,7 +25,7 @@ export function sqliteHistory({ connection, transaction }: StateDatabase): Histo
     async latest(key, limit, signal) {
       signal.throwIfAborted();
       const rows = select.all(formatWorkKey(key), limit);
-      return rows.map((row) => StoredRecord.parse(JSON.parse(textColumn(row, "record"))));
+      return rows.map((row) => HistoryRecord.parse(JSON.parse(textColumn(row, "record"))));
     },
   };
 }

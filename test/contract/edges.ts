@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { mapLimit } from "../../lib/core/map-limit.ts";
 import { keyOf, never, type OpenState, type StateBackEnd } from "./state-back-end.ts";
 
 export function edgesContract(name: string, open: OpenState): void {
@@ -56,9 +57,8 @@ export function edgesContract(name: string, open: OpenState): void {
     });
 
     test("a thousand listeners of one thing are all heard of", async () => {
-      for (let number = 0; number < 1_000; number++) {
-        await state.edges.listen(keyOf(`app-${number}`), ["src#a"], never);
-      }
+      const keys = Array.from({ length: 1_000 }, (_, number) => keyOf(`app-${number}`));
+      await mapLimit(keys, 16, (key, stop) => state.edges.listen(key, ["src#a"], stop), never);
       expect(await state.edges.listeners("src#a", never)).toHaveLength(1_000);
     });
   });

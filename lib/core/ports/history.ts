@@ -1,17 +1,19 @@
+import { z } from "zod";
 import type { WorkKey } from "../work-key.ts";
 
 /** One finished reconcile, for people and dashboards; nothing is ever decided by it. */
-export interface HistoryRecord {
+export const HistoryRecord = z.strictObject({
   /** Wall time of the end, milliseconds since 1970. */
-  readonly at: number;
-  readonly revision: string;
-  readonly outcome: string;
-  readonly durationMs: number;
-  readonly created: number;
-  readonly configured: number;
-  readonly unchanged: number;
-  readonly deleted: number;
-}
+  at: z.number(),
+  revision: z.string(),
+  outcome: z.string(),
+  durationMs: z.number(),
+  created: z.number(),
+  configured: z.number(),
+  unchanged: z.number(),
+  deleted: z.number(),
+});
+export type HistoryRecord = Readonly<z.infer<typeof HistoryRecord>>;
 
 export interface History {
   append(key: WorkKey, record: HistoryRecord, signal: AbortSignal): Promise<void>;

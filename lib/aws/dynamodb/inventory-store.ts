@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto";
+import type { TransactWriteItem } from "@aws-sdk/client-dynamodb";
+import { arrangePages, entriesOfPages } from "../../apply/page-text.ts";
+import type { Fence } from "../../core/ports/fence.ts";
+import type { InventoryEntry, InventoryStore } from "../../core/ports/inventory-store.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
+import { keyOf } from "./attributes.ts";
+import { batchGet } from "./batch-get.ts";
+import { fencedWrites } from "./fenced-writes.ts";
+import { collectPages, type PagesOf, readPages, writePages } from "./inventory-page-rows.ts";
+import {
+  type InventoryPointer,
+  inlineContent,
+  ownerName,
+  pointerAttributes,
+  pointerOf,
+  pointerSortKey,
+} from "./inventory-pointer.ts";
+import type { KnownInventory, Recollection } from "./recollection.ts";
+import { objectPartition } from "./row-keys.ts";
+import type { StateTable } from "./state-table.ts";
+
+/** A page that is missing was collected since its pointer was read; a pointer that moved is an earlier write of ours that came late. */
+const maxTries = 4;
+
+/**
+ * Inventories: a pointer that is swapped under the fence, and pages that are written before it under names of their own, so
+ * that whoever reads finds the old or the new and a writer that dies between leaves what the next one removes.
+ */
+export function dynamodbInventoryStore(table: StateTable, recollection: Recollection): InventoryStore {
+  const place = (owner: string, { key }: Fence): PagesOf => ({ partition: objectPartition(key), owner });
+
+  const readPointer = async (owner: string, { key }: Fence, signal: AbortSignal): Promise<KnownInventory> => {
+    const pointerKey = { pk: objectPartition(key), sk: pointerSortKey(owner) };
+    const [row] = await batchGet(table, [pointerKey], signal);
+    return row === undefined ? "none" : { pointer: pointerOf(row) };
+  };
+
+  /** The inventory with its texts. */
+  const read = async (owner: string, fence: Fence, signal: AbortSignal): Promise<Read> => {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const known = recollection.inventoryOf(owner, fence) ?? (await readPointer(owner, fence, signal));
+      if (known === "none") return { texts: undefined };
+      const texts = known.texts ?? (await readPages(table, place(owner, fence), known.pointer, signal));
+      if (texts !== undefined) {
+        recollection.sawInventory(owner, fence, { pointer: known.pointer, texts });
+        return { pointer: known.pointer, texts };
+      }
+      recollection.sawInventory(owner, fence, undefined);
+    }
+    throw new Error(`pages of the inventory of ${formatWorkKey(fence.key)} are missing from table ${table.name}`);
+  };
+
+  /** Puts the pointer in the place of the one that was read; false where that is another by now. */
+  const swap = async (
+    owner: string,
+    before: InventoryPointer | undefined,
+    after: InventoryPointer | undefined,
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const write = pointerWrite(table, objectPartition(fence.key), owner, before, after);
+    const mark = { attribute: "inventory", value: after?.generation ?? "removed" };
+    // Whatever becomes of this, what was known is no longer sure.
+    recollection.sawInventory(owner, fence, undefined);
+    return (await fencedWrites(table, fence, [write], signal, mark)).length === 0;
+  };
+
+  const trySave = async (
+    owner: string,
+    entries: readonly InventoryEntry[],
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const { pointer: before, texts: textsBefore = [] } = await read(owner, fence, signal);
+    const texts = arrangePages(entries, textsBefore);
+    if (before !== undefined && isSame(texts, textsBefore)) return true;
+    const generation = `${fence.token}-${randomUUID()}`;
+    const content = inlineContent(texts) ?? {
+      kind: "pages",
+      generations: await writePages(table, place(owner, fence), generation, { texts, textsBefore, before }, signal),
+    };
+    const after: InventoryPointer = { generation, content };
+    if (!(await swap(owner, before, after, fence, signal))) return false;
+    recollection.sawInventory(owner, fence, { pointer: after, texts });
+    await collectPages(table, place(owner, fence), before, after, signal);
+    return true;
+  };
+
+  const tryRemove = async (owner: string, fence: Fence, signal: AbortSignal): Promise<boolean> => {
+    const known = await readPointer(owner, fence, signal);
+    if (known === "none") return true;
+    if (!(await swap(owner, known.pointer, undefined, fence, signal))) return false;
+    await collectPages(table, place(owner, fence), known.pointer, undefined, signal);
+    return true;
+  };
+
+  const insist = async (attempt: () => Promise<boolean>, { key }: Fence): Promise<void> => {
+    for (let tries = 0; tries < maxTries; tries++) {
+      if (await attempt()) return;
+    }
+    throw new Error(`the inventory of ${formatWorkKey(key)} is changed by somebody without its lease`);
+  };
+
+  return {
+    async load(owner, fence, signal) {
+      const { texts } = await read(ownerName(owner), fence, signal);
+      return texts === undefined ? undefined : entriesOfPages(texts);
+    },
+    save: (owner, entries, fence, signal) => insist(() => trySave(ownerName(owner), entries, fence, signal), fence),
+    remove: (owner, fence, signal) => insist(() => tryRemove(ownerName(owner), fence, signal), fence),
+  };
+}
+
+interface Read {
+  readonly pointer?: InventoryPointer;
+  /** Undefined where nothing was saved. */
+  readonly texts: readonly string[] | undefined;
+}
+
+function isSame(texts: readonly string[], before: readonly string[]): boolean {
+  return texts.length === before.length && texts.every((text, page) => text === before[page]);
+}
+
+function pointerWrite(
+  { name: TableName }: StateTable,
+  partition: string,
+  owner: string,
+  before: InventoryPointer | undefined,
+  after: InventoryPointer | undefined,
+): TransactWriteItem {
+  const key = keyOf({ pk: partition, sk: pointerSortKey(owner) });
+  const condition =
+    before === undefined
+      ? { ConditionExpression: "attribute_not_exists(pk)" }
+      : {
+          ConditionExpression: "generation = :before",
+          ExpressionAttributeValues: { ":before": { S: before.generation } },
+        };
+  if (after === undefined) return { Delete: { TableName, Key: key, ...condition } };
+  return { Put: { TableName, Item: { ...key, ...pointerAttributes(after) }, ...condition } };
+}
