@@ -1,9 +1,9 @@
+import { ownerSelector } from "../api/owner-labels.ts";
 import { refOf } from "../core/manifest.ts";
 import { mapLimit } from "../core/map-limit.ts";
 import type { ObjectRef, VersionedRef } from "../core/object-ref.ts";
 import { ApiError, type Cluster, type PartialObject, type Resource } from "../core/ports/cluster.ts";
 import { formatEntryId } from "./entry-id.ts";
-import { ownerLabels } from "./opt-outs.ts";
 
 /** The metadata of everything in the cluster that carries an owner's labels, by entry id. */
 export type LiveObjects = ReadonlyMap<string, PartialObject>;
@@ -41,9 +41,7 @@ async function listKind(
   const { group, version, kind } = resource;
   const namespaces = new Set(sameKind.map(({ ref }) => ref.namespace));
   const [only] = namespaces;
-  const labelSelector = Object.entries(ownerLabels(owner))
-    .map(([key, value]) => `${key}=${value}`)
-    .join(",");
+  const labelSelector = ownerSelector(owner);
   const within = resource.namespaced && namespaces.size === 1 && only !== undefined ? { namespace: only } : {};
   try {
     return await cluster.listMetadata({ group, version, kind, labelSelector, ...within }, signal);

@@ -1,12 +1,12 @@
+import { kustomizeGroup } from "../api/names.ts";
+import { ownerLabels } from "../api/owner-labels.ts";
 import type { Metadata } from "../core/manifest.ts";
-
-const domain = "kustomize.toolkit.fluxcd.io";
 
 type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
 
 /** Whether a label or annotation of Flux's domain has this value, in any case of letters (reference 1.6). */
 function marked(metadata: Marked, key: string, value: string): boolean {
-  const name = `${domain}/${key}`;
+  const name = `${kustomizeGroup}/${key}`;
   const says = (text: string | undefined) => text?.toLowerCase() === value.toLowerCase();
   return says(metadata?.labels?.[name]) || says(metadata?.annotations?.[name]);
 }
@@ -34,11 +34,6 @@ export function isForced(metadata: Marked): boolean {
 /** Kept when it is no longer wanted; said on the live object. */
 export function isKept(live: Marked): boolean {
   return marked(live, "prune", "disabled") || isUnmanaged(live);
-}
-
-/** The labels that say whose object it is; prune deletes only what carries both. */
-export function ownerLabels({ name, namespace }: { name: string; namespace: string }): Record<string, string> {
-  return { [`${domain}/name`]: name, [`${domain}/namespace`]: namespace };
 }
 
 /** Whether the owner labels name this owner. */

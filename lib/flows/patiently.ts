@@ -1,12 +1,11 @@
 import { z } from "zod";
+import { backOffMs } from "../core/back-off.ts";
 import { messageOf } from "../core/failure.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Flow } from "../core/run.ts";
 
 const Patience = z.object({ outages: z.number().int().min(0) });
-const firstDelayMs = 750;
-const maxDelayMs = 15 * 60_000;
 
 /**
  * The flow, made to outlast a cluster that does not answer, throttles or forbids for a while: such a run is tried again
@@ -21,7 +20,7 @@ export function patiently(flow: Flow, log: Log): Flow {
       if (!(error instanceof ApiError) || isOurs(error)) throw error;
       const parsed = Patience.safeParse(run.memo ?? {});
       const outages = parsed.success ? parsed.data.outages : 0;
-      const dueInMs = Math.min(firstDelayMs * 2 ** outages, maxDelayMs);
+      const dueInMs = backOffMs(outages);
       log.warn("the cluster kept a run from its end, trying again", { key: run.key, dueInMs, error: messageOf(error) });
       return { outcome: "unreachable", dueInMs, memo: { ...run.memo, outages: outages + 1 } };
     }

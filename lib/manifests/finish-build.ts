@@ -1,3 +1,5 @@
+import { kustomizeGroup } from "../api/names.ts";
+import { ownerLabels } from "../api/owner-labels.ts";
 import { Failure } from "../core/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Manifest } from "../core/manifest.ts";
@@ -13,11 +15,7 @@ export interface Owner {
   readonly namespace: string;
 }
 
-const ownerLabels = {
-  name: "kustomize.toolkit.fluxcd.io/name",
-  namespace: "kustomize.toolkit.fluxcd.io/namespace",
-} as const;
-const decryptAnnotation = "kustomize.toolkit.fluxcd.io/decrypt";
+const decryptAnnotation = `${kustomizeGroup}/decrypt`;
 
 /** What Flux does between build and apply (reference 3.12): checks, lists expanded, owner labels, normalisation, common metadata. */
 export function finishBuild(
@@ -26,7 +24,7 @@ export function finishBuild(
   common: BuildSpec["commonMetadata"] = {},
 ): Manifest[] {
   for (const object of objects) assertNamed(object);
-  const labels = { [ownerLabels.name]: owner.name, [ownerLabels.namespace]: owner.namespace };
+  const labels = ownerLabels(owner);
   return objects
     .flatMap(expandList)
     .filter((object) => isManifest(object) && !isKustomization(object))

@@ -23,8 +23,8 @@ export interface Changed<Outcome> {
 
 /**
  * Reads an item, lets `decide` say what becomes of it, and writes that where the item is still the one that was read;
- * else does it all again. `decide` is called once per try; `inDoubt`
- * tells it that an earlier try to write gave no answer, so that what it is given may be of this call's own making. Throws after several faults in a row, or the signal's reason.
+ * else does it all again. `decide` is called once per try; `inDoubt` tells it that an earlier try to write gave no answer,
+ * so that what it is given may be of this call's own making. Throws after several faults, or the signal's reason.
  * @param known the item as last seen, to spare the first read.
  */
 export async function changeItem<Outcome>(

@@ -1,3 +1,5 @@
+import { backOffMs } from "../core/back-off.ts";
+
 /**
  * How long a lease lives after its last renewal, as measured by the delay of a message in the queue and never by a wall
  * clock. Also the visibility of the message that a run was woken by.
@@ -22,7 +24,7 @@ export const maxAnnouncements = 3;
 /** How often it is checked whether the input of a parked object is still the same, should every hint of its change be lost. */
 export const recheckMs = 3_600_000;
 
-/** The wait after so many attempts, as controller-runtime has it under Flux: 750 ms, doubling, at most 15 minutes. */
+/** The wait after so many attempts. */
 export function backoffMs(attempts: number): number {
-  return Math.min(750 * 2 ** Math.max(0, attempts - 1), 900_000);
+  return backOffMs(Math.max(0, attempts - 1));
 }

@@ -1,7 +1,6 @@
 import { applyAll } from "../../apply/apply-all.ts";
 import type { AppliedObject } from "../../apply/apply-object.ts";
 import { type DesiredObject, desiredObjects } from "../../apply/desired-objects.ts";
-import { parseEntryId } from "../../apply/entry-id.ts";
 import { type LiveObjects, liveObjects } from "../../apply/live-objects.ts";
 import { inventoryAhead, withApplied } from "../../apply/next-inventory.ts";
 import { changesAnything } from "../../apply/plan.ts";
@@ -10,11 +9,11 @@ import type { Pruned } from "../../apply/prune.ts";
 import { equal } from "../../core/equal.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Manifest } from "../../core/manifest.ts";
-import { mapLimit } from "../../core/map-limit.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { inventoryOf } from "./inventory-of.ts";
 import { pruneEntries } from "./prune-entries.ts";
+import { type ServedRef, servedRefs } from "./served-refs.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** What the cluster looks like after plan, apply and prune. */
@@ -93,20 +92,15 @@ function lines(texts: readonly string[]): string {
 }
 
 /** The kinds and namespaces of all that is wanted or owned; what is served no more has no objects to list. */
-async function refsToList(desired: readonly DesiredObject[], inventory: readonly InventoryEntry[], of: SubjectOfRun) {
-  const wanted = new Map(desired.map(({ id, ref, resource }) => [id, { ref, resource }]));
-  const owned = inventory
-    .filter(({ id, state }) => state !== "retained" && !wanted.has(id))
-    .map(({ id }) => parseEntryId(id));
-  const resolved = await mapLimit(
-    owned,
-    8,
-    async (ref, stop) => ({ ref, resource: await of.cluster.resource({ group: ref.group, kind: ref.kind }, stop) }),
-    of.run.signal,
-  );
-  return [...wanted.values(), ...resolved].flatMap(({ ref, resource }) =>
-    resource === undefined ? [] : [{ ref, resource }],
-  );
+async function refsToList(
+  desired: readonly DesiredObject[],
+  inventory: readonly InventoryEntry[],
+  of: SubjectOfRun,
+): Promise<readonly ServedRef[]> {
+  const ids = new Set(desired.map(({ id }) => id));
+  const wanted = desired.flatMap(({ ref, resource }) => (resource === undefined ? [] : [{ ref, resource }]));
+  const owned = inventory.filter(({ id, state }) => state !== "retained" && !ids.has(id));
+  return [...wanted, ...(await servedRefs(owned, of))];
 }
 
 /** Writes old and planned entries, then claims what is new: a run killed later leaves nothing that cannot be found. */

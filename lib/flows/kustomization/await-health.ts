@@ -1,5 +1,5 @@
 import { effectiveTimeoutMs } from "../../api/kustomization.ts";
-import { ownerLabels } from "../../apply/opt-outs.ts";
+import { ownerSelector } from "../../api/owner-labels.ts";
 import { lookAFewTimes } from "../../apply/poll.ts";
 import { checkHealth, type HealthTarget, type Verdict, verdict } from "../../health/check-health.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
@@ -25,7 +25,7 @@ export async function awaitHealth(
   beforeWaiting: () => Promise<void>,
 ): Promise<HealthOutcome> {
   const { cluster, deps, kustomization, run } = of;
-  const labelSelector = kustomization.spec.wait ? selectorOf(of) : undefined;
+  const labelSelector = kustomization.spec.wait ? ownerSelector(of) : undefined;
   const look = async (): Promise<Verdict> => {
     const now = deps.clock.now();
     const selector = labelSelector === undefined ? {} : { labelSelector };
@@ -43,10 +43,4 @@ export async function awaitHealth(
   const last: Verdict = seen ?? { kind: "healthy" };
   const isOver = deps.clock.now() - wait.since >= effectiveTimeoutMs(kustomization.spec);
   return last.kind === "waiting" && isOver ? { ...last, kind: "timedOut" } : last;
-}
-
-function selectorOf(of: SubjectOfRun): string {
-  return Object.entries(ownerLabels(of))
-    .map(([key, value]) => `${key}=${value}`)
-    .join(",");
 }

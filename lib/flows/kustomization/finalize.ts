@@ -5,6 +5,7 @@ import { parseEntryId } from "../../apply/entry-id.ts";
 import { liveObjects } from "../../apply/live-objects.ts";
 import { lookAFewTimes } from "../../apply/poll.ts";
 import type { Pruned } from "../../apply/prune.ts";
+import { backOffMs } from "../../core/back-off.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { mapLimit } from "../../core/map-limit.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
@@ -13,8 +14,9 @@ import type { FlowResult } from "../../core/run.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { revisionAnnotations } from "./annotations.ts";
 import { inventoryOf } from "./inventory-of.ts";
-import { backOffMs, type Memo } from "./memo.ts";
+import type { Memo } from "./memo.ts";
 import { pruneEntries, pruneLines } from "./prune-entries.ts";
+import { servedRefs } from "./served-refs.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** Between two looks at objects that are still terminating: Flux's own poll. */
@@ -66,14 +68,7 @@ export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult
 async function pruneAll(inventory: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Pruned[]> {
   const { cluster, deps, owner, run } = of;
   const entries = inventory.filter(({ state }) => state !== "retained");
-  const refs = await mapLimit(
-    entries.map(({ id }) => parseEntryId(id)),
-    8,
-    async (ref, stop) => ({ ref, resource: await cluster.resource({ group: ref.group, kind: ref.kind }, stop) }),
-    run.signal,
-  );
-  const served = refs.flatMap(({ ref, resource }) => (resource === undefined ? [] : [{ ref, resource }]));
-  const live = await liveObjects(served, of, cluster, run.signal);
+  const live = await liveObjects(await servedRefs(entries, of), of, cluster, run.signal);
   const { pruned, inventory: left } = await pruneEntries(entries, inventory, live, of);
   await deps.inventories.save(owner, left, run.fence, run.signal);
   const lines = pruneLines(pruned);

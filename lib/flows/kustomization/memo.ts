@@ -35,8 +35,3 @@ export function readMemo(memo: JsonObject | undefined): Memo {
 export function nextLookMs(looks: number): number {
   return [1_000, 2_000, 3_000][looks] ?? 5_000;
 }
-
-/** 750 ms, doubling with every failure in a row, up to 15 minutes: Flux's back-off. */
-export function backOffMs(failures: number): number {
-  return Math.min(750 * 2 ** failures, 15 * 60_000);
-}

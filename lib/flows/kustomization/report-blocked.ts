@@ -1,8 +1,9 @@
 import { retryIntervalMs } from "../../api/kustomization.ts";
+import { backOffMs } from "../../core/back-off.ts";
 import type { Retry } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { handled, withConditions, withoutConditions } from "./end-of-run.ts";
-import { backOffMs, readMemo } from "./memo.ts";
+import { readMemo } from "./memo.ts";
 import type { Blocked } from "./outcome.ts";
 import { requeueDependencyMs } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";

@@ -3,6 +3,7 @@ import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
+import { spreadInterval } from "../spread-interval.ts";
 import type { AppliedRevision } from "./apply-revision.ts";
 import { type Attempt, attempted, elapsedText } from "./attempt.ts";
 import { readyEdge } from "./check-dependencies.ts";
@@ -22,9 +23,6 @@ export interface Success {
   readonly health: string | undefined;
 }
 
-/** Spread over which many objects with one interval run again: Flux's 5 percent. */
-const jitterShare = 0.05;
-
 /** Says that the revision is in the cluster, wakes whoever waited for that, and answers when to look again. */
 export async function reportSuccess(success: Success, attempt: Attempt): Promise<FlowResult> {
   const { of, source, annotations } = attempt;
@@ -40,8 +38,8 @@ export async function reportSuccess(success: Success, attempt: Attempt): Promise
   const metadata = { ...annotations, "kustomize.toolkit.fluxcd.io/commit_status": "update" };
   await of.tell({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations: metadata });
   await remember(success, attempt);
-  const spread = 1 - jitterShare + 2 * jitterShare * of.deps.jitter();
-  return { outcome: "applied", dueInMs: interval === 0 ? undefined : interval * spread, memo: { failures: 0 } };
+  const dueInMs = interval === 0 ? undefined : spreadInterval(interval, of.deps.jitter());
+  return { outcome: "applied", dueInMs, memo: { failures: 0 } };
 }
 
 function successStatus({ built, status, health }: Success, attempt: Attempt): KustomizationStatus {

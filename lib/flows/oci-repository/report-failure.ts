@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { backOffMs } from "../../core/back-off.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { RegistryFault } from "../../sources/oci/registry-fault.ts";
-import { backOffMs } from "../kustomization/memo.ts";
 import { failed, isTold, stalled } from "./stages.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 

@@ -5,12 +5,10 @@ import type { FlowResult } from "../../core/run.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { annotations } from "../../sources/oci/media-types.ts";
 import type { Resolved } from "../../sources/oci/resolve.ts";
+import { spreadInterval } from "../spread-interval.ts";
 import { stored, wasFailing } from "./stages.ts";
 import { artifactFolder } from "./store-artifact.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
-
-/** Flux's `--interval-jitter-percentage`: how far from its interval a run may be, either way. */
-const jitterShare = 0.05;
 
 /** The artifact of the present revision is stored: says so, tells of it if it is new, and wakes whoever is made from it. */
 export async function reportStored(
@@ -30,8 +28,7 @@ export async function reportStored(
   // After the status is written: whoever wakes must find the new revision. A run that ends here is made good by the sweep.
   if (isNews) await wakeListeners(of);
   if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);
-  const intervalMs = parseDuration(spec.interval);
-  const dueInMs = Math.round(intervalMs * (1 - jitterShare + 2 * jitterShare * deps.jitter()));
+  const dueInMs = spreadInterval(parseDuration(spec.interval), deps.jitter());
   return { outcome: isNews ? "stored" : "unchanged", dueInMs, memo: {}, seen: await seen(revision, of) };
 }
 

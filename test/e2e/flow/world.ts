@@ -1,6 +1,6 @@
 import { findCondition } from "../../../lib/api/condition.ts";
 import { parseKustomization } from "../../../lib/api/kustomization.ts";
-import { ownerLabels } from "../../../lib/apply/opt-outs.ts";
+import { ownerLabels } from "../../../lib/api/owner-labels.ts";
 import { type Digest, digestOf } from "../../../lib/core/digest.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
