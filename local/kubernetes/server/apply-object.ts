@@ -48,7 +48,7 @@ export function applyObject(cluster: Cluster, target: Target, body: Json, option
     hasStatus: hasStatus(resource),
     versions: versionsOf(cluster, resource),
   });
-  const object = canonical(merged.object, resource, metadata["namespace"]);
+  const object = canonical(withinScope(merged.object, resource), resource, metadata["namespace"]);
 
   if (kept === undefined || live === undefined) {
     checkUidOfAbsent(target, metadata["uid"]);
@@ -86,6 +86,12 @@ function appliedObject(document: Json, target: Target): ApiObject {
 function groupAndVersion(apiVersion: string): readonly [string, string] {
   const slash = apiVersion.indexOf("/");
   return slash < 0 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
+}
+
+/** A namespace on an object of a kind that has none is cleared, not refused. */
+function withinScope(object: ApiObject, resource: Resource): ApiObject {
+  const { namespace, ...metadata } = metadataOf(object);
+  return resource.namespaced || namespace === undefined ? object : { ...object, metadata };
 }
 
 function canonical(object: ApiObject, resource: Resource, namespace: Json | undefined): ApiObject {
