@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+
+const prefix = "/2018-06-01/runtime";
+
+export type InvocationResult =
+  | { readonly kind: "returned"; readonly payload: unknown }
+  /** The handler threw, or the bundle could not be loaded: what the runtime told of it. */
+  | { readonly kind: "failed"; readonly error: unknown }
+  /** The process ended or was ended; nobody knows what it did before. */
+  | { readonly kind: "lost"; readonly reason: string };
+
+interface Invocation {
+  readonly id: string;
+  readonly event: string;
+  readonly deadlineMs: number;
+  readonly settle: (result: InvocationResult) => void;
+}
+
+export interface RuntimeApi {
+  /** HOST:PORT, for AWS_LAMBDA_RUNTIME_API. */
+  readonly address: string;
+  readonly invoke: (event: unknown, timeoutMs: number) => Promise<InvocationResult>;
+  /** Ends every invocation that has not answered, since its process is no more. */
+  readonly lose: (reason: string) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Lambda's runtime API for one environment: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html */
+export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> {
+  const queued: Invocation[] = [];
+  const running = new Map<string, Invocation>();
+  let idle: ServerResponse | undefined;
+
+  const settle = (id: string, result: InvocationResult): void => {
+    running.get(id)?.settle(result);
+    running.delete(id);
+  };
+  const settleAll = (result: InvocationResult): void => {
+    for (const { settle: end } of [...queued.splice(0), ...running.values()]) end(result);
+    running.clear();
+    idle = undefined;
+  };
+  const handOut = (): void => {
+    const invocation = idle === undefined ? undefined : queued.shift();
+    if (idle === undefined || invocation === undefined) return;
+    running.set(invocation.id, invocation);
+    idle.setHeader("Lambda-Runtime-Aws-Request-Id", invocation.id);
+    idle.setHeader("Lambda-Runtime-Deadline-Ms", `${invocation.deadlineMs}`);
+    idle.setHeader("Lambda-Runtime-Invoked-Function-Arn", functionArn);
+    idle.end(invocation.event);
+    idle = undefined;
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url?.slice(prefix.length) ?? "";
+    if (path === "/invocation/next") {
+      idle = response;
+      handOut();
+      return;
+    }
+    const body: unknown = JSON.parse((await text(request)) || "null");
+    const [, id = "", what = ""] = /^\/invocation\/([^/]+)\/(response|error)$/.exec(path) ?? [];
+    if (path === "/init/error") settleAll({ kind: "failed", error: body });
+    else if (what === "response") settle(id, { kind: "returned", payload: body });
+    else if (what === "error") settle(id, { kind: "failed", error: body });
+    response.writeHead(path === "/init/error" || what !== "" ? 202 : 404).end();
+  };
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.writeHead(400).end());
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") throw new Error("a server on loopback has no port");
+  return {
+    address: `127.0.0.1:${bound.port}`,
+    invoke: (event, timeoutMs) =>
+      new Promise((resolve) => {
+        const deadlineMs = Date.now() + timeoutMs;
+        queued.push({ id: randomUUID(), event: JSON.stringify(event), deadlineMs, settle: resolve });
+        handOut();
+      }),
+    lose: (reason) => settleAll({ kind: "lost", reason }),
+    close: async () => {
+      settleAll({ kind: "lost", reason: "closed" });
+      const closed = once(server.close(), "close");
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
