@@ -3,6 +3,7 @@ import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
 import { holdsLease } from "../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
 import { parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
+import { checkWhole } from "../check-whole.ts";
 import { textColumn } from "./columns.ts";
 import { schema } from "./schema.ts";
 
@@ -64,9 +65,4 @@ function stateDatabase(connection: DatabaseSync): StateDatabase {
       }),
     close: () => connection.close(),
   };
-}
-
-function checkWhole(connection: DatabaseSync): void {
-  const found = connection.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
-  if (found !== "ok") throw new Error(String(found));
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { messageOf } from "../../../lib/core/failure.ts";
+import { checkWhole } from "../../check-whole.ts";
 
 const layoutVersion = 1;
 
@@ -19,6 +20,7 @@ export function openDatabase(stateFolder: string): DatabaseSync {
     mkdirSync(stateFolder, { recursive: true });
     const database = new DatabaseSync(file);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000;");
+    checkWhole(database);
     const found = database.prepare("PRAGMA user_version").get()?.["user_version"];
     if (typeof found === "number" && found > layoutVersion) {
       database.close();
