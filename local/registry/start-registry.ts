@@ -69,11 +69,12 @@ interface Parts {
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, parts: Parts, log: Log): Promise<void> {
-  const url = new URL(request.url ?? "/", "http://registry");
+  // Joined and not resolved: by itself a target such as `//` would be read as a host.
+  const url = new URL(`http://registry${request.url?.startsWith("/") === true ? request.url : "/"}`);
   const exchange: Exchange = { request, response, method: request.method ?? "GET", query: url.searchParams };
   response.setHeader("docker-distribution-api-version", "registry/2.0");
   try {
-    await dispatch(exchange, decodeURIComponent(url.pathname), parts);
+    await dispatch(exchange, decodedPath(url), parts);
   } catch (error) {
     if (response.headersSent || (request.destroyed && !request.complete)) {
       // The client went away, or the answer broke off midway: only a closed connection tells it so.
@@ -91,6 +92,14 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
       { errors: [{ code, message, detail }] },
       request.complete ? {} : { connection: "close" },
     );
+  }
+}
+
+function decodedPath({ pathname }: URL): string {
+  try {
+    return decodeURIComponent(pathname);
+  } catch (error) {
+    throw new RegistryError(400, "NAME_INVALID", `invalid path: ${messageOf(error)}`, { name: pathname });
   }
 }
 

@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -167,6 +168,21 @@ describe("what is not taken", () => {
     const answered = await send("GET", path);
     expect([answered.status, codeOf(answered.text)]).toEqual([status, code]);
   });
+});
+
+test.each([
+  { target: "//", status: 404 },
+  { target: "/v2/%zz/tags/list", status: 400 },
+  { target: "*", status: 404 },
+])("a request for $target is answered $status, and the registry goes on", async ({ target, status }) => {
+  const [hostname = "", port = ""] = registry.address.split(":");
+  const asking = request({ hostname, port, path: target }).end();
+  const answered = Promise.withResolvers<IncomingMessage>();
+  asking.on("response", answered.resolve).on("error", answered.reject);
+  const response = await answered.promise;
+  response.resume();
+  expect(response.statusCode).toBe(status);
+  expect((await send("GET", "/v2/")).status).toBe(200);
 });
 
 describe("what is told of a push", () => {
