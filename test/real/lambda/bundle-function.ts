@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 /** The SDK and others are CommonJS inside and ask for Node's modules by require, which a module does not have. */
@@ -9,7 +9,7 @@ const banner = `import { createRequire } from "node:module"; const require = cre
 export async function bundleFunction(entry: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await build({
-    entryPoints: { handler: entry, bootstrap: join(import.meta.dirname, "bootstrap.ts") },
+    entryPoints: { handler: entry, bootstrap: fileURLToPath(new URL("bootstrap.ts", import.meta.url)) },
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,

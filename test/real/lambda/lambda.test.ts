@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { CreateQueueCommand, DeleteQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
@@ -11,6 +12,7 @@ import { sandboxes } from "./sandbox.ts";
 import { feedFromSqs } from "./sqs-source.ts";
 import { type FunctionSpec, type LambdaFunction, startFunction } from "./start-function.ts";
 
+const probe = fileURLToPath(new URL("probe-function.ts", import.meta.url));
 let folder: string;
 let lambda: LambdaFunction | undefined;
 
@@ -18,7 +20,7 @@ beforeAll(async () => {
   const cache = join(import.meta.dirname, "../../../.cache");
   await mkdir(cache, { recursive: true });
   folder = await mkdtemp(join(cache, "lambda-"));
-  await bundleFunction(join(import.meta.dirname, "probe-function.ts"), folder);
+  await bundleFunction(probe, folder);
 });
 afterEach(async () => {
   await lambda?.stop();
@@ -63,7 +65,7 @@ describe("a bundle that runs as in Lambda", () => {
 
   test("says why it could not be loaded", async () => {
     const broken = join(folder, "broken");
-    await bundleFunction(join(import.meta.dirname, "probe-function.ts"), broken);
+    await bundleFunction(probe, broken);
     await writeFile(join(broken, "handler.mjs"), "throw new Error('SLUICE_TABLE is missing')");
     const { invoke } = await start({ folder: broken });
     expect(await invoke({})).toMatchObject({ kind: "failed", error: { errorMessage: "SLUICE_TABLE is missing" } });

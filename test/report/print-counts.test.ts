@@ -1,0 +1,60 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const program = fileURLToPath(new URL("print-counts.ts", import.meta.url));
+const name = fileURLToPath(new URL("../contract/a.test.ts", import.meta.url));
+
+function print(statuses: readonly string[], ...allowed: readonly string[]): { lines: string[]; status: number | null } {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-counts-"));
+  const assertionResults = statuses.map((status) => ({ fullName: `a ${status} test`, status }));
+  const report = join(folder, "report.json");
+  writeFileSync(report, JSON.stringify({ testResults: [{ name, status: "passed", assertionResults }] }));
+  try {
+    const { stdout, status } = spawnSync(process.execPath, [program, report, ...allowed], { encoding: "utf8" });
+    return { lines: stdout.trimEnd().split("\n"), status };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test.each([
+  {
+    title: "the last line is the count of all, and success where nothing failed",
+    statuses: ["passed", "passed"],
+    lines: ["contract: 2 passed, 0 failed", "2 passed, 0 failed"],
+    status: 0,
+  },
+  {
+    title: "a failed test is a failure",
+    statuses: ["passed", "failed"],
+    lines: ["contract: 1 passed, 1 failed", "1 passed, 1 failed"],
+    status: 1,
+  },
+  {
+    title: "a skipped test is named and is a failure",
+    statuses: ["passed", "skipped"],
+    lines: [
+      "skipped, and must not be: contract/a.test.ts: a skipped test",
+      "contract: 1 passed, 0 failed",
+      "tests without their part: 0 passed, 1 failed",
+      "1 passed, 1 failed",
+    ],
+    status: 1,
+  },
+  {
+    title: "no test at all is a failure",
+    statuses: [],
+    lines: ["contract: 0 passed, 0 failed", "0 passed, 0 failed"],
+    status: 1,
+  },
+])("of the counts, $title", ({ statuses, lines, status }) => {
+  expect(print(statuses)).toEqual({ lines, status });
+});
+
+test("of the counts, a skipped test whose name is allowed is no failure", () => {
+  expect(print(["passed", "skipped"], "a skipped")).toMatchObject({ status: 0 });
+});
