@@ -19,7 +19,7 @@ function names(from: number, count: number): string[] {
 }
 
 test.each<{ name: string; objects: number; treat: (count: number) => Treatment }>([
-  { name: "throttles every third request", objects: 16, treat: (count) => (count % 3 === 0 ? "throttle" : "forward") },
+  { name: "throttles every eighth request", objects: 16, treat: (count) => (count % 8 === 0 ? "throttle" : "forward") },
   { name: "drops every third request", objects: 60, treat: (count) => (count % 3 === 0 ? "drop" : "forward") },
   { name: "drops every third answer", objects: 60, treat: (count) => (count % 3 === 0 ? "lost" : "forward") },
 ])("an API server that $name: the end is exactly what was pushed", { timeout: 180_000 }, async ({ objects, treat }) => {
