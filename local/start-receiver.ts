@@ -1,6 +1,5 @@
-import { once } from "node:events";
-import { messageOf } from "../lib/core/failure.ts";
 import { createServer } from "../lib/kube/node-http.ts";
+import { listenOnLoopback } from "./listen-on-loopback.ts";
 
 export interface Receiver {
   /** `http://127.0.0.1:PORT`. */
@@ -14,22 +13,6 @@ export async function startReceiver(port: number): Promise<Receiver> {
     request.resume();
     response.writeHead(404, { "content-type": "text/plain; charset=utf-8" }).end("404 page not found\n");
   });
-  server.listen(port, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    throw new Error(
-      `the receiver cannot listen on 127.0.0.1:${port}: ${messageOf(error)}. Choose another port with --receiver-port`,
-      { cause: error },
-    );
-  }
-  const bound = server.address();
-  return {
-    url: `http://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const listening = await listenOnLoopback(server, port, { name: "the receiver", option: "--receiver-port" });
+  return { url: `http://127.0.0.1:${listening.port}`, close: () => listening.close() };
 }

@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import type { Server } from "node:http";
-import { messageOf } from "../../lib/core/failure.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
 import { createServer } from "../../lib/kube/node-http.ts";
+import { listenOnLoopback } from "../listen-on-loopback.ts";
 import { kubeconfigText } from "./kubeconfig-text.ts";
 import { bootstrap } from "./server/bootstrap.ts";
 import { expireEvents } from "./server/expire-events.ts";
@@ -49,28 +47,24 @@ export async function startKubernetes({ stateFolder, port, controllers, log }: K
     },
     (request, response) => void serve(request, response, cluster, users, log),
   );
-  try {
-    await listen(server, port);
-  } catch (error) {
-    expiry.stop();
-    opened.close();
-    throw error;
-  }
+  const listening = await listenOnLoopback(server, port, { name: "the embedded cluster", option: "--api-port" }).catch(
+    (error: unknown) => {
+      expiry.stop();
+      opened.close();
+      throw error;
+    },
+  );
   const running = controllers ? await startControllersOn(cluster, log) : undefined;
-  const bound = server.address();
-  const actual = typeof bound === "object" && bound !== null ? bound.port : port;
-  const url = `http://127.0.0.1:${actual}`;
+  const url = `http://127.0.0.1:${listening.port}`;
   return {
     url,
-    port: actual,
+    port: listening.port,
     token: users.tokens.sluice,
     kubeconfig: () => kubeconfigText(url, users.tokens.admin),
     async close() {
       await running?.stop();
       expiry.stop();
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      await listening.close();
       opened.close();
     },
   };
@@ -86,16 +80,4 @@ async function startControllersOn(
     import("./server/controller-client.ts"),
   ]);
   return startControllers(controllerClient(cluster), { log });
-}
-
-async function listen(server: Server, port: number): Promise<void> {
-  server.listen(port, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    const hint = messageOf(error).includes("EADDRINUSE") ? "something else listens there" : messageOf(error);
-    throw new Error(`the embedded cluster cannot listen on 127.0.0.1:${port}: ${hint}. Choose another --api-port`, {
-      cause: error,
-    });
-  }
 }

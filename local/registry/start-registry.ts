@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
 import { createServer } from "../../lib/kube/node-http.ts";
+import { listenOnLoopback } from "../listen-on-loopback.ts";
 import { answer, answerJson, type Exchange } from "./answer.ts";
 import { type Manifests, manifestsIn } from "./manifests.ts";
 import { RegistryError } from "./registry-error.ts";
@@ -50,15 +50,9 @@ export async function startRegistry({ folder, port, log, onPush }: RegistryOptio
     },
   };
   const server = createServer((request, response) => void serve(request, response, parts, log));
-  const address = await listen(server, port);
-  return {
-    address,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const listening = await listenOnLoopback(server, port, { name: "the registry", option: "--registry-port" });
+  const address = `127.0.0.1:${listening.port}`;
+  return { address, close: () => listening.close() };
 }
 
 interface Parts {
@@ -122,17 +116,4 @@ async function dispatch(exchange: Exchange, path: string, parts: Parts): Promise
     case "referrers":
       return serveReferrers(exchange, parts.manifests, route.repository, route.digest);
   }
-}
-
-async function listen(server: Server, port: number): Promise<string> {
-  server.listen(port, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    throw new Error(`the registry cannot listen on 127.0.0.1:${port}: ${messageOf(error)}. Choose another port`, {
-      cause: error,
-    });
-  }
-  const bound = server.address();
-  return `127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : port}`;
 }
