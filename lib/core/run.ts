@@ -7,7 +7,7 @@ export interface Run {
   readonly key: WorkKey;
   /** Aborted when the time is up, the process ends or the lease is lost. */
   readonly signal: AbortSignal;
-  /** Goes with every write to the state. */
+  /** Goes with every write to inventory, ledger and artifact records. */
   readonly fence: Fence;
   /**
    * Throws {@link LeaseLost} once the lease may no longer be ours: 15 s before its length has passed since the last

@@ -1,8 +1,8 @@
 import type { WorkKey } from "../work-key.ts";
 
 /**
- * Proof of holding an object's lease. Every write to the state carries it, and the store refuses the write (in the same
- * transaction, by throwing {@link LeaseLost}) when the work item's lease token is another by now.
+ * Proof of holding an object's lease. Every write to what apply and prune go by carries it, and the store refuses the write
+ * (in the same transaction, by throwing {@link LeaseLost}) when the work item's lease token is another by now.
  */
 export interface Fence {
   readonly key: WorkKey;
