@@ -13,7 +13,7 @@ import { ecrPush, localAccount } from "./ecr-push.ts";
 import { httpClient } from "./http-client.ts";
 import { installCrds } from "./install-crds.ts";
 import { startKubernetes } from "./kubernetes/start-kubernetes.ts";
-import { makeFlows } from "./make-flows.ts";
+import { localFlows } from "./local-flows.ts";
 import { type Registry, startRegistry } from "./registry/start-registry.ts";
 import { type Ports, readPorts, startOnPort, writePorts } from "./remembered-ports.ts";
 import { startReceiver } from "./start-receiver.ts";
@@ -92,7 +92,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       stores,
       cluster,
       clusterName: clusterUid,
-      flows: (requests) => makeFlows({ state, stores, cluster, http, clock, log }, requests),
+      flows: (requests) => localFlows({ state, stores, cluster, http, clock, log }, requests),
       registryHosts: (account, region) => hostsOf(registry, account, region),
       clock,
       log,

@@ -1,18 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { ingestHandler } from "../functions/ingest.ts";
+import { type Flows, flowFor, kinds } from "../functions/kinds.ts";
 import { reconcileHandler } from "../functions/reconcile.ts";
+import { runnerDeps } from "../functions/runner-deps.ts";
 import { sweepHandler } from "../functions/sweep.ts";
-import { kustomizeGroup, sourceGroup } from "../lib/api/names.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
-import type { Flow } from "../lib/core/run.ts";
-import { reportPoisoned } from "../lib/flows/report-poisoned.ts";
-import { runInput } from "../lib/flows/run-input.ts";
 import { HandBack } from "../lib/queue/hand-back.ts";
-import type { RunnerDeps } from "../lib/queue/queue-deps.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { rules } from "../lib/queue/rules/rules.ts";
 import { voidLeases } from "../lib/queue/void-leases.ts";
@@ -22,13 +18,6 @@ import { parseReceiptHandle } from "./sqs-event.ts";
 import type { Stores } from "./state/open-stores.ts";
 import { queuedWakeUps } from "./state/wake-ups.ts";
 import { watchResources } from "./watch-resources.ts";
-
-/** The kinds that Sluice looks after, in the version that its flows read. */
-const kinds = [
-  { group: sourceGroup, version: "v1", kind: "OCIRepository" },
-  { group: kustomizeGroup, version: "v1", kind: "Kustomization" },
-] as const;
-export type Kind = (typeof kinds)[number]["kind"];
 
 /** Runs at the same time, whatever their objects. */
 const concurrency = 8;
@@ -40,7 +29,7 @@ export interface RuntimeOptions {
   readonly cluster: Cluster;
   /** The cluster's name in work keys. */
   readonly clusterName: string;
-  readonly flows: (requests: ReconcileRequests) => Readonly<Record<Kind, Flow>>;
+  readonly flows: (requests: ReconcileRequests) => Flows;
   readonly registryHosts: (account: string, region: string) => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
@@ -64,13 +53,6 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
 
   const requests = reconcileRequests(queueDeps);
   const flows = options.flows(requests);
-  const runnerDeps: RunnerDeps = {
-    ...queueDeps,
-    deadLetters: stores.deadLetters,
-    newHolder: randomUUID,
-    inputOf: (key, stop) => runInput(key, cluster, stop),
-    onPoisoned: (run, message) => reportPoisoned(run, message, { cluster, clock }),
-  };
   const noticeDeps = { sightings: stores.sightings, requests };
   const ingest = ingestHandler({ edges: stores.edges, requests, log, registryHosts: options.registryHosts });
   const sweep = sweepHandler({
@@ -87,11 +69,8 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
     concurrency,
     log,
     handler: reconcileHandler({
-      ...runnerDeps,
-      flowOf: (key) => {
-        const kind = kinds.find((each) => each.kind === key.kind && each.group === key.group)?.kind;
-        return kind === undefined || key.cluster !== clusterName ? undefined : flows[kind];
-      },
+      ...runnerDeps(queueDeps, stores.deadLetters, cluster),
+      flowOf: (key) => flowFor(key, clusterName, flows),
       extendVisibility: async (handle, visibilityMs) => stores.queue.hide(parseReceiptHandle(handle), visibilityMs),
     }),
   });

@@ -1,25 +1,20 @@
+import type { Flows } from "../functions/kinds.ts";
+import { makeFlows } from "../functions/make-flows.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Engine } from "../lib/core/ports/engine.ts";
 import type { Http } from "../lib/core/ports/http.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
-import type { Flow } from "../lib/core/run.ts";
-import { kustomizationFlow } from "../lib/flows/kustomization/kustomization-flow.ts";
-import { ociRepositoryFlow } from "../lib/flows/oci-repository/oci-repository-flow.ts";
-import { patiently } from "../lib/flows/patiently.ts";
 import { kubectlEngine } from "../lib/kube/kubectl-engine.ts";
-import { cachedBuild } from "../lib/manifests/cached-build.ts";
-import { tolerantCluster } from "../lib/manifests/tolerant-cluster.ts";
 import { layerKubectl } from "./layer.ts";
-import type { Kind } from "./start-runtime.ts";
 import type { Stores } from "./state/open-stores.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 /** Requests to the API server at the same time within one run. */
 const concurrency = 8;
 
-export interface FlowParts {
+export interface LocalFlowParts {
   readonly state: Pick<StateFolder, "work" | "installationKey">;
   readonly stores: Stores;
   readonly cluster: Cluster;
@@ -29,27 +24,16 @@ export interface FlowParts {
 }
 
 /** The flows, on the adapters of this machine. */
-export function makeFlows(parts: FlowParts, requests: ReconcileRequests): Readonly<Record<Kind, Flow>> {
-  const { state, stores, cluster, http, clock, log } = parts;
+export function localFlows(parts: LocalFlowParts, requests: ReconcileRequests): Flows {
+  const { state, stores, log, ...rest } = parts;
   const { edges, artifacts, records, inventories, ledger, history } = stores;
-  const common = { cluster, clock, log, edges, requests, artifacts, records, jitter: Math.random };
-  const engine = lazyEngine(log);
-  return {
-    OCIRepository: patiently(ociRepositoryFlow({ ...common, http, artifactUrl }), log),
-    Kustomization: patiently(
-      kustomizationFlow({
-        ...common,
-        cluster: tolerantCluster(cluster, log),
-        inventories,
-        ledger,
-        history,
-        installationKey: state.installationKey,
-        concurrency,
-        build: cachedBuild({ engine, workFolder: state.work, log }),
-      }),
-      log,
-    ),
-  };
+  return makeFlows({
+    ...rest,
+    ...{ log, requests, edges, artifacts, records, inventories, ledger, history, concurrency, artifactUrl },
+    engine: lazyEngine(log),
+    installationKey: state.installationKey,
+    workFolder: state.work,
+  });
 }
 
 /** Nobody serves artifacts at home: whoever needs one takes it from the store, by its digest. */

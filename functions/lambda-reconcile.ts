@@ -1,0 +1,63 @@
+import { mkdir } from "node:fs/promises";
+import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
+import { parseClusterArn } from "../lib/aws/eks/cluster-arn.ts";
+import { eksCluster } from "../lib/aws/eks/eks-cluster.ts";
+import { s3Artifacts } from "../lib/aws/s3/s3-artifacts.ts";
+import { s3Client } from "../lib/aws/s3/s3-client.ts";
+import { readSecret } from "../lib/aws/secrets/read-secret.ts";
+import { sqsDeadLetters } from "../lib/aws/sqs/sqs-dead-letters.ts";
+import { sqsVisibility } from "../lib/aws/sqs/sqs-visibility.ts";
+import { systemClock } from "../lib/core/system-clock.ts";
+import { kubectlEngine } from "../lib/kube/kubectl-engine.ts";
+import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
+import { httpClient } from "../local/http-client.ts";
+import { Config, readConfig } from "./config.ts";
+import { flowFor } from "./kinds.ts";
+import { isAllowedRepository } from "./lambda/allowed-repository.ts";
+import { InstallationConfig, installation } from "./lambda/installation.ts";
+import { lambdaHandler } from "./lambda/lambda-handler.ts";
+import { makeFlows } from "./make-flows.ts";
+import { reconcileHandler } from "./reconcile.ts";
+import { runnerDeps } from "./runner-deps.ts";
+
+const config = readConfig(Config.extend(InstallationConfig.shape), process.env);
+
+/** Where the layer of kubectl is mounted. */
+const kubectl = "/opt/kubectl/kubectl";
+/** The only place where a function may write. */
+const workFolder = "/tmp/sluice-work";
+const clock = systemClock;
+
+/** Behind the queue of wake-ups. */
+export const handler = lambdaHandler(async (signal) => {
+  const { connection, log, queue, queueDeps, sqs, stores } = installation(config);
+  const { region } = connection;
+  const arn = parseClusterArn(config.SLUICE_CLUSTER);
+  await mkdir(workFolder, { recursive: true });
+  const installationKey = await readSecret(config.SLUICE_INSTALLATION_KEY_SECRET, connection, signal);
+  const cluster = eksCluster(arn, connection, { clock, env: {} });
+  const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region };
+  const isAllowed = (namespace: string, repository: string): boolean =>
+    isAllowedRepository(config.SLUICE_REPOSITORIES, namespace, repository);
+  const flows = makeFlows({
+    ...stores,
+    artifacts: s3Artifacts({ bucket, prefix: "artifacts/", clock }),
+    artifactUrl: (path) => `https://sluice.invalid/${path}`,
+    clock,
+    cluster,
+    concurrency: config.SLUICE_CONCURRENCY,
+    engine: kubectlEngine(kubectl),
+    http: httpClient(),
+    installationKey,
+    log,
+    logins: { aws: ecrLogin({ connection, clock, isAllowed }) },
+    requests: reconcileRequests(queueDeps),
+    workFolder,
+  });
+  const deadLetters = sqsDeadLetters(sqs, { url: config.SLUICE_DEAD_LETTER_QUEUE_URL, region });
+  return reconcileHandler({
+    ...runnerDeps(queueDeps, deadLetters, cluster),
+    flowOf: (key) => flowFor(key, arn.name, flows),
+    extendVisibility: sqsVisibility(sqs, queue),
+  });
+}, config.SLUICE_DEADLINE_RESERVE_MS);

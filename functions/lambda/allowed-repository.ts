@@ -1,0 +1,10 @@
+/** Repositories by namespace; a `*` at the end stands for anything. */
+export type AllowedRepositories = Readonly<Record<string, readonly string[]>>;
+
+/** Whether objects of a namespace may use our identity for `host/repository`. Nothing is allowed that is not listed. */
+export function isAllowedRepository(allowed: AllowedRepositories, namespace: string, repository: string): boolean {
+  const patterns = Object.hasOwn(allowed, namespace) ? (allowed[namespace] ?? []) : [];
+  return patterns.some((pattern) =>
+    pattern.endsWith("*") ? repository.startsWith(pattern.slice(0, -1)) : repository === pattern,
+  );
+}

@@ -1,0 +1,35 @@
+import type { Engine } from "../lib/core/ports/engine.ts";
+import type { KustomizationDeps } from "../lib/flows/kustomization/deps.ts";
+import { kustomizationFlow } from "../lib/flows/kustomization/kustomization-flow.ts";
+import type { OciRepositoryDeps } from "../lib/flows/oci-repository/deps.ts";
+import { ociRepositoryFlow } from "../lib/flows/oci-repository/oci-repository-flow.ts";
+import { patiently } from "../lib/flows/patiently.ts";
+import { cachedBuild } from "../lib/manifests/cached-build.ts";
+import { tolerantCluster } from "../lib/manifests/tolerant-cluster.ts";
+import type { Flows } from "./kinds.ts";
+
+/** The adapters that the flows of an installation stand on. */
+export interface FlowParts
+  extends Omit<KustomizationDeps, "build" | "jitter">,
+    Pick<OciRepositoryDeps, "artifactUrl" | "http" | "logins"> {
+  readonly engine: Engine;
+  /** A folder for what builds unpack. */
+  readonly workFolder: string;
+}
+
+/** The flow of every kind. */
+export function makeFlows(parts: FlowParts): Flows {
+  const { cluster, engine, log, workFolder } = parts;
+  const common = { ...parts, jitter: Math.random };
+  return {
+    OCIRepository: patiently(ociRepositoryFlow(common), log),
+    Kustomization: patiently(
+      kustomizationFlow({
+        ...common,
+        cluster: tolerantCluster(cluster, log),
+        build: cachedBuild({ engine, workFolder, log }),
+      }),
+      log,
+    ),
+  };
+}

@@ -1,0 +1,17 @@
+import { randomUUID } from "node:crypto";
+import type { Cluster } from "../lib/core/ports/cluster.ts";
+import type { DeadLetters } from "../lib/core/ports/wake-ups.ts";
+import { reportPoisoned } from "../lib/flows/report-poisoned.ts";
+import { runInput } from "../lib/flows/run-input.ts";
+import type { QueueDeps, RunnerDeps } from "../lib/queue/queue-deps.ts";
+
+/** What it takes to run flows in a cluster, beside the queue itself. */
+export function runnerDeps(queue: QueueDeps, deadLetters: DeadLetters, cluster: Cluster): RunnerDeps {
+  return {
+    ...queue,
+    deadLetters,
+    newHolder: randomUUID,
+    inputOf: (key, signal) => runInput(key, cluster, signal),
+    onPoisoned: (run, message) => reportPoisoned(run, message, { cluster, clock: queue.clock }),
+  };
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { Config, readConfig } from "../../../functions/config.ts";
+import { isAllowedRepository } from "../../../functions/lambda/allowed-repository.ts";
+
+const good = {
+  AWS_REGION: "eu-west-1",
+  SLUICE_TABLE: "sluice",
+  SLUICE_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile",
+  SLUICE_DEAD_LETTER_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/dead",
+  SLUICE_BUCKET: "sluice-artifacts",
+  SLUICE_CLUSTER: "arn:aws:eks:eu-west-1:123456789012:cluster/prod",
+  SLUICE_INSTALLATION_KEY_SECRET: "sluice",
+};
+
+function faultOf(env: Readonly<Record<string, string | undefined>>): string {
+  try {
+    readConfig(Config, env);
+    return "";
+  } catch (error) {
+    return String(error);
+  }
+}
+
+describe("the environment of a function", () => {
+  test("may leave out what has a usual value", () => {
+    expect(readConfig(Config, { ...good, PATH: "/bin" })).toEqual({
+      ...good,
+      SLUICE_REPOSITORIES: {},
+      SLUICE_DEADLINE_RESERVE_MS: 15_000,
+      SLUICE_CONCURRENCY: 8,
+      SLUICE_LOG_LEVEL: "info",
+    });
+  });
+
+  test("that lacks everything is told every variable", () => {
+    const fault = faultOf({});
+    for (const name of Object.keys(good)) expect(fault).toContain(`${name} `);
+  });
+
+  test.each([
+    ["AWS_REGION", ""],
+    ["SLUICE_TABLE", "hunter2!"],
+    ["SLUICE_QUEUE_URL", "hunter2"],
+    ["SLUICE_QUEUE_URL", "https://user:hunter2@sqs.test/reconcile"],
+    ["SLUICE_DEAD_LETTER_QUEUE_URL", "https://sqs.test/1/hunter2"],
+    ["SLUICE_BUCKET", "Hunter2"],
+    ["SLUICE_CLUSTER", "hunter2"],
+    ["SLUICE_REPOSITORIES", "hunter2"],
+    ["SLUICE_REPOSITORIES", '{"apps":"hunter2"}'],
+    ["SLUICE_DEADLINE_RESERVE_MS", "hunter2"],
+    ["SLUICE_DEADLINE_RESERVE_MS", "1.5"],
+    ["SLUICE_CONCURRENCY", "0"],
+    ["SLUICE_LOG_LEVEL", "hunter2"],
+  ])("with a bad %s is refused by that name, and the value %j is not quoted", (name, value) => {
+    const fault = faultOf({ ...good, [name]: value });
+    expect(fault).toMatch(new RegExp(`the function's environment is not usable: ${name} [^;]+$`));
+    expect(fault).not.toContain("unter2");
+  });
+
+  test("with several bad variables is told all of them at once", () => {
+    expect(faultOf({ ...good, SLUICE_TABLE: "", SLUICE_CLUSTER: "prod" })).toMatch(/SLUICE_TABLE .*; SLUICE_CLUSTER /);
+  });
+});
+
+describe("repositories that a namespace may pull with our identity", () => {
+  const allowed = { apps: ["r.test/team/*", "r.test/one"], constructor: ["r.test/x"] };
+  test.each([
+    ["apps", "r.test/team/web", true],
+    ["apps", "r.test/one", true],
+    ["apps", "r.test/one/more", false],
+    ["apps", "r.test/teams", false],
+    ["other", "r.test/one", false],
+    ["toString", "r.test/one", false],
+  ])("%s, %s: %s", (namespace, repository, expected) => {
+    expect(isAllowedRepository(allowed, namespace, repository)).toBe(expected);
+  });
+});
