@@ -11,7 +11,7 @@ interface LocalCommandOptions extends GlobalOptions {
 }
 
 export function addLocalCommand(root: Command, surroundings: Surroundings): void {
-  const { terminal, env, onSignal, exit } = surroundings;
+  const { terminal, env, signal, onSignal, exit } = surroundings;
   const local = root
     .command("local")
     .description(
@@ -41,13 +41,14 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
       },
       options.verbose === true ? "debug" : "info",
     );
+    // A signal that comes again, as through npm, which passes on what the terminal has sent already, must not cut the end short.
+    onSignal(() => undefined);
     const code = await runLocal(
       { state, registryPort, receiverPort, apiPort, log, ...file },
       { json: options.json === true },
       {
         env,
-        onSignal,
-        exit,
+        signal,
         writeOut: (text) => {
           terminal.out(text);
         },
