@@ -35,6 +35,10 @@ export const handler = lambdaHandler(async (signal) => {
   const arn = parseClusterArn(config.SLUICE_CLUSTER);
   await mkdir(workFolder, { recursive: true });
   const installationKey = await readSecret(config.SLUICE_INSTALLATION_KEY_SECRET, connection, signal);
+  // A short key would give away the digests of Secrets that it is there to hide.
+  if (!/^[0-9a-f]{64}$/.test(installationKey.reveal())) {
+    throw new Error("SLUICE_INSTALLATION_KEY_SECRET names a secret that is no key: store 64 hexadecimal digits in it");
+  }
   const cluster = eksCluster(arn, connection, { clock, env: {} });
   const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region };
   const isAllowed = (namespace: string, repository: string): boolean =>

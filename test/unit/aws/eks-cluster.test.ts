@@ -1,0 +1,63 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parseClusterArn } from "../../../lib/aws/eks/cluster-arn.ts";
+import { eksCluster } from "../../../lib/aws/eks/eks-cluster.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { faultyWire } from "../../doubles/faulty-wire.ts";
+import { fakeApi, sendJson } from "../kube/fake-api.ts";
+
+const never = new AbortController().signal;
+const arn = parseClusterArn("arn:aws:eks:eu-west-1:123456789012:cluster/prod");
+const credentials = { accessKeyId: "x", secretAccessKey: "y" };
+const tls = join(import.meta.dirname, "../../fixtures/tls");
+const [cert, key, otherCa] = await Promise.all(
+  ["server.crt", "server.key", "expired.crt"].map((name) => readFile(join(tls, name), "utf8")),
+);
+
+test("a cluster whose authority has changed is described anew, half a minute after the last time at the earliest", async () => {
+  await using api = await fakeApi(
+    (_, response) =>
+      sendJson(response, 200, { apiVersion: "v1", kind: "Namespace", metadata: { name: "n", uid: "u" } }),
+    { cert, key },
+  );
+  let ca = otherCa ?? "";
+  await using eks = await faultyWire(undefined, () => {
+    const certificateAuthority = { data: Buffer.from(ca).toString("base64") };
+    const cluster = { name: "prod", status: "ACTIVE", endpoint: api.url.href, certificateAuthority };
+    return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify({ cluster }) };
+  });
+  let now = 0;
+  const clock = { ...systemClock, monotonic: () => now };
+  const connection = { region: "eu-west-1", endpoint: eks.url, credentials };
+  const cluster = eksCluster(arn, connection, { clock, env: {} });
+  await expect(cluster.uid(never)).rejects.toMatchObject({ reason: "Unreachable" });
+  ca = cert ?? "";
+  now = 29_000;
+  await expect(cluster.uid(never)).rejects.toMatchObject({ reason: "Unreachable" });
+  expect(eks.seen).toHaveLength(1);
+  now = 30_000;
+  expect(await cluster.uid(never)).toBe("u");
+  expect(await cluster.uid(never)).toBe("u");
+  expect(eks.seen).toEqual(["GET /clusters/prod", "GET /clusters/prod"]);
+  cluster.close();
+});
+
+test("a cluster that EKS does not know is one that cannot be reached, so that its objects are tried again", async () => {
+  const headers = { "content-type": "application/json", "x-amzn-errortype": "ResourceNotFoundException" };
+  await using eks = await faultyWire(undefined, () => ({
+    status: 404,
+    headers,
+    body: '{"message":"No cluster found"}',
+  }));
+  const cluster = eksCluster(
+    arn,
+    { region: "eu-west-1", endpoint: eks.url, credentials },
+    { clock: systemClock, env: {} },
+  );
+  await expect(cluster.uid(never)).rejects.toMatchObject({
+    reason: "Unreachable",
+    code: 0,
+    message: expect.stringContaining("eks:DescribeCluster on cluster prod: there is none in region eu-west-1"),
+  });
+});
