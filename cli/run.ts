@@ -20,8 +20,6 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 
 function explained(error: unknown): string {
   if (!(error instanceof ApiError)) return messageOf(error);
-  if (error.code === 401)
-    return `${error.message}: the credentials of the kubeconfig are refused or have expired, log in again`;
   if (error.reason === "NoMatch")
     return `${error.message}: install Sluice's custom resource definitions, sluice local does it`;
   return error.message;
