@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { repositoryEdge } from "../lib/core/edge-names.ts";
 import { mapLimit } from "../lib/core/map-limit.ts";
 import type { Edges } from "../lib/core/ports/edges.ts";
 import type { Log } from "../lib/core/ports/log.ts";
@@ -39,7 +40,7 @@ export function ingestHandler(deps: IngestDeps): (event: unknown, signal: AbortS
     const { account, region, detail } = EcrImageAction.parse(event);
     if (detail["action-type"] !== "PUSH" || detail.result !== "SUCCESS") return;
     const repository = detail["repository-name"];
-    const whats = deps.registryHosts(account, region).map((host) => `repo#${host}/${repository}`);
+    const whats = deps.registryHosts(account, region).map((host) => repositoryEdge(host, repository));
     const found = await mapLimit(whats, concurrency, (what, stop) => deps.edges.listeners(what, stop), signal);
     const listeners = found.flat();
     deps.log.info("push announced", {

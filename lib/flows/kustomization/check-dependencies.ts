@@ -17,11 +17,6 @@ export function dependencyKeys({ kustomization, namespace, run }: SubjectOfRun):
   return keysOf(kustomization.spec.dependsOn ?? [], namespace, run.key.cluster);
 }
 
-/** The edge on which a Kustomization announces that it is ready. */
-export function readyEdge(key: WorkKey): string {
-  return `dep#${formatWorkKey(key)}`;
-}
-
 /** Checks the dependencies in list order; the first that is not ready ends the check (reference 3.3). */
 export async function checkDependencies(of: SubjectOfRun, source: ResolvedSource): Promise<Blocked | undefined> {
   for (const key of dependencyKeys(of)) {

@@ -3,11 +3,12 @@ import { type Kustomization, parseKustomization } from "../../api/kustomization.
 import { finalizer, kustomizationStatusManager, kustomizeGroup } from "../../api/names.ts";
 import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
 import { fencedCluster } from "../../apply/fenced-cluster.ts";
+import { readyEdge, sourceEdge } from "../../core/edge-names.ts";
 import { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/run.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
-import { checkDependencies, dependencyKeys, readyEdge } from "./check-dependencies.ts";
+import { checkDependencies, dependencyKeys } from "./check-dependencies.ts";
 import type { KustomizationDeps } from "./deps.ts";
 import { handled } from "./end-of-run.ts";
 import { finalize } from "./finalize.ts";
@@ -15,7 +16,7 @@ import { readMemo } from "./memo.ts";
 import type { Blocked } from "./outcome.ts";
 import { reconcileRevision } from "./reconcile-revision.ts";
 import { reportBlocked } from "./report-blocked.ts";
-import { type ResolvedSource, resolveSource, sourceEdge, sourceKey } from "./resolve-source.ts";
+import { type ResolvedSource, resolveSource, sourceKey } from "./resolve-source.ts";
 import { type SubjectOfRun, subjectOfRun } from "./subject-of-run.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { findCondition, isTrue } from "../../api/condition.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
+import { readyEdge } from "../../core/edge-names.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { spreadInterval } from "../spread-interval.ts";
 import type { AppliedRevision } from "./apply-revision.ts";
 import { type Attempt, attempted, elapsedText } from "./attempt.ts";
-import { readyEdge } from "./check-dependencies.ts";
 import type { BuiltManifests } from "./deps.ts";
 import { handled, withConditions, withoutConditions } from "./end-of-run.ts";
 import { withSnapshot } from "./history-snapshots.ts";

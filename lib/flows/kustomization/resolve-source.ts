@@ -3,7 +3,7 @@ import { sourceGroup } from "../../api/names.ts";
 import { parseOciRepository } from "../../api/oci-repository.ts";
 import { Digest } from "../../core/digest.ts";
 import { subject } from "../../core/object-ref.ts";
-import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
+import type { WorkKey } from "../../core/work-key.ts";
 import type { Blocked } from "./outcome.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
@@ -32,11 +32,6 @@ export function sourceKey({ kustomization, namespace, run }: SubjectOfRun): Work
     namespace: sourceRef.namespace ?? namespace,
     name: sourceRef.name,
   };
-}
-
-/** The edge on which a source announces new artifacts. */
-export function sourceEdge(key: WorkKey): string {
-  return `src#${formatWorkKey(key)}`;
 }
 
 /**

@@ -3,6 +3,7 @@ import { OciRepositoryStatus } from "../../api/oci-repository.ts";
 import { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
 import { parseLive } from "../../api/parse-live.ts";
 import { unsupportedOciRepositoryFields } from "../../api/unsupported-fields.ts";
+import { repositoryEdge } from "../../core/edge-names.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Flow, FlowResult, Run } from "../../core/run.ts";
 import { type Connect, registryClients } from "../../sources/oci/registry-client.ts";
@@ -71,7 +72,7 @@ async function reconcileSource(spec: OciRepositorySpec, of: SubjectOfRun, connec
 
   const address = parseRepositoryUrl(spec.url);
   // Listened to before it is looked at, so that no push falls between.
-  await of.deps.edges.listen(of.run.key, [`repo#${address.host}/${address.repository}`], of.run.signal);
+  await of.deps.edges.listen(of.run.key, [repositoryEdge(address.host, address.repository)], of.run.signal);
   const registry = await registryOf(address, spec, connect, of);
   const resolved = await resolve(spec, address, registry, of.run.signal);
   if (!hasArtifactOf(spec, resolved, of)) await storeArtifact(spec, address.repository, resolved, registry, of);

@@ -1,6 +1,7 @@
 import { isTrue } from "../../api/condition.ts";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
 import { parseDuration } from "../../core/duration.ts";
+import { sourceEdge } from "../../core/edge-names.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { annotations } from "../../sources/oci/media-types.ts";
@@ -52,9 +53,9 @@ async function tell(reason: "NewArtifact" | "Succeeded", spec: OciRepositorySpec
 }
 
 async function wakeListeners({ deps, run }: SubjectOfRun): Promise<void> {
-  const source = formatWorkKey(run.key);
-  for (const listener of await deps.edges.listeners(`src#${source}`, run.signal)) {
-    await deps.requests.request(listener, `new artifact of ${source}`, run.signal);
+  const reason = `new artifact of ${formatWorkKey(run.key)}`;
+  for (const listener of await deps.edges.listeners(sourceEdge(run.key), run.signal)) {
+    await deps.requests.request(listener, reason, run.signal);
   }
 }
 
