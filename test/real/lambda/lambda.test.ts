@@ -8,6 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
 import { realAws } from "../../contract/real-aws.ts";
 import { bundleFunction } from "./bundle-function.ts";
+import { startFunctionUrl } from "./function-url.ts";
+import { invokeAsync } from "./invoke-async.ts";
 import { sandboxes } from "./sandbox.ts";
 import { feedFromSqs } from "./sqs-source.ts";
 import { type FunctionSpec, type LambdaFunction, startFunction } from "./start-function.ts";
@@ -90,6 +92,52 @@ describe("a bundle that runs as in Lambda", () => {
     process.kill(pid() ?? 0, "SIGKILL");
     expect(await lost).toEqual({ kind: "lost", reason: "the process ended with SIGKILL" });
     expect(await invoke({})).toMatchObject({ kind: "returned", payload: { calls: 1 } });
+  });
+});
+
+describe("an event that is handed over asynchronously", () => {
+  test("is tried twice more, and no more", async () => {
+    const { invoke } = await start();
+    const signal = AbortSignal.timeout(20_000);
+    expect(await invokeAsync({ throwsUntil: 3 }, invoke, 1, signal)).toMatchObject({ payload: { calls: 3 } });
+    expect(await invokeAsync({ throws: "for ever" }, invoke, 1, signal)).toMatchObject({ kind: "failed" });
+    expect(await invoke({})).toMatchObject({ payload: { calls: 7 } });
+  });
+});
+
+describe("a function's URL", () => {
+  test("gives the request to the function and its answer back, text as it is and bytes in base64", async () => {
+    const { invoke } = await start();
+    const { url, close } = await startFunctionUrl(invoke);
+    try {
+      for (const [type, body] of [
+        ["application/json", '{"a":"ü"}'],
+        ["application/octet-stream", "\u0000ü"],
+      ] as const) {
+        const response = await fetch(`${url}hook/abc?x=1`, { method: "POST", headers: { "content-type": type }, body });
+        expect([response.status, response.headers.get("x-path"), await response.text()]).toEqual([
+          202,
+          "/hook/abc",
+          body,
+        ]);
+      }
+    } finally {
+      await close();
+    }
+  });
+
+  test("answers 502 where the function throws, and JSON where it answers something else", async () => {
+    const { invoke } = await start();
+    const throwing = await startFunctionUrl(() => invoke({ throws: "no" }));
+    const plain = await startFunctionUrl(() => invoke({}));
+    try {
+      expect((await fetch(throwing.url)).status).toBe(502);
+      const response = await fetch(plain.url);
+      expect([response.status, await response.json()]).toMatchObject([200, { calls: 2 }]);
+    } finally {
+      await throwing.close();
+      await plain.close();
+    }
   });
 });
 

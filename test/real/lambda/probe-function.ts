@@ -5,11 +5,18 @@ import { z } from "zod";
 const Order = z.object({
   write: z.string().optional(),
   throws: z.string().optional(),
+  throwsUntil: z.number().optional(),
   waitMs: z.number().optional(),
   allocateMegabytes: z.number().optional(),
   inChild: z.boolean().optional(),
 });
 const Batch = z.object({ Records: z.array(z.object({ messageId: z.string(), body: z.string() })) });
+const Request = z.object({
+  version: z.literal("2.0"),
+  rawPath: z.string(),
+  body: z.string(),
+  isBase64Encoded: z.boolean(),
+});
 const kept: Buffer[] = [];
 let calls = 0;
 
@@ -22,7 +29,13 @@ export async function handler(event: unknown, context: { getRemainingTimeInMilli
     process.stdout.write(`batch ${batch.data.Records.map(({ body }) => body).join(" ")}\n`);
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   }
-  const { write, throws, waitMs, allocateMegabytes = 0, inChild = false } = Order.parse(event);
+  const request = Request.safeParse(event);
+  if (request.success) {
+    const { rawPath, body, isBase64Encoded } = request.data;
+    return { statusCode: 202, headers: { "x-path": rawPath }, body, isBase64Encoded };
+  }
+  const { write, throws, throwsUntil = 0, waitMs, allocateMegabytes = 0, inChild = false } = Order.parse(event);
+  if (calls < throwsUntil) throw new Error("not yet");
   if (throws !== undefined) throw new RangeError(throws);
   if (write !== undefined) {
     writeFileSync(write, "x");
