@@ -56,6 +56,17 @@ export function edgesContract(name: string, open: OpenState): void {
       expect(await names("repo#127.0.0.1:5000/A_B")).toEqual([]);
     });
 
+    test("a name of any length is kept whole, and three hundred of them change at once", async () => {
+      const whats = Array.from({ length: 300 }, (_, number) => `git#https://host/${"x".repeat(2_500)}/${number}`);
+      const long = { ...keyOf("n".repeat(253)), cluster: "c".repeat(253), namespace: "s".repeat(253) };
+      await state.edges.listen(long, whats, never);
+      expect(await state.edges.listeners(whats[299] ?? "", never)).toEqual([long]);
+      await state.edges.listen(long, ["src#a", ...whats.slice(150)], never);
+      expect(await state.edges.listeners(whats[0] ?? "", never)).toEqual([]);
+      expect(await state.edges.listeners(whats[150] ?? "", never)).toEqual([long]);
+      expect(await state.edges.listeners("src#a", never)).toEqual([long]);
+    });
+
     test("a thousand listeners of one thing are all heard of", async () => {
       const keys = Array.from({ length: 1_000 }, (_, number) => keyOf(`app-${number}`));
       await mapLimit(keys, 16, (key, stop) => state.edges.listen(key, ["src#a"], stop), never);

@@ -45,5 +45,13 @@ export function sightingsContract(name: string, open: () => Promise<SightingsBac
       expect(await names()).toEqual(["db", "web"]);
       expect(await names({ ...kind, cluster: "home2" })).toEqual(["other-cluster"]);
     });
+
+    test("a key of the greatest length that a key may have is kept like any other", async () => {
+      const long = "n".repeat(253);
+      const key = { cluster: long, group: long, kind: long, namespace: long, name: long };
+      await backEnd.sightings.put(key, "seen", never);
+      expect(await backEnd.sightings.get(key, never)).toBe("seen");
+      expect(await backEnd.sightings.keys(key, never)).toEqual([key]);
+    });
   });
 }

@@ -85,6 +85,14 @@ export function workItemsContract(name: string, open: OpenState): void {
       await expect.poll(() => state.items.overdue(100, 10, never)).toEqual([]);
     });
 
+    test("an item whose key has the greatest length that a key may have is kept like any other", async () => {
+      const long = "n".repeat(253);
+      const item = workItem({ cluster: long, group: long, kind: long, namespace: long, name: long }, { dueAt: 1 });
+      await state.items.put(item, never);
+      expect(await state.items.get(item.key, never)).toEqual(item);
+      await expect.poll(() => state.items.overdue(1, 10, never)).toEqual([item]);
+    });
+
     test("a call under an aborted signal stores nothing", async () => {
       const stopped = AbortSignal.abort(new Error("time is up"));
       await expect(state.items.put(workItem(key), stopped)).rejects.toThrow("time is up");

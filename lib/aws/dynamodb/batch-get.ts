@@ -23,7 +23,7 @@ export async function batchGet(
       // What is over 16 MB or over the table's throughput is left for another call.
       left = unprocessed[table.name];
       if (left !== undefined && !(await budget.again(signal)))
-        throw gaveUp(table, "BatchGetItem", "keys were left over");
+        throw gaveUp(table.name, "BatchGetItem", "keys were left over");
     }
   }
   return rows;

@@ -36,7 +36,7 @@ async function writeAll(table: StateTable, batch: readonly WriteRequest[], signa
     );
     left = unprocessed?.[table.name] ?? [];
     if (left.length > 0 && !(await budget.again(signal))) {
-      throw gaveUp(table, "BatchWriteItem", `${left.length} items were left over`);
+      throw gaveUp(table.name, "BatchWriteItem", `${left.length} items were left over`);
     }
   }
 }

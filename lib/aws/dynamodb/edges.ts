@@ -3,9 +3,10 @@ import { z } from "zod";
 import { digestOf } from "../../core/digest.ts";
 import type { Edges } from "../../core/ports/edges.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../core/work-key.ts";
-import { keyOf, numberOf, type Row, textOf } from "./attributes.ts";
+import { bytesOf, keyOf, numberOf, type Row, textOf } from "./attributes.ts";
 import { batchGet } from "./batch-get.ts";
 import { gaveUp } from "./gave-up.ts";
+import { pack, unpack } from "./pack.ts";
 import { queryRows } from "./query-rows.ts";
 import type { Recollection } from "./recollection.ts";
 import { retryBudget } from "./retry-budget.ts";
@@ -19,6 +20,7 @@ const maxChanges = maxTransactItems - 2;
 interface Listening {
   /** 0 where the object listens to nothing yet. */
   readonly version: number;
+  /** As parts of keys, in order. */
   readonly whats: readonly string[];
 }
 
@@ -31,7 +33,7 @@ const Whats = z.array(z.string());
 export function dynamodbEdges(table: StateTable, recollection: Recollection): Edges {
   return {
     async listen(key, whats, signal) {
-      const after = [...new Set(whats)].toSorted();
+      const after = [...new Set(whats.map(keyPart))].toSorted();
       // Nearly every run listens to what it listened to before.
       if (recollection.edgesOf(key) === edgesDigest(after)) return;
       const budget = retryBudget(table.clock);
@@ -42,7 +44,7 @@ export function dynamodbEdges(table: StateTable, recollection: Recollection): Ed
         const refused = await transact(table, changes(table, key, before, next), signal);
         // Another run of the object that is not over: both read again.
         if (refused.length > 0 && !(await budget.again(signal))) {
-          throw gaveUp(table, "TransactWriteItems", `others change what ${formatWorkKey(key)} listens to`);
+          throw gaveUp(table.name, "TransactWriteItems", `others change what ${formatWorkKey(key)} listens to`);
         }
       }
       recollection.sawEdges(key, edgesDigest(after));
@@ -51,7 +53,7 @@ export function dynamodbEdges(table: StateTable, recollection: Recollection): Ed
       const query = {
         ConsistentRead: true,
         KeyConditionExpression: "pk = :pk",
-        ExpressionAttributeValues: { ":pk": { S: edgePartition(what) } },
+        ExpressionAttributeValues: { ":pk": { S: edgePartition(keyPart(what)) } },
       };
       const rows = await queryRows(table, query, signal);
       return rows
@@ -83,7 +85,7 @@ function changes(
   const own: Row = {
     ...keyOf(listRowKey(key)),
     version: { N: String(version + 1) },
-    whats: { S: JSON.stringify(next) },
+    whats: { B: pack(JSON.stringify(next)) },
   };
   const unchanged =
     version === 0
@@ -113,15 +115,16 @@ function changes(
 async function readListening(table: StateTable, key: WorkKey, signal: AbortSignal): Promise<Listening> {
   const [row] = await batchGet(table, [listRowKey(key)], signal);
   if (row === undefined) return { version: 0, whats: [] };
-  return { version: numberOf(row, "version"), whats: Whats.parse(JSON.parse(textOf(row, "whats"))) };
+  return { version: numberOf(row, "version"), whats: Whats.parse(JSON.parse(unpack(bytesOf(row, "whats")))) };
 }
 
 function listRowKey(key: WorkKey): { pk: string; sk: string } {
   return { pk: objectPartition(key), sk: "edges" };
 }
 
+/** @param what as a part of a key */
 function edgePartition(what: string): string {
-  return `edge#${keyPart(what)}`;
+  return `edge#${what}`;
 }
 
 /** Of whats in their order. Short: it makes the row of the work item longer. */

@@ -3,7 +3,8 @@ import { mapLimit } from "../../core/map-limit.ts";
 import { bytesOf, keyOf, numberOf, type Row, type RowKey, textOf } from "./attributes.ts";
 import { batchGet } from "./batch-get.ts";
 import { batchWrite } from "./batch-write.ts";
-import { type InventoryPointer, pack, unpack } from "./inventory-pointer.ts";
+import type { InventoryPointer } from "./inventory-pointer.ts";
+import { pack, unpack } from "./pack.ts";
 import { queryRows } from "./query-rows.ts";
 import type { StateTable } from "./state-table.ts";
 

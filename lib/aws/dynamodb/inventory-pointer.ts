@@ -1,7 +1,7 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
 import type { InventoryOwner } from "../../core/ports/inventory-store.ts";
 import { bytesOf, type Row, textOf } from "./attributes.ts";
+import { pack, unpack } from "./pack.ts";
 import { keyPart, workSortKey } from "./row-keys.ts";
 
 /** Which pages an inventory consists of. */
@@ -19,9 +19,6 @@ export interface InventoryPointer {
  * 4 KB that one read unit pays for.
  */
 const maxInlineBytes = 2_800;
-/** Far above the largest page; what unpacks to more was not written by us. */
-const maxUnpackedBytes = 64 * 1024 * 1024;
-
 const pointerPrefix = `${workSortKey}#inv#`;
 const Texts = z.array(z.string());
 
@@ -55,15 +52,6 @@ export function pointerOf(row: Row): InventoryPointer {
   const texts = Texts.parse(JSON.parse(unpack(bytesOf(row, "content"))));
   const isInline = textOf(row, "kind") === "inline";
   return { generation, content: isInline ? { kind: "inline", texts } : { kind: "pages", generations: texts } };
-}
-
-/** A text in about a third of its bytes: ids and digests repeat much, and units are paid by the kilobyte. */
-export function pack(text: string): Uint8Array {
-  return deflateRawSync(text);
-}
-
-export function unpack(bytes: Uint8Array): string {
-  return inflateRawSync(bytes, { maxOutputLength: maxUnpackedBytes }).toString("utf8");
 }
 
 function packTexts(texts: readonly string[]): Uint8Array {

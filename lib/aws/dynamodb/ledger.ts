@@ -79,7 +79,8 @@ async function changeClaims(
         const id = changed[index]?.id;
         if (id !== undefined) known.set(id, row === undefined ? [] : claimsOf(row));
       }
-      if (!(await budget.again(signal))) throw gaveUp(table, "TransactWriteItems", "others claim the same objects");
+      if (!(await budget.again(signal)))
+        throw gaveUp(table.name, "TransactWriteItems", "others claim the same objects");
     }
   }
 }

@@ -4,7 +4,9 @@ import type { Clock } from "../../core/ports/clock.ts";
 import { AwsFault } from "../aws-fault.ts";
 import { callAws } from "../call-aws.ts";
 import { checkLayout } from "./check-layout.ts";
+import { gaveUp } from "./gave-up.ts";
 import { LayoutError } from "./layout-error.ts";
+import { retryBudget } from "./retry-budget.ts";
 import type { TableCall } from "./table-call.ts";
 
 /** The table and the way to it. */
@@ -28,7 +30,7 @@ export function openStateTable(of: Omit<StateTable, "call">): StateTable {
   const { client, name: tableName, region, account } = of;
   let layout: Promise<void> | undefined;
 
-  const callUnchecked: TableCall = async (name, send, signal) => {
+  const callOnce: TableCall = async (name, send, signal) => {
     const action = { name: `dynamodb:${name}`, resource: `table ${tableName}`, region, account };
     try {
       return await callAws(action, (options) => send(client, options), signal);
@@ -37,6 +39,19 @@ export function openStateTable(of: Omit<StateTable, "call">): StateTable {
         throw new LayoutError(tableName, `its keys or its index are other ones (${error.message})`, { cause: error });
       }
       throw error;
+    }
+  };
+
+  const callUnchecked: TableCall = async (name, send, signal) => {
+    const budget = retryBudget(of.clock);
+    for (;;) {
+      try {
+        return await callOnce(name, send, signal);
+      } catch (error) {
+        // A transaction is at work on the item at the moment.
+        if (!(error instanceof AwsFault && error.code === "TransactionConflictException")) throw error;
+        if (!(await budget.again(signal))) throw gaveUp(tableName, name, "others write the same item", error);
+      }
     }
   };
 

@@ -47,7 +47,7 @@ export async function transact(
       if (refused.length > 0) return refused;
       if (reasons?.every(({ Code: code = "" }) => !passing.has(code))) throw error;
       if (!(await budget.again(signal))) {
-        throw gaveUp(table, "TransactWriteItems", "others write the same items", error);
+        throw gaveUp(table.name, "TransactWriteItems", "others write the same items", error);
       }
       // A cancelled transaction is over; one that is under way must be asked about by its own name.
       if (reasons !== undefined) token = randomUUID();

@@ -3,12 +3,10 @@ import { type AttributeValue, ConditionalCheckFailedException, UpdateItemCommand
 import type { WorkItem, WorkItems } from "../../core/ports/work-items.ts";
 import { AwsFault } from "../aws-fault.ts";
 import { keyOf, numberOf, type Row } from "./attributes.ts";
-import { gaveUp } from "./gave-up.ts";
 import { ownerOfPointer, pointerOf } from "./inventory-pointer.ts";
 import { overdueItems } from "./overdue-items.ts";
 import { queryRows } from "./query-rows.ts";
 import type { Recollection, Sight } from "./recollection.ts";
-import { retryBudget } from "./retry-budget.ts";
 import { objectPartition, workRowKey, workSortKey } from "./row-keys.ts";
 import type { StateTable } from "./state-table.ts";
 import { workAttributes, workItemOf } from "./work-row.ts";
@@ -54,21 +52,29 @@ function sightOf(rows: readonly Row[]): Sight | undefined {
 async function store(table: StateTable, item: WorkItem, signal: AbortSignal): Promise<"stored" | "conflict"> {
   // Names this very write, so that a try whose answer was lost finds itself.
   const name = randomUUID();
-  const budget = retryBudget(table.clock);
-  for (;;) {
-    try {
-      const command = storeCommand(table, item, name);
-      await table.call("UpdateItem", (client, options) => client.send(command, options), signal);
-      return "stored";
-    } catch (error) {
-      if (!(error instanceof AwsFault)) throw error;
-      if (error.cause instanceof ConditionalCheckFailedException) {
-        return afterRefusal(item, name, error.cause, error);
-      }
-      // A fenced write is looking at this row at the moment.
-      if (error.code !== "TransactionConflictException") throw error;
-      if (!(await budget.again(signal))) throw gaveUp(table, "UpdateItem", "others write the same item", error);
-    }
+  let sends = 0;
+  try {
+    const command = storeCommand(table, item, name);
+    await table.call(
+      "UpdateItem",
+      (client, options) => {
+        sends += 1;
+        return client.send(command, options);
+      },
+      signal,
+    );
+    return "stored";
+  } catch (error) {
+    if (!(error instanceof AwsFault && error.cause instanceof ConditionalCheckFailedException)) throw error;
+    const {
+      Item: found = {},
+      $metadata: { attempts = 1 },
+    } = error.cause;
+    if (found["write"]?.S === name) return "stored";
+    const isPast = found["version"] !== undefined && numberOf(found, "version") > item.version;
+    // Ours may have been stored by an earlier try, and others after it: only they know.
+    if (isPast && sends + attempts > 2) throw error;
+    return "conflict";
   }
 }
 
@@ -95,18 +101,4 @@ function storeCommand(table: StateTable, item: WorkItem, name: string): UpdateIt
     },
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
   });
-}
-
-/** Whether another was first, or an earlier try of this very write, whose answer was lost. */
-function afterRefusal(
-  item: WorkItem,
-  name: string,
-  { Item: found = {}, $metadata }: ConditionalCheckFailedException,
-  fault: AwsFault,
-): "stored" | "conflict" {
-  if (found["write"]?.S === name) return "stored";
-  const isPast = found["version"] !== undefined && numberOf(found, "version") > item.version;
-  // Ours may have been stored, and others after it: only they know.
-  if (isPast && ($metadata.attempts ?? 1) > 1) throw fault;
-  return "conflict";
 }
