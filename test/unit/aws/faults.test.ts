@@ -180,6 +180,24 @@ describe("a bucket", () => {
     expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
   });
 
+  test("whose clock is an hour ahead of ours is asked again by its own time", async () => {
+    const serverTime = new Date(Date.now() + 3_600_000);
+    const dates: number[] = [];
+    await using wire = await faultyWire(undefined, ({ headers }, count) => {
+      const date = String(headers["x-amz-date"]);
+      dates.push(Date.parse(date.replace(/(....)(..)(..T..)(..)/, "$1-$2-$3:$4:")));
+      const skewed = s3Error(403, "RequestTimeTooSkewed", "too skewed", { date: serverTime.toUTCString() });
+      return count === 0 ? skewed : { status: 200 };
+    });
+    const client = s3Client({ region, endpoint: wire.url, credentials });
+    const store = s3Artifacts({ bucket: { client, name: "artifacts", region }, prefix: "", clock: systemClock });
+    await store.put(digestOf(bytes), bytes, never);
+    const [before = Number.NaN, after = Number.NaN] = dates;
+    expect(dates).toHaveLength(2);
+    expect(after - before).toBeGreaterThan(3_000_000);
+    client.destroy();
+  });
+
   test("that slows down is asked again", async () => {
     const { error, seen } = await putOver((count) => (count < 2 ? s3Error(503, "SlowDown", "slow") : { status: 200 }));
     expect([error, seen.length]).toEqual([undefined, 3]);
