@@ -36,7 +36,7 @@ export async function recordEvent(
       apiVersion: "v1",
       kind: "Event",
       metadata: {
-        name: `${name.slice(0, 200)}.${randomBytes(8).toString("hex")}`,
+        name: `${name.slice(0, 200).replace(/[-.]+$/, "")}.${randomBytes(8).toString("hex")}`,
         namespace,
         annotations: { ...ownMetadata(object), ...event.annotations },
       },

@@ -74,7 +74,7 @@ async function listByKey(
     const objects = await cluster.list({ group, version, kind, labelSelector, ...within }, signal);
     return new Map(objects.map((object) => [refKey(refOf(object)), object]));
   } catch (error) {
-    if (error instanceof ApiError) return undefined;
+    if (error instanceof ApiError && error.reason === "Forbidden") return undefined;
     throw error;
   }
 }

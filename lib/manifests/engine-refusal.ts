@@ -6,7 +6,7 @@ export function engineRefusal(error: EngineError, folder: string, generated: boo
   const decoding = generated ? decodeFailure(error.message) : undefined;
   const message =
     decoding === undefined
-      ? `kustomize build failed: ${error.message}`
+      ? `kustomize build failed: ${withoutSources(error.message)}`
       : `failed to decode Kubernetes YAML from ${folder}/${decoding.file}: ${decoding.why}`;
   // A kubectl that does not start is no fault of the manifests: soon tried again.
   return new Failure("BuildFailed", message, {
@@ -29,4 +29,15 @@ function decodeFailure(message: string): { file: string; why: string } | undefin
   const [, file, why] = malformed ?? unusable ?? [];
   if (file === undefined || why === undefined || why.startsWith("may not add resource")) return undefined;
   return { file, why };
+}
+
+/**
+ * kustomize quotes the literals and lines of a generator that it cannot read, and a secretGenerator's are secrets. What
+ * stands behind "loading KV pairs" is therefore told in words of our own.
+ */
+function withoutSources(message: string): string {
+  const told = "loading KV pairs: ";
+  const at = message.indexOf(told);
+  if (at === -1) return message;
+  return `${message.slice(0, at + told.length)}a literal or a line of a generator is not key=value (not quoted, it may be a secret)`;
 }

@@ -13,7 +13,7 @@ import { tlsTrust } from "./tls-trust.ts";
 
 /** The keys of an image pull secret, the present type's first. */
 const dockerConfigKeys = [".dockerconfigjson", ".dockercfg"] as const;
-const PullSecrets = z.object({ imagePullSecrets: z.array(z.object({ name: z.string() })).default([]) });
+const PullSecrets = z.object({ imagePullSecrets: z.array(z.object({ name: z.string().default("") })).default([]) });
 
 /** The registry of a source, with the credentials and the trust that its secrets hold for it. */
 export async function registryOf(
@@ -73,7 +73,7 @@ async function pullSecrets(
   const account = await cluster.get(ref, run.signal);
   if (account === undefined) throw noCredential(`serviceaccount '${namespace}/${serviceAccountName}' not found`);
   const { imagePullSecrets } = PullSecrets.parse(account);
-  return [...own, ...imagePullSecrets.map(({ name }) => name)];
+  return [...own, ...imagePullSecrets.flatMap(({ name }) => (name === "" ? [] : [name]))];
 }
 
 /** The first credentials for this host; none is for a registry that lets everybody in. */
