@@ -1,3 +1,4 @@
+import type { Fence } from "../../../../lib/core/ports/fence.ts";
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import type { FlowResult, Run } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
@@ -18,6 +19,8 @@ export interface Ground {
   readonly table: Table;
   readonly fence: typeof fencedWrite;
   readonly violate: (what: string) => void;
+  /** Where the table is a real one: the write itself, which checks the fence. */
+  readonly save?: ((machine: Machine, fence: Fence) => Promise<void>) | undefined;
   subjectOf(key: WorkKey): Subject;
 }
 
@@ -43,12 +46,16 @@ export function applyTo(
 
 /** A write to the state under the run's fence. */
 function save({ machine, holder }: Handling, run: Run, ground: Ground): Promise<void> {
-  const arrive = (): void => {
-    const item: WorkItem | undefined = ground.table.rows.get(formatWorkKey(run.key));
-    ground.fence(item, run.fence);
+  const watch = (): void => {
     if (ground.subjectOf(run.key).holder !== holder) {
       ground.violate(`a write to the table of ${run.key.name} went through after a successor of its sender had begun`);
     }
+  };
+  const arrive = (): void | Promise<void> => {
+    if (ground.save !== undefined) return ground.save(machine, run.fence).then(watch);
+    const item: WorkItem | undefined = ground.table.rows.get(formatWorkKey(run.key));
+    ground.fence(item, run.fence);
+    watch();
   };
   return effect(machine, "save", arrive, run.signal, ground.world, { cutOff: machine.isCutOff() });
 }

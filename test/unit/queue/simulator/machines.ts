@@ -124,7 +124,7 @@ export function startMachine(name: string, world: World): Machine {
 export function effect<Result>(
   machine: Machine,
   name: string,
-  apply: () => Result,
+  apply: () => Result | Promise<Result>,
   signal: AbortSignal,
   world: World,
   options: EffectOptions = {},
@@ -154,8 +154,7 @@ export function effect<Result>(
         world.trace(() => `${machine.name}: ${name} fails before`);
         return answer(() => reject(new Error(`${name}: no answer`)));
       }
-      try {
-        const result = apply();
+      const arrived = (result: Result): void => {
         if (fate >= 0.04 && fate < 0.07) {
           world.trace(() => `${machine.name}: ${name} succeeds and fails`);
           return answer(() => reject(new Error(`${name}: no answer`)));
@@ -163,8 +162,14 @@ export function effect<Result>(
         // After it was done, before anybody heard.
         if (fate >= 0.002 && fate < 0.006) return machine.crash();
         answer(() => resolve(result));
+      };
+      const refused = (error: unknown): void => answer(() => reject(error));
+      try {
+        const result = apply();
+        if (result instanceof Promise) time.hold(result.then(arrived, refused));
+        else arrived(result);
       } catch (error) {
-        answer(() => reject(error));
+        refused(error);
       }
     });
   });

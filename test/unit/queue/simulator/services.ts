@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WakeUp, WakeUps } from "../../../../lib/core/ports/wake-ups.ts";
 import { holdsLease, overdueAt, type WorkItem, type WorkItems } from "../../../../lib/core/ports/work-items.ts";
@@ -10,13 +11,29 @@ export interface Table {
   writes: number;
 }
 
+/** A real table, in whose place the rows are a copy: what is known to be in it. */
+export interface RealTable {
+  /** Without faults, to see what became of a write that gave no answer. */
+  readonly truth: WorkItems;
+  /** As one machine reaches it. */
+  connect(): MachineTable;
+}
+
+export interface MachineTable {
+  readonly items: WorkItems;
+  /** A write to the state under a fence. */
+  save(fence: Fence): Promise<void>;
+}
+
+/** The table as one machine sees it. */
 export function itemsSeenFrom(
   machine: Machine,
   table: Table,
   onPut: (item: WorkItem, before: WorkItem | undefined) => void,
   world: World,
+  real?: { readonly items: WorkItems; readonly truth: WorkItems; readonly violate: (what: string) => void },
 ): WorkItems {
-  const call = <Result>(name: string, apply: () => Result, signal: AbortSignal): Promise<Result> =>
+  const call = <Result>(name: string, apply: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> =>
     effect(machine, name, apply, signal, world, { cutOff: machine.isCutOff() });
   const put = (item: WorkItem): "stored" | "conflict" => {
     const id = formatWorkKey(item.key);
@@ -27,12 +44,40 @@ export function itemsSeenFrom(
     onPut(item, before);
     return "stored";
   };
+  if (real !== undefined) return realItems(table, put, call, real);
   const overdue = (now: number, limit: number): WorkItem[] =>
     [...table.rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= now).slice(0, limit);
   return {
     get: (key, signal) => call("get", () => table.rows.get(formatWorkKey(key)), signal),
     put: (item, signal) => call("put", () => put(item), signal),
     overdue: (now, limit, signal) => call("overdue", () => overdue(now, limit), signal),
+  };
+}
+
+function realItems(
+  table: Table,
+  put: (item: WorkItem) => "stored" | "conflict",
+  call: <Result>(name: string, apply: () => Promise<Result>, signal: AbortSignal) => Promise<Result>,
+  { items, truth, violate }: { items: WorkItems; truth: WorkItems; violate: (what: string) => void },
+): WorkItems {
+  const { signal: never } = new AbortController();
+  const read = async (key: WorkItem["key"]): Promise<WorkItem | undefined> => {
+    const found = await items.get(key, never);
+    if (!isDeepStrictEqual(found, table.rows.get(formatWorkKey(key)))) violate(`${key.name} was read as it is not`);
+    return found;
+  };
+  const write = async (item: WorkItem): Promise<"stored" | "conflict"> => {
+    const answer = await items.put(item, never).catch(async (error: unknown) => {
+      if (isDeepStrictEqual(await truth.get(item.key, never), item)) put(item);
+      throw error;
+    });
+    if (put(item) !== answer) violate(`a write to ${item.key.name} was answered ${answer}`);
+    return answer;
+  };
+  return {
+    get: (key, signal) => call("get", () => read(key), signal),
+    put: (item, signal) => call("put", () => write(item), signal),
+    overdue: (now, limit, signal) => call("overdue", () => items.overdue(now, limit, never), signal),
   };
 }
 

@@ -10,7 +10,16 @@ import { sweep } from "../../../../lib/queue/sweep.ts";
 import { applyTo, type Ground, type Handling, reconcile } from "./handling.ts";
 import { effect, type Machine, startMachine, type World } from "./machines.ts";
 import { random } from "./random.ts";
-import { fencedWrite, itemsSeenFrom, type Queue, queue, type Receipt, type Table } from "./services.ts";
+import {
+  fencedWrite,
+  itemsSeenFrom,
+  type MachineTable,
+  type Queue,
+  queue,
+  type RealTable,
+  type Receipt,
+  type Table,
+} from "./services.ts";
 import { newSubject, type Subject } from "./subject.ts";
 import { timeline } from "./timeline.ts";
 
@@ -22,6 +31,8 @@ export interface Mutation {
   readonly sweep?: typeof sweep;
   /** False: the message in hand is left as the queue hides it. */
   readonly extends?: boolean;
+  /** In place of rows in memory. */
+  readonly table?: RealTable;
 }
 
 export interface Simulation {
@@ -65,6 +76,7 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
   const bySubject = new Map(subjects.map((subject) => [formatWorkKey(subject.key), subject]));
   const fleet: Machine[] = [];
   const deps = new Map<Machine, RunnerDeps>();
+  const connections = new Map<Machine, MachineTable>();
   let machines = 0;
   let holders = 0;
 
@@ -78,13 +90,23 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
     return subject;
   };
 
-  const ground: Ground = { world, table, violate, subjectOf, fence: mutation.fence ?? fencedWrite };
+  const ground: Ground = {
+    world,
+    table,
+    violate,
+    subjectOf,
+    fence: mutation.fence ?? fencedWrite,
+    save: mutation.table && ((machine, fence) => connections.get(machine)?.save(fence) ?? Promise.resolve()),
+  };
 
   const boot = (): Machine => {
     machines += 1;
     const machine = startMachine(`m${machines}`, world);
+    const connection = mutation.table?.connect();
+    if (connection !== undefined) connections.set(machine, connection);
+    const real = connection && mutation.table && { items: connection.items, truth: mutation.table.truth, violate };
     const own: RunnerDeps = {
-      items: itemsSeenFrom(machine, table, (item, before) => onPut(machine, item, before), world),
+      items: itemsSeenFrom(machine, table, (item, before) => onPut(machine, item, before), world, real),
       wakeUps: wakeUps.seenFrom(machine),
       deadLetters: {
         send: (letter, signal) =>

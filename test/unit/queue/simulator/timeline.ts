@@ -9,6 +9,8 @@ export interface Timeline {
   /** The true time in milliseconds, which no machine knows. */
   now(): number;
   in(ms: number, happen: () => void): void;
+  /** Keeps virtual time still until this, which takes real time, has ended. */
+  hold(work: Promise<void>): void;
   /** Says that what happens now lets code go on, which then runs before anything else happens. */
   stir(): void;
   /** Lets everything happen until `until`, or until `done` says so. */
@@ -20,11 +22,16 @@ export function timeline(start: number): Timeline {
   let now = start;
   let order = 0;
   let stirred = true;
+  const held = new Set<Promise<void>>();
   return {
     now: () => now,
     in(ms, happen) {
       order += 1;
       push(heap, { at: now + ms, order, happen });
+    },
+    hold(work) {
+      const ended = work.finally(() => held.delete(ended));
+      held.add(ended);
     },
     stir() {
       stirred = true;
@@ -34,6 +41,10 @@ export function timeline(start: number): Timeline {
         // Most happenings are inside a service and concern nobody yet.
         if (stirred) await settled();
         stirred = false;
+        if (held.size > 0) {
+          await Promise.all(held);
+          continue;
+        }
         const next = heap[0];
         if (next === undefined || next.at > until || done()) break;
         pop(heap);
