@@ -1,7 +1,7 @@
 /** One figure: what was measured, of how many runs, and the most it may be. */
 export interface Figure {
   readonly figure: string;
-  readonly unit: "ms" | "MB" | "percent of a core" | "requests" | "objects a second";
+  readonly unit: "ms" | "MB" | "percent of a core" | "requests" | "objects a second" | "read units" | "write units";
   readonly runs: number;
   readonly min: number;
   readonly median: number;

@@ -2,13 +2,23 @@ import { cpus } from "node:os";
 import { bundleSize } from "./bundle-size.ts";
 import { demoTime } from "./demo-time.ts";
 import { dependencyHop } from "./dependency-hop.ts";
+import { dynamodbCapacity } from "./dynamodb-capacity.ts";
 import { engineBuild } from "./engine-build.ts";
 import { fourObjects } from "./four-objects.ts";
 import { idle } from "./idle.ts";
 import { twoThousandObjects } from "./two-thousand-objects.ts";
 
 /** `npm run bench [NAME…]`: one JSON line a figure; exit status 1 where one is over its limit. */
-const benches = { fourObjects, engineBuild, dependencyHop, twoThousandObjects, idle, demoTime, bundleSize } as const;
+const benches = {
+  fourObjects,
+  engineBuild,
+  dependencyHop,
+  twoThousandObjects,
+  idle,
+  demoTime,
+  bundleSize,
+  dynamodbCapacity,
+} as const;
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));
 if (unknown.length > 0) {

@@ -29,7 +29,7 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
     if (context !== undefined && kubeconfig === undefined) throw new Error("--context needs --kubeconfig FILE here");
     const [{ runLocal }, { writeLog }] = await Promise.all([
       import("../local/run-local.ts"),
-      import("../local/write-log.ts"),
+      import("../lib/core/write-log.ts"),
     ]);
     const file =
       kubeconfig === undefined

@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises";
 import { Secret } from "../lib/core/secret.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
+import { httpClient } from "../lib/http/http-client.ts";
 import { pushArtifact as push, pushUserAgent } from "../lib/sources/oci/push-artifact.ts";
 import type { RegistryAccess } from "../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../lib/sources/oci/registry-client.ts";
 import { parsePushUrl } from "../lib/sources/oci/repository-url.ts";
-import { httpClient } from "../local/http-client.ts";
 import { dockerCredentials } from "./docker-credentials.ts";
 import { type GlobalOptions, type Surroundings, timeoutOf } from "./settings.ts";
 

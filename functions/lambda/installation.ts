@@ -4,8 +4,8 @@ import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
 import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
 import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { writeLog } from "../../lib/core/write-log.ts";
 import { rules } from "../../lib/queue/rules/rules.ts";
-import { writeLog } from "../../local/write-log.ts";
 import { Config } from "../config.ts";
 
 /** What every function is told. */

@@ -6,11 +6,11 @@ import { type Kustomization, parseKustomization } from "../../lib/api/kustomizat
 import type { LiveObject } from "../../lib/core/manifest.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { httpClient } from "../../lib/http/http-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
-import { httpClient } from "../http-client.ts";
 import { type SluiceProcess, startSluiceProcess } from "../sluice-process.ts";
 
 export const namespace = "default";

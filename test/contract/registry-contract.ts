@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { digestOf } from "../../lib/core/digest.ts";
+import { httpClient } from "../../lib/http/http-client.ts";
 import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
 import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
-import { httpClient } from "../../local/http-client.ts";
 
 /** A registry that takes pushes from anybody over plain HTTP. */
 export interface RegistryUnderTest {

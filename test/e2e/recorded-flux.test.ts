@@ -2,16 +2,17 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { equal } from "../../lib/core/equal.ts";
 import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
 import type { VersionedRef } from "../../lib/core/object-ref.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { httpClient } from "../../lib/http/http-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
-import { httpClient } from "../../local/http-client.ts";
 import { type LocalSluice, startLocal } from "../../local/start-local.ts";
 import { silentLog } from "../doubles/silent-log.ts";
 import {
@@ -43,6 +44,8 @@ afterAll(async () => {
   http.close();
   await rm(folder, { recursive: true, force: true });
 });
+
+const About = z.object({ kind: z.string(), name: z.string() });
 
 /** A recorded scenario, played again on Sluice. */
 class Replay {
@@ -132,10 +135,10 @@ class Replay {
       .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
       .slice(this.#eventsTold)
       .map((event) => {
-        const about = isJsonObject(event["involvedObject"]) ? event["involvedObject"] : {};
+        const about = About.parse(event["involvedObject"]);
         const { annotations = {} } = event.metadata;
         return {
-          object: [about["kind"], about["name"]].join("/"),
+          object: `${about.kind}/${about.name}`,
           type: event["type"],
           reason: event["reason"],
           message: event["message"],

@@ -91,6 +91,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     expected: "no-restricted-imports",
   },
   {
+    name: "a function that knows home",
+    path: "functions/home.ts",
+    text: 'import { x } from "../local/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
     name: "an SDK outside the adapters",
     path: "lib/queue/sdk.ts",
     text: 'import { SQSClient } from "@aws-sdk/client-sqs";\nexport const client = new SQSClient({});\n',
@@ -197,7 +204,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "a package that nobody declared",
-    path: "cli/main.ts",
+    path: "cli/planted.js",
     text: 'import "left-pad";\n',
     gate: "dead code",
     expected: "left-pad",

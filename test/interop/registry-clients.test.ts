@@ -7,11 +7,11 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { messageOf } from "../../lib/core/failure.ts";
+import { httpClient } from "../../lib/http/http-client.ts";
 import { defaultArchiveLimits } from "../../lib/sources/archive/unpack.ts";
 import { pullArtifact } from "../../lib/sources/oci/pull-artifact.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
-import { httpClient } from "../../local/http-client.ts";
 import { type Registry, startRegistry } from "../../local/registry/start-registry.ts";
 
 const execute = promisify(execFile);

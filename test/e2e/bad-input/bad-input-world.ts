@@ -8,11 +8,11 @@ import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
-import { httpClient } from "../../../local/http-client.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
 import { artifactOf, type Files } from "../../unit/manifests/build-files.ts";
 
@@ -21,7 +21,7 @@ const { signal } = new AbortController();
 const answerWithin = { timeout: 10_000, interval: 50 };
 const options = { manager: "test", force: true };
 
-export const groups = {
+const groups = {
   OCIRepository: "source.toolkit.fluxcd.io",
   Kustomization: "kustomize.toolkit.fluxcd.io",
 } as const;

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
-import { httpClient } from "../../../local/http-client.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
 
 const { signal } = new AbortController();

@@ -17,6 +17,8 @@ export const aws: Part = {
       locks: [requirements],
       needsMegabytes: 800,
       async install(folder, { run }) {
+        const isNewEnough = "import sys; assert sys.version_info >= (3, 10), 'Python 3.10 or newer is needed'";
+        await run("python3", ["-c", isNewEnough], { cwd: folder });
         await run("python3", ["-m", "venv", folder], { cwd: folder });
         const pip = [
           "-m",

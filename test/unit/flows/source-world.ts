@@ -13,9 +13,9 @@ import type { FlowResult } from "../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
-import { httpClient } from "../../../local/http-client.ts";
 import { type Push } from "../../../local/registry/serve-manifests.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
 

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { Secret } from "../../../lib/core/secret.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { type RegistryAccess } from "../../../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
-import { httpClient } from "../../../local/http-client.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

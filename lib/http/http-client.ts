@@ -1,7 +1,7 @@
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { rootCertificates } from "node:tls";
-import { messageOf } from "../lib/core/failure.ts";
+import { messageOf } from "../core/failure.ts";
 import {
   type Http,
   HttpError,
@@ -9,8 +9,8 @@ import {
   type HttpRequest,
   type HttpResponse,
   type TlsTrust,
-} from "../lib/core/ports/http.ts";
-import { Agent, request as requestHttp } from "../lib/kube/node-http.ts";
+} from "../core/ports/http.ts";
+import { Agent, request as requestHttp } from "../kube/node-http.ts";
 
 const maxSockets = 32;
 const maxAgents = 32;

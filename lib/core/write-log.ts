@@ -1,4 +1,4 @@
-import type { Log, LogFields } from "../lib/core/ports/log.ts";
+import type { Log, LogFields } from "./ports/log.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof levels)[number];
