@@ -7,17 +7,22 @@ import type { StateTable } from "./state-table.ts";
 /** The most that DynamoDB takes in one call. */
 const maxKeys = 100;
 
-/** The items of these different keys, read consistently, in no order; those that are not there are left out. */
+/**
+ * The items of these different keys, in no order; those that are not there are left out.
+ *
+ * @param consistent false: at half the price, and what was written just now may be missing
+ */
 export async function batchGet(
   table: StateTable,
   keys: readonly RowKey[],
   signal: AbortSignal,
+  consistent = true,
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (let start = 0; start < keys.length; start += maxKeys) {
     const batch = keys.slice(start, start + maxKeys).map(keyOf);
     const budget = retryBudget(table.clock);
-    for (let left: KeysAndAttributes | undefined = { Keys: batch, ConsistentRead: true }; left !== undefined; ) {
+    for (let left: KeysAndAttributes | undefined = { Keys: batch, ConsistentRead: consistent }; left !== undefined; ) {
       const { Responses: found = {}, UnprocessedKeys: unprocessed = {} } = await getOnce(table, left, signal);
       rows.push(...(found[table.name] ?? []));
       // What is over 16 MB or over the table's throughput is left for another call.

@@ -5,6 +5,7 @@ import { batchGet } from "./batch-get.ts";
 import { batchWrite } from "./batch-write.ts";
 import type { InventoryPointer } from "./inventory-pointer.ts";
 import { pack, unpack } from "./pack.ts";
+import type { PageCache } from "./page-cache.ts";
 import { queryRows } from "./query-rows.ts";
 import type { StateTable } from "./state-table.ts";
 
@@ -26,26 +27,39 @@ function pageKey({ partition, owner }: PagesOf, page: number, generation: string
 /** The texts of the pages that a pointer names; undefined where one of them is gone. */
 export async function readPages(
   table: StateTable,
+  cache: PageCache,
   of: PagesOf,
   { content }: InventoryPointer,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   if (content.kind === "inline") return content.texts;
-  const keys = content.generations.flatMap((generation, page) =>
-    generation === "" ? [] : [pageKey(of, page, generation)],
-  );
-  const rows = await batchGet(table, keys, signal);
-  if (rows.length < keys.length) return undefined;
-  const byPartition = new Map(rows.map((row) => [textOf(row, "pk"), row]));
-  return content.generations.map((generation, page) => {
-    const row = byPartition.get(pageKey(of, page, generation).pk);
-    return row === undefined ? emptyPage : unpack(bytesOf(row, "entries"));
-  });
+  const keys = content.generations.map((generation, page) => pageKey(of, page, generation));
+  const found = new Map(keys.map((key) => [key, key.sk === "" ? emptyPage : cache.get(pageName(key))]));
+  // A page never changes under its name, so any copy of the table will do; only what is missing in it may be newer.
+  for (const consistent of [false, true]) {
+    const missing = keys.filter((key) => found.get(key) === undefined);
+    const rows = await batchGet(table, missing, signal, consistent);
+    const byPartition = new Map(rows.map((row) => [textOf(row, "pk"), row]));
+    for (const key of missing) {
+      const row = byPartition.get(key.pk);
+      if (row === undefined) continue;
+      const text = unpack(bytesOf(row, "entries"));
+      found.set(key, text);
+      cache.put(pageName(key), text);
+    }
+  }
+  const texts = keys.map((key) => found.get(key));
+  return texts.every((text) => text !== undefined) ? texts : undefined;
+}
+
+function pageName({ pk, sk }: RowKey): string {
+  return `${pk} ${sk}`;
 }
 
 /** Writes the pages that have changed and answers the generation of each page. Nobody reads them before a pointer names them. */
 export async function writePages(
   table: StateTable,
+  cache: PageCache,
   of: PagesOf,
   generation: string,
   change: {
@@ -68,6 +82,9 @@ export async function writePages(
     return [{ ...keyOf(pageKey(of, page, generation)), entries: { B: pack(text) }, at }];
   });
   await batchWrite(table, { puts }, signal);
+  for (const [page, text] of texts.entries()) {
+    if (generations[page] === generation) cache.put(pageName(pageKey(of, page, generation)), text);
+  }
   return generations;
 }
 

@@ -16,6 +16,7 @@ import {
   pointerOf,
   pointerSortKey,
 } from "./inventory-pointer.ts";
+import { newPageCache } from "./page-cache.ts";
 import type { KnownInventory, Recollection } from "./recollection.ts";
 import { objectPartition } from "./row-keys.ts";
 import type { StateTable } from "./state-table.ts";
@@ -28,6 +29,7 @@ const maxTries = 4;
  * that whoever reads finds the old or the new and a writer that dies between leaves what the next one removes.
  */
 export function dynamodbInventoryStore(table: StateTable, recollection: Recollection): InventoryStore {
+  const pages = newPageCache();
   const place = (owner: string, { key }: Fence): PagesOf => ({ partition: objectPartition(key), owner });
 
   const readPointer = async (owner: string, { key }: Fence, signal: AbortSignal): Promise<KnownInventory> => {
@@ -41,7 +43,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
     for (let tries = 0; tries < maxTries; tries++) {
       const known = recollection.inventoryOf(owner, fence) ?? (await readPointer(owner, fence, signal));
       if (known === "none") return { texts: undefined };
-      const texts = known.texts ?? (await readPages(table, place(owner, fence), known.pointer, signal));
+      const texts = known.texts ?? (await readPages(table, pages, place(owner, fence), known.pointer, signal));
       if (texts !== undefined) {
         recollection.sawInventory(owner, fence, { pointer: known.pointer, texts });
         return { pointer: known.pointer, texts };
@@ -78,7 +80,14 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
     const generation = `${fence.token}-${randomUUID()}`;
     const content = inlineContent(texts) ?? {
       kind: "pages",
-      generations: await writePages(table, place(owner, fence), generation, { texts, textsBefore, before }, signal),
+      generations: await writePages(
+        table,
+        pages,
+        place(owner, fence),
+        generation,
+        { texts, textsBefore, before },
+        signal,
+      ),
     };
     const after: InventoryPointer = { generation, content };
     if (!(await swap(owner, before, after, fence, signal))) return false;
