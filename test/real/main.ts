@@ -46,7 +46,12 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  const parts = chosen(names);
+  const unknown = names.find((name) => !allParts.some((part) => part.name === name));
+  if (unknown !== undefined) {
+    process.stderr.write(`there is no part ${unknown}\n\n${usage}`);
+    return 2;
+  }
+  const parts = names.length === 0 ? allParts : allParts.filter(({ name }) => names.includes(name));
   switch (command) {
     case "up":
     case "reset":
@@ -68,12 +73,6 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
       process.stderr.write(command === undefined ? usage : `there is no command ${command}\n\n${usage}`);
       return 2;
   }
-}
-
-function chosen(names: readonly string[]): readonly Part[] {
-  const unknown = names.find((name) => !allParts.some((part) => part.name === name));
-  if (unknown !== undefined) throw new Error(`there is no part ${unknown}; there are ${partNames.join(", ")}`);
-  return names.length === 0 ? allParts : allParts.filter(({ name }) => names.includes(name));
 }
 
 /** One at a time in a checkout: a second waits, and then finds everything done. */
