@@ -56,7 +56,7 @@ export async function applyObject(
     case "create":
       return send(desired, deps.cluster, signal);
     case "configure":
-      if (change.takeover !== undefined) await takeOver(desired, change.takeover, deps.cluster, signal);
+      if (change.takeover !== undefined) await takeOver(desired, change.takeover, deps, signal);
       return send(desired, deps.cluster, signal);
     case "replace":
       await makeWay(desired, change.uid, deps, signal);
@@ -88,26 +88,31 @@ async function send(desired: DesiredObject, cluster: Cluster, signal: AbortSigna
   }
 }
 
-/** One more try with a fresh look where somebody wrote in between: the patch was made for the state that it names. */
+/** Controllers may write the status of a busy object many times a second, and each write makes the patch stale. */
+const maxTakeoverTries = 6;
+
+/** The patch names the version that it was made for; where somebody wrote in between, it is made anew. */
 async function takeOver(
   desired: DesiredObject,
   patch: readonly JsonObject[],
-  cluster: Cluster,
+  { cluster, clock }: ApplyDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const options = { manager: fieldManager };
-  try {
+  let body: readonly JsonObject[] | undefined = patch;
+  for (let tries = 1; body !== undefined; tries++) {
     try {
-      await cluster.patch(desired.ref, { type: "json", body: patch }, options, signal);
+      await cluster.patch(desired.ref, { type: "json", body }, { manager: fieldManager }, signal);
+      return;
     } catch (error) {
-      if (!(error instanceof ApiError && (error.reason === "Conflict" || error.reason === "Invalid"))) throw error;
+      if (error instanceof ApiError && error.reason === "NotFound") return;
+      const isStale = error instanceof ApiError && (error.reason === "Conflict" || error.reason === "Invalid");
+      if (!isStale || tries === maxTakeoverTries) {
+        throw refused(error, `${subject(desired.ref)} metadata.managedFields cleanup failed`);
+      }
+      await clock.sleep(5 * 2 ** tries, signal);
       const live = await cluster.get(desired.ref, signal);
-      const fresh = live && takeover(live.metadata, desired.manifest.metadata, desired.manifest.apiVersion);
-      if (fresh) await cluster.patch(desired.ref, { type: "json", body: fresh }, options, signal);
+      body = live && takeover(live.metadata, desired.manifest.metadata, desired.manifest.apiVersion);
     }
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === "NotFound") return;
-    throw refused(error, `${subject(desired.ref)} metadata.managedFields cleanup failed`);
   }
 }
 

@@ -34,9 +34,9 @@ export async function untilApplied(stage: Stage, revision: string, at: number): 
     () => stage.ready(),
     stage.signal,
   );
-  const isReadyLogged = async () => statusWrites(stage, at).length > 0 || undefined;
   // The child's log comes through a pipe, so it may be behind what the cluster already shows.
-  await until("the status is written", isReadyLogged, () => stage.ready(), stage.signal);
+  const isLogged = async () => hasApplied(stage, at) || undefined;
+  await until("the end of the run is logged", isLogged, () => stage.ready(), stage.signal);
   const since = stage.sluice().requests.filter((request) => request.at >= at);
   const first = (is: (request: LoggedRequest) => boolean) => since.find(is)?.at;
   const stored = since.findLast(
@@ -51,6 +51,12 @@ export async function untilApplied(stage: Stage, revision: string, at: number): 
   return Object.fromEntries(
     Object.entries(moments).flatMap(([name, moment]) => (moment === undefined ? [] : [[name, moment - at]])),
   );
+}
+
+function hasApplied(stage: Stage, at: number): boolean {
+  return stage
+    .sluice()
+    .ends.some((end) => end.at >= at && end.key.kind === "Kustomization" && end.outcome === "applied");
 }
 
 function statusWrites(stage: Stage, at: number): readonly LoggedRequest[] {
