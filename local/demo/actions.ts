@@ -100,6 +100,12 @@ export function marks({ metadata }: LiveObject) {
   return { uid: metadata.uid, generation: metadata.generation, entry };
 }
 
+/** All of an object but what the cluster's own controllers write: they may still be at work on an earlier scene. */
+export function withoutStatus({ metadata, status: _status, ...content }: LiveObject) {
+  const { resourceVersion: _version, managedFields: _managers, ...own } = metadata;
+  return { ...content, metadata: own, ...marks({ ...content, metadata }) };
+}
+
 export function same<T>(
   before: readonly LiveObject[],
   after: readonly LiveObject[],
