@@ -79,6 +79,7 @@ export function openStateTable(of: Omit<StateTable, "call">): StateTable {
 const layoutWords = [
   "does not have the specified index",
   "does not match the schema",
+  "number of conditions on the keys is invalid",
   "Missing the key",
   "missed key schema element",
   "not part of the key",

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest";
+import { dynamodbClient } from "../../../lib/aws/dynamodb/dynamodb-client.ts";
+import { type DynamodbStores, openDynamodbStores } from "../../../lib/aws/dynamodb/open-stores.ts";
+import { digestOf } from "../../../lib/core/digest.ts";
+import { LeaseLost } from "../../../lib/core/ports/fence.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
+import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
+
+const region = "eu-west-1";
+const account = "111111111111";
+const key = keyOf("web");
+const fence = { key, token: 1 };
+
+function says(body: object, status = 200): WireFault {
+  return { status, body: JSON.stringify(body), headers: { "content-type": "application/x-amz-json-1.0" } };
+}
+
+function refuses(type: string, more: object = {}, status = 400): WireFault {
+  return says({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: "said by the test", ...more }, status);
+}
+
+/** Asks stores on a table of our layout whose further answers these are, the last one again and again. */
+async function asking<Result>(
+  answers: readonly WireFault[],
+  ask: (stores: DynamodbStores) => Promise<Result>,
+): Promise<{ result?: Result; error?: unknown; requests: number }> {
+  const layout = says({ Item: { version: { N: "1" } } });
+  const fault = (count: number) => (count === 0 ? layout : (answers[count - 1] ?? answers.at(-1) ?? "hang"));
+  await using wire = await faultyWire(undefined, (_, count) => fault(count));
+  const credentials = { accessKeyId: "x", secretAccessKey: "y" };
+  const client = dynamodbClient({ region, endpoint: wire.url, credentials });
+  const requests = (): number => wire.seen.length - 1;
+  try {
+    const stores = openDynamodbStores({ client, name: "sluice", region, account, clock: systemClock });
+    const result = await ask(stores);
+    return { result, requests: requests() };
+  } catch (error) {
+    return { error, requests: requests() };
+  } finally {
+    client.destroy();
+  }
+}
+
+const get = ({ items }: DynamodbStores) => items.get(key, never);
+const put = ({ items }: DynamodbStores) => items.put(workItem(key, { version: 3 }), never);
+const record = ({ history }: DynamodbStores) => history.latest(key, 1, never);
+
+describe("what the table refuses for good is told in words that say what to do", () => {
+  test.each([
+    ["ProvisionedThroughputExceededException", "throttled", "AWS throttles it, also after several tries", 4],
+    ["ThrottlingException", "throttled", "AWS throttles it, also after several tries", 4],
+    ["ExpiredTokenException", "credentials", "the AWS credentials have expired", 1],
+    ["UnrecognizedClientException", "credentials", "AWS does not accept the credentials", 1],
+    ["ResourceNotFoundException", "missing", "there is none in region eu-west-1", 1],
+  ])("%s is %s", async (code, kind, words, tries) => {
+    const { error, requests } = await asking([refuses(code)], get);
+    expect(error).toMatchObject({ kind, message: expect.stringContaining(`dynamodb:Query on table sluice: `) });
+    expect(error).toMatchObject({ message: expect.stringContaining(words) });
+    expect(requests).toBe(tries);
+  });
+
+  test("credentials of another account are named with both accounts", async () => {
+    const message = "User: arn:aws:sts::222222222222:assumed-role/reconcile is not authorized";
+    const { error } = await asking([refuses("AccessDeniedException", { message })], get);
+    const words = `the credentials are of account 222222222222, it is of account ${account}`;
+    expect(error).toMatchObject({ kind: "denied", message: expect.stringContaining(words) });
+  });
+
+  test.each(["The table does not have the specified index: due", "The provided key element does not match the schema"])(
+    "a table with other keys or without the index is of another layout: %s",
+    async (message) => {
+      const { error } = await asking([refuses("ValidationException", { message })], record);
+      expect(error).toMatchObject({
+        name: "LayoutError",
+        message: expect.stringContaining("deploy the table of this"),
+      });
+    },
+  );
+});
+
+describe("an answer that leaves in doubt what happened", () => {
+  const taken = (version: number) =>
+    refuses("ConditionalCheckFailedException", { Item: { version: { N: `${version}` } } });
+
+  test("a refused condition at the first try is a conflict", async () => {
+    expect(await asking([taken(5)], put)).toEqual({ result: "conflict", requests: 1 });
+  });
+
+  test("a later version found at a second try is no conflict: the first try may have been stored before it", async () => {
+    const { error } = await asking([refuses("InternalServerError", {}, 500), taken(5)], put);
+    expect(error).toMatchObject({ name: "AwsFault" });
+  });
+
+  test("the same version by another hand is a conflict at any try", async () => {
+    const { result } = await asking([refuses("InternalServerError", {}, 500), taken(3)], put);
+    expect(result).toBe("conflict");
+  });
+});
+
+describe("a transaction", () => {
+  const cancelled = (...codes: string[]) =>
+    refuses("TransactionCanceledException", { CancellationReasons: codes.map((Code) => ({ Code })) });
+  const remember = ({ records }: DynamodbStores) => records.record(key, "uid", digest, fence, never);
+  const digest = digestOf("artifact");
+
+  test("that meets another is tried again", async () => {
+    const { error, requests } = await asking([cancelled("TransactionConflict", "None"), says({})], remember);
+    expect(error).toBeUndefined();
+    expect(requests).toBe(2);
+  });
+
+  test("that meets others all the time is given up, as throttled", async () => {
+    const { error } = await asking([cancelled("TransactionConflict", "None")], remember);
+    expect(error).toMatchObject({ kind: "throttled", message: expect.stringContaining("others write the same items") });
+  });
+
+  test("whose look at the lease fails is a lost lease", async () => {
+    const { error, requests } = await asking([cancelled("ConditionalCheckFailed", "None")], remember);
+    expect(error).toBeInstanceOf(LeaseLost);
+    expect(requests).toBe(1);
+  });
+
+  test("that is still under way is asked about again", async () => {
+    const { error } = await asking([refuses("TransactionInProgressException"), says({})], remember);
+    expect(error).toBeUndefined();
+  });
+});
+
+test("a call ends as soon as its signal is aborted, with the signal's reason", async () => {
+  const control = new AbortController();
+  const asked = asking(["hang"], ({ items }) => {
+    const answer = items.get(key, control.signal);
+    setImmediate(() => control.abort(new Error("time is up")));
+    return answer;
+  });
+  expect((await asked).error).toEqual(new Error("time is up"));
+});
