@@ -99,17 +99,20 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await state.close();
   });
 
-  test("what a former holder left unread is not loaded from memory by the same process", async () => {
+  test("what another process has saved since the item was read is not missed by one that takes the lease without reading", async () => {
     const state = await newDynamodb(of);
     const [here, elsewhere] = [openOn(state.name), openOn(state.name)];
     const fence = await leased({ ...state, ...here }, key);
     await here.inventories.save(owner, [], fence, never);
     await here.items.put(workItem(key, { version: 2, token: 1 }), never);
+    await here.items.get(key, never);
     const other = await leased({ ...state, ...elsewhere }, key);
     await elsewhere.inventories.save(owner, [entry], other, never);
     await elsewhere.items.put(workItem(key, { version: 4, token: 2 }), never);
-    const again = await leased({ ...state, ...here }, key);
-    expect(await here.inventories.load(owner, again, never)).toEqual([entry]);
+    // By a write that no read of this process came before.
+    const again = { version: 5, token: 3, lease: { holder: "here", renewals: 0 } };
+    expect(await here.items.put(workItem(key, again), never)).toBe("stored");
+    expect(await here.inventories.load(owner, { key, token: 3 }, never)).toEqual([entry]);
     await state.close();
   });
 
