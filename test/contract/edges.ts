@@ -69,7 +69,7 @@ export function edgesContract(name: string, open: OpenState): void {
 
     test("a thousand listeners of one thing are all heard of", async () => {
       const keys = Array.from({ length: 1_000 }, (_, number) => keyOf(`app-${number}`));
-      await mapLimit(keys, 16, (key, stop) => state.edges.listen(key, ["src#a"], stop), never);
+      await mapLimit(keys, 40, (key, stop) => state.edges.listen(key, ["src#a"], stop), never);
       expect(await state.edges.listeners("src#a", never)).toHaveLength(1_000);
     });
   });

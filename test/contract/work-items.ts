@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { keyOf, never, type OpenState, type StateBackEnd, workItem } from "./state-back-end.ts";
 
+/** The index may lag behind, and calls may need several tries. */
+const patience = { timeout: 20_000 };
+
 export function workItemsContract(name: string, open: OpenState): void {
   describe(`work items: ${name}`, () => {
     let state: StateBackEnd;
@@ -73,7 +76,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       await state.items.put(workItem(keyOf("idle")), never);
       const overdue = async (now: number, limit: number): Promise<readonly string[]> =>
         (await state.items.overdue(now, limit, never)).map((item) => item.key.name);
-      await expect.poll(() => overdue(300, 10)).toEqual(["due", "woken", "waiting"]);
+      await expect.poll(() => overdue(300, 10), patience).toEqual(["due", "woken", "waiting"]);
       expect(await overdue(299, 10)).toEqual(["due", "woken"]);
       expect(await overdue(300, 1)).toEqual(["due"]);
       expect(await overdue(99, 10)).toEqual([]);
@@ -82,7 +85,7 @@ export function workItemsContract(name: string, open: OpenState): void {
     test("an item that has nothing to wait for any more leaves the list of the overdue", async () => {
       await state.items.put(workItem(key, { dueAt: 100 }), never);
       await state.items.put(workItem(key, { version: 2 }), never);
-      await expect.poll(() => state.items.overdue(100, 10, never)).toEqual([]);
+      await expect.poll(() => state.items.overdue(100, 10, never), patience).toEqual([]);
     });
 
     test("an item whose key has the greatest length that a key may have is kept like any other", async () => {
@@ -90,7 +93,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       const item = workItem({ cluster: long, group: long, kind: long, namespace: long, name: long }, { dueAt: 1 });
       await state.items.put(item, never);
       expect(await state.items.get(item.key, never)).toEqual(item);
-      await expect.poll(() => state.items.overdue(1, 10, never)).toEqual([item]);
+      await expect.poll(() => state.items.overdue(1, 10, never), patience).toEqual([item]);
     });
 
     test("a call under an aborted signal stores nothing", async () => {

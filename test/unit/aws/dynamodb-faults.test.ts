@@ -4,6 +4,7 @@ import { type DynamodbStores, openDynamodbStores } from "../../../lib/aws/dynamo
 import { digestOf } from "../../../lib/core/digest.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 
@@ -125,6 +126,26 @@ describe("a transaction", () => {
     const { error } = await asking([refuses("TransactionInProgressException"), says({})], remember);
     expect(error).toBeUndefined();
   });
+});
+
+test("a query is read to its last page, also past one that is empty", async () => {
+  const from = { pk: { S: "edge#src#a" }, sk: { S: "x" } };
+  const [first, second] = [keyOf("a"), keyOf("b")].map((listener) => ({ key: { S: formatWorkKey(listener) } }));
+  const pages = [
+    says({ Items: [first], LastEvaluatedKey: from }),
+    says({ Items: [], LastEvaluatedKey: from }),
+    says({ Items: [second] }),
+  ];
+  const { result = [] } = await asking(pages, ({ edges }) => edges.listeners("src#a", never));
+  expect(result.map(({ name }) => name)).toEqual(["a", "b"]);
+});
+
+test("a batch of which something is always left over is given up, as throttled", async () => {
+  const left = { sluice: { Keys: [{ pk: { S: "own#cluster/x" }, sk: { S: "claims" } }] } };
+  const answer = says({ Responses: {}, UnprocessedKeys: left });
+  const { error, requests } = await asking([answer], ({ ledger }) => ledger.claims("cluster", ["x"], never));
+  expect(error).toMatchObject({ kind: "throttled", message: expect.stringContaining("keys were left over") });
+  expect(requests).toBe(8);
 });
 
 test("a call ends as soon as its signal is aborted, with the signal's reason", async () => {
