@@ -1,11 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
-import { constants, setPriority } from "node:os";
+import { constants, getPriority, setPriority } from "node:os";
 import { findTool } from "./find-tool.ts";
 import { logTail } from "./log-tail.ts";
 import type { Build, PartName } from "./part.ts";
 import { PartFailure } from "./part-failure.ts";
+
+const politePriority = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /** Runs the tools of one installation, one after the other, politely to whoever else works on the machine. */
 export function buildInto(log: string, part: PartName, signal: AbortSignal): Build {
@@ -18,7 +20,9 @@ export function buildInto(log: string, part: PartName, signal: AbortSignal): Bui
       // A group of its own: an interrupted build must not leave its compilers behind.
       const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: [...stdio], detached: true });
       const { pid } = child;
-      if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+      // Never above our own, as under `nice`: only root may raise it.
+      const mayBePoliter = getPriority() < politePriority;
+      if (pid !== undefined && mayBePoliter) setPriority(pid, politePriority);
       const stop = (): void => {
         if (pid !== undefined) process.kill(-pid, "SIGTERM");
       };

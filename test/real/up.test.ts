@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ask } from "./ask.ts";
 import { partFolder } from "./folders.ts";
@@ -204,5 +206,15 @@ describe("an installation", () => {
     await expect(start({ ...fakePart(), installations: [failing] })).rejects.toThrow(
       / ended with status 7:\n.*\n {2}cannot reach it\n {2}\(all of it: .*install-versitygw\.log\)$/s,
     );
+  });
+
+  test("is never more urgent than whoever asked for it, which under `nice` only root may be", async () => {
+    const log = join(cache, "log");
+    const script = `
+      const { buildInto } = await import(${JSON.stringify(join(import.meta.dirname, "run-tool.ts"))});
+      const say = ["-p", "'nice ' + os.getPriority()"];
+      await buildInto(${JSON.stringify(log)}, "s3", AbortSignal.timeout(60_000)).run(process.execPath, say, { cwd: "/" });`;
+    await promisify(execFile)("nice", ["-n", "15", process.execPath, "--input-type=module", "-e", script]);
+    expect(await readFile(log, "utf8")).toContain("nice 15");
   });
 });
