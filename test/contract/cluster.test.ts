@@ -2,34 +2,37 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe } from "vitest";
-import type { Log } from "../../lib/core/ports/log.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { type ApiDeps, apiClient } from "../../lib/kube/api-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
-import { type ClusterUnderTest, clusterContract } from "./cluster.ts";
-
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+import { silentLog } from "../doubles/silent-log.ts";
+import { clusterContract } from "./cluster/cluster-contract.ts";
+import type { ClusterUnderTest } from "./cluster/cluster-under-test.ts";
 
 async function connectBy(file: string): Promise<ClusterUnderTest> {
   const config = await readKubeconfig({ file, env: process.env, homeDir: homedir() });
-  const cluster = connect(config, { clock: systemClock, env: process.env });
+  const deps: ApiDeps = { clock: systemClock, env: process.env };
+  const [cluster, api] = [connect(config, deps), apiClient(config, deps)];
   return {
     cluster,
+    api,
     async close() {
       cluster.close();
+      api.close();
     },
   };
 }
 
 clusterContract("lib/kube on the embedded API server", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sluice-cluster-"));
-  const server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silent });
+  const server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silentLog });
   const file = join(folder, "kubeconfig");
   await writeFile(file, server.kubeconfig());
   const connected = await connectBy(file);
   return {
-    cluster: connected.cluster,
+    ...connected,
     async close() {
       await connected.close();
       await server.close();

@@ -1,0 +1,40 @@
+import { describe } from "vitest";
+import { applyContract } from "./apply.ts";
+import type { StartCluster } from "./cluster-under-test.ts";
+import { createContract } from "./create.ts";
+import { deletionContract } from "./deletion.ts";
+import { discoveryContract } from "./discovery.ts";
+import { dryRunContract } from "./dry-run.ts";
+import { getContract } from "./get.ts";
+import { listsContract } from "./lists.ts";
+import { ownershipContract } from "./ownership.ts";
+import { patchesContract } from "./patches.ts";
+import { refusalsContract } from "./refusals.ts";
+import { sluiceKindsContract } from "./sluice-kinds.ts";
+import { subresourcesContract } from "./subresources.ts";
+import { transportContract } from "./transport.ts";
+import { watchesContract } from "./watches.ts";
+
+const concerns = [
+  applyContract,
+  ownershipContract,
+  dryRunContract,
+  refusalsContract,
+  subresourcesContract,
+  createContract,
+  patchesContract,
+  getContract,
+  listsContract,
+  watchesContract,
+  deletionContract,
+  discoveryContract,
+  sluiceKindsContract,
+  transportContract,
+];
+
+/** What every adapter of the cluster port, on every API server, has to do, concern by concern, each on a cluster of its own start. */
+export function clusterContract(name: string, start: StartCluster): void {
+  describe(`the cluster port by ${name}`, () => {
+    for (const concern of concerns) concern(start);
+  });
+}

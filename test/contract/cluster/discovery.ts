@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { refOf } from "../../../lib/core/manifest.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import type { StartCluster } from "./cluster-under-test.ts";
+import { widgetDefinition } from "./widget-definition.ts";
+import { workspace } from "./workspace.ts";
+
+export function discoveryContract(start: StartCluster): void {
+  describe("discovery", () => {
+    const space = workspace(start);
+    const { apply, create, get, remove, signal } = space;
+
+    test("knows a kind's name in URLs, its scope and its verbs", async () => {
+      const found = await space.cluster.resource({ group: "apps", kind: "Deployment" }, signal);
+      expect(found).toMatchObject({ group: "apps", version: "v1", plural: "deployments", namespaced: true });
+      expect(found?.verbs).toContain("patch");
+      const namespaces = await space.cluster.resource({ group: "", kind: "Namespace", version: "v1" }, signal);
+      expect(namespaces).toMatchObject({ plural: "namespaces", namespaced: false });
+    });
+
+    test("prefers the version that the server prefers", async () => {
+      const query = { group: "autoscaling", kind: "HorizontalPodAutoscaler" };
+      expect(await space.cluster.resource(query, signal)).toMatchObject({ version: "v2" });
+      expect(await space.cluster.resource({ ...query, version: "v1" }, signal)).toMatchObject({ version: "v1" });
+    });
+
+    test("does not know what is not served", async () => {
+      expect(await space.cluster.resource({ group: "example.test", kind: "Widget" }, signal)).toBeUndefined();
+      expect(
+        await space.cluster.resource({ group: "apps", kind: "Deployment", version: "v7" }, signal),
+      ).toBeUndefined();
+    });
+
+    test("finds a kind that has just been defined, and after its end no more", async () => {
+      const group = `${space.namespace}.example.test`;
+      const query = { group, kind: "Widget" };
+      expect(await space.cluster.resource(query, signal)).toBeUndefined();
+      const definition = await create(widgetDefinition(group));
+      await expect.poll(() => space.cluster.resource(query, signal), { timeout: 10_000 }).toBeDefined();
+      const widget = {
+        apiVersion: `${group}/v1`,
+        kind: "Widget",
+        metadata: { name: "a", namespace: space.namespace },
+        spec: { size: 1 },
+      };
+      await expect
+        .poll(
+          () =>
+            apply(widget).then(
+              ({ created }) => created,
+              () => false,
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe(true);
+      expect(
+        await space.cluster.list({ group, version: "v1", kind: "Widget", namespace: space.namespace }, signal),
+      ).toMatchObject([{ apiVersion: `${group}/v1`, kind: "Widget", spec: { size: 1 } }]);
+      await remove(refOf(definition));
+      const reasonOfGet = () =>
+        get(refOf(widget)).then(
+          () => "there",
+          (error: unknown) => error instanceof ApiError && error.reason,
+        );
+      await expect.poll(reasonOfGet, { timeout: 20_000 }).toBe("NoMatch");
+    });
+
+    test("tells one cluster from another by a uid that stays", async () => {
+      const uid = await space.cluster.uid(signal);
+      expect(uid).toMatch(/^[0-9a-f-]{36}$/);
+      expect(await space.cluster.uid(signal)).toBe(uid);
+    });
+  });
+}

@@ -1,0 +1,25 @@
+import type { Cluster, WatchEvent } from "../../../lib/core/ports/cluster.ts";
+
+/** A watch that is read event by event, bookmarks on the way left out, each within 10 s. */
+export function follow(cluster: Cluster, query: Parameters<Cluster["watch"]>[0]) {
+  const stop = new AbortController();
+  const events = cluster
+    .watch(query, AbortSignal.any([stop.signal, AbortSignal.timeout(10_000)]))
+    [Symbol.asyncIterator]();
+  const next = async (): Promise<WatchEvent> => {
+    for (;;) {
+      const { value, done } = await events.next();
+      if (done === true) throw new Error("the watch ended");
+      if (value.type !== "BOOKMARK" || value.initialEventsEnd) return value;
+    }
+  };
+  return {
+    next,
+    async initialEnd() {
+      while ((await next()).type !== "BOOKMARK");
+    },
+    [Symbol.dispose]() {
+      stop.abort(new Error("read enough"));
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
+import type { StartCluster } from "./cluster-under-test.ts";
+import { faultOf } from "./fault-of.ts";
+import { workspace } from "./workspace.ts";
+
+export function sluiceKindsContract(start: StartCluster): void {
+  describe("the kinds that Sluice brings", () => {
+    const space = workspace(start);
+    const { apply, create, get, remove, signal } = space;
+
+    beforeAll(async () => {
+      for (const file of ["kustomizations.kustomize.toolkit.fluxcd.io", "ocirepositories.source.toolkit.fluxcd.io"]) {
+        const text = await readFile(join(import.meta.dirname, `../../../infra/crds/${file}.yaml`), "utf8");
+        const definition: Manifest = parse(text);
+        await space.cluster.apply(definition, { manager: "alpha", force: true }, signal);
+      }
+      // A definition is served some moments after it was stored.
+      await vi.waitFor(() => apply(kustomization({}, "v1beta1", "default")), { timeout: 10_000 });
+      await remove({ ...refOf(kustomization()), namespace: "default" });
+    });
+
+    const kustomization = (spec = {}, version = "v1", within = space.namespace): Manifest => ({
+      apiVersion: `kustomize.toolkit.fluxcd.io/${version}`,
+      kind: "Kustomization",
+      metadata: { name: "app", namespace: within },
+      spec: { interval: "10m", prune: true, sourceRef: { kind: "OCIRepository", name: "app" }, ...spec },
+    });
+
+    test("begin with observedGeneration -1 and with the defaults of their spec (5)", async () => {
+      const { object } = await apply(kustomization());
+      expect(object).toMatchObject({ spec: { force: false }, status: { observedGeneration: -1 } });
+      expect(object.metadata.generation).toBe(1);
+    });
+
+    test("take YAML of 2021 and keep what v1 has no more, in every version", async () => {
+      const former = {
+        path: "./deploy",
+        validation: "client",
+        patchesStrategicMerge: [
+          { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "app" }, spec: { replicas: 2 } },
+        ],
+        patchesJson6902: [
+          {
+            patch: [{ op: "add", path: "/data/k", value: { a: [1] } }],
+            target: { version: "v1", kind: "ConfigMap", name: "a" },
+          },
+        ],
+        healthChecks: [{ apiVersion: "apps/v1", kind: "Deployment", name: "app", namespace: "default" }],
+      };
+      await create(kustomization(former, "v1beta1"));
+      for (const version of ["v1beta1", "v1beta2", "v1"]) {
+        expect(await get({ ...refOf(kustomization()), version })).toMatchObject({
+          apiVersion: `kustomize.toolkit.fluxcd.io/${version}`,
+          spec: former,
+        });
+      }
+    });
+
+    test("take the OCIRepository of the field report, in v1beta2", async () => {
+      const spec = { interval: "5m", url: "oci://127.0.0.1:5000/oddy", ref: { tag: "v1" }, insecure: true };
+      const source = {
+        apiVersion: "source.toolkit.fluxcd.io/v1beta2",
+        kind: "OCIRepository",
+        metadata: { name: "oddy", namespace: space.namespace },
+        spec,
+      };
+      const { object } = await apply(source);
+      expect(object["spec"]).toEqual({ ...spec, provider: "generic", timeout: "60s" });
+      expect(await get({ ...refOf(source), version: "v1" })).toMatchObject({ spec });
+    });
+
+    test.each([
+      ["spec.interval", { interval: "10" }],
+      ["spec.retryInterval", { retryInterval: "-5m" }],
+      ["spec.timeout", { timeout: "1d" }],
+      ["spec.targetNamespace", { targetNamespace: "n".repeat(64) }],
+      ["spec.namePrefix", { namePrefix: "" }],
+      ["spec.sourceRef.kind", { sourceRef: { kind: "HelmRepository", name: "a" } }],
+      ["spec.decryption.provider", { decryption: { provider: "vault" } }],
+      ["spec.deletionPolicy", { deletionPolicy: "Keep" }],
+      ["spec.buildMetadata", { buildMetadata: ["foo"] }],
+      ["spec.postBuild.substituteFrom", { postBuild: { substituteFrom: [{ kind: "Pod", name: "a" }] } }],
+      ["spec.kubeConfig", { kubeConfig: {} }],
+      ["spec.kubeConfig", { kubeConfig: { secretRef: { name: "a" }, configMapRef: { name: "b" } } }],
+    ])("are refused with a bad %s (2, 3, 4)", async (field, spec) => {
+      const error = await faultOf(create(kustomization(spec)));
+      expect(error).toMatchObject({ code: 422, reason: "Invalid" });
+      expect(error.message).toContain(field);
+    });
+
+    test("are refused without interval, prune and sourceRef (1)", async () => {
+      const error = await faultOf(create({ ...kustomization(), spec: {} }));
+      for (const field of ["spec.interval", "spec.prune", "spec.sourceRef"])
+        expect(error.message).toContain(`${field}: Required value`);
+    });
+
+    test("say why a kubeConfig of both kinds is refused (3)", async () => {
+      const kubeConfig = { secretRef: { name: "a" }, configMapRef: { name: "b" } };
+      expect((await faultOf(create(kustomization({ kubeConfig })))).message).toContain(
+        "exactly one of spec.kubeConfig.configMapRef or spec.kubeConfig.secretRef must be specified",
+      );
+    });
+
+    test("take Flux's finalizer, whose name has no domain of its own", async () => {
+      await create(kustomization());
+      const body = { metadata: { finalizers: ["finalizers.fluxcd.io"] } };
+      const patch = { type: "merge", body } as const;
+      const held = await space.cluster.patch(refOf(kustomization()), patch, { manager: "beta" }, signal);
+      expect(held.metadata.finalizers).toEqual(["finalizers.fluxcd.io"]);
+      expect(await remove(refOf(kustomization()))).toBe("deleting");
+      const released = { type: "merge", body: { metadata: { finalizers: null } } } as const;
+      await space.cluster.patch(refOf(kustomization()), released, { manager: "beta" }, signal);
+      expect(await get(refOf(kustomization()))).toBeUndefined();
+    });
+
+    test("have their status written apart from their spec", async () => {
+      await create(kustomization());
+      const body = { spec: { prune: false }, status: { observedGeneration: 1, lastAppliedRevision: "v1@sha256:1" } };
+      const options = { manager: "gotk-kustomize-controller", subresource: "status" };
+      const patched = await space.cluster.patch(refOf(kustomization()), { type: "merge", body }, options, signal);
+      expect(patched).toMatchObject({ spec: { prune: true }, status: { lastAppliedRevision: "v1@sha256:1" } });
+      expect(patched.metadata.generation).toBe(1);
+    });
+  });
+}
