@@ -6,11 +6,13 @@ import { inventoryAhead, withApplied } from "../../apply/next-inventory.ts";
 import { changesAnything } from "../../apply/plan.ts";
 import { planObjects } from "../../apply/plan-objects.ts";
 import type { Pruned } from "../../apply/prune.ts";
+import { allEnded } from "../../core/all-ended.ts";
 import { equal } from "../../core/equal.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Manifest } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import { countApplied } from "./count-objects.ts";
 import { inventoryOf } from "./inventory-of.ts";
 import { pruneEntries } from "./prune-entries.ts";
 import { type ServedRef, servedRefs } from "./served-refs.ts";
@@ -54,14 +56,16 @@ export async function applyRevision(
   );
   if (planning.kind === "refused") throw new Failure("ReconciliationFailed", lines(planning.messages));
   const { plan } = planning;
-  if (changesAnything(plan)) await beforeFirstWrite();
-
-  const ahead = await writeAhead(before, desired, of);
+  const [ahead] = await allEnded([
+    writeAhead(before, desired, of),
+    changesAnything(plan) ? beforeFirstWrite() : Promise.resolve(),
+  ]);
   const outcome = await applyAll(
     plan.objects,
     { cluster, clock: deps.clock, force, concurrency: deps.concurrency },
     run.signal,
   );
+  countApplied(outcome.applied, of);
   const now = withApplied(ahead, outcome.applied);
   if (outcome.kind === "failed") {
     await saveIfChanged(ahead, now, of);

@@ -9,6 +9,7 @@ import type { History } from "../../core/ports/history.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../core/ports/ledger.ts";
 import type { Log } from "../../core/ports/log.ts";
+import type { Metrics } from "../../core/ports/metrics.ts";
 import type { ReconcileRequests } from "../../core/ports/reconcile-requests.ts";
 import type { Secret } from "../../core/secret.ts";
 import type { BuildSpec } from "../../manifests/build-spec.ts";
@@ -18,6 +19,7 @@ export interface KustomizationDeps {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly edges: Edges;
   readonly requests: ReconcileRequests;
   readonly artifacts: ArtifactStore;

@@ -6,6 +6,7 @@ import { type Pruned, prune } from "../../apply/prune.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { Claim } from "../../core/ports/ledger.ts";
+import { countPruned } from "./count-objects.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /**
@@ -36,6 +37,7 @@ export async function pruneEntries(
     },
     run.signal,
   );
+  countPruned(pruned, of);
   const left = pruned.filter((outcome) => outcome.kind === "skipped" || (outcome.kind === "deleted" && !outcome.held));
   const ids = left.map(({ entry }) => entry.id);
   await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);

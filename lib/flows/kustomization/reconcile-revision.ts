@@ -1,5 +1,6 @@
 import { effectivePatches } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { allEnded } from "../../core/all-ended.ts";
 import { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { type AppliedRevision, applyRevision, changeLines } from "./apply-revision.ts";
@@ -13,7 +14,7 @@ import { nextLookMs, type Wait } from "./memo.ts";
 import { pruneLines } from "./prune-entries.ts";
 import { reportBlocked } from "./report-blocked.ts";
 import { reportFailure } from "./report-failure.ts";
-import { reportSuccess } from "./report-success.ts";
+import { reportSuccess, type Success } from "./report-success.ts";
 import { fetchArtifact, type ResolvedSource } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
@@ -32,10 +33,9 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     built = await of.deps.build({ archive, spec: buildSpec(of), owner: { name, namespace } }, of.run.signal);
     const applied = await applyRevision(built.manifests, of, () => tellProgress("apply", of.status(), attempt));
     status = { ...of.status(), inventory: statusInventory(applied.inventory) };
-    await tellChanges(applied, attempt);
-    if (applied.kind === "waiting") return await awaitStage(applied, attempt);
-    assertAllPruned(applied);
-    return await concludeHealth(applied, built, status, attempt);
+    const told = tellChanges(applied, attempt);
+    const [result] = await allEnded([conclude({ applied, built, status, told }, attempt), told]);
+    return result;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return reportFailure(error, status, built?.digest, attempt);
@@ -77,24 +77,32 @@ function lookAgainLater(wait: Wait): FlowResult {
   return { outcome: "waiting", dueInMs: nextLookMs(wait.looks), memo };
 }
 
+/** What stands in the cluster when apply and prune are over. */
+type Landed = Pick<Success, "applied" | "built" | "status" | "told">;
+
+async function conclude(landed: Landed, attempt: Attempt): Promise<FlowResult> {
+  if (landed.applied.kind === "waiting") return awaitStage(landed.applied, attempt);
+  assertAllPruned(landed.applied);
+  return concludeHealth(landed, attempt);
+}
+
 /** The last step: what was applied becomes healthy, or the attempt fails, or a later run looks again. */
-async function concludeHealth(
-  applied: AppliedRevision,
-  built: BuiltManifests,
-  status: KustomizationStatus,
-  attempt: Attempt,
-): Promise<FlowResult> {
+async function concludeHealth(landed: Landed, attempt: Attempt): Promise<FlowResult> {
+  const { applied, built, status, told } = landed;
   const { of } = attempt;
   const wait = waitFor("health", changeLines(applied.applied).length > 0, attempt);
   const targets = await healthTargets(applied.applied, of);
+  if (typeof targets !== "string" && targets.length === 0)
+    return reportSuccess({ ...landed, wait, health: undefined }, attempt);
+  // From here on it takes time, and what changed is news at once.
+  await told;
   if (typeof targets === "string")
     return reportFailure(unhealthy(targets, wait, attempt), status, built.digest, attempt);
-  if (targets.length === 0) return reportSuccess({ applied, built, status, wait, health: undefined }, attempt);
   const outcome = await awaitHealth(targets, wait, of, () => tellHealthWait(status, attempt));
   switch (outcome.kind) {
     case "healthy": {
       const health = `Health check passed in ${elapsedText(attempt, wait.since)}`;
-      return reportSuccess({ applied, built, status, wait, health }, attempt);
+      return reportSuccess({ ...landed, wait, health }, attempt);
     }
     case "waiting":
       return lookAgainLater(wait);

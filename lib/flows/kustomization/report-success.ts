@@ -1,5 +1,6 @@
 import { findCondition, isTrue } from "../../api/condition.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { allEnded } from "../../core/all-ended.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { readyEdge } from "../../core/edge-names.ts";
 import type { FlowResult } from "../../core/run.ts";
@@ -21,25 +22,40 @@ export interface Success {
   readonly wait: Wait;
   /** `Health check passed in …`, or undefined where there was nothing to check. */
   readonly health: string | undefined;
+  /** The events of this attempt that are still on their way: those of its end come after them. */
+  readonly told: Promise<void>;
 }
 
-/** Says that the revision is in the cluster, wakes whoever waited for that, and answers when to look again. */
+/**
+ * Says that the revision is in the cluster, wakes whoever waited for that, and answers when to look again. Status, events
+ * and history go at the same time; the events keep their order, and nobody is woken before the status says why.
+ */
 export async function reportSuccess(success: Success, attempt: Attempt): Promise<FlowResult> {
-  const { of, source, annotations } = attempt;
+  const { of } = attempt;
   const before = of.kustomization.status;
   const interval = parseDuration(of.kustomization.spec.interval);
-  await of.write(successStatus(success, attempt));
-  if (success.health !== undefined && isNews(before, success, source.revision)) {
+  await allEnded([
+    of
+      .write(successStatus(success, attempt))
+      .then(() => (isNewlyReady(before, attempt) ? wakeDependents(of) : undefined)),
+    tellSuccess(success, attempt, interval),
+    remember(success, attempt),
+  ]);
+  const dueInMs = interval === 0 ? undefined : spreadInterval(interval, of.deps.jitter());
+  return { outcome: "applied", dueInMs, memo: { failures: 0 } };
+}
+
+/** What was changed, that the health check passed, and that all is over: Flux's events, in Flux's order. */
+async function tellSuccess(success: Success, attempt: Attempt, interval: number): Promise<void> {
+  const { of, source, annotations } = attempt;
+  await success.told;
+  if (success.health !== undefined && isNews(of.kustomization.status, success, source.revision)) {
     await of.tell({ type: "Normal", reason: "Progressing", message: success.health, annotations });
   }
-  if (isNewlyReady(before, attempt)) await wakeDependents(of);
   const took = elapsedText(attempt, attempt.startedAt);
   const message = `Reconciliation finished in ${took}, next run in ${formatDuration(interval)}`;
   const metadata = { ...annotations, "kustomize.toolkit.fluxcd.io/commit_status": "update" };
   await of.tell({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations: metadata });
-  await remember(success, attempt);
-  const dueInMs = interval === 0 ? undefined : spreadInterval(interval, of.deps.jitter());
-  return { outcome: "applied", dueInMs, memo: { failures: 0 } };
 }
 
 function successStatus({ built, status, health }: Success, attempt: Attempt): KustomizationStatus {
