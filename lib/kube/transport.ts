@@ -193,16 +193,24 @@ function headersOf({ headers, body }: Exchange): OutgoingHttpHeaders {
   return sent;
 }
 
-async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
+/** By events, not by `for await`: a run of four objects reads some twenty short answers, and the iterator costs more than they do. */
+function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError("a response without encoding gives bytes");
+  response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`its answer is longer than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes).toString("utf8");
+    if (bytes > maxBytes) response.destroy(new Error(`its answer is longer than ${maxBytes} bytes`));
+    else chunks.push(chunk);
+  });
+  response.on("end", () => {
+    resolve(Buffer.concat(chunks, bytes).toString("utf8"));
+  });
+  response.on("error", reject);
+  response.on("close", () => {
+    reject(new Error("the connection was closed before the answer was whole"));
+  });
+  return promise;
 }
 
 /** A signal that is aborted with another one or after a time; cheaper than `AbortSignal.any` for thousands of requests. */
