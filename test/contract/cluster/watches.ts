@@ -54,6 +54,8 @@ export function watchesContract(start: StartCluster): void {
     });
 
     test("ends with the reason that its signal was aborted with", async () => {
+      // Every namespace gets a ConfigMap from a controller some moments after it was made.
+      const query = { ...configMaps(), fieldSelector: "metadata.name=a" };
       const stop = new AbortController();
       const watching = space.cluster.watch(query, stop.signal)[Symbol.asyncIterator]();
       for (;;) {
