@@ -30,7 +30,7 @@ const clock = systemClock;
 
 /** Behind the queue of wake-ups. */
 export const handler = lambdaHandler(async (signal) => {
-  const { connection, log, queue, queueDeps, sqs, stores } = installation(config);
+  const { connection, log, metrics, queue, queueDeps, sqs, stores } = installation(config);
   const { region } = connection;
   const arn = parseClusterArn(config.SLUICE_CLUSTER);
   await mkdir(workFolder, { recursive: true });
@@ -54,13 +54,14 @@ export const handler = lambdaHandler(async (signal) => {
     http: httpClient(),
     installationKey,
     log,
+    metrics,
     logins: { aws: ecrLogin({ connection, clock, isAllowed }) },
     requests: reconcileRequests(queueDeps),
     workFolder,
   });
   const deadLetters = sqsDeadLetters(sqs, { url: config.SLUICE_DEAD_LETTER_QUEUE_URL, region });
   return reconcileHandler({
-    ...runnerDeps(queueDeps, deadLetters, cluster),
+    ...runnerDeps(queueDeps, { cluster, deadLetters, metrics }),
     flowOf: (key) => flowFor(key, arn.name, flows),
     extendVisibility: sqsVisibility(sqs, queue),
   });

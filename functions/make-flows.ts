@@ -1,6 +1,7 @@
 import type { Engine } from "../lib/core/ports/engine.ts";
 import type { KustomizationDeps } from "../lib/flows/kustomization/deps.ts";
 import { kustomizationFlow } from "../lib/flows/kustomization/kustomization-flow.ts";
+import { measured } from "../lib/flows/measured.ts";
 import type { OciRepositoryDeps } from "../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../lib/flows/oci-repository/oci-repository-flow.ts";
 import { patiently } from "../lib/flows/patiently.ts";
@@ -22,14 +23,17 @@ export function makeFlows(parts: FlowParts): Flows {
   const { cluster, engine, log, workFolder } = parts;
   const common = { ...parts, jitter: Math.random };
   return {
-    OCIRepository: patiently(ociRepositoryFlow(common), log),
-    Kustomization: patiently(
-      kustomizationFlow({
-        ...common,
-        cluster: tolerantCluster(cluster, log),
-        build: cachedBuild({ engine, workFolder, log }),
-      }),
-      log,
+    OCIRepository: measured(patiently(ociRepositoryFlow(common), log), parts),
+    Kustomization: measured(
+      patiently(
+        kustomizationFlow({
+          ...common,
+          cluster: tolerantCluster(cluster, log),
+          build: cachedBuild({ engine, workFolder, log }),
+        }),
+        log,
+      ),
+      parts,
     ),
   };
 }

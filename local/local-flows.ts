@@ -1,5 +1,6 @@
 import type { Flows } from "../functions/kinds.ts";
 import { makeFlows } from "../functions/make-flows.ts";
+import { logMetrics } from "../lib/core/log-metrics.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Engine } from "../lib/core/ports/engine.ts";
@@ -30,6 +31,7 @@ export function localFlows(parts: LocalFlowParts, requests: ReconcileRequests): 
   return makeFlows({
     ...rest,
     ...{ log, requests, edges, artifacts, records, inventories, ledger, history, concurrency, artifactUrl },
+    metrics: logMetrics(log),
     engine: lazyEngine(log),
     installationKey: state.installationKey,
     workFolder: state.work,

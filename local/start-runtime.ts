@@ -4,6 +4,7 @@ import { reconcileHandler } from "../functions/reconcile.ts";
 import { runnerDeps } from "../functions/runner-deps.ts";
 import { sweepHandler } from "../functions/sweep.ts";
 import { messageOf } from "../lib/core/failure.ts";
+import { logMetrics } from "../lib/core/log-metrics.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
@@ -69,7 +70,7 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
     concurrency,
     log,
     handler: reconcileHandler({
-      ...runnerDeps(queueDeps, stores.deadLetters, cluster),
+      ...runnerDeps(queueDeps, { cluster, deadLetters: stores.deadLetters, metrics: logMetrics(log) }),
       flowOf: (key) => flowFor(key, clusterName, flows),
       extendVisibility: async (handle, visibilityMs) => stores.queue.hide(parseReceiptHandle(handle), visibilityMs),
     }),

@@ -1,4 +1,5 @@
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
+import { embeddedMetrics } from "../../lib/aws/cloudwatch/embedded-metrics.ts";
 import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
 import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
@@ -22,7 +23,9 @@ type InstallationConfig = Pick<Config, keyof typeof InstallationConfig.shape>;
 export function installation(config: InstallationConfig) {
   const connection: AwsConnection = { region: config.AWS_REGION };
   const { region } = connection;
-  const log = writeLog((line) => void process.stdout.write(line), config.SLUICE_LOG_LEVEL);
+  const write = (line: string): void => void process.stdout.write(line);
+  const log = writeLog(write, config.SLUICE_LOG_LEVEL);
+  const metrics = embeddedMetrics(write, systemClock);
   const sqs = sqsClient(connection);
   const queue = { url: config.SLUICE_QUEUE_URL, region };
   const stores = openDynamodbStores({
@@ -32,5 +35,5 @@ export function installation(config: InstallationConfig) {
     clock: systemClock,
   });
   const queueDeps = { items: stores.items, wakeUps: sqsWakeUps(sqs, queue), clock: systemClock, log, rules };
-  return { connection, log, queue, queueDeps, sqs, stores };
+  return { connection, log, metrics, queue, queueDeps, sqs, stores };
 }

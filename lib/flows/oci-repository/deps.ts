@@ -5,6 +5,7 @@ import type { Cluster } from "../../core/ports/cluster.ts";
 import type { Edges } from "../../core/ports/edges.ts";
 import type { Http } from "../../core/ports/http.ts";
 import type { Log } from "../../core/ports/log.ts";
+import type { Metrics } from "../../core/ports/metrics.ts";
 import type { ReconcileRequests } from "../../core/ports/reconcile-requests.ts";
 import type { RegistryLogin } from "../../core/ports/registry-login.ts";
 import type { ArchiveLimits } from "../../sources/archive/unpack.ts";
@@ -14,6 +15,7 @@ export interface OciRepositoryDeps {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly edges: Edges;
   readonly requests: ReconcileRequests;
   readonly artifacts: ArtifactStore;

@@ -59,6 +59,7 @@ export async function storeArtifact(
   if (pulled.links.length > 0) {
     const links = { count: pulled.links.length, links: pulled.links.slice(0, maxNamedLinks) };
     deps.log.warn("links in artifact not followed", { ...run.key, revision: resolved.revision, ...links });
+    deps.metrics.record(run.key, { ArtifactLinksSkipped: pulled.links.length }, { revision: resolved.revision });
   }
   // Stored and recorded before any status names it, since consumers go by the status.
   await deps.artifacts.put(pulled.digest, pulled.bytes, run.signal);

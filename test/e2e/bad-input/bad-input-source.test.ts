@@ -123,7 +123,7 @@ describe("a layer that is no good is named in the source's Ready, and everybody 
     expect(await world.has("from-bad-archive")).toBe(false);
   });
 
-  test("links are never followed: left out, and named in the log", async () => {
+  test("links are never followed: left out, named in the log and counted", async () => {
     const links = [
       { name: "passwd.yaml", type: "2", link: "/etc/passwd" },
       { name: "hostname.yaml", type: "1", link: "/etc/hostname" },
@@ -135,6 +135,9 @@ describe("a layer that is no good is named in the source's Ready, and everybody 
     expect(await world.has("beside-links")).toBe(true);
     expect(world.log.filter((line) => line.includes("links in artifact not followed")).join("")).toMatch(
       /passwd\.yaml.*hostname\.yaml/,
+    );
+    expect(world.log.filter((line) => line.includes("ArtifactLinksSkipped")).join("")).toMatch(
+      /"name":"links".*"ArtifactLinksSkipped":2/,
     );
   });
 });

@@ -460,6 +460,11 @@ export function kustomizationStories(name: string, newWorld: () => Promise<World
           `${namespace}_b__ConfigMap`,
           `${namespace}_c__ConfigMap`,
         ]);
+        expect(world.measured.map(([, measures]) => measures)).toEqual([
+          { ObjectsApplied: 2 },
+          { ObjectsApplied: 1 },
+          { ObjectsPruned: 1 },
+        ]);
       });
 
       test("an empty artifact empties the inventory (39)", async () => {
@@ -552,6 +557,7 @@ export function kustomizationStories(name: string, newWorld: () => Promise<World
         );
         await world.run("app");
         expect(await world.inventory("app")).toEqual([]);
+        expect(world.measured.slice(1)).toEqual([[`Kustomization/${world.namespace}/app`, { ObjectsPruned: 1 }]]);
       });
 
       test("an object that moves to another Kustomization is handed over, never deleted between", async () => {

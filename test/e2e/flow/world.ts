@@ -13,6 +13,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
 import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomization-flow.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 /** A port call that a test makes fail: named by port and method, counted from 1. */
@@ -38,6 +39,8 @@ export interface World {
   events(name: string): Promise<readonly string[]>;
   inventory(name: string): Promise<readonly InventoryEntry[]>;
   readonly requested: string[];
+  /** What was measured, in order. */
+  readonly measured: ReturnType<typeof recordedMetrics>["recorded"];
   readonly clock: Clock & { advance(ms: number): void };
   /** Called before every port call; throw to make it fail. */
   fault: Fault;
@@ -110,9 +113,11 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         };
       },
     });
+  const metrics = recordedMetrics();
   const memory: Omit<KustomizationDeps, "cluster"> = {
     clock,
     log: silentLog,
+    metrics,
     installationKey: new Secret("test"),
     concurrency: 4,
     jitter: () => 0.5,
@@ -173,6 +178,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     cluster,
     signal,
     requested,
+    measured: metrics.recorded,
     clock,
     fault: () => {},
     publish: async (tag, manifests) => {

@@ -18,6 +18,7 @@ import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type Push } from "../../../local/registry/serve-manifests.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 
 /** One write to the cluster, as the flow asked for it. */
 export interface Write {
@@ -60,10 +61,12 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
   };
   const log: Log = { ...silentLog(), warn: (message, fields) => void logged.push({ message, fields }) };
   const cluster = objectCluster(objects, writes, events);
+  const metrics = recordedMetrics();
   const deps = {
     cluster,
     clock,
     log,
+    metrics,
     http: spying,
     ...(logins === undefined ? {} : { logins }),
     jitter: () => 0.5,
@@ -93,6 +96,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     folder,
     listens,
     logged,
+    measured: metrics.recorded,
     pushes,
     recorded,
     requested,

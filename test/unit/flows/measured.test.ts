@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import type { Clock } from "../../../lib/core/ports/clock.ts";
+import type { Flow, Run } from "../../../lib/core/run.ts";
+import { measured } from "../../../lib/flows/measured.ts";
+import { HandBack } from "../../../lib/queue/hand-back.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
+
+const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "apps", name: "web" };
+
+/** A run whose flow takes 40 ms of a clock that nobody waits for. */
+function measure(flow: Flow, stopped?: unknown) {
+  let passedMs = 1_000;
+  const clock: Clock = { now: () => 0, monotonic: () => passedMs, sleep: async () => undefined };
+  const metrics = recordedMetrics();
+  const stop = new AbortController();
+  if (stopped !== undefined) stop.abort(stopped);
+  const fence = { key, token: 1 };
+  const run: Run = {
+    ...{ key, fence, memo: undefined, signal: stop.signal },
+    assertLease: () => {},
+    superseded: async () => false,
+  };
+  const slow: Flow = (each) => {
+    passedMs += 40;
+    return flow(each);
+  };
+  return { ended: measured(slow, { metrics, clock })(run), recorded: metrics.recorded };
+}
+
+const broken: Flow = () => Promise.reject(new Error("a bug"));
+
+describe("a run", () => {
+  test.each([
+    { outcome: "applied", failed: 0 },
+    { outcome: "waiting", failed: 0 },
+    { outcome: "failed", failed: 1 },
+    { outcome: "stalled", failed: 1 },
+    { outcome: "unreachable", failed: 1 },
+  ])("that ends $outcome is measured, failed $failed", async ({ outcome, failed }) => {
+    const { ended, recorded } = measure(async () => ({ outcome, dueInMs: 5 }));
+    expect(await ended).toEqual({ outcome, dueInMs: 5 });
+    expect(recorded).toEqual([
+      ["Kustomization/apps/web", { ReconcileDuration: 40, ReconcilesFailed: failed }, { outcome }],
+    ]);
+  });
+
+  test("that throws has failed, and throws on", async () => {
+    const { ended, recorded } = measure(broken);
+    await expect(ended).rejects.toThrow("a bug");
+    expect(recorded).toEqual([
+      ["Kustomization/apps/web", { ReconcileDuration: 40, ReconcilesFailed: 1 }, { outcome: "error" }],
+    ]);
+  });
+
+  test("that is handed back because the process ends has not failed", async () => {
+    const { ended, recorded } = measure(broken, new HandBack("the process ends"));
+    await expect(ended).rejects.toThrow("a bug");
+    expect(recorded[0]?.slice(1)).toEqual([{ ReconcileDuration: 40, ReconcilesFailed: 0 }, { outcome: "handedBack" }]);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { runnerDeps } from "../../../functions/runner-deps.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { rules } from "../../../lib/queue/rules/rules.ts";
+import { sqliteMessageQueue } from "../../../local/state/message-queue.ts";
+import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { queuedWakeUps } from "../../../local/state/wake-ups.ts";
+import { sqliteWorkItems } from "../../../local/state/work-items.ts";
+import { keyOf, never } from "../../contract/state-back-end.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+
+test("each dead letter is counted once it is sent", async () => {
+  const database = openStateDatabase(":memory:");
+  const metrics = recordedMetrics();
+  const queue = {
+    items: sqliteWorkItems(database),
+    wakeUps: queuedWakeUps(sqliteMessageQueue(database, systemClock)),
+    ...{ clock: systemClock, log: silentLog, rules },
+  };
+  const key = keyOf("web");
+  const letter = { key, attempts: 3, message: "no" };
+  const failing = { send: () => Promise.reject(new Error("queue away")) };
+  const refused = runnerDeps(queue, { cluster: noCluster, deadLetters: failing, metrics });
+  await expect(refused.deadLetters.send(letter, never)).rejects.toThrow("queue away");
+  expect(metrics.recorded).toEqual([]);
+
+  const sent: unknown[] = [];
+  const deadLetters = { send: async (each: unknown) => void sent.push(each) };
+  await runnerDeps(queue, { cluster: noCluster, deadLetters, metrics }).deadLetters.send(letter, never);
+  expect(sent).toEqual([letter]);
+  expect(metrics.recorded).toEqual([[`${key.kind}/${key.namespace}/${key.name}`, { ReconcilesParked: 1 }]]);
+  database.close();
+});
