@@ -1,8 +1,10 @@
 import type { Log } from "../../lib/core/ports/log.ts";
 import { createServer } from "../../lib/kube/node-http.ts";
 import { listenOnLoopback } from "../listen-on-loopback.ts";
+import type { ControllerOptions } from "./controllers/start-controllers.ts";
 import { kubeconfigText } from "./kubeconfig-text.ts";
 import { bootstrap } from "./server/bootstrap.ts";
+import type { Cluster } from "./server/cluster.ts";
 import { expireEvents } from "./server/expire-events.ts";
 import { openCluster } from "./server/open-cluster.ts";
 import { serve } from "./server/serve.ts";
@@ -31,13 +33,24 @@ export interface Kubernetes {
 
 const limits = { maxHeaderSize: 32_768, headersTimeoutMs: 15_000, requestTimeoutMs: 60_000 };
 
+/** How long after a request another is expected to follow. */
+const busyMs = 10;
+
 /** Starts the embedded Kubernetes API server: plain HTTP on loopback, everything in one SQLite file. */
 export async function startKubernetes({ stateFolder, port, controllers, log }: KubernetesOptions): Promise<Kubernetes> {
+  await using opening = new AsyncDisposableStack();
   const opened = openCluster(stateFolder);
+  opening.defer(() => {
+    opened.close();
+  });
   const { cluster } = opened;
   const users = usersIn(stateFolder);
   bootstrap(cluster);
   const expiry = expireEvents(cluster);
+  opening.defer(() => {
+    expiry.stop();
+  });
+  let askedAt = Number.NEGATIVE_INFINITY;
   const server = createServer(
     {
       maxHeaderSize: limits.maxHeaderSize,
@@ -45,39 +58,36 @@ export async function startKubernetes({ stateFolder, port, controllers, log }: K
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: 60_000,
     },
-    (request, response) => void serve(request, response, cluster, users, log),
-  );
-  const listening = await listenOnLoopback(server, port, { name: "the embedded cluster", option: "--api-port" }).catch(
-    (error: unknown) => {
-      expiry.stop();
-      opened.close();
-      throw error;
+    (request, response) => {
+      askedAt = performance.now();
+      void serve(request, response, cluster, users, log);
     },
   );
-  const running = controllers ? await startControllersOn(cluster, log) : undefined;
+  const listening = await listenOnLoopback(server, port, { name: "the embedded cluster", option: "--api-port" });
+  opening.defer(() => listening.close());
+  if (controllers) {
+    const running = await startControllersOn(cluster, {
+      log,
+      isBusy: () => performance.now() - askedAt < busyMs,
+    });
+    opening.defer(() => running.stop());
+  }
   const url = `http://127.0.0.1:${listening.port}`;
+  const open = opening.move();
   return {
     url,
     port: listening.port,
     token: users.tokens.sluice,
     kubeconfig: () => kubeconfigText(url, users.tokens.admin),
-    async close() {
-      await running?.stop();
-      expiry.stop();
-      await listening.close();
-      opened.close();
-    },
+    close: () => open.disposeAsync(),
   };
 }
 
-async function startControllersOn(
-  cluster: Parameters<typeof bootstrap>[0],
-  log: Log,
-): Promise<{ stop(): Promise<void> }> {
+async function startControllersOn(cluster: Cluster, options: ControllerOptions): Promise<{ stop(): Promise<void> }> {
   // Loaded only where they run.
   const [{ startControllers }, { controllerClient }] = await Promise.all([
     import("./controllers/start-controllers.ts"),
     import("./server/controller-client.ts"),
   ]);
-  return startControllers(controllerClient(cluster), { log });
+  return startControllers(controllerClient(cluster), options);
 }

@@ -15,13 +15,20 @@ import { statefulSetController } from "./stateful-sets.ts";
 
 export interface ControllerOptions {
   readonly log: Log;
+  /** Whether somebody uses the API just now. */
+  readonly isBusy?: () => boolean;
   /** PEM of the certificate in each namespace's `kube-root-ca.crt`; plain http has none, so any text will do. */
   readonly rootCertificate?: string;
 }
 
 const maxConflictRetries = 5;
-/** Whoever writes has his answer before the simulator, which has the same thread, begins; and many events make one look. */
+/** Many events make one look. */
 const gatherMs = 10;
+/**
+ * A real cluster's controllers have processors of their own. These share a thread with the API server and whoever runs
+ * `sluice local`, so they begin when nobody asks anything, or after this time.
+ */
+const giveWayMs = 100;
 
 /**
  * Starts the simulator, the garbage collector and the namespace controller. All are driven by events: between them
@@ -29,7 +36,7 @@ const gatherMs = 10;
  */
 export function startControllers(
   client: ControllerClient,
-  { log, rootCertificate = "" }: ControllerOptions,
+  { log, isBusy = () => false, rootCertificate = "" }: ControllerOptions,
 ): { stop(): Promise<void> } {
   const owned = ownedObjects(client);
   const controllers = [
@@ -42,7 +49,7 @@ export function startControllers(
     jobController,
     podController,
     smallKindsController,
-  ].map((controller) => run(controller, { client, owned, log, now: () => new Date() }));
+  ].map((controller) => run(controller, { client, owned, log, now: () => new Date() }, isBusy));
 
   const see = (event: ObjectEvent): void => {
     owned.see(event);
@@ -68,7 +75,7 @@ interface Running {
 }
 
 /** A queue of keys, each once, worked off a moment after the event. */
-function run(controller: Controller, tools: Omit<Tools, "again">): Running {
+function run(controller: Controller, tools: Omit<Tools, "again">, isBusy: () => boolean): Running {
   const waiting = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
   let isScheduled = false;
@@ -79,7 +86,14 @@ function run(controller: Controller, tools: Omit<Tools, "again">): Running {
     waiting.set(key, attempt);
     if (isScheduled) return;
     isScheduled = true;
-    setTimeout(work, gatherMs);
+    begin(performance.now() + giveWayMs);
+  };
+
+  const begin = (latest: number): void => {
+    setTimeout(() => {
+      if (isBusy() && performance.now() < latest) begin(latest);
+      else work();
+    }, gatherMs);
   };
 
   const again = (key: string, delayMs: number): void => {

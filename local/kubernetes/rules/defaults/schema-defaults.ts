@@ -15,6 +15,7 @@ export function schemaDefaults(object: JsonObject, schema: TypeSchema, isBuiltin
 }
 
 function defaulted(value: Json, schema: TypeSchema, isBuiltin: boolean): Json {
+  if (!isBuiltin && !fillsIn(schema)) return value;
   if (isList(value)) {
     const { items } = schema;
     return items === undefined ? value : value.map((item) => defaulted(filled(item, items), items, isBuiltin));
@@ -37,6 +38,22 @@ function defaulted(value: Json, schema: TypeSchema, isBuiltin: boolean): Json {
     result[field] = defaulted(fill, property, isBuiltin);
   }
   return result;
+}
+
+const known = new WeakMap<TypeSchema, boolean>();
+
+/**
+ * Whether anything below the schema of a custom resource has a default: most of a large one has none, and need not be
+ * walked for every object. (Built-in schemas hold themselves, and are resolved no further than they are read.)
+ */
+function fillsIn(schema: TypeSchema): boolean {
+  const before = known.get(schema);
+  if (before !== undefined) return before;
+  const { properties = {}, additionalProperties, items } = schema;
+  const parts = [...Object.values(properties), additionalProperties, items].filter((part) => part !== undefined);
+  const does = parts.some((part) => part.default !== undefined || fillsIn(part));
+  known.set(schema, does);
+  return does;
 }
 
 /** A null list item or map value gets its default. */
