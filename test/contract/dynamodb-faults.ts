@@ -1,4 +1,5 @@
-import type { DynamodbFault, SeenRequest } from "../doubles/faulty-dynamodb.ts";
+import type { DynamodbFault } from "../doubles/faulty-dynamodb.ts";
+import type { SeenRequest } from "../doubles/seen-request.ts";
 import { random } from "../unit/queue/simulator/random.ts";
 
 /** One request in so many meets each fault. */

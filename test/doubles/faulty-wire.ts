@@ -1,15 +1,26 @@
-import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
+import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
+import { buffer } from "node:stream/consumers";
 
 /**
- * What happens to a request on its way. `pass`: nothing. `lost`: the server does it, its answer never arrives. `cut`: half of the
- * answer's body arrives. `hang`: it never gets there and nobody says so.
+ * What happens to a request on its way. `pass`: nothing. `dropped`: it never gets there, and the connection ends. `lost`: the server
+ * does it, its answer never arrives. `cut`: half of the answer's body arrives. `silent`: the server does it and no answer comes.
+ * `hang`: it never gets there and nobody says so. Or it is answered at once, or another one goes onward in its place.
  */
-export type WireFault =
-  | "pass"
-  | "lost"
-  | "cut"
-  | "hang"
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
+export type WireFault = "pass" | "dropped" | "lost" | "cut" | "silent" | "hang" | Answer | Changed;
+
+/** In place of the server's. */
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What the server gets, so many times, and what its last answer becomes. */
+export interface Changed {
+  readonly onward: string;
+  readonly copies?: number;
+  readonly answerOf?: (status: number, body: string) => string;
+}
 
 export interface FaultyWire extends AsyncDisposable {
   readonly url: string;
@@ -20,16 +31,19 @@ export interface FaultyWire extends AsyncDisposable {
 /** A server between a client and `target`, which no client can tell from it but by the faults. */
 export async function faultyWire(
   target: string | undefined,
-  faultOf: (request: IncomingMessage, count: number) => WireFault,
+  faultOf: (request: IncomingMessage, count: number, body: Buffer) => WireFault,
 ): Promise<FaultyWire> {
   const seen: string[] = [];
+  const agent = new Agent({ keepAlive: true });
   const server = createServer((request, response) => {
-    const fault = faultOf(request, seen.length);
-    seen.push(`${request.method ?? ""} ${request.url ?? ""}`);
-    if (typeof fault === "object") {
-      request.resume().on("end", () => response.writeHead(fault.status, { ...fault.headers }).end(fault.body));
-    } else if (fault === "hang" || target === undefined) request.resume();
-    else forward(request, response, target, fault);
+    buffer(request).then(
+      (body) => {
+        const fault = faultOf(request, seen.length, body);
+        seen.push(`${request.method ?? ""} ${request.url ?? ""}`);
+        serve({ request, response, body, target, agent }, fault);
+      },
+      () => response.destroy(),
+    );
   });
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen(0, "127.0.0.1", resolve);
@@ -43,33 +57,68 @@ export async function faultyWire(
       const closed = Promise.withResolvers<void>();
       server.close(() => closed.resolve());
       server.closeAllConnections();
+      agent.destroy();
       await closed.promise;
     },
   };
 }
 
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+  readonly target: string | undefined;
+  readonly agent: Agent;
+}
+
+function serve(exchange: Exchange, fault: WireFault): void {
+  const { response, body, target } = exchange;
+  if (typeof fault === "object" && "status" in fault) {
+    response.writeHead(fault.status, { ...fault.headers }).end(fault.body);
+  } else if (fault === "dropped") response.destroy();
+  else if (fault === "hang" || target === undefined) return;
+  else if (typeof fault === "object") serveChanged(exchange, target, fault);
+  else {
+    forward(exchange, target, body, (answer, found) => {
+      if (fault === "silent") return;
+      if (fault === "lost") {
+        response.destroy();
+        return;
+      }
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      if (fault === "pass") response.end(found);
+      else response.write(found.subarray(0, Math.floor(found.length / 2)), () => response.destroy());
+    });
+  }
+}
+
+function serveChanged(exchange: Exchange, target: string, { onward, copies = 1, answerOf }: Changed): void {
+  const { response } = exchange;
+  forward(exchange, target, Buffer.from(onward), ({ statusCode = 0, headers }, found) => {
+    if (copies > 1)
+      return serveChanged(exchange, target, { onward, copies: copies - 1, ...(answerOf && { answerOf }) });
+    const body = answerOf?.(statusCode, found.toString()) ?? found;
+    const { "content-length": _, "transfer-encoding": __, ...kept } = headers;
+    response.writeHead(statusCode, kept).end(body);
+  });
+}
+
 /** The headers stay as they are, `host` too: it is part of what was signed. */
 function forward(
-  request: IncomingMessage,
-  response: ServerResponse,
+  { request, response, agent }: Exchange,
   target: string,
-  fault: "pass" | "lost" | "cut",
+  body: Buffer,
+  then: (answer: IncomingMessage, body: Buffer) => void,
 ): void {
-  const { method, url, headers } = request;
   const { hostname, port } = new URL(target);
-  const onward = send({ host: hostname, port, method, path: url, headers, agent: false }, (answer) => {
-    const chunks: Buffer[] = [];
-    answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-    answer.on("end", () => {
-      const body = Buffer.concat(chunks);
-      if (fault === "lost") response.destroy();
-      else {
-        response.writeHead(answer.statusCode ?? 0, answer.headers);
-        if (fault === "pass") response.end(body);
-        else response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
-      }
-    });
+  const { "transfer-encoding": _, ...kept } = request.headers;
+  const headers = { ...kept, "content-length": body.length };
+  const onward = send({ host: hostname, port, method: request.method, path: request.url, headers, agent }, (answer) => {
+    buffer(answer).then(
+      (found) => then(answer, found),
+      () => response.destroy(),
+    );
   });
   onward.on("error", () => response.destroy());
-  request.pipe(onward);
+  onward.end(body);
 }
