@@ -6,7 +6,7 @@ import { parseKustomization } from "../lib/api/kustomization.ts";
 import type { JsonObject } from "../lib/core/json.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { httpClient } from "../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../lib/http/http-client.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../lib/sources/oci/push-artifact.ts";
@@ -47,7 +47,7 @@ export async function sluiceUnderTest(args: readonly string[] = []): Promise<Slu
     env: {},
   });
   opening.defer(() => cluster.close());
-  const http = httpClient();
+  const http = httpClient({ refuse: refuseNone });
   opening.defer(() => http.close());
   const registry = registryClients(http, systemClock);
   const apply = (apiVersion: string, kind: string, name: string, spec: JsonObject) =>

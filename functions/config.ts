@@ -29,6 +29,8 @@ export const Config = z.object({
       context.addIssue('must be JSON that lists repositories by namespace, {"apps": ["<host>/team/*"]}');
       return z.NEVER;
     }),
+  /** `allowed` lets registries be on this machine: for stand-ins of Lambda, never for Lambda. */
+  SLUICE_LOCAL_ADDRESSES: z.enum(["allowed", "refused"], "must be allowed or refused").default("refused"),
   /** A run is ended that long before Lambda would end it, so that its status can still be written. */
   SLUICE_DEADLINE_RESERVE_MS: wholeNumber(1_000, 120_000).default(15_000),
   /** Requests to the API server at the same time within one run. */

@@ -8,7 +8,7 @@ import { readSecret } from "../lib/aws/secrets/read-secret.ts";
 import { sqsDeadLetters } from "../lib/aws/sqs/sqs-dead-letters.ts";
 import { sqsVisibility } from "../lib/aws/sqs/sqs-visibility.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { httpClient } from "../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../lib/http/http-client.ts";
 import { kubectlEngine } from "../lib/kube/kubectl-engine.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { Config, readConfig } from "./config.ts";
@@ -51,7 +51,7 @@ export const handler = lambdaHandler(async (signal) => {
     cluster,
     concurrency: config.SLUICE_CONCURRENCY,
     engine: kubectlEngine(kubectl),
-    http: httpClient(),
+    http: httpClient(config.SLUICE_LOCAL_ADDRESSES === "allowed" ? { refuse: refuseNone } : {}),
     installationKey,
     log,
     metrics,

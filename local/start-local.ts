@@ -6,7 +6,7 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { httpClient } from "../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
@@ -69,7 +69,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   const clusterUid = await clusterUidOf(cluster, api.file, signal);
   await installCrds(cluster, { clock, log }, signal);
 
-  const http = httpClient();
+  const http = httpClient({ refuse: refuseNone });
   starting.defer(() => http.close());
   // A push may come before the functions are there to hear of it: it waits for them.
   const functions = Promise.withResolvers<Runtime>();

@@ -11,13 +11,24 @@ import {
   type TlsTrust,
 } from "../core/ports/http.ts";
 import { Agent, request as requestHttp } from "../kube/node-http.ts";
+import { AddressRefused, assertAddressAllowed, guardedLookup, type RefuseAddress } from "./guarded-lookup.ts";
+import { refusedAddress } from "./refused-address.ts";
 
 const maxSockets = 32;
 const maxAgents = 32;
 
+export interface HttpClientOptions {
+  /** Judges each address before it is connected to, those of redirects too. By default {@link refusedAddress}. */
+  readonly refuse?: RefuseAddress;
+}
+
+/** For what runs beside its registry, at home and in tests: every address may be connected to. */
+export const refuseNone: RefuseAddress = () => undefined;
+
 /** The http port on Node's own client, with connections kept alive. `close` ends those that are idle. */
-export function httpClient(): Http & { close(): void } {
-  const plain = new Agent({ keepAlive: true, maxSockets });
+export function httpClient({ refuse = refusedAddress }: HttpClientOptions = {}): Http & { close(): void } {
+  const connecting = { keepAlive: true, maxSockets, lookup: guardedLookup(refuse) };
+  const plain = new Agent(connecting);
   const secure = new Map<string, HttpsAgent>();
 
   const agentFor = (url: URL, trust: TlsTrust = {}): HttpAgent => {
@@ -30,7 +41,7 @@ export function httpClient(): Http & { close(): void } {
         secure.get(oldest.value)?.destroy();
         secure.delete(oldest.value);
       }
-      agent = new HttpsAgent({ keepAlive: true, maxSockets, ...tlsOptions(trust) });
+      agent = new HttpsAgent({ ...connecting, ...tlsOptions(trust) });
       secure.set(key, agent);
     }
     return agent;
@@ -40,6 +51,7 @@ export function httpClient(): Http & { close(): void } {
     let url = new URL(request.url);
     let headers = request.headers ?? {};
     for (let redirects = 0; ; redirects++) {
+      assertAllowed(request, url, refuse);
       const response = await sendOnce({ ...request, headers }, url, agentFor(url, request.tls), signal);
       const { location } = response.headers;
       const followed = request.method === "GET" || request.method === "HEAD";
@@ -72,6 +84,14 @@ export function httpClient(): Http & { close(): void } {
       for (const agent of secure.values()) agent.destroy();
     },
   };
+}
+
+function assertAllowed(request: HttpRequest, url: URL, refuse: RefuseAddress): void {
+  try {
+    assertAddressAllowed(url, refuse);
+  } catch (error) {
+    throw failed("refused", request, url, messageOf(error), error);
+  }
 }
 
 async function sendOnce(
@@ -161,6 +181,7 @@ function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
 }
 
 function kindOf(error: unknown): HttpErrorKind {
+  if (error instanceof AddressRefused) return "refused";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   // A certificate that is not trusted; a handshake that fails otherwise is most often with a server that has no TLS.
   if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(code)) return "tls";

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
 import type { VersionedRef } from "../../lib/core/object-ref.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { httpClient } from "../../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
@@ -25,7 +25,7 @@ import {
 } from "./recorded-flux.ts";
 
 const { signal } = new AbortController();
-const http = httpClient();
+const http = httpClient({ refuse: refuseNone });
 let folder: string;
 let sluice: LocalSluice;
 let cluster: Cluster & { close(): void };

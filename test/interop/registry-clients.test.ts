@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { messageOf } from "../../lib/core/failure.ts";
-import { httpClient } from "../../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
 import { defaultArchiveLimits } from "../../lib/sources/archive/unpack.ts";
 import { pullArtifact } from "../../lib/sources/oci/pull-artifact.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
@@ -29,7 +29,7 @@ const missing = await buildTools();
 
 /** Clients that others wrote, at the versions that go.sum names. */
 describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`, () => {
-  const http = httpClient();
+  const http = httpClient({ refuse: refuseNone });
   let folder: string;
   let registry: Registry;
   let client: RegistryClient;

@@ -36,8 +36,11 @@ export interface Http {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
 }
 
-/** `unreachable`: no connection. `tls`: its certificate is not trusted. `protocol`: what came is no answer, or it broke off. */
-export type HttpErrorKind = "protocol" | "redirect" | "timeout" | "tls" | "too-large" | "unreachable";
+/**
+ * `unreachable`: no connection. `refused`: none was tried, for the sake of this machine. `tls`: its certificate is not
+ * trusted. `protocol`: what came is no answer, or it broke off.
+ */
+export type HttpErrorKind = "protocol" | "redirect" | "refused" | "timeout" | "tls" | "too-large" | "unreachable";
 
 /** No answer. The message holds the method and the URL without its query, never a header. */
 export class HttpError extends Error {

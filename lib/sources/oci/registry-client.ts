@@ -187,7 +187,7 @@ async function plainOrSecure(access: RegistryAccess, http: Http, signal: AbortSi
     await ask(secure);
     return secure;
   } catch (error) {
-    if (!(error instanceof HttpError) || error.kind === "tls") throw error;
+    if (!(error instanceof HttpError) || error.kind === "tls" || error.kind === "refused") throw error;
     const { status } = await ask(plain);
     // What a server says that wants TLS, and a client certificate too.
     if (status === 400) throw error;

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { httpClient } from "../../../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
@@ -56,7 +56,7 @@ export async function badInputWorld(env: Readonly<Record<string, string>> = {}):
     spawnLocal(["--state", join(folder, "state"), "--verbose"], signal, (line) => log.push(line));
   const local = await withEnvironment(env, start);
   making.defer(async () => void (await local.end("SIGKILL")));
-  const http = httpClient();
+  const http = httpClient({ refuse: refuseNone });
   making.defer(() => http.close());
   const config = await readKubeconfig({ file: local.kubeconfig, env: {}, homeDir: homedir() });
   const cluster = connect(config, { clock: systemClock, env: {} });

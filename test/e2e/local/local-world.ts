@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { httpClient } from "../../../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
@@ -31,7 +31,7 @@ export interface LocalWorld extends AsyncDisposable {
 export async function localWorld(): Promise<LocalWorld> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-local-"));
   const state = join(folder, "state");
-  const http = httpClient();
+  const http = httpClient({ refuse: refuseNone });
   const started: SpawnedLocal[] = [];
   const log: string[] = [];
   const clusters: { close(): void }[] = [];

@@ -13,7 +13,7 @@ import type { FlowResult } from "../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
-import { httpClient } from "../../../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type Push } from "../../../local/registry/serve-manifests.ts";
@@ -40,7 +40,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     log: silentLog(),
     onPush: (push) => void pushes.push(push),
   });
-  const http = httpClient();
+  const http = httpClient({ refuse: refuseNone });
   const objects = new Map<string, LiveObject>();
   const writes: Write[] = [];
   const events: LiveObject[] = [];

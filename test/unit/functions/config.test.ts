@@ -26,6 +26,7 @@ describe("the environment of a function", () => {
     expect(readConfig(Config, { ...good, PATH: "/bin" })).toEqual({
       ...good,
       SLUICE_REPOSITORIES: {},
+      SLUICE_LOCAL_ADDRESSES: "refused",
       SLUICE_DEADLINE_RESERVE_MS: 15_000,
       SLUICE_CONCURRENCY: 8,
       SLUICE_LOG_LEVEL: "info",
@@ -47,6 +48,7 @@ describe("the environment of a function", () => {
     ["SLUICE_CLUSTER", "hunter2"],
     ["SLUICE_REPOSITORIES", "hunter2"],
     ["SLUICE_REPOSITORIES", '{"apps":"hunter2"}'],
+    ["SLUICE_LOCAL_ADDRESSES", "hunter2"],
     ["SLUICE_DEADLINE_RESERVE_MS", "hunter2"],
     ["SLUICE_DEADLINE_RESERVE_MS", "1.5"],
     ["SLUICE_CONCURRENCY", "0"],

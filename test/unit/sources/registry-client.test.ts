@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { httpClient } from "../../../lib/http/http-client.ts";
+import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
 import { type RegistryAccess } from "../../../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 
@@ -34,7 +34,7 @@ beforeEach(async () => {
   await once(server, "listening");
   const address = server.address();
   host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
-  http = httpClient();
+  http = httpClient({ refuse: refuseNone });
 });
 afterEach(() => {
   http.close();
