@@ -3,6 +3,7 @@ import { isJsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { condition, definitionStatus, withTimes } from "../crd/definition-status.ts";
 import { itemsOf } from "../rules/json-fields.ts";
+import { parseMetadata } from "../store/stored-object.ts";
 import { type Cluster, metadataOf, parseKept, timestamp } from "./cluster.ts";
 import { plainText } from "./plain-text.ts";
 import type { Resource } from "./resource.ts";
@@ -37,8 +38,10 @@ function settleDefinition(cluster: Cluster, definitions: Resource, name: string,
 
 /** Takes the finalizer from a definition that is being deleted and has no objects left. */
 function endDefinition(cluster: Cluster, definitions: Resource, name: string): void {
-  const definition = read(cluster, definitions, name);
-  if (definition === undefined || metadataOf(definition)["deletionTimestamp"] === undefined) return;
+  const stored = cluster.store.get({ resource: definitionsKey, namespace: "", name });
+  // By the metadata alone: every write of a custom resource comes by, and a definition is long.
+  if (stored === undefined || parseMetadata(stored)["deletionTimestamp"] === undefined) return;
+  const definition = parseKept(definitions, stored);
   if (cluster.store.list({ resource: resourceKeyOf(definition), metadataOnly: true }).length > 0) return;
   const { finalizers, ...metadata } = metadataOf(definition);
   const left = Array.isArray(finalizers) ? finalizers.filter((one) => one !== cleanupFinalizer) : [];
