@@ -7,17 +7,23 @@ import { discoveryContract } from "./discovery.ts";
 import { dryRunContract } from "./dry-run.ts";
 import { getContract } from "./get.ts";
 import { listsContract } from "./lists.ts";
+import { listsOfMapsContract } from "./lists-of-maps.ts";
+import { managedFieldsContract } from "./managed-fields.ts";
 import { ownershipContract } from "./ownership.ts";
 import { patchesContract } from "./patches.ts";
 import { refusalsContract } from "./refusals.ts";
 import { sluiceKindsContract } from "./sluice-kinds.ts";
 import { subresourcesContract } from "./subresources.ts";
 import { transportContract } from "./transport.ts";
+import { valuesContract } from "./values.ts";
 import { watchesContract } from "./watches.ts";
 
 const concerns = [
   applyContract,
   ownershipContract,
+  managedFieldsContract,
+  listsOfMapsContract,
+  valuesContract,
   dryRunContract,
   refusalsContract,
   subresourcesContract,
