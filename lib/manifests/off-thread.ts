@@ -3,10 +3,11 @@ import { Failure } from "../core/failure.ts";
 import { attemptPlain, type PlainOutcome } from "./attempt-plain.ts";
 import type { PlainFile, PlainSpec } from "./build-plain.ts";
 import { type ParsedOutput, parseOutput } from "./parse-output.ts";
+import { WorkerLimitReached, workerLimit } from "./worker-limit.ts";
 
 /** What is larger than this is read in a thread of its own, so that it holds nobody up and its memory is its own. */
 const offThreadBytes = 256 * 1024;
-const timeLimitMs = 10_000;
+const limits = { maxCpuMs: 10_000, maxWallMs: 120_000 };
 const maxHeapMb = 512;
 /** New objects of a short-lived thread need little room of their own. */
 const maxYoungHeapMb = 8;
@@ -38,12 +39,14 @@ async function run<Result>(job: Job, signal: AbortSignal): Promise<Result> {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: maxYoungHeapMb },
   });
-  const timeout = AbortSignal.timeout(timeLimitMs);
+  using limit = workerLimit(worker, limits);
   try {
-    return await answerOf<Result>(worker, AbortSignal.any([signal, timeout]));
+    return await answerOf<Result>(worker, AbortSignal.any([signal, limit.signal]));
   } catch (error) {
     signal.throwIfAborted();
-    if (timeout.aborted) throw refused(`the manifests are not read within ${timeLimitMs / 1000} s`, error);
+    const reason: unknown = limit.signal.reason;
+    if (reason instanceof WorkerLimitReached)
+      throw refused(`the manifests are not read within ${reason.message}`, error);
     if (isOutOfMemory(error)) throw refused(`the manifests need more than ${maxHeapMb} MB to read`, error);
     throw error;
   } finally {

@@ -1,0 +1,37 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { WorkerLimitReached, type WorkerLimits, workerLimit } from "../../../lib/manifests/worker-limit.ts";
+
+/** What a thread with this program under these limits comes to: its end, or the limit. */
+async function endOf(program: string, limits: WorkerLimits): Promise<string> {
+  const worker = new Worker(program, { eval: true });
+  using limit = workerLimit(worker, limits);
+  const stopped = new Promise<string>((resolve) => {
+    const { signal } = limit;
+    signal.addEventListener("abort", () =>
+      resolve(signal.reason instanceof WorkerLimitReached ? signal.reason.message : ""),
+    );
+  });
+  try {
+    return await Promise.race([stopped, once(worker, "exit").then(() => "ended")]);
+  } finally {
+    await worker.terminate();
+  }
+}
+
+test("a thread that computes without end is stopped by what it takes of the processor", async () => {
+  expect(await endOf("for (;;) {}", { maxCpuMs: 300, maxWallMs: 25_000 })).toBe("0.3 s of processor time");
+  const regex = '/(a+)+$/.test("a".repeat(40) + "b")';
+  expect(await endOf(regex, { maxCpuMs: 300, maxWallMs: 25_000 })).toBe("0.3 s of processor time");
+});
+
+test("one that does not get to run, as on a busy machine, is given time", async () => {
+  const waits = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)";
+  expect(await endOf(waits, { maxCpuMs: 1_000, maxWallMs: 25_000 })).toBe("ended");
+});
+
+test("one that waits for ever is stopped in the end", async () => {
+  const waits = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)";
+  expect(await endOf(waits, { maxCpuMs: 25_000, maxWallMs: 600 })).toBe("0.6 s");
+});
