@@ -1,5 +1,10 @@
 import type { Condition } from "../api/condition.ts";
 
+/** What a flow says by a condition; generation and time are filled in. */
+export type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
+
+type Conditioned = { readonly conditions?: Condition[] | undefined };
+
 const maxMessageBytes = 32_768;
 const firstInOrder = ["Stalled", "Reconciling", "Ready"];
 
@@ -22,6 +27,26 @@ export function setCondition(
   const lastTransitionTime = moved ? kubernetesTime(now) : before.lastTransitionTime;
   const others = conditions.filter(({ type }) => type !== condition.type);
   return [...others, { ...condition, message, lastTransitionTime }].toSorted(byRank);
+}
+
+/** The status with these conditions set, for this generation. */
+export function setConditions<Status extends Conditioned>(
+  status: Status,
+  said: readonly Said[],
+  { generation, at }: { readonly generation: number; readonly at: number },
+): Status {
+  const conditions = said.reduce<readonly Condition[]>(
+    (before, condition) => setCondition(before, { ...condition, observedGeneration: generation }, at),
+    status.conditions ?? [],
+  );
+  return { ...status, conditions: [...conditions] };
+}
+
+/** The status without its conditions of these types. */
+export function removeConditions<Status extends Conditioned>(status: Status, types: readonly string[]): Status {
+  if (status.conditions === undefined) return status;
+  const conditions = types.reduce<readonly Condition[]>(removeCondition, status.conditions);
+  return { ...status, conditions: [...conditions] };
 }
 
 export function removeCondition(conditions: readonly Condition[], type: string): readonly Condition[] {

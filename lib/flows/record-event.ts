@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import type { Cluster } from "../core/ports/cluster.ts";
+import { ApiError, type Cluster } from "../core/ports/cluster.ts";
+import type { Log } from "../core/ports/log.ts";
 import type { Run } from "../core/run.ts";
 import { cutMessage, kubernetesTime } from "./conditions.ts";
 
@@ -14,6 +16,9 @@ export interface EventToRecord {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+/** The Flux controller under whose name users look for an event. */
+type Source = "source-controller" | "kustomize-controller";
+
 const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
 
 /**
@@ -24,7 +29,7 @@ export async function recordEvent(
   cluster: Cluster,
   object: LiveObject,
   event: EventToRecord,
-  source: "source-controller" | "kustomize-controller",
+  source: Source,
   run: Run,
   clock: Clock,
 ): Promise<void> {
@@ -54,6 +59,23 @@ export async function recordEvent(
     { manager: source },
     run.signal,
   );
+}
+
+/** {@link recordEvent}, but one that the API server does not take is logged and left out: it decides nothing. */
+export async function tellUsers(
+  cluster: Cluster,
+  object: LiveObject,
+  event: EventToRecord,
+  source: Source,
+  run: Run,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<void> {
+  try {
+    await recordEvent(cluster, object, event, source, run, clock);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    log.warn("event not recorded", { ...run.key, reason: event.reason, error: messageOf(error) });
+  }
 }
 
 function ownMetadata(object: LiveObject): Record<string, string> {

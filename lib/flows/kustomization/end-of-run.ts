@@ -1,11 +1,8 @@
-import type { Condition } from "../../api/condition.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
-import { removeCondition, setCondition } from "../conditions.ts";
+import { removeConditions, type Said, setConditions } from "../conditions.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** The conditions of a Kustomization in Flux's words. Each function answers the next status and writes nothing. */
-
-type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 /** The status with these conditions set, for the present generation. */
 export function withConditions(
@@ -13,17 +10,11 @@ export function withConditions(
   of: SubjectOfRun,
   ...said: readonly Said[]
 ): KustomizationStatus {
-  const now = of.deps.clock.now();
-  const conditions = said.reduce<readonly Condition[]>(
-    (before, condition) => setCondition(before, { ...condition, observedGeneration: of.generation }, now),
-    status.conditions ?? [],
-  );
-  return { ...status, conditions: [...conditions] };
+  return setConditions(status, said, { generation: of.generation, at: of.deps.clock.now() });
 }
 
 export function withoutConditions(status: KustomizationStatus, ...types: readonly string[]): KustomizationStatus {
-  const conditions = types.reduce<readonly Condition[]>(removeCondition, status.conditions ?? []);
-  return { ...status, conditions: [...conditions] };
+  return removeConditions(status, types);
 }
 
 /** A run that is under way and changes something: Ready is Unknown, Reconciling tells the phase. */

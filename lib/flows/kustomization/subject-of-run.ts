@@ -1,13 +1,12 @@
 import type { Kustomization } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizationStatusManager, requestedAtAnnotation } from "../../api/names.ts";
-import { messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { refOf } from "../../core/manifest.ts";
-import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
+import type { Cluster } from "../../core/ports/cluster.ts";
 import type { InventoryOwner } from "../../core/ports/inventory-store.ts";
 import type { Run } from "../../core/run.ts";
-import { type EventToRecord, recordEvent } from "../record-event.ts";
+import { type EventToRecord, tellUsers } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
 import type { KustomizationDeps } from "./deps.ts";
 
@@ -61,13 +60,6 @@ export function subjectOfRun(
       await cluster.patch(refOf(live), { type: "merge", body: { status: body } }, options, run.signal);
       status = next;
     },
-    tell: async (event) => {
-      try {
-        await recordEvent(cluster, live, event, "kustomize-controller", run, deps.clock);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        deps.log.warn("event not recorded", { ...run.key, reason: event.reason, error: messageOf(error) });
-      }
-    },
+    tell: (event) => tellUsers(cluster, live, event, "kustomize-controller", run, deps),
   };
 }

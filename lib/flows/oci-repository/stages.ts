@@ -1,8 +1,7 @@
-import type { Condition } from "../../api/condition.ts";
 import { findCondition, isTrue } from "../../api/condition.ts";
 import type { OciRepositoryStatus } from "../../api/oci-repository.ts";
 import type { Failure } from "../../core/failure.ts";
-import { removeCondition, setCondition } from "../conditions.ts";
+import { removeConditions, type Said, setConditions } from "../conditions.ts";
 
 /** The status of an OCIRepository at each stage of a run, in Flux's words (reference 1.3 to 1.7). Pure: nothing is written. */
 
@@ -12,8 +11,6 @@ export interface Now {
   /** Wall time, milliseconds since 1970. */
   readonly at: number;
 }
-
-type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 /** Conditions that say that something failed; Ready takes the first of them that is True. */
 const failureTypes = ["StorageOperationFailed", "FetchFailed"] as const;
@@ -41,7 +38,7 @@ export function isBegun({ conditions = [] }: OciRepositoryStatus, { generation }
 export function withoutArtifact(status: OciRepositoryStatus, disappeared: boolean, now: Now): OciRepositoryStatus {
   const { artifact: _artifact, url: _url, ...rest } = status;
   const message = disappeared ? `${builtMessage}: disappeared from storage` : builtMessage;
-  return inProgress(without(rest, ["ArtifactInStorage"]), message, true, now);
+  return inProgress(removeConditions(rest, ["ArtifactInStorage"]), message, true, now);
 }
 
 /** The registry has another revision than the stored one. */
@@ -53,15 +50,15 @@ export function outdated(
   const message = `new revision '${revision}' for '${reference}'`;
   const isReplaced = status.artifact !== undefined;
   const said: Said = { type: "ArtifactOutdated", status: "True", reason: "NewRevision", message };
-  const next = isReplaced ? withConditions(status, [said], now) : status;
+  const next = isReplaced ? setConditions(status, [said], now) : status;
   return inProgress(next, `${builtMessage}: ${message}`, true, now);
 }
 
 /** The artifact of the present revision is stored. */
 export function stored(status: OciRepositoryStatus, revision: string, now: Now): OciRepositoryStatus {
   const said = { status: "True", reason: "Succeeded", message: `stored artifact for digest '${revision}'` } as const;
-  const cleared = without(status, [...failureTypes, "ArtifactOutdated", "Reconciling", "Stalled"]);
-  const next = withConditions(
+  const cleared = removeConditions(status, [...failureTypes, "ArtifactOutdated", "Reconciling", "Stalled"]);
+  const next = setConditions(
     cleared,
     [
       { ...said, type: "ArtifactInStorage" },
@@ -76,8 +73,8 @@ export function stored(status: OciRepositoryStatus, revision: string, now: Now):
 export function failed(status: OciRepositoryStatus, failure: Failure, now: Now): OciRepositoryStatus {
   const reconciling = findCondition(status.conditions ?? [], "Reconciling");
   const message = reconciling?.message ?? "reconciliation in progress";
-  const next = without(status, [...failureTypes, "Stalled"]);
-  return withConditions(
+  const next = removeConditions(status, [...failureTypes, "Stalled"]);
+  return setConditions(
     next,
     [
       { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message },
@@ -90,8 +87,8 @@ export function failed(status: OciRepositoryStatus, failure: Failure, now: Now):
 
 /** The run failed in a way that only a change of the object can mend. */
 export function stalled(status: OciRepositoryStatus, failure: Failure, now: Now): OciRepositoryStatus {
-  const next = withConditions(
-    without(status, [...failureTypes, "Reconciling"]),
+  const next = setConditions(
+    removeConditions(status, [...failureTypes, "Reconciling"]),
     [
       { ...saidOf(failure), type: "Stalled", status: "True" },
       { ...saidOf(failure), type: "Ready", status: "False" },
@@ -141,8 +138,8 @@ export function isTold({ conditions = [] }: OciRepositoryStatus, failure: Failur
 
 function inProgress(status: OciRepositoryStatus, message: string, tellsReady: boolean, now: Now): OciRepositoryStatus {
   const said = { reason: "Progressing", message } as const;
-  return withConditions(
-    without(status, ["Stalled"]),
+  return setConditions(
+    removeConditions(status, ["Stalled"]),
     [
       { ...said, type: "Reconciling", status: "True" },
       ...(tellsReady ? [{ ...said, type: "Ready", status: "Unknown" } as const] : []),
@@ -157,18 +154,4 @@ function failureTypeOf({ reason }: Failure): (typeof failureTypes)[number] {
 
 function saidOf({ reason, message }: Failure): Pick<Said, "message" | "reason"> {
   return { reason, message };
-}
-
-function withConditions(status: OciRepositoryStatus, said: readonly Said[], now: Now): OciRepositoryStatus {
-  const conditions = said.reduce<readonly Condition[]>(
-    (before, condition) => setCondition(before, { ...condition, observedGeneration: now.generation }, now.at),
-    status.conditions ?? [],
-  );
-  return { ...status, conditions: [...conditions] };
-}
-
-function without(status: OciRepositoryStatus, types: readonly string[]): OciRepositoryStatus {
-  if (status.conditions === undefined) return status;
-  const conditions = types.reduce<readonly Condition[]>(removeCondition, status.conditions);
-  return { ...status, conditions: [...conditions] };
 }

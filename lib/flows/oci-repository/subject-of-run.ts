@@ -1,11 +1,10 @@
 import { requestedAtAnnotation } from "../../api/names.ts";
 import type { OciRepositoryStatus } from "../../api/oci-repository.ts";
 import { fencedCluster } from "../../apply/fenced-cluster.ts";
-import { messageOf } from "../../core/failure.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
-import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
+import type { Cluster } from "../../core/ports/cluster.ts";
 import type { Run } from "../../core/run.ts";
-import { type EventToRecord, recordEvent } from "../record-event.ts";
+import { type EventToRecord, tellUsers } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
 import type { OciRepositoryDeps } from "./deps.ts";
 import { type Now, settled } from "./stages.ts";
@@ -77,13 +76,6 @@ export function subjectOfRun(
       status = requestedAt === undefined ? next : { ...next, lastHandledReconcileAt: requestedAt };
       return publish();
     },
-    tell: async (event) => {
-      try {
-        await recordEvent(cluster, live, event, "source-controller", run, deps.clock);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        deps.log.warn("event not recorded", { ...run.key, reason: event.reason, error: messageOf(error) });
-      }
-    },
+    tell: (event) => tellUsers(cluster, live, event, "source-controller", run, deps),
   };
 }
