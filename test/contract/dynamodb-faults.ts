@@ -1,9 +1,7 @@
 import type { DynamodbFault } from "../doubles/faulty-dynamodb.ts";
-import type { SeenRequest } from "../doubles/seen-request.ts";
-import { random } from "../unit/queue/simulator/random.ts";
+import type { FaultRates } from "./wire-faults.ts";
 
-/** One request in so many meets each fault. */
-export const faultRates: readonly (readonly [DynamodbFault, number])[] = [
+export const dynamodbFaults: FaultRates<DynamodbFault> = [
   ["throttled", 0.02],
   ["broken", 0.02],
   ["dropped", 0.03],
@@ -12,21 +10,3 @@ export const faultRates: readonly (readonly [DynamodbFault, number])[] = [
   ["conflict", 0.05],
   ["leftOver", 0.3],
 ];
-
-/** Faults by the seed's chance, on two tries of one call at most: every call comes through in the end. */
-export function faults(seed: number): {
-  readonly met: ReadonlySet<DynamodbFault>;
-  readonly of: (request: SeenRequest) => DynamodbFault | undefined;
-} {
-  const chance = random(seed);
-  const met = new Set<DynamodbFault>();
-  return {
-    met,
-    of: ({ attempt }) => {
-      if (attempt > 2) return undefined;
-      const fault = faultRates.find(([, rate]) => chance.chance(rate))?.[0];
-      if (fault !== undefined) met.add(fault);
-      return fault;
-    },
-  };
-}

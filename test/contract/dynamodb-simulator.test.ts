@@ -9,9 +9,10 @@ import { faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
 import type { MachineTable } from "../unit/queue/simulator/services.ts";
 import { simulate } from "../unit/queue/simulator/simulate.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
-import { faults } from "./dynamodb-faults.ts";
+import { dynamodbFaults } from "./dynamodb-faults.ts";
 import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
+import { wireFaults } from "./wire-faults.ts";
 
 const connection = realAws("DYNAMODB");
 const seeds = Number(process.env["SLUICE_SIM_DYNAMODB_SEEDS"] ?? 4);
@@ -23,7 +24,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     { timeout: 300_000 },
     async (seed) => {
       const of = connection ?? { region: "" };
-      await using wire = await faultyDynamodb(of.endpoint ?? "", faults(seed).of);
+      await using wire = await faultyDynamodb(of.endpoint ?? "", wireFaults(dynamodbFaults, seed).of);
       const state = await newDynamodb(of, { endpoint: wire.url });
       const direct = await newDynamodb(of);
       const wrong: string[] = [];

@@ -3,13 +3,14 @@ import { faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
 import type { FaultyWire } from "../doubles/faulty-wire.ts";
 import { artifactRecordsContract } from "./artifact-records.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
-import { faultRates, faults } from "./dynamodb-faults.ts";
+import { dynamodbFaults } from "./dynamodb-faults.ts";
 import { edgesContract } from "./edges.ts";
 import { historyContract } from "./history.ts";
 import { inventoryStoreContract } from "./inventory-store.ts";
 import { ledgerContract } from "./ledger.ts";
 import { realAws } from "./real-aws.ts";
 import { sightingsContract } from "./sightings.ts";
+import { wireFaults } from "./wire-faults.ts";
 import { workItemsContract } from "./work-items.ts";
 
 const connection = realAws("DYNAMODB");
@@ -35,7 +36,7 @@ describe.skipIf(connection === undefined)(
 
     describe("over a wire on which every fault happens", () => {
       let wire: FaultyWire;
-      const { of: faultOf, met } = faults(1);
+      const { of: faultOf, met } = wireFaults(dynamodbFaults, 1);
       beforeAll(async () => {
         wire = await faultyDynamodb(of.endpoint ?? "", faultOf);
       });
@@ -44,7 +45,7 @@ describe.skipIf(connection === undefined)(
       for (const contract of contracts) contract("DynamoDB", open);
 
       test("every fault has happened", () => {
-        expect([...met].toSorted()).toEqual(faultRates.map(([fault]) => fault).toSorted());
+        expect([...met].toSorted()).toEqual(dynamodbFaults.map(([fault]) => fault).toSorted());
       });
     });
   },

@@ -20,6 +20,8 @@ export interface Changed {
   readonly onward: string;
   readonly copies?: number;
   readonly answerOf?: (status: number, body: string) => string;
+  /** It is done all the same: the connection ends, or stays open. */
+  readonly unanswered?: "lost" | "silent";
 }
 
 export interface FaultyWire extends AsyncDisposable {
@@ -80,11 +82,7 @@ function serve(exchange: Exchange, fault: WireFault): void {
   else if (typeof fault === "object") serveChanged(exchange, target, fault);
   else {
     forward(exchange, target, body, (answer, found) => {
-      if (fault === "silent") return;
-      if (fault === "lost") {
-        response.destroy();
-        return;
-      }
+      if (fault === "lost" || fault === "silent") return keepFrom(response, fault);
       response.writeHead(answer.statusCode ?? 0, answer.headers);
       if (fault === "pass") response.end(found);
       else response.write(found.subarray(0, Math.floor(found.length / 2)), () => response.destroy());
@@ -92,15 +90,20 @@ function serve(exchange: Exchange, fault: WireFault): void {
   }
 }
 
-function serveChanged(exchange: Exchange, target: string, { onward, copies = 1, answerOf }: Changed): void {
+function serveChanged(exchange: Exchange, target: string, fault: Changed): void {
   const { response } = exchange;
+  const { onward, copies = 1, answerOf, unanswered } = fault;
   forward(exchange, target, Buffer.from(onward), ({ statusCode = 0, headers }, found) => {
-    if (copies > 1)
-      return serveChanged(exchange, target, { onward, copies: copies - 1, ...(answerOf && { answerOf }) });
+    if (copies > 1) return serveChanged(exchange, target, { ...fault, copies: copies - 1 });
     const body = answerOf?.(statusCode, found.toString()) ?? found;
+    if (unanswered !== undefined) return keepFrom(response, unanswered);
     const { "content-length": _, "transfer-encoding": __, ...kept } = headers;
     response.writeHead(statusCode, kept).end(body);
   });
+}
+
+function keepFrom(response: ServerResponse, fault: "lost" | "silent"): void {
+  if (fault === "lost") response.destroy();
 }
 
 /** The headers stay as they are, `host` too: it is part of what was signed. */

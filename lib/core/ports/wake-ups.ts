@@ -24,7 +24,7 @@ export interface WakeUps {
 }
 
 /** An object that is not run any more because its runs do not end. */
-interface DeadLetter {
+export interface DeadLetter {
   readonly key: WorkKey;
   readonly attempts: number;
   /** The last fault, for people; without secrets. */

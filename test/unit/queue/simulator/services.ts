@@ -87,13 +87,15 @@ export function fencedWrite(item: WorkItem | undefined, fence: Fence): void {
 }
 
 /** What Lambda asks of a queue: no less than a function may run. */
-const visibilityMs = 900_000;
+export const visibilityMs = 900_000;
 
 /** One handling of a message. */
 export interface Receipt {
   readonly wakeUp: WakeUp;
   delete(): void;
-  extend(forMs: number): void;
+  /** Says that the message has to come again. */
+  keep(): void;
+  extend(forMs: number): void | Promise<void>;
 }
 
 /** A queue that drops, doubles, delays and reorders while the world is faulty; in any case at least once and never early. */
@@ -103,7 +105,8 @@ export interface Queue {
   seenFrom(machine: Machine): WakeUps;
 }
 
-export function queue(deliver: (receipt: Receipt) => void, world: World): Queue {
+/** `deliver` is given what one invocation is: here one message. */
+export function queue(deliver: (batch: readonly Receipt[]) => void, world: World): Queue {
   const { time, chance } = world;
 
   const enqueue = (wakeUp: WakeUp, delayMs: number): void => {
@@ -124,14 +127,15 @@ export function queue(deliver: (receipt: Receipt) => void, world: World): Queue 
         delete() {
           deleted = true;
         },
+        keep() {},
         extend(forMs) {
           if (mine !== receives) return;
           visibleAt = time.now() + forMs;
           time.in(forMs, expire);
         },
       };
-      deliver(receipt);
-      if (world.faulty && chance.chance(0.03)) deliver(receipt);
+      deliver([receipt]);
+      if (world.faulty && chance.chance(0.03)) deliver([receipt]);
     };
     const lateMs = world.faulty && chance.chance(0.1) ? chance.int(1_000, 120_000) : chance.int(1, 30);
     time.in(delayMs + lateMs, receive);

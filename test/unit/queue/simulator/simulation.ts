@@ -1,4 +1,5 @@
 import type { Log } from "../../../../lib/core/ports/log.ts";
+import type { DeadLetter } from "../../../../lib/core/ports/wake-ups.ts";
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
@@ -10,6 +11,7 @@ import { sweep } from "../../../../lib/queue/sweep.ts";
 import { applyTo, type Ground, type Handling, reconcile } from "./handling.ts";
 import { effect, type Machine, startMachine, type World } from "./machines.ts";
 import { random } from "./random.ts";
+import { type RealQueue, realQueue } from "./real-queue.ts";
 import {
   fencedWrite,
   itemsSeenFrom,
@@ -33,6 +35,8 @@ export interface Mutation {
   readonly extends?: boolean;
   /** In place of rows in memory. */
   readonly table?: RealTable;
+  /** In place of messages in memory. */
+  readonly queue?: RealQueue;
 }
 
 export interface Simulation {
@@ -109,8 +113,7 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
       items: itemsSeenFrom(machine, table, (item, before) => onPut(machine, item, before), world, real),
       wakeUps: wakeUps.seenFrom(machine),
       deadLetters: {
-        send: (letter, signal) =>
-          effect(machine, "dead letter", () => void (subjectOf(letter.key).letters += 1), signal, world),
+        send: (letter, signal) => effect(machine, "dead letter", () => sendLetter(letter), signal, world),
       },
       clock: machine.clock,
       log: traced
@@ -126,6 +129,11 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
     };
     deps.set(machine, mutation.deps?.(own) ?? own);
     return machine;
+  };
+
+  const sendLetter: (letter: DeadLetter) => void | Promise<void> = ({ key, ...rest }) => {
+    if (mutation.queue === undefined) return void (subjectOf(key).letters += 1);
+    return mutation.queue.sendLetter({ key, ...rest }, (arrived) => void (subjectOf(arrived).letters += 1));
   };
 
   const machine = (): Machine => {
@@ -154,31 +162,38 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
     subject.dueAt = item.dueAt === undefined ? undefined : item.dueAt - skewMs;
   };
 
-  const deliver = (receipt: Receipt): void => {
+  const handle = (receipt: Receipt, on: Machine): void => {
+    world.trace(() => `${on.name} receives ${JSON.stringify(receipt.wakeUp)}`);
+    const extend = async (visibilityMs: number, signal: AbortSignal): Promise<void> => {
+      if (mutation.extends !== false) await effect(on, "extend", () => receipt.extend(visibilityMs), signal, world);
+    };
+    const base = depsOf(on);
+    const handling: Handling = { machine: on, holder: "" };
+    const own: RunnerDeps = {
+      ...base,
+      newHolder: () => (handling.holder = base.newHolder()),
+      onPoisoned: (run) =>
+        applyTo(handling, run, 20, ground, (subject) => {
+          subject.announced += 1;
+        }),
+    };
+    const flow: Flow = (run) => reconcile(handling, run, ground);
+    handleWakeUp({ wakeUp: receipt.wakeUp, extend }, flow, own, on.signal).then(
+      () => void effect(on, "delete", () => receipt.delete(), on.signal, world).catch(() => {}),
+      (error: unknown) => {
+        world.trace(() => `${on.name} fails to handle: ${String(error)}`);
+        receipt.keep();
+      },
+    );
+  };
+  const deliver = (batch: readonly Receipt[]): void => {
     const on = machine();
     on.resume(() => {
-      world.trace(() => `${on.name} receives ${JSON.stringify(receipt.wakeUp)}`);
-      const extend = async (visibilityMs: number, signal: AbortSignal): Promise<void> => {
-        if (mutation.extends !== false) await effect(on, "extend", () => receipt.extend(visibilityMs), signal, world);
-      };
-      const base = depsOf(on);
-      const handling: Handling = { machine: on, holder: "" };
-      const own: RunnerDeps = {
-        ...base,
-        newHolder: () => (handling.holder = base.newHolder()),
-        onPoisoned: (run) =>
-          applyTo(handling, run, 20, ground, (subject) => {
-            subject.announced += 1;
-          }),
-      };
-      const flow: Flow = (run) => reconcile(handling, run, ground);
-      handleWakeUp({ wakeUp: receipt.wakeUp, extend }, flow, own, on.signal).then(
-        () => void effect(on, "delete", () => receipt.delete(), on.signal, world).catch(() => {}),
-        (error: unknown) => world.trace(() => `${on.name} fails to handle: ${String(error)}`),
-      );
+      for (const receipt of batch) handle(receipt, on);
     });
   };
-  const wakeUps: Queue = queue(deliver, world);
+  const wakeUps: Queue =
+    mutation.queue === undefined ? queue(deliver, world) : realQueue(deliver, world, mutation.queue);
 
   const simulation: Simulation = {
     sweeping: true,
