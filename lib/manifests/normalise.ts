@@ -1,3 +1,4 @@
+import { isCertificate } from "../core/is-certificate.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 
 /**
@@ -13,11 +14,29 @@ export function normalise(object: JsonObject): JsonObject {
   );
   const isDefinition = kind === "CustomResourceDefinition";
   const { status: _status, ...withoutStatus } = typed;
-  const kept: JsonObject = isDefinition ? typed : withoutStatus;
+  const kept: JsonObject = isDefinition ? withoutBadCaBundle(typed) : withoutStatus;
   const metadata = kept["metadata"];
   if (!isJsonObject(metadata) || !("creationTimestamp" in metadata)) return kept;
   const { creationTimestamp: _creationTimestamp, ...rest } = metadata;
   return { ...kept, metadata: rest };
+}
+
+/**
+ * Charts bring definitions with a placeholder for the certificate that an injector fills in later, and an API server takes
+ * no definition with one that it cannot read (reference 3.14 step 1).
+ */
+function withoutBadCaBundle(definition: JsonObject): JsonObject {
+  return change(definition, ["spec", "conversion", "webhook", "clientConfig"], (config) => {
+    if (!isJsonObject(config)) return config;
+    const { caBundle, ...rest } = config;
+    return typeof caBundle !== "string" || caBundle === "" || isCaBundle(caBundle) ? config : rest;
+  });
+}
+
+function isCaBundle(base64: string): boolean {
+  const bytes = Buffer.from(base64, "base64");
+  // Node reads what is no base64 as far as it can, an API server does not.
+  return bytes.toString("base64") === base64.replaceAll(/[\r\n]/g, "") && isCertificate(bytes.toString());
 }
 
 /** Where each workload kind keeps its pod spec. */

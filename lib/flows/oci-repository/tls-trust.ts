@@ -1,6 +1,6 @@
-import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { isCertificate } from "../../core/is-certificate.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { secretData } from "./secret-data.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
@@ -33,13 +33,4 @@ export async function tlsTrust(url: string, name: string, of: SubjectOfRun): Pro
     throw failed(`failed to parse TLS certificate and key: ${messageOf(error)}`, error);
   }
   return { cert, key, ...(ca === undefined ? {} : { ca }) };
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    new X509Certificate(pem).toString();
-    return true;
-  } catch {
-    return false; // the failure that follows says so
-  }
 }

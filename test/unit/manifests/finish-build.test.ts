@@ -1,8 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { finishBuild } from "../../../lib/manifests/finish-build.ts";
 import { normalise } from "../../../lib/manifests/normalise.ts";
 import { owner } from "./build-files.ts";
+
+const certificate = readFileSync(join(import.meta.dirname, "../../fixtures/tls/client.crt"));
 
 function object(apiVersion: string, kind: string, rest: JsonObject = {}): JsonObject {
   return { apiVersion, kind, metadata: { name: "x" }, ...rest };
@@ -45,8 +49,22 @@ describe("normalisation", () => {
       before: object("x.test/v1", "Deployment", { spec: template(ports) }),
       after: object("x.test/v1", "Deployment", { spec: template(ports) }),
     },
-  ])("statement 88: the protocol of ports is settled in $name", ({ before, after }) => {
+  ])("the protocol of ports is settled in $name (88)", ({ before, after }) => {
     expect(normalise(before)).toEqual(after);
+  });
+
+  test.each([
+    { name: "text that is no base64 goes", caBundle: "invalid-cert-data", stays: false },
+    { name: "base64 of no certificate goes", caBundle: "Cg==", stays: false },
+    { name: "a certificate stays", caBundle: certificate.toString("base64"), stays: true },
+    { name: "an empty one stays, which the API server takes", caBundle: "", stays: true },
+  ])("of a definition's caBundle $name (87)", ({ caBundle, stays }) => {
+    const url = "https://convert.example.test";
+    const definition = (clientConfig: JsonObject): JsonObject =>
+      object("apiextensions.k8s.io/v1", "CustomResourceDefinition", {
+        spec: { conversion: { strategy: "Webhook", webhook: { clientConfig } } },
+      });
+    expect(normalise(definition({ url, caBundle }))).toEqual(definition(stays ? { url, caBundle } : { url }));
   });
 
   test("stringData of a Secret goes into data and wins", () => {
@@ -81,7 +99,7 @@ describe("after the build", () => {
     ]);
   });
 
-  test("an encrypted Secret is refused, also where only stringData is encrypted, unless it says that it is meant", () => {
+  test("an encrypted Secret is refused, also where only stringData is encrypted, unless it says that it is meant (66, 67)", () => {
     const secret = (annotations: JsonObject): JsonObject =>
       object("v1", "Secret", {
         metadata: { name: "x", namespace: "n", annotations },
