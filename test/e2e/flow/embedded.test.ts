@@ -9,6 +9,8 @@ import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { installCrds } from "../../../local/install-crds.ts";
 import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
+import { sourceStories } from "./source-stories.ts";
+import { specStories } from "./spec-stories.ts";
 import { kustomizationStories } from "./stories.ts";
 import { world } from "./world.ts";
 
@@ -33,4 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-kustomizationStories("the embedded API server", () => world(cluster, `flow-${worlds++}`));
+const newWorld = () => world(cluster, `flow-${worlds++}`);
+kustomizationStories("the embedded API server", newWorld);
+sourceStories("the embedded API server", newWorld);
+specStories("the embedded API server", newWorld);

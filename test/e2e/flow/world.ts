@@ -1,8 +1,7 @@
 import { findCondition } from "../../../lib/api/condition.ts";
 import { parseKustomization } from "../../../lib/api/kustomization.ts";
-import { ownerLabels } from "../../../lib/api/owner-labels.ts";
 import { type Digest, digestOf } from "../../../lib/core/digest.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
+import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
@@ -13,11 +12,19 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
 import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomization-flow.ts";
+import { finishBuild } from "../../../lib/manifests/finish-build.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 /** A port call that a test makes fail: named by port and method, counted from 1. */
 export type Fault = (call: string) => void;
+
+interface Published {
+  /** The annotations of the artifact. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** The namespace of the source, which is made where there is none: that of the world by default. */
+  readonly within?: string;
+}
 
 /**
  * A namespace of a cluster with one source in it, and a Kustomization flow over state in memory: the cluster is real (the
@@ -27,8 +34,8 @@ export interface World {
   readonly namespace: string;
   readonly cluster: Cluster;
   readonly signal: AbortSignal;
-  /** Names what the next artifact holds; the source shows it at once. */
-  publish(tag: string, manifests: readonly Manifest[]): Promise<string>;
+  /** Names what the next artifact holds; the source shows it at once. Answers its revision. */
+  publish(tag: string, manifests: readonly Manifest[], more?: Published): Promise<string>;
   /** Applies a Kustomization named `name` with this spec over the usual one. */
   kustomization(name: string, spec?: Readonly<Record<string, Json | undefined>>): Promise<void>;
   /** One run of its flow; the memo of the last is handed on. */
@@ -39,10 +46,14 @@ export interface World {
   events(name: string): Promise<readonly string[]>;
   inventory(name: string): Promise<readonly InventoryEntry[]>;
   readonly requested: string[];
+  /** What the artifacts hold, by digest: one that is taken out is gone from the store. */
+  readonly stored: Map<string, readonly Manifest[]>;
+  /** What a Kustomization listens to. */
+  listensTo(name: string): readonly string[];
   /** What was measured, in order. */
   readonly measured: ReturnType<typeof recordedMetrics>["recorded"];
   readonly clock: Clock & { advance(ms: number): void };
-  /** Called before every port call; throw to make it fail. */
+  /** Called before every port call and before a build; throw to make it fail. */
   fault: Fault;
 }
 
@@ -78,21 +89,15 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       skippedMs += ms;
     },
   };
-  await cluster.create(
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
-    { manager: "test" },
-    signal,
-  );
-  const source = {
-    apiVersion: "source.toolkit.fluxcd.io/v1",
-    kind: "OCIRepository",
-    metadata: { name: "repo", namespace },
+  const beginNamespace = async (name: string): Promise<void> => {
+    const manager = "test";
+    await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, { manager }, signal);
+    const metadata = { name: "repo", namespace: name };
+    const spec = { interval: "1h", url: "oci://127.0.0.1:1/repo" };
+    const source = { apiVersion: "source.toolkit.fluxcd.io/v1", kind: "OCIRepository", metadata, spec };
+    await cluster.apply(source, { manager, force: true }, signal);
   };
-  await cluster.apply(
-    { ...source, spec: { interval: "1h", url: "oci://127.0.0.1:1/repo" } },
-    { manager: "test", force: true },
-    signal,
-  );
+  await beginNamespace(namespace);
   const key = (name: string): WorkKey => ({
     cluster: "test",
     group: "kustomize.toolkit.fluxcd.io",
@@ -122,7 +127,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     concurrency: 4,
     jitter: () => 0.5,
     edges: through("edges", {
-      listen: async (listener, whats) => void edges.set(formatWorkKey(listener), whats),
+      listen: async (whats, { key: listener }) => void edges.set(formatWorkKey(listener), whats),
       listeners: async (what) =>
         [...edges].filter(([, whats]) => whats.includes(what)).map(([listener]) => parseWorkKey(listener)),
     }),
@@ -155,15 +160,13 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     }),
     history: { append: async () => {}, latest: async () => [] },
     build: async ({ archive, spec, owner }) => {
+      self.fault("build");
       const digest = new TextDecoder().decode(archive);
-      const manifests = (published.get(digest) ?? []).map((manifest) => ({
-        ...manifest,
-        metadata: {
-          ...(spec.targetNamespace === undefined ? {} : { namespace: spec.targetNamespace }),
-          ...manifest.metadata,
-          labels: { ...manifest.metadata.labels, ...ownerLabels(owner) },
-        },
-      }));
+      const objects = (published.get(digest) ?? []).map(({ metadata, ...rest }) => {
+        const placed = spec.targetNamespace === undefined ? metadata : { namespace: spec.targetNamespace, ...metadata };
+        return toJsonObject({ ...rest, metadata: placed });
+      });
+      const manifests = finishBuild(objects, owner, spec.commonMetadata);
       return { manifests, digest: digestOf(digest) };
     },
   };
@@ -178,10 +181,13 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     cluster,
     signal,
     requested,
+    stored: published,
+    listensTo: (name) => edges.get(formatWorkKey(key(name))) ?? [],
     measured: metrics.recorded,
     clock,
     fault: () => {},
-    publish: async (tag, manifests) => {
+    publish: async (tag, manifests, { metadata, within = namespace } = {}) => {
+      if (within !== namespace) await beginNamespace(within);
       const digest: Digest = digestOf(JSON.stringify([tag, manifests]));
       published.set(digest, manifests);
       const revision = `${tag}@${digest}`;
@@ -191,8 +197,10 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         path: "p",
         url: "http://127.0.0.1/p",
         lastUpdateTime: "2026-01-01T00:00:00Z",
+        metadata: { ...metadata },
       };
-      const ref = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", namespace, name: "repo" };
+      const group = "source.toolkit.fluxcd.io";
+      const ref = { group, version: "v1", kind: "OCIRepository", namespace: within, name: "repo" };
       const body = { status: { artifact } };
       await cluster.patch(ref, { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
       return revision;

@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import { Failure } from "../../../lib/core/failure.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import { configMap, type World } from "./world.ts";
+
+const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
+const kustomize = `${kustomizeGroup}/v1`;
+
+async function statusOf(world: World, name: string): Promise<JsonObject> {
+  const status: unknown = (await world.get("Kustomization", name, kustomize))?.["status"];
+  return isJsonObject(status) ? status : {};
+}
+
+/** The next build fails with this, as that of a path that is not there or of manifests that do not parse. */
+function failBuild(world: World, failure: Failure): void {
+  world.fault = (call) => {
+    if (call === "build") throw failure;
+  };
+}
+
+/** What becomes of a Kustomization by its source and its dependencies. */
+export function sourceStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`the source of a Kustomization on ${name}`, () => {
+    test("is listened to before it is there, so that its first artifact wakes whoever waits for it (15)", async () => {
+      const world = await newWorld();
+      await world.kustomization("app", { sourceRef: { kind: "OCIRepository", name: "later" } });
+      await world.run("app");
+      const later = `test/source.toolkit.fluxcd.io/OCIRepository/${world.namespace}/later`;
+      expect(world.listensTo("app")).toEqual([`src#${later}`]);
+    });
+
+    test("may be in another namespace (18)", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-sources`;
+      const revision = await world.publish("v1", [configMap("a")], { within });
+      await world.kustomization("app", { sourceRef: { kind: "OCIRepository", name: "repo", namespace: within } });
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+    });
+
+    test("whose artifact is gone is asked for it, without an event, and is applied once it is back (20)", async () => {
+      const world = await newWorld();
+      const revision = await world.publish("v1", [configMap("a")]);
+      const [[digest, manifests] = ["", []]] = world.stored;
+      world.stored.clear();
+      await world.kustomization("app");
+      expect(await world.run("app")).toMatchObject({ dueInMs: 30_000 });
+      const message = "Source is not ready, artifact not found, retrying in 30s";
+      expect(await world.ready("app")).toBe(`False ArtifactFailed: ${message}`);
+      expect(await world.events("app")).toEqual([]);
+      expect(world.requested).toEqual(["OCIRepository/repo"]);
+
+      world.stored.set(digest, manifests);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+    });
+
+    test("that holds no folder of this path fails the run, and the revision does not count as attempted (22)", async () => {
+      const world = await newWorld();
+      const first = await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { retryInterval: "2m" });
+      await world.run("app");
+      await world.publish("v2", [configMap("b")]);
+      const message = "kustomization path not found: stat /tmp/missing: no such file or directory";
+      failBuild(world, new Failure("ArtifactFailed", message));
+      expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 120_000 });
+      expect(await world.ready("app")).toBe(`False ArtifactFailed: ${message}`);
+      expect(await statusOf(world, "app")).toMatchObject({ lastAttemptedRevision: first, lastAppliedRevision: first });
+      expect((await world.events("app")).at(-1)).toBe(`Warning ArtifactFailed: ${message}`);
+    });
+
+    test("whose manifests do not build fails the run, and the revision counts as attempted (38)", async () => {
+      const world = await newWorld();
+      const first = await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const second = await world.publish("v2", [configMap("b")]);
+      failBuild(world, new Failure("BuildFailed", "kustomize build failed: no"));
+      expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 600_000 });
+      expect(await world.ready("app")).toBe("False BuildFailed: kustomize build failed: no");
+      const status = await statusOf(world, "app");
+      expect(status).toMatchObject({ lastAttemptedRevision: second, lastAppliedRevision: first });
+      expect(status["history"]).toHaveLength(1);
+    });
+
+    test("that is not ready is applied as long as it has an artifact (24)", async () => {
+      const world = await newWorld();
+      const revision = await world.publish("v1", [configMap("a")]);
+      const ref = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", name: "repo" };
+      const ready = { type: "Ready", status: "False", reason: "OCIArtifactPullFailed", message: "registry is down" };
+      const conditions = [{ ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+      await world.cluster.patch(
+        { ...ref, namespace: world.namespace },
+        { type: "merge", body: { status: { conditions } } },
+        { manager: "test", subresource: "status" },
+        world.signal,
+      );
+      await world.kustomization("app");
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+    });
+
+    test("says where its artifact comes from: in status, history and every event of the run (25)", async () => {
+      const world = await newWorld();
+      const metadata = { "org.opencontainers.image.revision": "orev" };
+      const revision = await world.publish("v1", [configMap("a")], { metadata });
+      await world.kustomization("app");
+      await world.run("app");
+      expect(await statusOf(world, "app")).toMatchObject({
+        lastAppliedOriginRevision: "orev",
+        history: [{ metadata: { revision, originRevision: "orev" } }],
+      });
+      const { namespace, signal } = world;
+      const events = await world.cluster.list({ group: "", version: "v1", kind: "Event", namespace }, signal);
+      expect(events.map((event) => event.metadata.annotations)).toHaveLength(2);
+      for (const { metadata } of events) {
+        expect(metadata.annotations).toMatchObject({
+          [`${kustomizeGroup}/revision`]: revision,
+          [`${kustomizeGroup}/originRevision`]: "orev",
+        });
+      }
+    });
+  });
+
+  describe(`the dependencies of a Kustomization on ${name}`, () => {
+    test("may be in another namespace (33)", async () => {
+      const world = await newWorld();
+      const namespace = `${world.namespace}-base`;
+      await world.publish("v0", [], { within: namespace });
+      const revision = await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { dependsOn: [{ name: "root", namespace }] });
+      await world.run("app");
+      expect(await world.ready("app")).toContain(`False DependencyNotReady: dependency '${namespace}/root' not found`);
+
+      const spec = { interval: "10m", prune: true, sourceRef: { kind: "OCIRepository", name: "repo" } };
+      const root = { apiVersion: kustomize, kind: "Kustomization", metadata: { name: "root", namespace }, spec };
+      const { object } = await world.cluster.apply(root, { manager: "test", force: true }, world.signal);
+      const ready = { type: "Ready", status: "True", reason: "ReconciliationSucceeded", message: "" };
+      const conditions = [{ ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+      const status = { observedGeneration: object.metadata.generation ?? 0, conditions };
+      await world.cluster.patch(
+        { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: "root" },
+        { type: "merge", body: { status } },
+        { manager: "test", subresource: "status" },
+        world.signal,
+      );
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+    });
+
+    test("do not keep an object from being deleted (34)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.kustomization("app", { dependsOn: [{ name: "never" }] });
+      await world.run("app");
+      expect(await world.ready("app")).toContain("False DependencyNotReady");
+      const ref = {
+        group: kustomizeGroup,
+        version: "v1",
+        kind: "Kustomization",
+        namespace: world.namespace,
+        name: "app",
+      };
+      await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+      expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
+    });
+
+    test("come first at a new revision, whoever is woken first (35)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", []);
+      await world.kustomization("base");
+      await world.kustomization("app", { dependsOn: [{ name: "base" }] });
+      await world.run("base");
+      await world.run("app");
+      const second = await world.publish("v2", []);
+      world.requested.length = 0;
+      await world.run("app");
+      expect(await statusOf(world, "app")).not.toMatchObject({ lastAttemptedRevision: second });
+      await world.run("base");
+      expect(world.requested).toEqual(["Kustomization/app"]);
+      await world.run("app");
+      expect(await statusOf(world, "app")).toMatchObject({ lastAppliedRevision: second });
+    });
+  });
+}

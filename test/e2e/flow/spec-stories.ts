@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest";
+import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import { configMap, type World } from "./world.ts";
+
+const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
+const kustomize = `${kustomizeGroup}/v1`;
+
+async function conditionsOf(world: World, name: string): Promise<unknown> {
+  const status: unknown = (await world.get("Kustomization", name, kustomize))?.["status"];
+  return isJsonObject(status) ? status["conditions"] : undefined;
+}
+
+/** What single fields of a Kustomization ask for, and what its status says meanwhile. */
+export function specStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`the spec of a Kustomization on ${name}`, () => {
+    test("while it is being applied, Ready is Unknown and Reconciling tells the phase (8)", async () => {
+      const world = await newWorld();
+      const revision = await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", {
+        healthChecks: [{ apiVersion: "v1", kind: "ConfigMap", name: "b", namespace: world.namespace }],
+      });
+      let applies = 0;
+      world.fault = (call) => {
+        // The first is the dry run of the plan.
+        if (call === "cluster.apply" && ++applies === 2) throw new Error("killed");
+      };
+      await expect(world.run("app")).rejects.toThrow("killed");
+      const ready = { type: "Ready", status: "Unknown", reason: "Progressing", message: "Reconciliation in progress" };
+      const phase = (doing: string) => ({
+        type: "Reconciling",
+        status: "True",
+        reason: "Progressing",
+        message: `${doing} for revision ${revision} with a timeout of 9m30s`,
+      });
+      expect(await conditionsOf(world, "app")).toMatchObject([phase("Detecting drift"), ready]);
+
+      world.fault = () => {};
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      const { message } = phase("Running health checks");
+      const healthy = { type: "Healthy", status: "Unknown", reason: "Progressing", message };
+      expect(await conditionsOf(world, "app")).toMatchObject([phase("Running health checks"), ready, healthy]);
+    });
+
+    test("what commonMetadata asks for is on every object, and goes with it (46)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a", { k: "v" }, { labels: { tenant: "own" } }), configMap("b")]);
+      await world.kustomization("app", { commonMetadata: { labels: { tenant: "t" }, annotations: { tenant: "t" } } });
+      await world.run("app");
+      for (const one of ["a", "b"]) {
+        expect((await world.get("ConfigMap", one))?.metadata).toMatchObject({
+          labels: { tenant: "t" },
+          annotations: { tenant: "t" },
+        });
+      }
+      await world.kustomization("app");
+      await world.run("app");
+      expect((await world.get("ConfigMap", "a"))?.metadata.labels).toMatchObject({ tenant: "own" });
+      const { labels, annotations } = (await world.get("ConfigMap", "b"))?.metadata ?? {};
+      expect({ labels, annotations }).toEqual({
+        labels: { [`${kustomizeGroup}/name`]: "app", [`${kustomizeGroup}/namespace`]: world.namespace },
+        annotations: undefined,
+      });
+    });
+
+    test("force recreates an object that a finalizer holds once that is gone (82)", async () => {
+      const world = await newWorld();
+      const secret = (value: string) => ({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "s", finalizers: ["example.com/hold"] },
+        immutable: true,
+        data: { k: Buffer.from(value).toString("base64") },
+      });
+      await world.publish("v1", [secret("one")]);
+      await world.kustomization("app", { force: true });
+      await world.run("app");
+      const uid = (await world.get("Secret", "s"))?.metadata.uid;
+      const revision = await world.publish("v2", [secret("two")]);
+      for (let runs = 0; runs < 2; runs++) {
+        expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+        expect(await world.ready("app")).toBe("Unknown Progressing: Reconciliation in progress");
+        expect(await world.get("Secret", "s")).toMatchObject({ metadata: { uid }, data: secret("one").data });
+      }
+      await world.cluster.patch(
+        { group: "", version: "v1", kind: "Secret", namespace: world.namespace, name: "s" },
+        { type: "merge", body: { metadata: { finalizers: null } } },
+        { manager: "somebody" },
+        world.signal,
+      );
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      expect(await world.get("Secret", "s")).toMatchObject({ data: secret("two").data });
+      expect((await world.get("Secret", "s"))?.metadata.uid).not.toBe(uid);
+    });
+
+    test("with wait it does not wait for itself (112)", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const spec = {
+        wait: true,
+        interval: "10m",
+        prune: true,
+        targetNamespace: namespace,
+        sourceRef: { kind: "OCIRepository", name: "repo" },
+      };
+      const revision = await world.publish("v1", [
+        { apiVersion: kustomize, kind: "Kustomization", metadata: { name: "app" }, spec },
+        configMap("a"),
+      ]);
+      await world.kustomization("app", spec);
+      expect(await world.run("app")).toMatchObject({ outcome: "applied" });
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      expect((await world.inventory("app")).map(({ id }) => id)).toEqual([
+        `${namespace}_a__ConfigMap`,
+        `${namespace}_app_${kustomizeGroup}_Kustomization`,
+      ]);
+    });
+
+    test.each<{ statements: string; field: string; spec: JsonObject }>([
+      { statements: "19", field: "spec.sourceRef.kind", spec: { sourceRef: { kind: "ExternalArtifact", name: "x" } } },
+      {
+        statements: "30 to 32",
+        field: "spec.dependsOn[0].readyExpr",
+        spec: { dependsOn: [{ name: "root", readyExpr: "self.generation == deps.generation" }] },
+      },
+      {
+        statements: "50 to 61, 124",
+        field: "spec.postBuild",
+        spec: { postBuild: { substituteFrom: [{ kind: "Secret", name: "s" }] } },
+      },
+      { statements: "62 to 65, 68 to 71", field: "spec.decryption", spec: { decryption: { provider: "sops" } } },
+      { statements: "84, 121, 122", field: "spec.serviceAccountName", spec: { serviceAccountName: "tenant" } },
+      { statements: "89 to 93", field: "spec.ignore", spec: { ignore: [{ paths: ["/data/k"] }] } },
+      {
+        statements: "109 to 111",
+        field: "spec.healthCheckExprs",
+        spec: { healthCheckExprs: [{ apiVersion: "v1", kind: "ConfigMap", current: "data.foo.bar == '1'" }] },
+      },
+      { statements: "123", field: "spec.kubeConfig", spec: { kubeConfig: { secretRef: { name: "remote" } } } },
+    ])("$field is refused by name until it is built, never ignored ($statements)", async ({ field, spec }) => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", spec);
+      expect(await world.run("app")).toMatchObject({ outcome: "stalled", dueInMs: undefined });
+      const message = `${field} not supported yet: remove it, or leave this Kustomization to Flux until it is`;
+      const said = { reason: "UnsupportedField", message };
+      expect(await conditionsOf(world, "app")).toMatchObject([
+        { type: "Stalled", status: "True", ...said },
+        { type: "Ready", status: "False", ...said },
+      ]);
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+    });
+  });
+}
