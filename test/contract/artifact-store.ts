@@ -45,7 +45,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(await text()).toBe("an artifact");
     });
 
-    test("bytes that no longer hash to their digest are as good as gone, and storing them again mends it", async () => {
+    test("11.1/12: bytes that no longer hash to their digest are as good as gone, and storing them again mends it (21)", async () => {
       await backEnd.store.put(digest, bytes, never);
       await backEnd.damage(digest);
       expect(await text()).toBeUndefined();

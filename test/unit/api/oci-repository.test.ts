@@ -23,9 +23,14 @@ describe("a live OCIRepository", () => {
     });
   });
 
+  test("11.1/28: may have a timeout in minutes, and none in hours", () => {
+    const spec = { interval: "5m", url: "oci://r/a" };
+    expect(parseOciRepository(live({ ...spec, timeout: "60m" })).spec.timeout).toBe("60m");
+    expect(() => parseOciRepository(live({ ...spec, timeout: "1h" }))).toThrow("spec.timeout: ");
+  });
+
   test.each([
     ["spec.url", { url: "https://example.com/a" }],
-    ["spec.timeout", { timeout: "1h" }],
     ["spec.interval", { interval: "soon" }],
     ["spec.provider", { provider: "docker" }],
     ["spec.layerSelector.operation", { layerSelector: { operation: "unzip" } }],

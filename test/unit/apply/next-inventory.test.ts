@@ -51,7 +51,7 @@ describe("the inventory over a run", () => {
     ).toEqual([applied, entry("a")]);
   });
 
-  test("what is gone leaves, what a finalizer holds is remembered, what was refused stays (kustomization 99)", () => {
+  test("what is gone leaves, what a finalizer holds is remembered, what was refused stays (99)", () => {
     const before = [entry("gone"), entry("held"), entry("refused"), entry("skipped"), entry("other")];
     const pruned = [
       { kind: "deleted", entry: entry("gone"), held: false },

@@ -97,7 +97,7 @@ describe("an object is proven unchanged only by all of its marks", () => {
     },
     { name: "our entry is gone", entry, live: live({ managedFields: [] }), kind: "unproven" },
     {
-      name: "somebody edited with kubectl (kustomization 74)",
+      name: "somebody edited with kubectl (74)",
       entry,
       live: live({ managedFields: [ours, editor("kubectl-edit", "Update")] }),
       kind: "unproven",

@@ -17,7 +17,7 @@ const kubectl: ManagedFieldsEntry = {
 };
 const other: ManagedFieldsEntry = { ...ours, manager: "good-name", operation: "Update" };
 
-describe("taking over from kubectl (kustomization 74 to 77)", () => {
+describe("taking over from kubectl (74, 75, 77)", () => {
   test("nothing to take over is no patch", () => {
     expect(takeover({ name: "x", managedFields: [ours, other] }, { name: "x" }, "v1")).toBeUndefined();
   });

@@ -18,11 +18,11 @@ describe("durations", () => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  test.each(["1h30m", "1.5h", "500ms", "30s", "0s"])("%s is accepted (kustomization 2)", (text) => {
+  test.each(["1h30m", "1.5h", "500ms", "30s", "0s"])("%s is accepted (2)", (text) => {
     expect(parseDuration(text)).toBeGreaterThanOrEqual(0);
   });
 
-  test.each(["10", "-5m", "1d", "", "5 m", "m"])("%j is refused with the mend (kustomization 2)", (text) => {
+  test.each(["10", "-5m", "1d", "", "5 m", "m"])("%j is refused with the mend (2)", (text) => {
     expect(() => parseDuration(text)).toThrow(/is no duration: write it like 30s/);
   });
 

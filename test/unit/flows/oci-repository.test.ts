@@ -47,7 +47,7 @@ describe("a new OCIRepository", () => {
     });
   });
 
-  test("11.1/4, 11.3/61, 67, 68: takes the tag latest and ends Ready with what Flux says", async () => {
+  test("11.1/4, 11.1/27, 11.3/61, 67, 68: takes the tag latest and ends Ready with what Flux says", async () => {
     const digest = await world.push("latest", file);
     world.apply(ociRepository("app", { url: url() }));
     await world.run();
@@ -337,12 +337,16 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(told()).toMatchObject([{ type: "Warning", reason: "URLInvalid", message }]);
   });
 
-  test("a field that is not built yet is refused by name", async () => {
-    world.apply(ociRepository("app", { url: url(), verify: { provider: "cosign" } }));
+  test.each([
+    { statements: "11.3/79, 80, 81, 82", field: "spec.verify", spec: { verify: { provider: "cosign" } } },
+    { statements: "11.3/83, 84", field: "spec.verify", spec: { verify: { provider: "notation" } } },
+    { statements: "11.1/29", field: "spec.proxySecretRef", spec: { proxySecretRef: { name: "proxy" } } },
+  ])("$statements: $field is refused by name until it is built, never ignored", async ({ field, spec }) => {
+    world.apply(ociRepository("app", { url: url(), ...spec }));
     await world.run();
     expect(condition("app", "Stalled")).toMatchObject({
       reason: "UnsupportedField",
-      message: expect.stringMatching(/^spec\.verify is not supported yet: /),
+      message: expect.stringContaining(`${field} is not supported yet: `),
     });
     expect(condition("app", "Ready")).toMatchObject({ status: "False", reason: "UnsupportedField" });
     expect(world.sent).toEqual([]);

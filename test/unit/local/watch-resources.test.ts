@@ -102,7 +102,7 @@ describe("watching custom resources", () => {
       requested: ["a", "a"],
     },
     {
-      name: "nothing for a change of status or labels",
+      name: "nothing for a change of status or labels (12)",
       events: [
         listed,
         event("ADDED", kustomization("a")),

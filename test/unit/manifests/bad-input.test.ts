@@ -108,14 +108,14 @@ describe("bad input gets one clear message", () => {
     return ["  a0: &a0 x", ...levels, ""].join("\n");
   }
 
-  test("statement 37: a stray CI file fails the build by its name", async () => {
+  test("a stray CI file fails the build by its name (37)", async () => {
     const message = await failureOf({ ".ci/jobs.yml": "on: push\n", "a.yaml": configMap("a") });
     expect(message).toBe(
       "BuildFailed: failed to decode Kubernetes YAML from <tmp>/.ci/jobs.yml: missing Resource metadata",
     );
   });
 
-  test("what is no archive is no artifact, and a path that is not there is told as Flux does", async () => {
+  test("a path that is not there is told as Flux does, and one that leads out is looked for within (22, 23)", async () => {
     await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "./y" }, noEngine)).rejects.toMatchObject({
       reason: "ArtifactFailed",
       message: "kustomization path not found: stat <tmp>/y: no such file or directory",
@@ -157,7 +157,7 @@ describe("odd input that is no bad input", () => {
     expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
-  test("statement 39: a folder with nothing in it builds to nothing", async () => {
+  test("a folder with nothing in it builds to nothing (39)", async () => {
     const { manifests, digest } = await buildFiles({ "README.md": "# nothing" }, {}, noEngine);
     expect(manifests).toEqual([]);
     expect(digest).toBe("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

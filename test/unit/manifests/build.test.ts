@@ -1,7 +1,11 @@
+import { tmpdir } from "node:os";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
+import { buildManifests } from "../../../lib/manifests/build.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
-import { buildFiles, configMap, type Files, noEngine, owner } from "./build-files.ts";
+import { tarOf } from "../sources/tar-of.ts";
+import { buildFiles, configMap, type Files, noEngine, owner, silent } from "./build-files.ts";
 
 const ownerLabels = {
   "kustomize.toolkit.fluxcd.io/name": owner.name,
@@ -35,7 +39,7 @@ function imageOf(manifest: Manifest | undefined): string | undefined {
 }
 
 describe("which files are built", () => {
-  test("statement 36: all YAML below the path in the order of the walk, a folder with a kustomization as one, nothing else", async () => {
+  test("all YAML below the path in the order of the walk, a folder with a kustomization as one, nothing else (36)", async () => {
     const files = {
       "app/z.yaml": configMap("z"),
       "app/b.yml": configMap("b"),
@@ -49,6 +53,18 @@ describe("which files are built", () => {
     };
     expect(await namesOf(files, { path: "./app" })).toEqual(["hidden", "inner", "b", "sub-x", "z"]);
     expect(await namesOf(files, { path: "/../app/b/" })).toEqual(["inner"]);
+  });
+
+  test("links of an artifact are not there, and no fault (26)", async () => {
+    const members = [
+      { name: "a.yaml", content: configMap("a") },
+      { name: "passwd.yaml", type: "2", link: "/etc/passwd" },
+      { name: "up.yaml", type: "2", link: "../../up.yaml" },
+    ];
+    const deps = { engine: noEngine, workFolder: tmpdir(), log: silent };
+    const input = { archive: gzipSync(tarOf(members)), spec: {}, owner };
+    const { manifests } = await buildManifests(input, deps, AbortSignal.timeout(60_000));
+    expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
   test("every name of a kustomization file is known, the first of them is taken", async () => {
@@ -84,7 +100,7 @@ describe("what the spec asks for", () => {
   test.each([
     { where: "a plain folder", files: plain, engine: noEngine },
     { where: "a kustomization", files: file, engine: undefined },
-  ])("statement 40: namespace, prefix and suffix in $where", async ({ files, engine }) => {
+  ])("namespace, prefix and suffix in $where (40)", async ({ files, engine }) => {
     const spec = { targetNamespace: "team", namePrefix: "prefix-", nameSuffix: "-suffix" };
     const { manifests } = await buildFiles(files, spec, engine);
     expect(manifests.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).toEqual([
@@ -92,7 +108,7 @@ describe("what the spec asks for", () => {
     ]);
   });
 
-  test("statements 41 and 42: patches come after those of the file, one text may hold several", async () => {
+  test("patches come after those of the file, one text may hold several (41, 42)", async () => {
     const files = {
       "kustomization.yaml":
         "resources: [a.yaml, b.yaml, c.yaml]\npatches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: file}}'}]\n",
@@ -120,17 +136,14 @@ describe("what the spec asks for", () => {
     { file: "digest: 'sha256:abc'", image: { newTag: "v2" }, result: "web:v2" },
     { file: "newTag: 1.5", image: {}, result: "web:1.5" },
     { file: "newTag: v1", image: { newTag: "v2", digest: "sha256:d" }, result: "web:v2@sha256:d" },
-  ])(
-    "statement 43: image with $file in the file and $image in the spec is $result",
-    async ({ file: text, image, result }) => {
-      const files = {
-        "kustomization.yaml": `resources: [d.yaml]\nimages: [{name: web, ${text}}]\n`,
-        "d.yaml": deployment("web:1.0"),
-      };
-      const { manifests } = await buildFiles(files, { images: [{ name: "web", ...image }] });
-      expect(imageOf(manifests[0])).toBe(result);
-    },
-  );
+  ])("image with $file in the file and $image in the spec is $result (43)", async ({ file: text, image, result }) => {
+    const files = {
+      "kustomization.yaml": `resources: [d.yaml]\nimages: [{name: web, ${text}}]\n`,
+      "d.yaml": deployment("web:1.0"),
+    };
+    const { manifests } = await buildFiles(files, { images: [{ name: "web", ...image }] });
+    expect(imageOf(manifests[0])).toBe(result);
+  });
 
   test("images of a plain folder are changed in process", async () => {
     const images = [{ name: "reg.test:5000/web", newTag: "v2" }];
@@ -138,7 +151,7 @@ describe("what the spec asks for", () => {
     expect(imageOf(manifests[0])).toBe("reg.test:5000/web:v2");
   });
 
-  test("statement 44: components are local, and missing ones are left out on request", async () => {
+  test("components are local, and missing ones are left out on request (44)", async () => {
     const files = {
       "app/cm.yaml": configMap("cm"),
       "a/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: a-\n",
@@ -155,15 +168,17 @@ describe("what the spec asks for", () => {
     }
   });
 
-  test("statement 45: build metadata of the spec shows in the objects", async () => {
+  test("build metadata of the spec shows in the objects (45)", async () => {
     const { manifests } = await buildFiles(plain, { buildMetadata: ["originAnnotations"] });
     expect(manifests[0]?.metadata.annotations).toEqual({ "config.kubernetes.io/origin": "path: cm.yaml\n" });
+    const [without] = (await buildFiles(plain)).manifests;
+    expect(without?.metadata.annotations).toBeUndefined();
     const generated = { "kustomization.yaml": "configMapGenerator: [{name: g, literals: [a=b]}]\n" };
     const [first] = (await buildFiles(generated)).manifests;
     expect(Object.keys(first?.metadata.annotations ?? {})).toEqual(["config.kubernetes.io/origin"]);
   });
 
-  test("statements 46 and 72: owner labels on every object, common metadata over everything, the digest knows neither", async () => {
+  test("owner labels on every object, common metadata over everything, the digest knows neither (46, 72)", async () => {
     const commonMetadata = {
       labels: { tenant: "t", "kustomize.toolkit.fluxcd.io/name": "mine" },
       annotations: { tenant: "t" },

@@ -14,7 +14,7 @@ function kustomization(text: string): Files {
   return { ...deploy, "app/kustomization.yaml": text };
 }
 
-describe("statements 47 to 49: nothing reaches out of the artifact", () => {
+describe("nothing reaches out of the artifact (47 to 49)", () => {
   const remote = "remote bases and files are not allowed: put a copy into the artifact";
   const absolute = "fs-security-constraint: an absolute path leads out of the artifact";
   const escape = "fs-security-constraint: the path leads out of the artifact";

@@ -33,7 +33,7 @@ describe("what Flux recorded of a build", () => {
     expect(recorded).toContain(`- digest: "${digest}"`);
   });
 
-  test("statement 38: YAML that does not parse is told in Flux's words", async () => {
+  test("YAML that does not parse is told in Flux's words (38)", async () => {
     const files = await pushed("build-bad-yaml", "latest, push 1");
     const building = buildFiles(files, { path: "./", targetNamespace: "golden-build-bad-yaml" });
     const recorded = await readFile(join(fixtures, "build-bad-yaml/01-failed.yaml"), "utf8");

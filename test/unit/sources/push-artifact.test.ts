@@ -102,7 +102,7 @@ describe("a push", () => {
     expect((await push(one, { revision: "main@sha1:2" })).digest).not.toBe(first.digest);
   });
 
-  test("keeps permissions, and leaves links out and names them", async () => {
+  test("11.1/16: keeps permissions, and leaves links out and names them", async () => {
     const path = await content("in");
     await chmod(path, 0o755);
     await chmod(join(path, "sub"), 0o700);

@@ -43,7 +43,7 @@ describe("conditions", () => {
   });
 });
 
-describe("history (kustomization 115 to 117)", () => {
+describe("history (115 to 117)", () => {
   const finished = {
     digest: "sha256:a",
     status: "ReconciliationSucceeded",

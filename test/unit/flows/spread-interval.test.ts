@@ -1,0 +1,17 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { spreadInterval } from "../../../lib/flows/spread-interval.ts";
+
+describe("the interval of one run", () => {
+  test("of 10m lies between 9m30s and 10m30s (13)", () => {
+    expect([0, 0.5, 1].map((random) => spreadInterval(600_000, random))).toEqual([570_000, 600_000, 630_000]);
+  });
+
+  test("is never further than a twentieth from the one that was asked for", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 86_400_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (ms, random) => {
+        expect(Math.abs(spreadInterval(ms, random) - ms)).toBeLessThanOrEqual(Math.ceil(ms / 20));
+      }),
+    );
+  });
+});
