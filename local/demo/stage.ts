@@ -16,6 +16,8 @@ import { type SluiceProcess, startSluiceProcess } from "../sluice-process.ts";
 export const namespace = "default";
 export const appName = "oddy-test";
 
+const longestLifeMs = 300_000;
+
 /** Something in the story did not come out as told. */
 export class NotAsTold extends Error {
   override readonly name = "NotAsTold";
@@ -48,7 +50,9 @@ export async function openStage(
   const state = await mkdtemp(join(tmpdir(), "sluice-demo-"));
   opening.defer(() => rm(state, { recursive: true, force: true }));
   const args = ["--state", join(state, "state"), ...kubeconfigArgs(foreign)];
-  let sluice = await startSluiceProcess(args, signal);
+  // Not the story's own signal: Sluice has to run while a story that broke off is tidied up.
+  const life = AbortSignal.timeout(longestLifeMs);
+  let sluice = await startSluiceProcess(args, life);
   opening.defer(() => sluice.kill());
   const context = foreign?.context === undefined ? {} : { context: foreign.context };
   const config = await readKubeconfig({ file: sluice.ready.kubeconfig, ...context, env: process.env, homeDir: state });
@@ -74,7 +78,7 @@ export async function openStage(
     signal,
     sluice: () => sluice,
     restart: async () => {
-      sluice = await startSluiceProcess(args, signal);
+      sluice = await startSluiceProcess(args, life);
     },
     push: async (path) => {
       const url = `oci://${sluice.ready.registry}/${appName}:v1`;

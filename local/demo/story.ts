@@ -18,8 +18,10 @@ import {
   untilApplied,
   withoutStatus,
 } from "./actions.ts";
+import { managed } from "./own-objects.ts";
 import { readManifests } from "./read-manifests.ts";
 import { appName, mustBe, namespace, type Stage, until } from "./stage.ts";
+import { tidyUp } from "./tidy-up.ts";
 
 /** What a scene has to say: a line, and the hops it took in milliseconds. */
 export interface Told {
@@ -32,12 +34,6 @@ export interface Scene {
   readonly play: (stage: Stage) => Promise<Told>;
 }
 
-const managed = [
-  { apiVersion: "v1", kind: "Service", name: "oddy-test-service" },
-  { apiVersion: "apps/v1", kind: "Deployment", name: "oddy-test-deployment" },
-  { apiVersion: "policy/v1", kind: "PodDisruptionBudget", name: "oddy-test-pdb" },
-  { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", name: "oddy-test-hpa" },
-] as const;
 const kept = managed.filter(({ kind }) => kind !== "PodDisruptionBudget");
 const manyObjects = 60;
 
@@ -232,14 +228,6 @@ async function deleteEverything(stage: Stage): Promise<Told> {
     (await stage.get("ConfigMap", "not-ours", "v1")) !== undefined,
     "ConfigMap/default/not-ours",
   );
-  await tidyUp(stage);
+  await tidyUp(stage.cluster, stage.signal);
   return { hops: { gone: took }, facts: ["everything that it made is gone, and nothing else"] };
-}
-
-/** Removes what the people in the story made themselves, for a cluster that lives on. */
-async function tidyUp({ cluster, signal }: Stage): Promise<void> {
-  const source = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", namespace, name: appName };
-  await cluster.delete(source, { propagation: "Background" }, signal);
-  const bystander = { group: "", version: "v1", kind: "ConfigMap", namespace, name: "not-ours" };
-  await cluster.delete(bystander, { propagation: "Background" }, signal);
 }

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { customResourceDefinition } from "../../../infra/custom-resource-definition.ts";
+import { kinds } from "../../../infra/kinds.ts";
+import { type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { killedInApply } from "../local/killed-in-apply.ts";
+import { configMap, type LocalWorld, localWorld } from "../local/local-world.ts";
+import { playDemo } from "./play-demo.ts";
+import { whatIsThere } from "./what-is-there.ts";
+
+const { signal } = new AbortController();
+const isUp = (process.env["SLUICE_REAL_KUBECONFIG"] ?? "") !== "";
+const patient = { timeout: 60_000, interval: 200 };
+const OfDefinition = z.object({ message: z.string(), name: z.string() });
+const definition = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", namespace: "" };
+const names = kinds.map(({ plural, group }) => `${plural}.${group}`);
+
+describe.skipIf(!isUp)("sluice local on a real control plane (set SLUICE_REAL_KUBECONFIG)", () => {
+  let plane: OwnControlPlane;
+  let world: LocalWorld;
+  beforeAll(async () => {
+    plane = await ownControlPlane();
+    world = await localWorld();
+  }, 180_000);
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+    await plane[Symbol.asyncDispose]();
+  });
+
+  /** What a start says of the definitions. */
+  const said = async (): Promise<readonly string[]> => {
+    const before = world.log.length;
+    const local = await world.start("--kubeconfig", plane.kubeconfig);
+    expect(await local.end("SIGTERM")).toBe(0);
+    const lines = world.log.slice(before).filter((line) => line.includes("custom resource definition"));
+    return lines.map((line) => OfDefinition.parse(JSON.parse(line))).map(({ message, name }) => `${message} ${name}`);
+  };
+
+  test("definitions that are missing are installed, those that are there left alone, older ones renewed, and it says so", async () => {
+    expect(await said()).toEqual(names.map((name) => `custom resource definition installed ${name}`));
+    expect(await said()).toEqual([]);
+
+    // As Flux had it before v1 came, which Sluice reads.
+    const cluster = await world.cluster(plane);
+    const [kind] = kinds;
+    const [name = ""] = names;
+    if (kind === undefined) throw new Error("Sluice brings no kinds");
+    await cluster.delete({ ...definition, name }, { propagation: "Background" }, signal);
+    await expect.poll(() => cluster.get({ ...definition, name }, signal), patient).toBe(undefined);
+    const older = { ...customResourceDefinition({ ...kind, versions: ["v1beta2"] }), ...{ metadata: { name } } };
+    const flux = { manager: "flux", force: false };
+    await cluster.apply({ ...older, apiVersion: "apiextensions.k8s.io/v1", kind: definition.kind }, flux, signal);
+    expect(await said()).toEqual([`custom resource definition renewed ${name}`]);
+    expect(await cluster.resource({ group: kind.group, version: "v1", kind: kind.kind }, signal)).toBeDefined();
+  }, 180_000);
+
+  test("the demo comes out as told, twice in a row, and leaves nothing behind", async () => {
+    const cluster = await world.cluster(plane);
+    const before = await whatIsThere(cluster, signal);
+    for (const _time of ["first", "second"]) {
+      const { code, output } = await playDemo(plane.kubeconfig, signal);
+      expect(output).toContain("Everything came out as told");
+      expect(code).toBe(0);
+      // The cluster's own collector takes a moment for what a Deployment made.
+      await expect.poll(() => whatIsThere(cluster, signal), patient).toEqual(before);
+    }
+  }, 240_000);
+
+  test("the demo refuses to play where one of its names is taken, and touches nothing", async () => {
+    const cluster = await world.cluster(plane);
+    const { object } = await cluster.apply(configMap("not-ours", "mine"), { manager: "me", force: false }, signal);
+    const { code, output } = await playDemo(plane.kubeconfig, signal);
+    expect(code).toBe(1);
+    expect(output).toMatch(/^✘ the demo could not go on: ConfigMap\/default\/not-ours: there already, [^\n]*\n$/);
+    const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "default", name: "not-ours" };
+    expect(await cluster.get(ref, signal)).toEqual(object);
+    await cluster.delete(ref, { propagation: "Background" }, signal);
+  }, 60_000);
+
+  test("the demo that is interrupted removes what it made", async () => {
+    const cluster = await world.cluster(plane);
+    const before = await whatIsThere(cluster, signal);
+    const stop = new AbortController();
+    const playing = playDemo(plane.kubeconfig, stop.signal);
+    await expect
+      .poll(async () => (await whatIsThere(cluster, signal)).length, patient)
+      .toBeGreaterThan(before.length + 2);
+    stop.abort();
+    const { code, output } = await playing;
+    expect(code).toBe(1);
+    expect(output).toContain("the demo could not go on: ended by SIGTERM");
+    await expect.poll(() => whatIsThere(cluster, signal), patient).toEqual(before);
+  }, 120_000);
+
+  test("killed at any moment of an apply, the next start finishes it and leaves nothing over", async () => {
+    expect(await killedInApply(world, "--kubeconfig", plane.kubeconfig)).toBe(0);
+  }, 240_000);
+});
