@@ -137,7 +137,7 @@ const artifact = digestOf("artifact");
 const revision = `main@${artifact}`;
 
 async function beforeRevision(run: Run, { edges, records, inventories }: DynamodbStores) {
-  await edges.listen(run.key, [`src#${formatWorkKey(source)}`], signal);
+  await edges.listen([`src#${formatWorkKey(source)}`], run.fence, signal);
   if (!(await records.recorded(source, "source-uid", artifact, signal)))
     throw new Error("the artifact is not recorded");
   return inventories.load(owner, run.fence, signal);

@@ -73,13 +73,13 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await using wire = await faultyDynamodb(of.endpoint ?? "", () => undefined);
     const state = await newDynamodb(of, { endpoint: wire.url });
     const fence = await leased(state, key);
-    await state.edges.listen(key, ["src#a"], never);
+    await state.edges.listen(["src#a"], fence, never);
     await state.inventories.save(owner, [entry], fence, never);
     await state.items.put(workItem(key, { version: 2, token: 1 }), never);
     const before = wire.seen.length;
 
     const next = await leased(state, key);
-    await state.edges.listen(key, ["src#a"], never);
+    await state.edges.listen(["src#a"], next, never);
     expect(await state.inventories.load(owner, next, never)).toEqual([entry]);
     await state.items.put(workItem(key, { version: 4, token: 2 }), never);
     expect(wire.seen.slice(before)).toEqual(["Query", "UpdateItem", "UpdateItem"]);

@@ -48,7 +48,7 @@ export function workItem(key: WorkKey, fields: Partial<WorkItem> = {}): WorkItem
 }
 
 /** Gives the object a lease, so that writes under the fence that comes back go through. */
-export async function leased(state: StateBackEnd, key: WorkKey): Promise<Fence> {
+export async function leased(state: Pick<StateBackEnd, "items">, key: WorkKey): Promise<Fence> {
   const before = await state.items.get(key, never);
   const token = (before?.token ?? 0) + 1;
   const item = workItem(key, {

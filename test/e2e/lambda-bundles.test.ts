@@ -16,7 +16,7 @@ import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { formatWorkKey, type WorkKey } from "../../lib/core/work-key.ts";
 import { realAws } from "../contract/real-aws.ts";
-import { never } from "../contract/state-back-end.ts";
+import { never, workItem } from "../contract/state-back-end.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
 
 const dynamodb = realAws("DYNAMODB");
@@ -48,7 +48,11 @@ describe.skipIf(dynamodb === undefined || sqs === undefined)(
       await createStateTable(tables, name, never);
       const stores = openDynamodbStores({ client: tables, name, region: state.region, clock: systemClock });
       const [host = ""] = ecrHosts(account, state.region);
-      await stores.edges.listen(key, [`repo#${host}/app`], never);
+      // As an earlier run has left it.
+      const lease = { holder: "earlier", renewals: 0 };
+      await stores.items.put(workItem(key, { requested: 0, token: 1, lease }), never);
+      await stores.edges.listen([`repo#${host}/app`], { key, token: 1 }, never);
+      await stores.items.put(workItem(key, { version: 2, requested: 0, token: 1 }), never);
       const { QueueUrl: queue = "" } = await messages.send(new CreateQueueCommand({ QueueName: randomUUID() }));
       // Secrets Manager has the installation's key, EKS does not have the cluster.
       await using wire = await faultyWire(undefined, (request) => {

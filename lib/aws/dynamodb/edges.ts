@@ -5,17 +5,17 @@ import type { Edges } from "../../core/ports/edges.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../core/work-key.ts";
 import { bytesOf, keyOf, numberOf, type Row, textOf } from "./attributes.ts";
 import { batchGet } from "./batch-get.ts";
+import { fencedWrites, maxFencedWrites } from "./fenced-writes.ts";
 import { gaveUp } from "./gave-up.ts";
 import { pack, unpack } from "./pack.ts";
 import { queryRows } from "./query-rows.ts";
 import type { Recollection } from "./recollection.ts";
 import { retryBudget } from "./retry-budget.ts";
-import { keyPart, objectPartition, workRowKey } from "./row-keys.ts";
+import { keyPart, objectPartition } from "./row-keys.ts";
 import type { StateTable } from "./state-table.ts";
-import { maxTransactItems, transact } from "./transact.ts";
 
-/** Edges that change in one transaction, beside the object's own list of them and the mark on its work item. */
-const maxChanges = maxTransactItems - 2;
+/** Edges that change in one transaction, beside the object's own list of them. */
+const maxChanges = maxFencedWrites - 1;
 
 interface Listening {
   /** 0 where the object listens to nothing yet. */
@@ -28,11 +28,12 @@ const Whats = z.array(z.string());
 
 /**
  * One item for each pair of who listens and to what, and one with the object's own list, changed in the same transaction. A
- * digest of the list is marked on the row of the work item, which every run reads anyway.
+ * digest of the list is marked on the row of the work item, which every run reads anyway, and where the lease is looked at.
  */
 export function dynamodbEdges(table: StateTable, recollection: Recollection): Edges {
   return {
-    async listen(key, whats, signal) {
+    async listen(whats, fence, signal) {
+      const { key } = fence;
       const after = [...new Set(whats.map(keyPart))].toSorted();
       // Nearly every run listens to what it listened to before.
       if (recollection.edgesOf(key) === edgesDigest(after)) return;
@@ -41,8 +42,9 @@ export function dynamodbEdges(table: StateTable, recollection: Recollection): Ed
         const before = await readListening(table, key, signal);
         const next = oneStep(before, after);
         if (next === undefined) break;
-        const refused = await transact(table, changes(table, key, before, next), signal);
-        // Another run of the object that is not over: both read again.
+        const mark = { attribute: "edges", value: edgesDigest(next) };
+        const refused = await fencedWrites(table, fence, changes(table, key, before, next), signal, mark);
+        // A try of this run's own that is not over: read again.
         if (refused.length > 0 && !(await budget.again(signal))) {
           throw gaveUp(table.name, "TransactWriteItems", `others change what ${formatWorkKey(key)} listens to`);
         }
@@ -97,14 +99,6 @@ function changes(
         };
   return [
     { Put: { TableName, Item: own, ...unchanged } },
-    {
-      Update: {
-        TableName,
-        Key: keyOf(workRowKey(key)),
-        UpdateExpression: "SET edges = :edges",
-        ExpressionAttributeValues: { ":edges": { S: edgesDigest(next) } },
-      },
-    },
     ...next
       .filter((what) => !before.has(what))
       .map((what) => ({ Put: { TableName, Item: { ...edge(what), key: { S: text } } } })),

@@ -53,7 +53,7 @@ export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult
   const ids = inventory.map(({ id }) => id);
   await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);
   await deps.inventories.remove(owner, run.fence, run.signal);
-  await deps.edges.listen(run.key, [], run.signal);
+  await deps.edges.listen([], run.fence, run.signal);
   if (!suspend && isTrue(of.status().conditions ?? [], "Ready")) {
     const took = formatDuration(deps.clock.now() - startedAt);
     const annotations = { ...appliedAnnotations(of), "kustomize.toolkit.fluxcd.io/commit_status": "update" };

@@ -39,7 +39,7 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
   }
   if (of.kustomization.spec.suspend === true) return suspended(of);
   // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.
-  await of.deps.edges.listen(run.key, [sourceEdge(sourceKey(of)), ...dependencyKeys(of).map(readyEdge)], run.signal);
+  await of.deps.edges.listen([sourceEdge(sourceKey(of)), ...dependencyKeys(of).map(readyEdge)], run.fence, run.signal);
   const source = await gate(of);
   return source.kind === "blocked" ? reportBlocked(of, source) : reconcileRevision(of, source);
 }
@@ -53,7 +53,7 @@ async function load(
   const cluster = fencedCluster(deps.cluster, run);
   const live = await cluster.get({ ...key, group: kustomizeGroup, version: "v1" }, signal);
   if (live === undefined) {
-    await deps.edges.listen(key, [], signal);
+    await deps.edges.listen([], run.fence, signal);
     return undefined;
   }
   const clusterUid = await cluster.uid(signal);

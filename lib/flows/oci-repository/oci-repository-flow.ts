@@ -30,7 +30,7 @@ export function ociRepositoryFlow(deps: OciRepositoryDeps): Flow {
 async function reconcile(run: Run, deps: OciRepositoryDeps, connect: Connect): Promise<FlowResult> {
   const live = await deps.cluster.get({ ...run.key, group: sourceGroup, version: "v1" }, run.signal);
   if (live === undefined) {
-    await deps.edges.listen(run.key, [], run.signal);
+    await deps.edges.listen([], run.fence, run.signal);
     return { outcome: "absent", dueInMs: undefined };
   }
   // A status that cannot be read is written anew.
@@ -72,7 +72,7 @@ async function reconcileSource(spec: OciRepositorySpec, of: SubjectOfRun, connec
 
   const address = parseRepositoryUrl(spec.url);
   // Listened to before it is looked at, so that no push falls between.
-  await of.deps.edges.listen(of.run.key, [repositoryEdge(address.host, address.repository)], of.run.signal);
+  await of.deps.edges.listen([repositoryEdge(address.host, address.repository)], of.run.fence, of.run.signal);
   const registry = await registryOf(address, spec, connect, of);
   const resolved = await resolve(spec, address, registry, of.run.signal);
   if (!hasArtifactOf(spec, resolved, of)) await storeArtifact(spec, address.repository, resolved, registry, of);
@@ -87,7 +87,7 @@ async function suspend(of: SubjectOfRun): Promise<FlowResult> {
 /** Lets go of the object. Its artifacts are collected by their digests, since other sources may have the same. */
 async function finalize(of: SubjectOfRun): Promise<FlowResult> {
   const { live, run } = of;
-  await of.deps.edges.listen(run.key, [], run.signal);
+  await of.deps.edges.listen([], run.fence, run.signal);
   if ((live.metadata.finalizers ?? []).includes(finalizer)) {
     const others = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
     await writeFinalizers(live, others, { ...of, manager: sourceManager }, run.signal);

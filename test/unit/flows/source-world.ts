@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject, toJson } from "../../../lib/c
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { Fence } from "../../../lib/core/ports/fence.ts";
 import type { Http, HttpRequest } from "../../../lib/core/ports/http.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
 import type { FlowResult } from "../../../lib/core/run.ts";
@@ -83,7 +84,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
       recorded: async (_key: WorkKey, uid: string, digest: Digest) => recorded.has(`${uid} ${digest}`),
     },
     edges: {
-      listen: async (key: WorkKey, whats: readonly string[]) => void listens.set(formatWorkKey(key), whats),
+      listen: async (whats: readonly string[], fence: Fence) => void listens.set(formatWorkKey(fence.key), whats),
       listeners: async (what: string) => (what.startsWith("src#") ? [{ ...key("web"), kind: "Kustomization" }] : []),
     },
     requests: { request: async (of: WorkKey, why: string) => void requested.push({ key: formatWorkKey(of), why }) },

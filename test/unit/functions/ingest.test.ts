@@ -5,7 +5,8 @@ import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { ecrPush } from "../../../local/ecr-push.ts";
 import { sqliteEdges } from "../../../local/state/edges.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
-import { keyOf, never } from "../../contract/state-back-end.ts";
+import { sqliteWorkItems } from "../../../local/state/work-items.ts";
+import { keyOf, leased, never } from "../../contract/state-back-end.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 /** As https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html shows it. */
@@ -30,9 +31,12 @@ const pushed = {
 async function requestedBy(event: unknown, listening: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const database = openStateDatabase(":memory:");
   const edges = sqliteEdges(database);
+  const items = sqliteWorkItems(database);
   const requested: string[] = [];
   try {
-    for (const [name, what] of Object.entries(listening)) await edges.listen(keyOf(name), [what], never);
+    for (const [name, what] of Object.entries(listening)) {
+      await edges.listen([what], await leased({ items }, keyOf(name)), never);
+    }
     const handler = ingestHandler({
       edges,
       log: silentLog,
