@@ -13,6 +13,11 @@ export const Config = z.object({
   SLUICE_DEAD_LETTER_QUEUE_URL: queueUrl,
   /** Of the artifacts. */
   SLUICE_BUCKET: z.string("is required").regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket"),
+  /** The account that the bucket has to be of, where it is to be checked; a bucket of another one is not touched. */
+  SLUICE_BUCKET_ACCOUNT: z
+    .string()
+    .regex(/^[0-9]{12}$/, "must be the 12 digits of an account")
+    .optional(),
   /** The cluster that is looked after; its name is the cluster's in work keys. */
   SLUICE_CLUSTER: z
     .string("is required")

@@ -40,7 +40,8 @@ export const handler = lambdaHandler(async (signal) => {
     throw new Error("SLUICE_INSTALLATION_KEY_SECRET names a secret that is no key: store 64 hexadecimal digits in it");
   }
   const cluster = eksCluster(arn, connection, { clock, env: {} });
-  const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region };
+  const account = config.SLUICE_BUCKET_ACCOUNT;
+  const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region, account };
   const isAllowed = (namespace: string, repository: string): boolean =>
     isAllowedRepository(config.SLUICE_REPOSITORIES, namespace, repository);
   const flows = makeFlows({

@@ -2,14 +2,16 @@ import { z } from "zod";
 import { messageOf } from "../core/failure.ts";
 
 /**
- * `credentials`: none, expired or not known to AWS. `denied`: known, but not allowed. `missing`: the queue, bucket, cluster or
- * key is not there. `elsewhere`: it lies in another region. `timeout`: no answer in time, it may have happened all the same.
+ * `clock`: ours is too far from theirs, also after the SDK has corrected it. `credentials`: none, expired or not known to AWS. `denied`: known, but not allowed. `missing`: the queue, bucket, cluster or
+ * key is not there. `elsewhere`: it lies in another region. `key`: what it is encrypted with cannot be used. `timeout`: no answer in time, it may have happened all the same.
  * `throttled`, `unreachable` and `unavailable`: later it may work. `refused`: anything else that AWS said no to.
  */
 export type AwsFaultKind =
+  | "clock"
   | "credentials"
   | "denied"
   | "elsewhere"
+  | "key"
   | "missing"
   | "refused"
   | "throttled"
@@ -59,6 +61,7 @@ const kindByCode: Readonly<Record<string, AwsFaultKind>> = {
   InvalidClientTokenId: "credentials",
   InvalidSignatureException: "credentials",
   InvalidToken: "credentials",
+  KmsThrottled: "throttled",
   KMSThrottlingException: "throttled",
   MissingAuthenticationToken: "credentials",
   MissingAuthenticationTokenException: "credentials",
@@ -68,10 +71,12 @@ const kindByCode: Readonly<Record<string, AwsFaultKind>> = {
   PermanentRedirect: "elsewhere",
   ProvisionedThroughputExceededException: "throttled",
   QueueDoesNotExist: "missing",
-  RequestExpired: "credentials",
+  RequestExpired: "clock",
+  RequestInTheFuture: "clock",
   RequestLimitExceeded: "throttled",
   RequestThrottled: "throttled",
   RequestThrottledException: "throttled",
+  RequestTimeTooSkewed: "clock",
   ResourceNotFoundException: "missing",
   SignatureDoesNotMatch: "credentials",
   SlowDown: "throttled",
@@ -101,6 +106,8 @@ export function awsFault(error: unknown, action: AwsAction): AwsFault {
 function kindOf(code: string, { code: socketCode, $metadata, $response }: z.infer<typeof Hints>): AwsFaultKind {
   const known = kindByCode[code];
   if (known !== undefined) return known;
+  // Each service has its own spelling: KmsAccessDenied, KMS.DisabledException, KMSInvalidStateException.
+  if (/^kms/i.test(code)) return "key";
   const status = $metadata?.httpStatusCode;
   // An error of the SDK's own says nothing of a status: then nothing came back.
   if (status === undefined || $response === undefined) return socketCode === undefined ? "refused" : "unreachable";
@@ -111,8 +118,10 @@ function kindOf(code: string, { code: socketCode, $metadata, $response }: z.infe
 }
 
 function explain(kind: AwsFaultKind, error: unknown, action: AwsAction, { $response }: z.infer<typeof Hints>): string {
-  const said = messageOf(error);
+  const said = messageOf(error).replaceAll(/\s+/g, " ");
   switch (kind) {
+    case "clock":
+      return `this machine's clock is too far from AWS's; set it (${said})`;
     case "credentials":
       return `${credentialsAre(error)} (${said}); give the function's role, or log in again`;
     case "denied":
@@ -122,6 +131,8 @@ function explain(kind: AwsFaultKind, error: unknown, action: AwsAction, { $respo
       const place = region === undefined ? "is not in this region" : `lies in region ${region}`;
       return `it ${place}, and ${action.region} was asked; set the region of the resource (${said})`;
     }
+    case "key":
+      return `the KMS key that it is encrypted with cannot be used; enable the key, and allow kms:Decrypt and kms:GenerateDataKey on it to the function's role (${said})`;
     case "missing":
       return `there is none in region ${action.region}; create it or correct its name (${said})`;
     case "throttled":
@@ -140,9 +151,7 @@ function explain(kind: AwsFaultKind, error: unknown, action: AwsAction, { $respo
 function credentialsAre(error: unknown): string {
   const code = error instanceof Error ? error.name : "";
   if (code === "CredentialsProviderError") return "there are no AWS credentials";
-  return code.startsWith("Expired") || code === "RequestExpired"
-    ? "the AWS credentials have expired"
-    : "AWS does not accept the credentials";
+  return code.startsWith("Expired") ? "the AWS credentials have expired" : "AWS does not accept the credentials";
 }
 
 /** Says so where the caller, whom AWS names in the message, is of another account than the resource. */

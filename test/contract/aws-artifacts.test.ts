@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { artifactKey } from "../../lib/aws/s3/artifact-key.ts";
+import { createObject } from "../../lib/aws/s3/create-object.ts";
 import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
 import type { S3Bucket } from "../../lib/aws/s3/s3-bucket.ts";
 import { s3Client } from "../../lib/aws/s3/s3-client.ts";
@@ -66,6 +67,50 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     expect(Contents.map(({ Size }) => Size)).toEqual([large.length]);
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket.name }));
     expect(Uploads).toEqual([]);
+  });
+
+  test.each([
+    ["an artifact", new TextEncoder().encode("an artifact"), 20],
+    ["a large artifact", large, 4],
+  ])("of many who write %s at the same time exactly one is told that it did", async (_, bytes, writers) => {
+    const bucket = await createBucket();
+    const digest = digestOf(bytes);
+    const key = artifactKey(prefix, digest);
+    const write = () => createObject(bucket, key, digest, bytes, { IfNoneMatch: "*" }, never);
+    const answers = await Promise.all(Array.from({ length: writers }, write));
+    expect(answers.filter((answer) => answer === "stored")).toHaveLength(1);
+  });
+
+  test("bytes that change on the way are refused and not stored", async () => {
+    const bucket = await createBucket();
+    const bytes = new TextEncoder().encode("an artifact");
+    const key = artifactKey(prefix, digestOf(bytes));
+    await using wire = await faultyWire(of.endpoint, () => ({ onward: "another one" }));
+    const through = s3Client({ ...of, endpoint: wire.url });
+    const write = createObject(
+      { ...bucket, client: through },
+      key,
+      digestOf(bytes),
+      bytes,
+      { IfNoneMatch: "*" },
+      never,
+    );
+    await expect(write).rejects.toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining(`s3:PutObject on bucket ${bucket.name}: `),
+    });
+    expect(await storeIn(bucket).get(digestOf(bytes), never)).toBeUndefined();
+    through.destroy();
+  });
+
+  test.each([300_000, -300_000])("a function whose clock is wrong by %i ms stores all the same", async (ms) => {
+    const bucket = await createBucket();
+    const bytes = new TextEncoder().encode(`${ms}`);
+    const skewed = s3Client(of);
+    skewed.config.systemClockOffset = ms;
+    await storeIn({ ...bucket, client: skewed }).put(digestOf(bytes), bytes, never);
+    expect((await storeIn(bucket).get(digestOf(bytes), never))?.length).toBe(bytes.length);
+    skewed.destroy();
   });
 
   test("a large artifact that was damaged is replaced whole", async () => {

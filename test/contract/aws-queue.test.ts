@@ -86,6 +86,27 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
     expect(JSON.parse(letter?.Body ?? "")).toEqual({ key, attempts: 12, message });
   });
 
+  test("the longest dead letter and the longest wake-up stay far under 256 KB, and are taken", async () => {
+    const queue = await createQueue();
+    const long = "n".repeat(253);
+    const key = { cluster: long, group: long, kind: long, namespace: long, name: long };
+    // Six bytes each in JSON, and nothing that is cut off counts.
+    await sqsDeadLetters(client, queue).send({ key, attempts: 12, message: "\u0000".repeat(2_000_000) }, never);
+    const wakeUp = { key: "k".repeat(1_300), held: { token: 1, renewals: 1 }, dueAt: Date.now() };
+    await sqsWakeUps(client, queue).send(wakeUp, 0, never);
+    const lengths = (await receive(queue, 1_000)).map(({ Body = "" }) => Buffer.byteLength(Body));
+    expect(lengths).toHaveLength(2);
+    expect(Math.max(...lengths)).toBeLessThan(100_000);
+  });
+
+  test("a message that SQS does not take is told of as refused, with its reason", async () => {
+    const queue = await createQueue();
+    await expect(sqsWakeUps(client, queue).send({ key: "k".repeat(1_048_577) }, 0, never)).rejects.toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining(`sqs:SendMessage on queue ${queue.url}: `),
+    });
+  });
+
   test("hiding a message that was removed meanwhile does nothing", async () => {
     const queue = await createQueue();
     await sqsWakeUps(client, queue).send({ key: "web" }, 0, never);

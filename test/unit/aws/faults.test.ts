@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { awsFault } from "../../../lib/aws/aws-fault.ts";
 import { s3Artifacts } from "../../../lib/aws/s3/s3-artifacts.ts";
@@ -25,6 +26,11 @@ function sqsError(status: number, type: string, message: string): WireFault {
 function s3Error(status: number, code: string, message: string, headers: Record<string, string> = {}): WireFault {
   const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   return { status, body, headers: { "content-type": "application/xml", ...headers } };
+}
+
+/** The moment that a request was signed at, by its sender's clock. */
+function signedAt({ headers }: IncomingMessage): number {
+  return Date.parse(String(headers["x-amz-date"]).replace(/(....)(..)(..T..)(..)/, "$1-$2-$3:$4:"));
 }
 
 /** Sends one wake-up over a wire with faults; what was thrown, and how many requests there were. */
@@ -79,6 +85,9 @@ describe("a queue", () => {
     ["ExpiredToken", "credentials", "the AWS credentials have expired"],
     ["InvalidClientTokenId", "credentials", "AWS does not accept the credentials"],
     ["QueueDoesNotExist", "missing", `there is none in region ${region}`],
+    ["KmsAccessDenied", "key", "allow kms:Decrypt and kms:GenerateDataKey on it"],
+    ["KmsDisabled", "key", "enable the key"],
+    ["RequestExpired", "clock", "this machine's clock is too far from AWS's"],
     ["AccessDenied", "denied", "allow sqs:SendMessage in the policy of the role"],
     ["InvalidMessageContents", "refused", "said so"],
   ])("that answers %s is not asked again", async (code, kind, message) => {
@@ -87,11 +96,33 @@ describe("a queue", () => {
     expect(requests).toBe(1);
   });
 
+  test("is told of in one line that names it, whatever AWS says", async () => {
+    const { error, queue } = await sendOver(() => sqsError(403, "AccessDenied", "not\n  allowed\r\n"));
+    const why = "allow sqs:SendMessage in the policy of the role and of the resource (not allowed )";
+    expect(error).toMatchObject({ message: `sqs:SendMessage on queue ${queue.url}: ${why}` });
+  });
+
   test("of another account than the credentials' is told so", async () => {
     const said = "User: arn:aws:sts::222222222222:assumed-role/sluice/f is not authorized to perform: sqs:sendmessage";
     const { error } = await sendOver(() => sqsError(403, "AccessDenied", said));
     const why = `the credentials are of account 222222222222, it is of account ${account}`;
     expect(error).toMatchObject({ kind: "denied", message: expect.stringContaining(why) });
+  });
+
+  test.each([-300_000, 300_000])("whose clock differs by %i ms is asked again by its own time", async (ms) => {
+    const dates: number[] = [];
+    const date = new Date(Date.now() + ms);
+    const skewed = sqsError(403, "InvalidSignatureException", "Signature expired or not yet current");
+    await using wire = await faultyWire(undefined, (request, count) => {
+      dates.push(signedAt(request));
+      return count > 0 || typeof skewed !== "object" ? sent : { ...skewed, headers: { date: date.toUTCString() } };
+    });
+    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    await sqsWakeUps(client, { url: `${wire.url}/${account}/q`, region }).send(wakeUp, 0, never);
+    const [before = Number.NaN, after = Number.NaN] = dates;
+    expect(dates).toHaveLength(2);
+    expect((after - before) * Math.sign(ms)).toBeGreaterThan(240_000);
+    client.destroy();
   });
 
   test("that hangs is left when the run is", async () => {
@@ -175,6 +206,7 @@ describe("a bucket", () => {
     ["ExpiredToken", 400, "credentials", "the AWS credentials have expired"],
     ["AccessDenied", 403, "denied", "allow s3:PutObject in the policy of the role and of the resource"],
     ["NoSuchBucket", 404, "missing", "there is none in region eu-west-1"],
+    ["KMS.DisabledException", 400, "key", "the KMS key that it is encrypted with cannot be used"],
   ])("that answers %s is told from an artifact that is not there", async (code, status, kind, message) => {
     const { error } = await putOver(() => s3Error(status, code, "no"));
     expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
@@ -183,9 +215,8 @@ describe("a bucket", () => {
   test("whose clock is an hour ahead of ours is asked again by its own time", async () => {
     const serverTime = new Date(Date.now() + 3_600_000);
     const dates: number[] = [];
-    await using wire = await faultyWire(undefined, ({ headers }, count) => {
-      const date = String(headers["x-amz-date"]);
-      dates.push(Date.parse(date.replace(/(....)(..)(..T..)(..)/, "$1-$2-$3:$4:")));
+    await using wire = await faultyWire(undefined, (request, count) => {
+      dates.push(signedAt(request));
       const skewed = s3Error(403, "RequestTimeTooSkewed", "too skewed", { date: serverTime.toUTCString() });
       return count === 0 ? skewed : { status: 200 };
     });
@@ -197,6 +228,29 @@ describe("a bucket", () => {
     expect(after - before).toBeGreaterThan(3_000_000);
     client.destroy();
   });
+
+  test.each([1_000, 20_000_000])(
+    "has its account named in every request of an artifact of %i bytes",
+    async (length) => {
+      const owners: unknown[] = [];
+      const large = new Uint8Array(length).fill(5);
+      await using wire = await faultyWire(undefined, ({ headers, url = "" }) => {
+        owners.push(headers["x-amz-expected-bucket-owner"]);
+        const upload = "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>";
+        if (url.includes("uploads"))
+          return { status: 200, headers: { "content-type": "application/xml" }, body: upload };
+        return owners.length < 3 ? { status: 200 } : s3Error(403, "AccessDenied", "Access Denied");
+      });
+      const client = s3Client({ region, endpoint: wire.url, credentials });
+      const bucket = { client, name: "artifacts", region, account };
+      const store = s3Artifacts({ bucket, prefix: "", clock: systemClock });
+      await store.put(digestOf(large), large, never).catch(() => undefined);
+      await store.get(digestOf(large), never).catch(() => undefined);
+      expect(owners.length).toBeGreaterThan(1);
+      expect(new Set(owners)).toEqual(new Set([account]));
+      client.destroy();
+    },
+  );
 
   test("that slows down is asked again", async () => {
     const { error, seen } = await putOver((count) => (count < 2 ? s3Error(503, "SlowDown", "slow") : { status: 200 }));

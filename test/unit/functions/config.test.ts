@@ -45,6 +45,7 @@ describe("the environment of a function", () => {
     ["SLUICE_QUEUE_URL", "https://user:hunter2@sqs.test/reconcile"],
     ["SLUICE_DEAD_LETTER_QUEUE_URL", "https://sqs.test/1/hunter2"],
     ["SLUICE_BUCKET", "Hunter2"],
+    ["SLUICE_BUCKET_ACCOUNT", "hunter2"],
     ["SLUICE_CLUSTER", "hunter2"],
     ["SLUICE_REPOSITORIES", "hunter2"],
     ["SLUICE_REPOSITORIES", '{"apps":"hunter2"}'],
