@@ -26,15 +26,17 @@ type Looked = { readonly desired: DesiredObject; readonly look: FirstLook };
 /**
  * Plans a whole set: proves what it can, and gives everything else whose kind and namespace exist its dry run, across all
  * stages, before anything is written. So a bad object fails the revision before it has half landed.
+ *
+ * @param deps `isAwaited`: an earlier run applied this set and still waits for it, see {@link firstLooks}
  */
 export async function planObjects(
   desired: readonly DesiredObject[],
   inventory: readonly InventoryEntry[],
   live: LiveObjects,
-  deps: PlanDeps,
+  deps: PlanDeps & { readonly isAwaited: boolean },
   signal: AbortSignal,
 ): Promise<Planning> {
-  const { looks, prune } = firstLooks(desired, inventory, live);
+  const { looks, prune } = firstLooks(desired, inventory, live, deps.isAwaited);
   // Namespaces first: what they answer says which other objects can have their dry run at all.
   const namespaces = await judge(looks.filter(isNamespace), new Set(), deps, signal);
   const missing = new Set(namespaces.objects.filter(isCreated).map(({ desired: { ref } }) => ref.name));

@@ -5,6 +5,7 @@ import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { fingerprint } from "./field-managers.ts";
 import type { LiveObjects } from "./live-objects.ts";
+import { mayVanish } from "./may-vanish.ts";
 import { isCreateOnly, isUnmanaged } from "./opt-outs.ts";
 import { stale } from "./stale.ts";
 import { takeover } from "./takeover.ts";
@@ -43,20 +44,31 @@ export type FirstLook = PlannedChange | { readonly kind: "unproven"; readonly li
  * Proves objects unchanged by what the last apply left: the same uid, the same desired digest, the same fingerprint of our
  * managed-fields entry, and no entry of a manager whose edits we revert. Pure.
  *
+ * @param isAwaited whether an earlier run applied this set and its health is still waited for: what has ended and gone
+ * meanwhile is not begun again
+ *
  * @internal Exported for its tests.
  */
 export function firstLook(
   desired: DesiredObject,
   entry: InventoryEntry | undefined,
   live: PartialObject | undefined,
+  isAwaited = false,
 ): FirstLook {
   const wanted = desired.manifest.metadata;
   if (isUnmanaged(wanted) || isUnmanaged(live?.metadata)) return { kind: "skipped", uid: live?.metadata.uid };
-  if (live === undefined) return { kind: "unproven", live };
+  if (live === undefined) return (isAwaited ? ended(desired, entry) : undefined) ?? { kind: "unproven", live };
   if (isCreateOnly(wanted)) return { kind: "skipped", uid: live.metadata.uid };
   return isProven(desired, entry, live.metadata)
     ? { kind: "unchanged", uid: live.metadata.uid, fingerprint: entry?.fingerprint }
     : { kind: "unproven", live };
+}
+
+/** The object was applied as it is wanted, has ended and is gone: there is nothing to do for it. */
+function ended(desired: DesiredObject, entry: InventoryEntry | undefined): PlannedChange | undefined {
+  if (entry?.state !== "live" || entry.uid === undefined || entry.desired !== desired.digest) return undefined;
+  if (!mayVanish(desired.manifest)) return undefined;
+  return { kind: "unchanged", uid: entry.uid, fingerprint: entry.fingerprint };
 }
 
 function isProven(
@@ -81,13 +93,14 @@ export function firstLooks(
   desired: readonly DesiredObject[],
   inventory: readonly InventoryEntry[],
   live: LiveObjects,
+  isAwaited: boolean,
 ): { looks: readonly { desired: DesiredObject; look: FirstLook }[]; prune: readonly InventoryEntry[] } {
   const entries = new Map(inventory.map((entry) => [entry.id, entry]));
   const wanted = new Set(desired.map(({ id }) => id));
   return {
     looks: desired.map((object) => ({
       desired: object,
-      look: firstLook(object, entries.get(object.id), live.get(object.id)),
+      look: firstLook(object, entries.get(object.id), live.get(object.id), isAwaited),
     })),
     prune: stale(inventory, wanted),
   };

@@ -29,8 +29,12 @@ export interface AppliedRevision {
   readonly live: LiveObjects;
 }
 
-/** Told before the first write to a managed object, so that nobody sees a change under an old Ready condition. */
-type BeforeFirstWrite = () => Promise<void>;
+interface Circumstances {
+  /** Told before the first write to a managed object, so that nobody sees a change under an old Ready condition. */
+  readonly beforeFirstWrite: () => Promise<void>;
+  /** Whether an earlier run applied this revision and still waits for it. */
+  readonly isAwaited: boolean;
+}
 
 /**
  * Plan, apply, prune. Nothing is written before the whole plan stands; the inventory is written ahead of the first object.
@@ -40,7 +44,7 @@ type BeforeFirstWrite = () => Promise<void>;
 export async function applyRevision(
   manifests: readonly Manifest[],
   of: SubjectOfRun,
-  beforeFirstWrite: BeforeFirstWrite,
+  { beforeFirstWrite, isAwaited }: Circumstances,
 ): Promise<AppliedRevision> {
   const { cluster, deps, kustomization, run } = of;
   const { force, prune: shouldPrune } = kustomization.spec;
@@ -51,7 +55,7 @@ export async function applyRevision(
     desired,
     before,
     live,
-    { cluster, force, concurrency: deps.concurrency },
+    { cluster, force, concurrency: deps.concurrency, isAwaited },
     run.signal,
   );
   if (planning.kind === "refused") throw new Failure("ReconciliationFailed", lines(planning.messages));

@@ -1,7 +1,7 @@
 import type { AppliedObject } from "../../apply/apply-object.ts";
+import { mayVanish } from "../../apply/may-vanish.ts";
 import { parseApiVersion, subject } from "../../core/object-ref.ts";
 import type { HealthTarget } from "../../health/check-health.ts";
-import { objectAt } from "../../health/fields.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /**
@@ -21,9 +21,7 @@ export async function healthTargets(
 }
 
 function targetOf({ desired: { ref, manifest }, change }: AppliedObject): readonly HealthTarget[] {
-  if (change === "skipped") return [];
-  const mayVanish = ref.kind === "Job" && objectAt(manifest, "spec")["ttlSecondsAfterFinished"] !== undefined;
-  return [{ ref, mayVanish }];
+  return change === "skipped" ? [] : [{ ref, mayVanish: mayVanish(manifest) }];
 }
 
 type HealthCheck = {

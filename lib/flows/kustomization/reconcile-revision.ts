@@ -31,7 +31,10 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     if ("kind" in archive) return await reportBlocked(of, archive);
     const { name, namespace } = of;
     built = await of.deps.build({ archive, spec: buildSpec(of), owner: { name, namespace } }, of.run.signal);
-    const applied = await applyRevision(built.manifests, of, () => tellProgress("apply", of.status(), attempt));
+    const applied = await applyRevision(built.manifests, of, {
+      beforeFirstWrite: () => tellProgress("apply", of.status(), attempt),
+      isAwaited: attempt.wait !== undefined,
+    });
     status = { ...of.status(), inventory: statusInventory(applied.inventory) };
     const told = tellChanges(applied, attempt);
     const [result] = await allEnded([conclude({ applied, built, status, told }, attempt), told]);

@@ -9,6 +9,8 @@ import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { installCrds } from "../../../local/install-crds.ts";
 import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
+import { healthStories } from "./health-stories.ts";
+import { ownershipStories } from "./ownership-stories.ts";
 import { sourceStories } from "./source-stories.ts";
 import { specStories } from "./spec-stories.ts";
 import { kustomizationStories } from "./stories.ts";
@@ -37,5 +39,7 @@ afterAll(async () => {
 
 const newWorld = () => world(cluster, `flow-${worlds++}`);
 kustomizationStories("the embedded API server", newWorld);
+healthStories("the embedded API server", newWorld);
+ownershipStories("the embedded API server", newWorld);
 sourceStories("the embedded API server", newWorld);
 specStories("the embedded API server", newWorld);

@@ -3,6 +3,8 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { healthStories } from "./health-stories.ts";
+import { ownershipStories } from "./ownership-stories.ts";
 import { sourceStories } from "./source-stories.ts";
 import { specStories } from "./spec-stories.ts";
 import { kustomizationStories } from "./stories.ts";
@@ -23,6 +25,8 @@ describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBEC
 
   const newWorld = () => world(cluster, `flow-${Date.now()}-${worlds++}`);
   kustomizationStories("a real control plane", newWorld);
+  healthStories("a real control plane", newWorld);
+  ownershipStories("a real control plane", newWorld);
   sourceStories("a real control plane", newWorld);
   specStories("a real control plane", newWorld);
 });

@@ -1,15 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../../lib/core/failure.ts";
-import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import { configMap, type World } from "./world.ts";
 
 const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
 const kustomize = `${kustomizeGroup}/v1`;
-
-async function statusOf(world: World, name: string): Promise<JsonObject> {
-  const status: unknown = (await world.get("Kustomization", name, kustomize))?.["status"];
-  return isJsonObject(status) ? status : {};
-}
 
 /** The next build fails with this, as that of a path that is not there or of manifests that do not parse. */
 function failBuild(world: World, failure: Failure): void {
@@ -66,7 +60,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       failBuild(world, new Failure("ArtifactFailed", message));
       expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 120_000 });
       expect(await world.ready("app")).toBe(`False ArtifactFailed: ${message}`);
-      expect(await statusOf(world, "app")).toMatchObject({ lastAttemptedRevision: first, lastAppliedRevision: first });
+      expect(await world.status("app")).toMatchObject({ lastAttemptedRevision: first, lastAppliedRevision: first });
       expect((await world.events("app")).at(-1)).toBe(`Warning ArtifactFailed: ${message}`);
     });
 
@@ -79,7 +73,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       failBuild(world, new Failure("BuildFailed", "kustomize build failed: no"));
       expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 600_000 });
       expect(await world.ready("app")).toBe("False BuildFailed: kustomize build failed: no");
-      const status = await statusOf(world, "app");
+      const status = await world.status("app");
       expect(status).toMatchObject({ lastAttemptedRevision: second, lastAppliedRevision: first });
       expect(status["history"]).toHaveLength(1);
     });
@@ -107,7 +101,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       const revision = await world.publish("v1", [configMap("a")], { metadata });
       await world.kustomization("app");
       await world.run("app");
-      expect(await statusOf(world, "app")).toMatchObject({
+      expect(await world.status("app")).toMatchObject({
         lastAppliedOriginRevision: "orev",
         history: [{ metadata: { revision, originRevision: "orev" } }],
       });
@@ -180,11 +174,11 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       const second = await world.publish("v2", []);
       world.requested.length = 0;
       await world.run("app");
-      expect(await statusOf(world, "app")).not.toMatchObject({ lastAttemptedRevision: second });
+      expect(await world.status("app")).not.toMatchObject({ lastAttemptedRevision: second });
       await world.run("base");
       expect(world.requested).toEqual(["Kustomization/app"]);
       await world.run("app");
-      expect(await statusOf(world, "app")).toMatchObject({ lastAppliedRevision: second });
+      expect(await world.status("app")).toMatchObject({ lastAppliedRevision: second });
     });
   });
 }

@@ -1,14 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
 import { configMap, type World } from "./world.ts";
 
 const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
 const kustomize = `${kustomizeGroup}/v1`;
-
-async function conditionsOf(world: World, name: string): Promise<unknown> {
-  const status: unknown = (await world.get("Kustomization", name, kustomize))?.["status"];
-  return isJsonObject(status) ? status["conditions"] : undefined;
-}
 
 /** What single fields of a Kustomization ask for, and what its status says meanwhile. */
 export function specStories(name: string, newWorld: () => Promise<World>): void {
@@ -32,13 +27,37 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
         reason: "Progressing",
         message: `${doing} for revision ${revision} with a timeout of 9m30s`,
       });
-      expect(await conditionsOf(world, "app")).toMatchObject([phase("Detecting drift"), ready]);
+      expect((await world.status("app"))["conditions"]).toMatchObject([phase("Detecting drift"), ready]);
 
       world.fault = () => {};
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       const { message } = phase("Running health checks");
       const healthy = { type: "Healthy", status: "Unknown", reason: "Progressing", message };
-      expect(await conditionsOf(world, "app")).toMatchObject([phase("Running health checks"), ready, healthy]);
+      expect((await world.status("app"))["conditions"]).toMatchObject([phase("Running health checks"), ready, healthy]);
+    });
+
+    test("a request is handled when its run ends, whatever comes of it (11)", async () => {
+      const world = await newWorld();
+      await world.kustomization("app");
+      const request = async (at: string) => {
+        const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": at } } };
+        const ref = {
+          group: kustomizeGroup,
+          version: "v1",
+          kind: "Kustomization",
+          namespace: world.namespace,
+          name: "app",
+        };
+        await world.cluster.patch(ref, { type: "merge", body }, { manager: "flux" }, world.signal);
+        await world.run("app");
+        const { lastHandledReconcileAt } = await world.status("app");
+        return `${lastHandledReconcileAt}: ${await world.ready("app")}`;
+      };
+      expect(await request("one")).toContain("one: False ArtifactFailed: ");
+      await world.publish("v1", [{ ...configMap("a"), kind: "Nothing" }]);
+      expect(await request("two")).toContain("two: False ReconciliationFailed: ");
+      await world.publish("v2", [configMap("a")]);
+      expect(await request("three")).toContain("three: True ReconciliationSucceeded: ");
     });
 
     test("what commonMetadata asks for is on every object, and goes with it (46)", async () => {
@@ -144,7 +163,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(await world.run("app")).toMatchObject({ outcome: "stalled", dueInMs: undefined });
       const message = `${field} not supported yet: remove it, or leave this Kustomization to Flux until it is`;
       const said = { reason: "UnsupportedField", message };
-      expect(await conditionsOf(world, "app")).toMatchObject([
+      expect((await world.status("app"))["conditions"]).toMatchObject([
         { type: "Stalled", status: "True", ...said },
         { type: "Ready", status: "False", ...said },
       ]);

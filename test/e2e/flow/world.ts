@@ -41,6 +41,8 @@ export interface World {
   /** One run of its flow; the memo of the last is handed on. */
   run(name: string): Promise<FlowResult>;
   get(kind: string, name: string, apiVersion?: string): Promise<LiveObject | undefined>;
+  /** Status of a Kustomization; empty where there is none. */
+  status(name: string): Promise<JsonObject>;
   /** Ready condition of a Kustomization as `status reason: message`. */
   ready(name: string): Promise<string>;
   events(name: string): Promise<readonly string[]>;
@@ -232,6 +234,10 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       return result;
     },
     get,
+    status: async (name) => {
+      const status: unknown = (await get("Kustomization", name, kustomize))?.["status"];
+      return isJsonObject(status) ? status : {};
+    },
     ready: async (name) => {
       const live = await get("Kustomization", name, kustomize);
       const ready = live && findCondition(parseKustomization(live).status.conditions ?? [], "Ready");

@@ -142,6 +142,28 @@ describe("an object is proven unchanged only by all of its marks", () => {
     }
   });
 
+  test.each([
+    {
+      name: "an earlier run applied it and waits",
+      isAwaited: true,
+      spec: { ttlSecondsAfterFinished: 0 },
+      kind: "unchanged",
+    },
+    { name: "nobody waits for it", isAwaited: false, spec: { ttlSecondsAfterFinished: 0 }, kind: "unproven" },
+    { name: "it does not go by itself", isAwaited: true, spec: {}, kind: "unproven" },
+    {
+      name: "it is wanted otherwise now",
+      isAwaited: true,
+      spec: { ttlSecondsAfterFinished: 0 },
+      digest: "other",
+      kind: "unproven",
+    },
+  ])("a Job that is gone where $name: $kind (108)", ({ isAwaited, spec, digest, kind }) => {
+    const job = { ...desired(), manifest: { ...desired().manifest, kind: "Job", spec } };
+    const applied = { ...entry, ...(digest === undefined ? {} : { desired: digest }) };
+    expect(firstLook(job, applied, undefined, isAwaited).kind).toBe(kind);
+  });
+
   test("ssa Merge keeps what kubectl set (77)", () => {
     const metadata = { annotations: { [`${domain}/ssa`]: "Merge" } };
     const edited = live({ managedFields: [ours, editor("kubectl-edit", "Update")] });

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { configMap, type World } from "./world.ts";
+
+const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
+
+/** Somebody else changes the ConfigMap `a`. */
+async function edit(world: World, body: JsonObject, manager = "somebody"): Promise<void> {
+  const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+  await world.cluster.patch(ref, { type: "merge", body }, { manager }, world.signal);
+}
+
+async function dataOf(world: World): Promise<unknown> {
+  return (await world.get("ConfigMap", "a"))?.["data"];
+}
+
+/** What labels, annotations and the API server keep a Kustomization from. */
+export function ownershipStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`what a Kustomization may not do on ${name}`, () => {
+    test("ssa Merge keeps what kubectl adds, and enforces what the manifest says (77)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a", { k: "v" }, { annotations: { [`${kustomizeGroup}/ssa`]: "Merge" } })]);
+      await world.kustomization("app");
+      await world.run("app");
+      await edit(world, { data: { k: "changed", added: "by kubectl" } }, "kubectl-edit");
+      await world.run("app");
+      expect(await dataOf(world)).toEqual({ k: "v", added: "by kubectl" });
+    });
+
+    test("drift of an object that is not to be reconciled is kept until it is again (80)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const annotated = (value: string) => ({ metadata: { annotations: { [`${kustomizeGroup}/reconcile`]: value } } });
+      await edit(world, { ...annotated("disabled"), data: { k: "drifted" } });
+      await world.run("app");
+      expect(await dataOf(world)).toEqual({ k: "drifted" });
+      expect(await world.ready("app")).toMatch(/^True/);
+      await edit(world, annotated("enabled"));
+      await world.run("app");
+      expect(await dataOf(world)).toEqual({ k: "v" });
+    });
+
+    test.each(["labels", "annotations"])("what its %s keep from prune stays when it is deleted (97)", async (place) => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a"), configMap("b")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await edit(world, { metadata: { [place]: { [`${kustomizeGroup}/prune`]: "disabled" } } });
+      const { namespace, signal } = world;
+      const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: "app" };
+      await world.cluster.delete(ref, { propagation: "Background" }, signal);
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+      expect(await dataOf(world)).toEqual({ k: "v" });
+      expect(await world.get("ConfigMap", "b")).toBeUndefined();
+      expect((await world.events("app")).slice(2, 3)).toEqual([
+        `Normal ReconciliationSucceeded: ConfigMap/${namespace}/b deleted\nConfigMap/${namespace}/a skipped`,
+      ]);
+    });
+
+    test("a delete that is refused fails the run, and a later one makes up for it (99)", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      await world.publish("v1", [configMap("a"), configMap("b")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.publish("v2", [configMap("b")]);
+      world.fault = (call) => {
+        if (call !== "cluster.delete") return;
+        throw new ApiError({ code: 403, reason: "Forbidden", message: "admission webhook denied the request" });
+      };
+      expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 600_000 });
+      const message = `delete failed, errors: ConfigMap/${namespace}/a delete failed: admission webhook denied the request;`;
+      expect(await world.ready("app")).toBe(`False PruneFailed: ${message}`);
+      expect((await world.events("app")).at(-1)).toBe(`Warning PruneFailed: ${message}`);
+      const ids = (await world.inventory("app")).map(({ id }) => id);
+      expect(ids.toSorted()).toEqual([`${namespace}_a__ConfigMap`, `${namespace}_b__ConfigMap`]);
+      expect(JSON.stringify((await world.status("app"))["inventory"])).toContain(`"${namespace}_a__ConfigMap"`);
+      expect(await world.status("app")).toMatchObject({ history: [{ lastReconciledStatus: "PruneFailed" }, {}] });
+
+      world.fault = () => {};
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+      expect((await world.inventory("app")).map(({ id }) => id)).toEqual([`${namespace}_b__ConfigMap`]);
+    });
+  });
+}
