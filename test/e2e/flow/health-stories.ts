@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { configMap, type World } from "./world.ts";
 
-const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
 const kustomize = `${kustomizeGroup}/v1`;
 
 /** Of a kind whose health is nothing but what a test writes into its status: it is a Kustomization that nobody runs. */

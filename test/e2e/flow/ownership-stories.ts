@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { configMap, type World } from "./world.ts";
-
-const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
 
 /** Somebody else changes the ConfigMap `a`. */
 async function edit(world: World, body: JsonObject, manager = "somebody"): Promise<void> {

@@ -5,6 +5,7 @@ import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { healthStories } from "./health-stories.ts";
 import { ownershipStories } from "./ownership-stories.ts";
+import { removeWorlds } from "./remove-worlds.ts";
 import { sourceStories } from "./source-stories.ts";
 import { specStories } from "./spec-stories.ts";
 import { kustomizationStories } from "./stories.ts";
@@ -12,6 +13,7 @@ import { world } from "./world.ts";
 
 const file = process.env["SLUICE_REAL_KUBECONFIG"];
 let cluster: Cluster & { close(): void };
+const prefix = `flow-${Date.now()}-`;
 let worlds = 0;
 
 describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBECONFIG)", () => {
@@ -21,9 +23,12 @@ describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBEC
       env: {},
     });
   });
-  afterAll(() => cluster.close());
+  afterAll(async () => {
+    await removeWorlds(cluster, prefix, new AbortController().signal);
+    cluster.close();
+  }, 60_000);
 
-  const newWorld = () => world(cluster, `flow-${Date.now()}-${worlds++}`);
+  const newWorld = () => world(cluster, `${prefix}${worlds++}`);
   kustomizationStories("a real control plane", newWorld);
   healthStories("a real control plane", newWorld);
   ownershipStories("a real control plane", newWorld);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { Failure } from "../../../lib/core/failure.ts";
 import { configMap, type World } from "./world.ts";
 
-const kustomizeGroup = "kustomize.toolkit.fluxcd.io";
 const kustomize = `${kustomizeGroup}/v1`;
 
 /** The next build fails with this, as that of a path that is not there or of manifests that do not parse. */
