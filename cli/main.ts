@@ -30,6 +30,7 @@ const code = await run(process.argv.slice(2), {
   ),
   env: process.env,
   homeDir: homedir(),
+  stdin: process.stdin,
   signal: stop.signal,
   onSignal: (listener) => {
     for (const name of names) process.on(name, listener);

@@ -18,6 +18,7 @@ export interface PushOptions extends GlobalOptions {
   readonly annotations?: readonly string[];
   readonly ignorePaths?: readonly string[];
   readonly addIgnorePaths?: readonly string[];
+  readonly resolveSymlinks?: boolean;
   readonly insecureRegistry?: boolean;
   readonly insecure?: boolean;
   readonly output?: string;
@@ -27,14 +28,15 @@ export interface PushOptions extends GlobalOptions {
 export async function pushArtifact(
   url: string | undefined,
   options: PushOptions,
-  { terminal, env, homeDir, signal }: Surroundings,
+  { terminal, env, homeDir, stdin, signal }: Surroundings,
 ): Promise<void> {
   if (url === undefined) throw new Error("artifact URL is required");
   const { host, repository, tag } = parsePushUrl(url);
   const { source, revision, path = "", output } = options;
   if (source === undefined) throw new Error("--source is required");
   if (revision === undefined) throw new Error("--revision is required");
-  if (!(await exists(path))) throw new Error(`invalid path "${path}", it must point to an existing directory or file`);
+  if (path !== "-" && !(await exists(path)))
+    throw new Error(`invalid path "${path}", it must point to an existing directory or file`);
   if (output !== undefined && output !== "json" && output !== "yaml") {
     throw new Error(`invalid argument "${output}" for "--output" flag: must be one of json, yaml`);
   }
@@ -57,7 +59,8 @@ export async function pushArtifact(
     const pushed = await push(
       {
         url,
-        path,
+        ...(path === "-" ? { path: nameOfStdin, content: await readAll(stdin) } : { path }),
+        resolveSymlinks: options.resolveSymlinks === true,
         source,
         revision,
         annotations,
@@ -74,6 +77,22 @@ export async function pushArtifact(
   } finally {
     http.close();
   }
+}
+
+/** Flux takes a random name, with which the same input would have another digest each time. */
+const nameOfStdin = "stdin.yaml";
+const maxStdinBytes = 100 * 1024 * 1024;
+
+async function readAll(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stdin) {
+    bytes += chunk.length;
+    if (bytes > maxStdinBytes) throw new Error(`standard input has more than ${maxStdinBytes} bytes`);
+    chunks.push(chunk);
+  }
+  if (bytes === 0) throw new Error("standard input is empty, there is nothing to push");
+  return Buffer.concat(chunks);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -7,6 +7,7 @@ export interface Surroundings {
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
+  readonly stdin: AsyncIterable<Uint8Array>;
   /** Aborted by Ctrl-C and the like. */
   readonly signal: AbortSignal;
   /** Calls `listener` for each SIGTERM, SIGINT and SIGHUP. */

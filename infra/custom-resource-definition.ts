@@ -22,6 +22,13 @@ export interface Column {
   readonly jsonPath: string;
 }
 
+/** By these `flux check`, `flux version` and `flux migrate` find definitions; the version is that of the API that is served. */
+const fluxLabels = {
+  "app.kubernetes.io/instance": "flux-system",
+  "app.kubernetes.io/part-of": "flux",
+  "app.kubernetes.io/version": "v2.9.4",
+} as const;
+
 /** The CustomResourceDefinition of a kind, generated from its schemas. */
 export function customResourceDefinition(definition: KindDefinition): JsonObject {
   const { group, kind, plural, shortNames, categories, versions, columns } = definition;
@@ -31,6 +38,7 @@ export function customResourceDefinition(definition: KindDefinition): JsonObject
     kind: "CustomResourceDefinition",
     metadata: {
       name: `${plural}.${group}`,
+      labels: { ...fluxLabels },
       // Variable substitution must never touch the schema's own texts.
       annotations: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" },
     },

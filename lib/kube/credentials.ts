@@ -1,14 +1,16 @@
-import { readFile } from "node:fs/promises";
 import { messageOf } from "../core/failure.ts";
 import { orAborted } from "../core/or-aborted.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { ClientCertificate, SuppliedToken, UserConfig } from "./cluster-config.ts";
 import { execCredential } from "./exec-credential.ts";
+import { readLimitedFile } from "./read-limited-file.ts";
 
 const tokenFileMaxAgeMs = 60_000;
 /** A credential is renewed this long before its end, so that none ends on its way. */
 const renewAheadMs = 30_000;
+/** Requests carry it in a header, and no server takes headers of that length. */
+const maxTokenBytes = 64 * 1024;
 const supplyLimitMs = 10_000;
 
 /** What one request carries to prove who sends it. */
@@ -104,7 +106,7 @@ async function supplied(name: string, supply: (signal: AbortSignal) => Promise<S
 
 async function readToken(path: string): Promise<string> {
   try {
-    return (await readFile(path, "utf8")).trim();
+    return (await readLimitedFile(path, maxTokenBytes)).trim();
   } catch (error) {
     const message = `token file ${path} cannot be read: ${messageOf(error)}`;
     throw new ApiError({ code: 0, reason: "Unauthorized", message }, { cause: error });

@@ -1,7 +1,7 @@
-import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { messageOf } from "../core/failure.ts";
 import { isJsonObject } from "../core/json.ts";
+import { readLimitedFile } from "./read-limited-file.ts";
 
 const maxBytes = 4 * 1024 * 1024;
 
@@ -70,9 +70,7 @@ async function parseYaml(text: string): Promise<unknown> {
 
 async function readText(path: string): Promise<string | undefined> {
   try {
-    const { size } = await stat(path);
-    if (size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
-    return await readFile(path, "utf8");
+    return await readLimitedFile(path, maxBytes);
   } catch (error) {
     if (isJsonObject(error) && error["code"] === "ENOENT") return undefined;
     throw new Error(`kubeconfig ${path} cannot be read: ${messageOf(error)}`, { cause: error });
@@ -129,7 +127,7 @@ function fieldsOf(entry: Readonly<Record<string, unknown>>, file: string, at: st
       const source = path(key);
       if (source === undefined) return undefined;
       try {
-        return await readFile(source, "utf8");
+        return await readLimitedFile(source, maxBytes);
       } catch (error) {
         throw new Error(
           `kubeconfig ${file}: ${where(key)} names ${source}, which cannot be read: ${messageOf(error)}`,

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../cli/run.ts";
 import { terminal } from "../../cli/terminal.ts";
@@ -65,6 +66,9 @@ async function sh(...args: readonly string[]): Promise<Outcome> {
   return await runIn({ KUBECONFIG: sluice.kubeconfig }, ...args);
 }
 
+/** What the next command finds on its standard input. */
+let input: readonly string[] = [];
+
 async function runIn(env: Record<string, string>, ...args: readonly string[]): Promise<Outcome> {
   let out = "";
   let err = "";
@@ -79,6 +83,7 @@ async function runIn(env: Record<string, string>, ...args: readonly string[]): P
     ),
     env,
     homeDir: folder,
+    stdin: Readable.from(input.map((text) => Buffer.from(text))),
     signal,
     onSignal: () => {},
     exit: () => {
@@ -113,6 +118,17 @@ describe("the command line on a running Sluice", () => {
     const { url, repository, tag, digest } = JSON.parse(again.out);
     expect(first.err).toContain(`${repository}@${digest}`);
     expect([url, tag, again.err]).toEqual([`oci://${repository}@${digest}`, "v1", ""]);
+  });
+
+  test("pushes what comes on standard input, and nothing where that is empty", async () => {
+    const from = ["--source", "https://git.test/app", "--revision", "main", "-o", "json", "-f", "-"];
+    const pushStdin = () => sh("push", "artifact", `oci://${sluice.registry}/stdin:v1`, ...from);
+    expect(await pushStdin()).toMatchObject({ code: 1, err: expect.stringContaining("standard input is empty") });
+    input = ["kind: ", "ConfigMap\n"];
+    const first = await pushStdin();
+    expect(first).toMatchObject({ code: 0, out: expect.stringContaining("/stdin@sha256:") });
+    expect(await pushStdin()).toEqual(first);
+    input = [];
   });
 
   test("resumes a source and a Kustomization, and returns when they have run (11)", async () => {

@@ -15,6 +15,9 @@ const Entry = z.object({
 const Entries = z.record(z.string(), Entry);
 const DockerConfig = z.object({ auths: Entries });
 
+/** One Secret of Kubernetes holds no more; a file of that name may be anything. */
+const maxDockerConfigBytes = 1024 * 1024;
+
 /** The hosts that Docker Hub goes by. */
 const dockerHub = new Set(["docker.io", "index.docker.io", "registry-1.docker.io"]);
 
@@ -23,6 +26,9 @@ const dockerHub = new Set(["docker.io", "index.docker.io", "registry-1.docker.io
  * for it. Throws a `RangeError`, which quotes nothing, where it cannot be read.
  */
 export function credentialsFor(host: string, dockerConfig: string): RegistryCredentials | undefined {
+  if (Buffer.byteLength(dockerConfig) > maxDockerConfigBytes) {
+    throw new RangeError(`it has more than ${maxDockerConfigBytes} bytes, which no login needs`);
+  }
   let json: unknown;
   try {
     json = JSON.parse(dockerConfig);

@@ -4,7 +4,7 @@ import { parseIgnoreFile } from "../archive/ignore-pattern.ts";
 import { ignoreBy, mediaPatterns, vcsPatterns } from "../archive/ignore-rules.ts";
 import { packTar } from "../archive/pack-tar.ts";
 import { annotations, mediaTypes } from "./media-types.ts";
-import { readFolder } from "./read-folder.ts";
+import { readFolder, singleFile } from "./read-folder.ts";
 import type { RegistryAccess } from "./registry-access.ts";
 import type { RegistryClient } from "./registry-client.ts";
 import { parsePushUrl } from "./repository-url.ts";
@@ -14,6 +14,10 @@ export interface ArtifactToPush {
   readonly url: string;
   /** A folder, or a single file. */
   readonly path: string;
+  /** What the file holds, where `path` is only the name of one that is not on the disk. */
+  readonly content?: Uint8Array;
+  /** Packs what symbolic links point to in their place. */
+  readonly resolveSymlinks?: boolean;
   /** Where the content comes from, for example a git URL. */
   readonly source: string;
   /** By convention `<branch or tag>@sha1:<commit>`. */
@@ -49,7 +53,9 @@ export async function pushArtifact(
   const patterns =
     artifact.ignorePaths === undefined ? [...vcsPatterns, ...mediaPatterns] : lines(artifact.ignorePaths);
   const ignore = ignoreBy([...patterns, ...lines(artifact.addIgnorePaths ?? [])]);
-  const { rootMode, entries, skippedLinks } = await readFolder(artifact.path, ignore);
+  const { path, content, resolveSymlinks = false } = artifact;
+  const folder = content === undefined ? readFolder(path, { ignore, resolveSymlinks }) : singleFile(path, content);
+  const { rootMode, entries, skippedLinks } = await folder;
   const tar = Buffer.concat([...packTar(entries, rootMode)]);
   const layer = await gzip([tar]);
   const created = `${(artifact.createdAt ?? new Date(0)).toISOString().slice(0, 19)}Z`;

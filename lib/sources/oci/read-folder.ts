@@ -1,10 +1,14 @@
-import { lstat, readdir, readFile, stat } from "node:fs/promises";
+import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { messageOf } from "../../core/failure.ts";
 import type { Ignore } from "../archive/ignore-rules.ts";
 import type { TreeEntry } from "../archive/tree.ts";
 
 const permissionBits = 0o777;
+const modeOfStream = 0o644;
 const rootOfSingleFile = 0o755;
+/** As many as an artifact may have: links between folders can make many of few. */
+const maxEntries = 50_000;
 
 /** A folder as it is packed for a push: permissions kept, symbolic links and everything that is no file left out. */
 export interface Folder {
@@ -14,29 +18,54 @@ export interface Folder {
   readonly skippedLinks: readonly string[];
 }
 
+export interface ReadFolderOptions {
+  readonly ignore: Ignore;
+  /** Packs what symbolic links point to in their place, from wherever it is. Only a link back up its own path is left out. */
+  readonly resolveSymlinks: boolean;
+}
+
 /** Reads a folder, or a single file as a folder of one. What is ignored is left out. */
-export async function readFolder(path: string, ignore: Ignore): Promise<Folder> {
+export async function readFolder(path: string, { ignore, resolveSymlinks }: ReadFolderOptions): Promise<Folder> {
   const root = await stat(path);
-  if (!root.isDirectory()) {
-    const entry = { type: "file", path: basename(path), mode: root.mode & permissionBits } as const;
-    return { rootMode: rootOfSingleFile, entries: [{ ...entry, bytes: await readFile(path) }], skippedLinks: [] };
-  }
+  if (!root.isDirectory()) return singleFile(basename(path), await readFile(path), root.mode & permissionBits);
   const entries: TreeEntry[] = [];
   const skippedLinks: string[] = [];
-  const walk = async (folder: string): Promise<void> => {
+  const add = (entry: TreeEntry): void => {
+    if (entries.push(entry) > maxEntries) throw new RangeError(`${path} has more than ${maxEntries} files and folders`);
+  };
+  const walk = async (folder: string, parents: readonly string[]): Promise<void> => {
+    const within = resolveSymlinks ? [...parents, await realpath(join(path, folder))] : parents;
     for (const name of await readdir(join(path, folder))) {
       const inside = folder === "" ? name : `${folder}/${name}`;
       const found = await lstat(join(path, inside));
-      const mode = found.mode & permissionBits;
-      if (found.isSymbolicLink()) skippedLinks.push(inside);
-      else if (found.isDirectory()) {
-        if (!ignore(inside, true)) entries.push({ type: "directory", path: inside, mode });
-        await walk(inside);
-      } else if (found.isFile() && !ignore(inside, false)) {
-        entries.push({ type: "file", path: inside, mode, bytes: await readFile(join(path, inside)) });
+      if (found.isSymbolicLink() && !(resolveSymlinks && (await leadsOn(join(path, inside), within)))) {
+        skippedLinks.push(inside);
+        continue;
+      }
+      const target = found.isSymbolicLink() ? await stat(join(path, inside)) : found;
+      const mode = target.mode & permissionBits;
+      if (target.isDirectory()) {
+        if (!ignore(inside, true)) add({ type: "directory", path: inside, mode });
+        await walk(inside, within);
+      } else if (target.isFile() && !ignore(inside, false)) {
+        add({ type: "file", path: inside, mode, bytes: await readFile(join(path, inside)) });
       }
     }
   };
-  await walk("");
+  await walk("", []);
   return { rootMode: root.mode & permissionBits, entries, skippedLinks };
+}
+
+/** A folder of one file. */
+export function singleFile(name: string, bytes: Uint8Array, mode = modeOfStream): Folder {
+  return { rootMode: rootOfSingleFile, entries: [{ type: "file", path: name, mode, bytes }], skippedLinks: [] };
+}
+
+/** Whether a link leads to something new; throws where it leads nowhere. */
+async function leadsOn(link: string, within: readonly string[]): Promise<boolean> {
+  try {
+    return !within.includes(await realpath(link));
+  } catch (error) {
+    throw new Error(`the symbolic link ${link} cannot be followed: ${messageOf(error)}`, { cause: error });
+  }
 }

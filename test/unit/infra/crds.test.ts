@@ -41,7 +41,14 @@ describe("the custom resource definitions", () => {
   ])("of $kind is shown and named as Flux has it, in every version", (expected) => {
     const definition = definitionOf(expected.kind);
     expect(definition).toMatchObject({
-      metadata: { annotations: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" } },
+      metadata: {
+        annotations: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" },
+        labels: {
+          "app.kubernetes.io/instance": "flux-system",
+          "app.kubernetes.io/part-of": "flux",
+          "app.kubernetes.io/version": expect.stringMatching(/^v2\.9\.\d+$/),
+        },
+      },
       spec: {
         scope: "Namespaced",
         names: { shortNames: expected.shortNames, categories: expected.categories },

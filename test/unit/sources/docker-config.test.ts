@@ -32,6 +32,7 @@ describe("the credentials of a pull secret", () => {
 
   test.each([
     { what: "what is no JSON", config: "hunter2 is no JSON", message: "it is no JSON" },
+    { what: "what is very long", config: "hunter2".repeat(200_000), message: "it has more than 1048576 bytes" },
     { what: "a list", config: ["hunter2"], message: "it has no entries for registries" },
     { what: "an auth without a colon", config: { auths: { r: { auth: "aHVudGVyMg==" } } }, message: "user:password" },
   ])("are refused for $what, and nothing of it is quoted", ({ config, message }) => {

@@ -131,6 +131,34 @@ describe("a push", () => {
     expect((await layer()).map((line) => line.replace(/^\d+ /, ""))).toEqual([".", "a.yaml"]);
   });
 
+  test("takes what is not on the disk as a file of the name that it is given", async () => {
+    const kind = { content: Buffer.from("kind: ConfigMap\n") };
+    const { digest } = await push("stdin.yaml", kind);
+    expect(await layer()).toEqual(["755 .", "644 stdin.yaml"]);
+    expect((await push("stdin.yaml", kind)).digest).toBe(digest);
+  });
+
+  test("packs what links point to where that is asked for, each time anew, and never in a circle", async () => {
+    const path = await content("in");
+    await mkdir(join(folder, "elsewhere"));
+    await writeFile(join(folder, "elsewhere", "b.yaml"), "b: 1\n");
+    await chmod(join(folder, "elsewhere", "b.yaml"), 0o600);
+    for (const name of ["one", "two"]) await symlink("../elsewhere", join(path, name));
+    await symlink("../elsewhere/b.yaml", join(path, "b.yaml"));
+    await symlink("../in", join(folder, "elsewhere", "back"));
+    const { skippedLinks } = await push(path, { resolveSymlinks: true });
+    expect(skippedLinks.toSorted()).toEqual(["one/back", "two/back"]);
+    expect((await layer()).map((line) => line.replace(/^\d+ /, ""))).toEqual([
+      ".",
+      ...["a.yaml", "b.yaml", "one", "one/b.yaml", "sub", "sub/run.sh", "two", "two/b.yaml"],
+    ]);
+    expect(await layer()).toContain("600 b.yaml");
+    await symlink("nowhere", join(path, "broken"));
+    await expect(push(path, { resolveSymlinks: true })).rejects.toThrow(
+      /the symbolic link .*broken cannot be followed/,
+    );
+  });
+
   test("annotations that are asked for win", async () => {
     await push(await content("in"), { annotations: { "org.opencontainers.image.source": "mine", team: "a" } });
     expect(JSON.parse(manifests[0] ?? "")).toMatchObject({
