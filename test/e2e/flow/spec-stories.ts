@@ -8,6 +8,18 @@ const kustomize = `${kustomizeGroup}/v1`;
 /** What single fields of a Kustomization ask for, and what its status says meanwhile. */
 export function specStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the spec of a Kustomization on ${name}`, () => {
+    test("its finalizer is written before anything else (6)", async () => {
+      const world = await newWorld();
+      await world.kustomization("app");
+      world.fault = (call) => {
+        if (call === "edges.listen") throw new Error("killed");
+      };
+      await expect(world.run("app")).rejects.toThrow("killed");
+      const live = await world.get("Kustomization", "app", kustomize);
+      expect(live).toMatchObject({ metadata: { finalizers: ["finalizers.fluxcd.io"] } });
+      expect(live?.["status"]).toEqual({ observedGeneration: -1 });
+    });
+
     test("while it is being applied, Ready is Unknown and Reconciling tells the phase (8)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
