@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
 import { builtinSchema } from "../schema/builtin-schema.ts";
+import { goStruct } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { canonicalBase64, canonicalTime } from "./canonical-scalar.ts";
-import { nullFields, nullTimes, omitsZero } from "./go-zero-values.ts";
 import { isList } from "./json-fields.ts";
 import { pruneObject } from "./prune-object.ts";
 import { canonicalQuantity } from "./quantity.ts";
@@ -16,13 +16,12 @@ import { canonicalQuantity } from "./quantity.ts";
  */
 export function canonicalObject(object: ApiObject, gvk: Gvk, schema: TypeSchema): ApiObject {
   if (builtinSchema(gvk) === undefined) return pruneObject(object, schema);
-  const canonical = canonicalStruct(object, schema, "");
-  const nulls = nullFields(gvk.kind).filter((field) => canonical[field] === undefined);
-  return nulls.length === 0 ? canonical : { ...canonical, ...Object.fromEntries(nulls.map((field) => [field, null])) };
+  return canonicalStruct(object, schema, "");
 }
 
 function canonicalStruct(object: JsonObject, schema: TypeSchema, parent: string): JsonObject {
-  const { properties = {}, required = [] } = schema;
+  const { properties = {}, goType } = schema;
+  const struct = goStruct(goType);
   const result: Record<string, Json> = {};
   for (const [field, value] of Object.entries(object)) {
     const property = properties[field];
@@ -36,14 +35,11 @@ function canonicalStruct(object: JsonObject, schema: TypeSchema, parent: string)
       continue;
     }
     const canonical = canonicalValue(value, property, field);
-    if (canonical !== undefined && !isOmitted(field, canonical, property, required, parent)) result[field] = canonical;
+    if (canonical === undefined) continue;
+    if (struct?.fields.get(field)?.isWrittenWhenEmpty === true || !isEmpty(canonical, property))
+      result[field] = canonical;
   }
-  for (const field of required) {
-    if (properties[field]?.type === "array" && result[field] === undefined) result[field] = null;
-  }
-  for (const field of nullTimes) {
-    if (properties[field] !== undefined && result[field] === undefined) result[field] = null;
-  }
+  for (const field of struct?.nullWhenUnset ?? []) if (result[field] === undefined) result[field] = null;
   return result;
 }
 
@@ -79,18 +75,10 @@ function zeroOf(schema: TypeSchema): Json {
   return schema.type === "object" && schema.properties !== undefined ? {} : null;
 }
 
-function isOmitted(
-  field: string,
-  value: Json,
-  schema: TypeSchema,
-  required: readonly string[],
-  parent: string,
-): boolean {
-  if (isScalar(value) || typeof value === "boolean") {
-    const isAlwaysWritten = required.includes(field) || (schema.default !== undefined && value !== "");
-    return !isAlwaysWritten && omitsZero(field, value, parent);
-  }
-  if (required.includes(field)) return false;
+/** Whether Go's encoder takes the value for empty; a struct never is. */
+function isEmpty(value: Json, schema: TypeSchema): boolean {
+  if (value === "") return schema.quantity !== true;
+  if (value === 0 || value === false) return schema.intOrString !== true;
   if (isList(value)) return value.length === 0;
   const isMap = schema.properties === undefined && schema.additionalProperties !== undefined;
   return isMap && isJsonObject(value) && Object.keys(value).length === 0;

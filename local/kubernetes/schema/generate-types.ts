@@ -1,12 +1,16 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
+import { readGoTypes } from "./read-go-types.ts";
 import { readServerTypes } from "./read-server-types.ts";
 
 /**
  * Writes `types.json` from a dump of a real server's discovery and OpenAPI v3 documents, or from a running server.
  *
- *     node local/kubernetes/schema/generate-types.ts FILE | http://127.0.0.1:8001 (as `kubectl proxy` serves it)
+ *     node local/kubernetes/schema/generate-types.ts SERVER GO_MODULES GO_VERSION
+ *
+ * SERVER is a file or `http://127.0.0.1:8001`, as `kubectl proxy` serves it; GO_MODULES and GO_VERSION are where that
+ * version's declarations are: `$(go env GOMODCACHE)/k8s.io v0.35.4`.
  */
 const target = fileURLToPath(new URL("types.json", import.meta.url));
 const prefixes = ["io.k8s.api.", "io.k8s.apimachinery.pkg.", "io.k8s.apiextensions-apiserver.pkg.", "io.k8s."];
@@ -108,19 +112,28 @@ function sorted(record: Record<string, Json>): JsonObject {
 
 /** One type a line, so that a diff of two server versions reads. */
 function printed(types: JsonObject): string {
-  const sections = Object.entries(types).map(([section, value]) => {
-    if (!isJsonObject(value)) return `${JSON.stringify(section)}:${JSON.stringify(value)}`;
-    const lines = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${JSON.stringify(item)}`);
-    return `${JSON.stringify(section)}:{\n${lines.join(",\n")}\n}`;
-  });
+  const sections = Object.entries(types).map(([section, value]) =>
+    isJsonObject(value)
+      ? `${JSON.stringify(section)}:${printedLines(value)}`
+      : `${JSON.stringify(section)}:${JSON.stringify(value)}`,
+  );
   return `{${sections.join(",\n")}}\n`;
 }
 
+function printedLines(section: JsonObject): string {
+  const lines = Object.entries(section).map(([key, item]) => `${JSON.stringify(key)}:${JSON.stringify(item)}`);
+  return `{\n${lines.join(",\n")}\n}`;
+}
+
 if (import.meta.main) {
-  const [, , from] = process.argv;
-  if (from === undefined) throw new Error("usage: generate-types.ts FILE|URL");
+  const [, , from, goModules, goVersion] = process.argv;
+  if (from === undefined || goModules === undefined || goVersion === undefined) {
+    throw new Error("usage: generate-types.ts FILE|URL GO_MODULES GO_VERSION");
+  }
   const dump = from.startsWith("http")
     ? await readServerTypes(from)
     : asObject(JSON.parse(await readFile(from, "utf8")));
-  await writeFile(target, printed(compactTypes(dump)));
+  const types = compactTypes(dump);
+  const goTypes = readGoTypes(Object.keys(objectAt(types, "types")), goModules, goVersion);
+  await writeFile(target, printed({ ...types, goTypes }));
 }

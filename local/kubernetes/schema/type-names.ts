@@ -14,12 +14,15 @@ export interface TypesFile {
   /** The type's name by `GROUP/VERSION/KIND`. */
   readonly kinds: { readonly [gvk: string]: string };
   readonly types: JsonObject;
+  /** By the type's name and field, how Go declares the field; see `read-go-types.ts`. */
+  readonly goTypes: JsonObject;
 }
 
 function isTypesFile(value: unknown): value is TypesFile {
   return (
     isJsonObject(value) &&
     isJsonObject(value["types"]) &&
+    isJsonObject(value["goTypes"]) &&
     isJsonObject(value["kinds"]) &&
     isJsonObject(value["resources"])
   );
@@ -42,7 +45,7 @@ export function namedType(name: string): TypeSchema {
   if (known !== undefined) return known;
   const raw = typesFile.types[name];
   if (raw === undefined) throw new TypeError(`types.json has no type ${name}`);
-  const schema = typeOf(raw);
+  const schema = { ...typeOf(raw), goType: name };
   resolved.set(name, schema);
   return schema;
 }

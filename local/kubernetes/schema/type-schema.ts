@@ -5,6 +5,8 @@ import type { Json } from "../../../lib/core/json.ts";
  * followed. Properties of built-in types resolve when they are first read.
  */
 export interface TypeSchema {
+  /** Of a built-in struct, its name among the types: `core.v1.PodSpec`. */
+  readonly goType?: string;
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
   readonly properties?: { readonly [field: string]: TypeSchema };
   readonly additionalProperties?: TypeSchema;

@@ -5,7 +5,7 @@ import { canonicalObject } from "../rules/canonical-object.ts";
 import { ConversionError } from "../rules/conversion-error.ts";
 import { strictErrors } from "../rules/strict-errors.ts";
 import { badRequest } from "./errors.ts";
-import { goTypeError } from "./go-type-error.ts";
+import { goTypeError, goTypeErrorAt } from "./go-type-error.ts";
 import type { ParsedBody } from "./parse-body.ts";
 import { plainText } from "./plain-text.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
@@ -61,7 +61,7 @@ export function typeErrorOf(object: ApiObject, resource: Resource): string | und
   const metadata = schema.properties?.["metadata"];
   return metadata === undefined || object["metadata"] === undefined
     ? undefined
-    : goTypeError(object["metadata"], metadata, `${resource.kind}.metadata`);
+    : goTypeErrorAt(object["metadata"], metadata, resource.kind, "metadata");
 }
 
 /** The 400 for a body that is no JSON or YAML document; the bytes are shown in hexadecimal as the server does. */

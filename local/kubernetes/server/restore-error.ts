@@ -1,13 +1,14 @@
 import { isJsonObject, type Json } from "../../../lib/core/json.ts";
 import { goKind } from "../fields/go-print.ts";
 import { isList, shapeOf } from "../fields/type-shape.ts";
+import { goStruct } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 
 /**
  * What Go's converter from unstructured objects, through which strategic merge patches go, says of the first value
  * that has not its field's type; `undefined` if there is none.
  */
-export function restoreError(value: Json, schema: TypeSchema): string | undefined {
+export function restoreError(value: Json, schema: TypeSchema, type = "string"): string | undefined {
   if (value === null) return undefined;
   switch (shapeOf(schema, value)) {
     case "map":
@@ -15,10 +16,12 @@ export function restoreError(value: Json, schema: TypeSchema): string | undefine
     case "list": {
       if (!isList(value)) return `cannot restore slice from ${goKind(value)}`;
       const { items } = schema;
-      return items === undefined ? undefined : first(value, (item) => restoreError(item, items));
+      return items === undefined
+        ? undefined
+        : first(value, (item) => restoreError(item, items, type.replace(/^\[\]/, "")));
     }
     case "scalar":
-      return scalarError(value, schema);
+      return scalarError(value, schema, type);
   }
 }
 
@@ -27,26 +30,47 @@ export function restoredText(problem: string): string {
   return problem.startsWith("illegal base64") ? `error decoding from json: ${problem}` : problem;
 }
 
-function mapError(value: Json, { properties, additionalProperties }: TypeSchema): string | undefined {
+function mapError(value: Json, { properties, additionalProperties, goType }: TypeSchema): string | undefined {
   if (!isJsonObject(value)) {
     return properties === undefined
       ? `cannot restore map from ${goKind(value)}`
       : `cannot restore struct from: ${goKind(value)}`;
   }
-  return first(Object.entries(value), ([field, item]) => {
+  const fields = goStruct(goType)?.fields;
+  const inOrder =
+    fields === undefined ? Object.keys(value) : [...fields.keys()].filter((field) => Object.hasOwn(value, field));
+  return first(inOrder, (field) => {
     const type =
       properties !== undefined && Object.hasOwn(properties, field) ? properties[field] : additionalProperties;
-    return type === undefined ? undefined : restoreError(item, type);
+    return type === undefined ? undefined : restoreError(value[field] ?? null, type, fields?.get(field)?.type);
   });
 }
 
-function scalarError(value: Json, { type, format, intOrString, quantity }: TypeSchema): string | undefined {
-  if (intOrString === true || quantity === true || format === "byte" || format === "date-time") return undefined;
-  const cannot = (wanted: string): string => `cannot convert ${goKind(value)} to ${wanted}`;
-  if (type === "string" && typeof value !== "string") return cannot("string");
-  if (type === "boolean" && typeof value !== "boolean") return cannot("bool");
-  if (type === "integer" && typeof value !== "number") return cannot(format ?? "int64");
-  return type === "number" && typeof value !== "number" ? cannot("float64") : undefined;
+/** Go converts numbers to text of any type, in principle, so that is refused in other words than the rest. */
+function scalarError(value: Json, schema: TypeSchema, goType: string): string | undefined {
+  const { type, format, intOrString, quantity } = schema;
+  if (intOrString === true || quantity === true || format === "date-time") return undefined;
+  if (format === "byte") return typeof value === "string" ? undefined : `cannot restore slice from ${goKind(value)}`;
+  switch (type) {
+    case "string": {
+      if (typeof value === "string") return undefined;
+      return Number.isInteger(value) ? `cannot convert int64 to ${goType}` : "unrecognized type: string";
+    }
+    case "boolean":
+      return typeof value === "boolean" ? undefined : "unrecognized type: bool";
+    case "integer": {
+      if (Number.isInteger(value)) return undefined;
+      const wanted = format ?? "int64";
+      return typeof value === "number" ? `cannot convert float64 to ${wanted}` : `unrecognized type: ${wanted}`;
+    }
+    case "number":
+      return typeof value === "number" ? undefined : "unrecognized type: float64";
+    case "object":
+    case "array":
+    case undefined:
+      break;
+  }
+  return undefined;
 }
 
 function first<Item>(items: readonly Item[], errorOf: (item: Item) => string | undefined): string | undefined {
