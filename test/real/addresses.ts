@@ -12,6 +12,8 @@ export const Addresses = z.object({
   s3: z.string().optional(),
   /** moto: EventBridge, KMS, STS, Secrets Manager, EKS, ECR and CloudFormation. */
   aws: z.string().optional(),
+  /** The folder of `aws-lambda-ric`, which is no server. */
+  lambdaRic: z.string().optional(),
   /** What S3 checks; the other parts take any account whose id holds only letters and digits. */
   accessKeyId: z.string().optional(),
   secretAccessKey: z.string().optional(),

@@ -1,5 +1,5 @@
 import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import type { PartName } from "./part.ts";
 import { PartFailure } from "./part-failure.ts";
 
@@ -9,6 +9,11 @@ const tools: Readonly<Record<string, { readonly folders: readonly string[]; read
   java: { folders: [], mend: "Install a JDK, 17 or newer (Debian: openjdk-17-jdk-headless)" },
   javac: { folders: [], mend: "Install a JDK, 17 or newer; a JRE is not enough (Debian: openjdk-17-jdk-headless)" },
   mvn: { folders: [], mend: "Install Maven (Debian: maven)" },
+  cmake: { folders: [], mend: "Install CMake (Debian: cmake)" },
+  "g++": { folders: [], mend: "Install a C++ compiler (Debian: g++)" },
+  make: { folders: [], mend: "Install make (Debian: make)" },
+  npm: { folders: [dirname(process.execPath)], mend: "Install npm (Debian: npm)" },
+  xz: { folders: [], mend: "Install xz (Debian: xz-utils)" },
   python3: { folders: [], mend: "Install Python 3.10 or newer with venv (Debian: python3-venv)" },
 };
 

@@ -35,6 +35,13 @@ describe("the versions of the real parts", () => {
     );
   });
 
+  test("of Lambda's runtime are what its lock file holds", async () => {
+    const lock: unknown = JSON.parse(await read("npm/aws-lambda-ric/package-lock.json"));
+    const version = versions["aws-lambda-ric"];
+    const installed = { version, integrity: expect.stringMatching(/^sha512-/) };
+    expect(lock).toMatchObject({ packages: { "node_modules/aws-lambda-ric": installed } });
+  });
+
   test("of moto are what the requirements pin", async () => {
     expect(await read("python/requirements.txt")).toContain(`\nmoto==${versions.moto} `);
   });

@@ -1,6 +1,6 @@
 /**
  * What the real parts are made of, exactly. The lock files beside the part (`go/<name>/go.sum`, `maven/<name>.sha256`,
- * `python/requirements.txt`) hold the checksums; a test compares them with this list.
+ * `python/requirements.txt`, `npm/<name>/package-lock.json`) hold the checksums; a test compares them with this list.
  */
 export const versions = {
   kubernetes: "1.35.4",
@@ -11,6 +11,7 @@ export const versions = {
   dynamodb: "2.6.1",
   sqs: "1.7.1",
   moto: "5.2.5",
+  "aws-lambda-ric": "4.0.2",
 } as const;
 
 export type Program = keyof typeof versions;

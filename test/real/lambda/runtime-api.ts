@@ -47,6 +47,9 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
     const invocation = idle === undefined ? undefined : queued.shift();
     if (idle === undefined || invocation === undefined) return;
     running.set(invocation.id, invocation);
+    // Also what our own loop does not read: Lambda's runtime crashes without the type.
+    idle.setHeader("Content-Type", "application/json");
+    idle.setHeader("Lambda-Runtime-Trace-Id", "Root=1-00000000-000000000000000000000000;Sampled=0");
     idle.setHeader("Lambda-Runtime-Aws-Request-Id", invocation.id);
     idle.setHeader("Lambda-Runtime-Deadline-Ms", `${invocation.deadlineMs}`);
     idle.setHeader("Lambda-Runtime-Invoked-Function-Arn", functionArn);

@@ -10,8 +10,10 @@ const nodeFlags = ["--enable-source-maps"];
 
 export interface FunctionSpec {
   readonly name: string;
-  /** Made by `bundleFunction`. */
+  /** Made by `bundleFunction`, or a bundle with `addRuntime`. */
   readonly folder: string;
+  /** File and export: `index.handler`. Without one `handler.handler`, as `bundleFunction` makes it. */
+  readonly handler?: string;
   /** Of the function, nothing else of ours gets through. */
   readonly env: Readonly<Record<string, string>>;
   readonly memoryMegabytes: number;
@@ -34,12 +36,12 @@ export interface LambdaFunction {
 
 /** One environment of a function, as Lambda keeps it: a process of its own that asks the runtime API for its events. */
 export async function startFunction(spec: FunctionSpec): Promise<LambdaFunction> {
-  const { name, folder, env, memoryMegabytes, timeoutMs, region, sandbox } = spec;
+  const { name, folder, handler = "handler.handler", env, memoryMegabytes, timeoutMs, region, sandbox } = spec;
   const api = await startRuntimeApi(`arn:aws:lambda:${region}:000000000000:function:${name}`);
   const confined = confine(folder, nodeFlags, sandbox);
   const lambda = {
     AWS_LAMBDA_RUNTIME_API: api.address,
-    _HANDLER: "handler.handler",
+    _HANDLER: handler,
     LAMBDA_TASK_ROOT: confined.taskRoot,
     AWS_REGION: region,
     AWS_LAMBDA_FUNCTION_NAME: name,

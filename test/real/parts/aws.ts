@@ -3,12 +3,16 @@ import { ask } from "../ask.ts";
 import { here } from "../folders.ts";
 import type { Part } from "../part.ts";
 import { account } from "./account.ts";
+import { lambdaRic } from "./lambda-ric.ts";
 
 const requirements = "python/requirements.txt";
 /** Answers without an account, unlike the services. */
 const healthPath = "/moto-api/data.json";
 
-/** moto for the services that have no server of their own: EventBridge, KMS, STS, Secrets Manager, EKS, ECR, CloudFormation. */
+/**
+ * moto for the services that have no server of their own: EventBridge, KMS, STS, Secrets Manager, EKS, ECR, CloudFormation. And
+ * the runtime of Lambda, of which there is no server.
+ */
 export const aws: Part = {
   name: "aws",
   installations: [
@@ -33,6 +37,7 @@ export const aws: Part = {
         await run(join(folder, "bin/python3"), pip, { cwd: folder });
       },
     },
+    lambdaRic,
   ],
   async start({ installed, ports, spawn, until }) {
     const [port] = await ports(1);
@@ -46,7 +51,7 @@ export const aws: Part = {
     });
     const address = `http://127.0.0.1:${port}`;
     await until("answer", async () => (await ask(address + healthPath))?.status === 200);
-    return { aws: address, ...account };
+    return { aws: address, lambdaRic: installed("aws-lambda-ric"), ...account };
   },
   answers: async ({ aws: address }) => address !== undefined && (await ask(address + healthPath))?.status === 200,
 };

@@ -1,0 +1,37 @@
+import { existsSync } from "node:fs";
+import { cp, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { here } from "../folders.ts";
+import type { Installation } from "../part.ts";
+
+const source = "npm/aws-lambda-ric";
+/** What it is built with, besides Python: asked first, so that what is missing is named and not a failed build. */
+const tools = ["cmake", "make", "g++", "xz"];
+const kept = [
+  "node_modules/@aws/lambda-invoke-store",
+  "node_modules/aws-lambda-ric/index.mjs",
+  "node_modules/aws-lambda-ric/package.json",
+  "node_modules/aws-lambda-ric/rapid-client.node",
+];
+
+/** Lambda's own runtime for Node: it compiles curl and its client, hence no dependency of ours. */
+export const lambdaRic: Installation = {
+  program: "aws-lambda-ric",
+  locks: ["package.json", "package-lock.json"].map((name) => join(source, name)),
+  needsMegabytes: 200,
+  async install(folder, { run }) {
+    for (const tool of tools) await run(tool, ["--version"], { cwd: folder });
+    const build = join(folder, "build");
+    await cp(join(here, source), build, { recursive: true });
+    const headers = [dirname(dirname(process.execPath)), "/usr", "/usr/local"].find(hasHeaders);
+    // Without any node-gyp fetches them from nodejs.org. Any version does: the client speaks to Node's stable interface.
+    const env = headers === undefined ? {} : { npm_config_nodedir: headers };
+    await run("npm", ["ci", "--no-audit", "--no-fund", "--foreground-scripts"], { cwd: build, env });
+    for (const path of kept) await cp(join(build, path), join(folder, path), { recursive: true });
+    await rm(build, { recursive: true });
+  },
+};
+
+function hasHeaders(prefix: string): boolean {
+  return ["node_api.h", "common.gypi"].every((name) => existsSync(join(prefix, "include/node", name)));
+}
