@@ -1,4 +1,9 @@
-/** One figure: what was measured, of how many runs, and the most it may be. */
+/** What the project promises, and of which statistic. */
+export type Limit =
+  | { readonly of: "median" | "p95" | "max"; readonly atMost: number }
+  | { readonly of: "min" | "median"; readonly atLeast: number };
+
+/** One figure: what was measured, of how many runs, and what it may be. */
 export interface Figure {
   readonly figure: string;
   readonly unit: "ms" | "MB" | "percent of a core" | "requests" | "objects a second" | "read units" | "write units";
@@ -7,8 +12,7 @@ export interface Figure {
   readonly median: number;
   readonly p95: number;
   readonly max: number;
-  /** What the project promises, and of which statistic. */
-  readonly limit?: { readonly of: "median" | "p95" | "max"; readonly atMost: number };
+  readonly limit?: Limit;
 }
 
 export function figure(
@@ -30,6 +34,12 @@ export function figure(
     max: at(1),
     ...(limit === undefined ? {} : { limit }),
   };
+}
+
+/** Also where nothing was measured. */
+export function isOver({ limit, ...found }: Figure): boolean {
+  if (limit === undefined) return false;
+  return "atMost" in limit ? !(found[limit.of] <= limit.atMost) : !(found[limit.of] >= limit.atLeast);
 }
 
 function round(value: number): number {

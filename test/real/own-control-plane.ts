@@ -11,6 +11,11 @@ const Printed = z.object({ kubeconfig: z.string(), adminKubeconfig: z.string(), 
 /** Where a control plane that nobody else uses answers. */
 export interface OwnControlPlane extends z.infer<typeof Printed>, AsyncDisposable {}
 
+/** Whether the programs are there: whoever names the shared control plane has installed them. */
+export function mayHaveOwnControlPlane(): boolean {
+  return (process.env["SLUICE_REAL_KUBECONFIG"] ?? "") !== "";
+}
+
 /**
  * Another control plane, of the programs that are installed, for what takes in a whole cluster or counts its requests: `sluice
  * local` reconciles every Kustomization that it finds, those of other tests too. It keeps an audit log.

@@ -2,20 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { customResourceDefinition } from "../../../infra/custom-resource-definition.ts";
 import { kinds } from "../../../infra/kinds.ts";
-import { type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { killedInApply } from "../local/killed-in-apply.ts";
 import { configMap, type LocalWorld, localWorld } from "../local/local-world.ts";
 import { playDemo } from "./play-demo.ts";
 import { whatIsThere } from "./what-is-there.ts";
 
 const { signal } = new AbortController();
-const isUp = (process.env["SLUICE_REAL_KUBECONFIG"] ?? "") !== "";
 const patient = { timeout: 60_000, interval: 200 };
 const OfDefinition = z.object({ message: z.string(), name: z.string() });
 const definition = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", namespace: "" };
 const names = kinds.map(({ plural, group }) => `${plural}.${group}`);
 
-describe.skipIf(!isUp)("sluice local on a real control plane (set SLUICE_REAL_KUBECONFIG)", () => {
+describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane (set SLUICE_REAL_KUBECONFIG)", () => {
   let plane: OwnControlPlane;
   let world: LocalWorld;
   beforeAll(async () => {

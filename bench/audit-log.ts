@@ -1,0 +1,46 @@
+import { open, stat } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { z } from "zod";
+
+/** One line of the API server's audit log: https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/ */
+const Entry = z.object({
+  stage: z.string(),
+  verb: z.string(),
+  requestURI: z.string(),
+  user: z.object({ username: z.string() }),
+  objectRef: z.object({ resource: z.string() }).optional(),
+});
+type Entry = z.infer<typeof Entry>;
+
+/** How many requests of each verb, dry runs and discovery apart. */
+export type Requests = Readonly<Record<string, number>>;
+
+export interface AuditLog {
+  /** Where the log ends now; the server writes a request down before it answers it. */
+  readonly end: () => Promise<number>;
+  /** What this user has asked for from there on; watches, which last, are left out, and what one of these field managers wrote. */
+  readonly since: (start: number, user: string, notBy: readonly string[]) => Promise<Requests>;
+}
+
+export function auditLog(file: string): AuditLog {
+  return {
+    end: async () => (await stat(file)).size,
+    since: async (start, user, notBy) => {
+      await using log = await open(file);
+      const lines = (await text(log.createReadStream({ start, autoClose: false }))).split("\n").filter(Boolean);
+      const isWanted = ({ stage, verb, requestURI, user: { username } }: Entry): boolean =>
+        username === user &&
+        stage === "ResponseComplete" &&
+        verb !== "watch" &&
+        !notBy.includes(new URL(requestURI, "https://server").searchParams.get("fieldManager") ?? "");
+      const entries = lines.map((line) => Entry.parse(JSON.parse(line))).filter(isWanted);
+      const groups = Object.entries(Object.groupBy(entries, nameOf));
+      return Object.fromEntries(groups.map(([name, found = []]) => [name, found.length]));
+    },
+  };
+}
+
+function nameOf({ verb, requestURI, objectRef }: Entry): string {
+  if (objectRef === undefined) return "discovery";
+  return requestURI.includes("dryRun=All") ? `${verb}, dry run` : verb;
+}
