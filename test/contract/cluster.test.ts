@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe } from "vitest";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { type ApiDeps, apiClient } from "../../lib/kube/api-client.ts";
+import type { ClusterConfig } from "../../lib/kube/cluster-config.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
@@ -12,12 +13,16 @@ import { clusterContract } from "./cluster/cluster-contract.ts";
 import type { ClusterUnderTest } from "./cluster/cluster-under-test.ts";
 
 async function connectBy(file: string): Promise<ClusterUnderTest> {
-  const config = await readKubeconfig({ file, env: process.env, homeDir: homedir() });
+  return connectTo(await readKubeconfig({ file, env: process.env, homeDir: homedir() }));
+}
+
+function connectTo(config: ClusterConfig): ClusterUnderTest {
   const deps: ApiDeps = { clock: systemClock, env: process.env };
   const [cluster, api] = [connect(config, deps), apiClient(config, deps)];
   return {
     cluster,
     api,
+    connectAs: (user, groups) => connectTo({ ...config, user: { ...config.user, impersonate: { user, groups } } }),
     async close() {
       cluster.close();
       api.close();

@@ -2,6 +2,7 @@ import { describe } from "vitest";
 import { applyContract } from "./apply.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { createContract } from "./create.ts";
+import { customResourcesContract } from "./custom-resources.ts";
 import { deletionContract } from "./deletion.ts";
 import { discoveryContract } from "./discovery.ts";
 import { dryRunContract } from "./dry-run.ts";
@@ -14,6 +15,7 @@ import { patchesContract } from "./patches.ts";
 import { refusalsContract } from "./refusals.ts";
 import { sluiceKindsContract } from "./sluice-kinds.ts";
 import { subresourcesContract } from "./subresources.ts";
+import { tablesContract } from "./tables.ts";
 import { transportContract } from "./transport.ts";
 import { valuesContract } from "./values.ts";
 import { watchesContract } from "./watches.ts";
@@ -27,10 +29,12 @@ const concerns = [
   dryRunContract,
   refusalsContract,
   subresourcesContract,
+  customResourcesContract,
   createContract,
   patchesContract,
   getContract,
   listsContract,
+  tablesContract,
   watchesContract,
   deletionContract,
   discoveryContract,

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import { type LiveObject, refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
 import { workspace } from "./workspace.ts";
@@ -7,7 +9,7 @@ import { workspace } from "./workspace.ts";
 export function deletionContract(start: StartCluster): void {
   describe("delete", () => {
     const space = workspace(start);
-    const { apply, create, get, remove, configMap, configMapRef, signal } = space;
+    const { apply, create, get, remove, configMap, deployment, configMapRef, signal } = space;
 
     test("removes the object, and the second time finds it gone", async () => {
       await create(configMap());
@@ -75,5 +77,108 @@ export function deletionContract(start: StartCluster): void {
       );
       expect(error.reason).toBe("NoMatch");
     });
+
+    const dependent = (name: string, { metadata: { name: owner, uid } }: LiveObject, reference = {}) =>
+      configMap(
+        name,
+        {},
+        {
+          ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: owner, uid, ...reference }],
+        },
+      );
+    const isGone = (name: string) => get(configMapRef(name)).then((live) => live === undefined);
+
+    test("in the background takes what it owns with it, afterwards", async () => {
+      await create(dependent("b", await create(configMap())));
+      expect(await remove(configMapRef())).toBe("deleted");
+      await expect.poll(() => isGone("b"), { timeout: 20_000 }).toBe(true);
+    });
+
+    test("in the foreground waits for what blocks it", async () => {
+      const owner = await create(configMap());
+      const held = dependent("b", owner, { blockOwnerDeletion: true });
+      await create({ ...held, metadata: { ...held.metadata, finalizers: ["example.test/held"] } });
+      expect(await remove(configMapRef(), { propagation: "Foreground" })).toBe("deleting");
+      await expect
+        .poll(() => get(configMapRef("b")).then((live) => live?.metadata.deletionTimestamp), { timeout: 20_000 })
+        .toBeDefined();
+      expect((await get(configMapRef()))?.metadata.finalizers).toEqual(["foregroundDeletion"]);
+      await release("b");
+      await expect.poll(() => isGone("a"), { timeout: 20_000 }).toBe(true);
+      expect(await isGone("b")).toBe(true);
+    });
+
+    test("that orphans leaves what it owned, without the reference", async () => {
+      await create(dependent("b", await create(configMap())));
+      await remove(configMapRef(), { propagation: "Orphan" });
+      await expect.poll(() => isGone("a"), { timeout: 20_000 }).toBe(true);
+      expect((await get(configMapRef("b")))?.metadata.ownerReferences).toBeUndefined();
+    });
+
+    test("of one of two owners leaves what both own", async () => {
+      const [first, second] = [await create(configMap()), await create(configMap("other"))];
+      const ofFirst = dependent("b", first).metadata.ownerReferences ?? [];
+      const ofSecond = dependent("b", second).metadata.ownerReferences ?? [];
+      await create(configMap("b", {}, { ownerReferences: [...ofFirst, ...ofSecond] }));
+      await remove(configMapRef());
+      await expect
+        .poll(() => get(configMapRef("b")).then((live) => live?.metadata.ownerReferences), { timeout: 20_000 })
+        .toEqual(ofSecond);
+    });
+
+    test("of an object that waits for its finalizer can be followed by changes, but by no new finalizer", async () => {
+      await create(configMap("a", {}, { finalizers: ["example.test/held"] }));
+      await remove(configMapRef());
+      const patch = (body: JsonObject) =>
+        space.cluster.patch(configMapRef(), { type: "merge", body }, { manager: "beta" }, signal);
+      expect((await patch({ data: { k: "v" } }))["data"]).toEqual({ k: "v" });
+      const error = await faultOf(patch({ metadata: { finalizers: ["example.test/held", "example.test/more"] } }));
+      expect(error).toMatchObject({ code: 422, reason: "Invalid" });
+      expect(error.causes[0]).toMatchObject({ field: "metadata.finalizers", reason: "FieldValueForbidden" });
+      await release("a");
+      expect(await isGone("a")).toBe(true);
+    });
+
+    test("gives the name back: what is created then is another object", async () => {
+      const first = await create(configMap());
+      await remove(configMapRef());
+      const second = await create(configMap());
+      expect(second.metadata.uid).not.toBe(first.metadata.uid);
+      expect(await faultOf(remove(configMapRef(), { uid: first.metadata.uid }))).toMatchObject({ code: 409 });
+    });
+
+    test("of a namespace refuses new objects in it, while changes and deletions in it go on", async () => {
+      const name = `${space.namespace}-x`;
+      const ref = { group: "", version: "v1", kind: "Namespace", namespace: "", name };
+      await create({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+      const inside = (of: string, metadata = {}) => configMap(of, { k: "v" }, { namespace: name, ...metadata });
+      await create(inside("a", { finalizers: ["example.test/held"] }));
+      await remove(ref);
+      const error = await faultOf(apply(inside("b")));
+      expect(error).toMatchObject({ code: 403, reason: "Forbidden" });
+      expect(error.message).toContain("because it is being terminated");
+      expect(error.causes).toMatchObject([{ reason: "NamespaceTerminating", field: "metadata.namespace" }]);
+      const held = { ...configMapRef(), namespace: name };
+      const patch = (body: JsonObject) => space.cluster.patch(held, { type: "merge", body }, { manager: "b" }, signal);
+      expect((await patch({ data: { k: "w" } }))["data"]).toEqual({ k: "w" });
+      expect(await remove(held)).toBe("deleting");
+      await patch({ metadata: { finalizers: null } });
+      expect(await get(held)).toBeUndefined();
+    });
+
+    test("of a Deployment takes its Pods and ReplicaSets with it", { timeout: 80_000 }, async () => {
+      await apply(deployment("example.test/app:1", { replicas: 1 }));
+      const owned = (group: string, kind: string) =>
+        space.cluster.list({ group, version: "v1", kind, namespace: space.namespace }, signal);
+      await expect.poll(() => owned("", "Pod"), { timeout: 20_000 }).toHaveLength(1);
+      await remove(refOf(deployment()));
+      await expect.poll(() => owned("apps", "ReplicaSet"), { timeout: 20_000 }).toEqual([]);
+      await expect.poll(() => owned("", "Pod"), { timeout: 40_000 }).toEqual([]);
+    });
+
+    const release = async (name: string) => {
+      const body = { metadata: { finalizers: null } };
+      await space.cluster.patch(configMapRef(name), { type: "merge", body }, { manager: "beta" }, signal);
+    };
   });
 }

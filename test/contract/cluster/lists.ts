@@ -8,7 +8,7 @@ import { workspace } from "./workspace.ts";
 export function listsContract(start: StartCluster): void {
   describe("lists", () => {
     const space = workspace(start);
-    const { apply, create, configMap, configMaps, signal } = space;
+    const { apply, create, configMap, configMapRef, configMaps, signal } = space;
 
     test("hold whole objects with kind and version, by name", async () => {
       for (const name of ["b", "a"]) await create(configMap(name));
@@ -80,7 +80,103 @@ export function listsContract(start: StartCluster): void {
       expect(whole.map(({ metadata }) => metadata.name)).toEqual(names);
       expect(partial.map(({ metadata }) => metadata.name)).toEqual(names);
     });
+
+    test.each([
+      ["app=x", ["a", "b"]],
+      ["app!=x", ["c", "d"]],
+      ["app in (x, y), tier", ["b", "c"]],
+      ["app notin (x)", ["c", "d"]],
+      ["!app", ["d"]],
+      ["tier=, app", ["c"]],
+    ])("of the labels %s hold what matches", async (selector, names) => {
+      const labelled = { a: { app: "x" }, b: { app: "x", tier: "1" }, c: { app: "y", tier: "" }, d: {} };
+      for (const [name, labels] of Object.entries(labelled)) await create(configMap(name, {}, { labels }));
+      const found = await space.cluster.list({ ...configMaps(), labelSelector: selector }, signal);
+      expect(found.filter(isOurs).map(({ metadata }) => metadata.name)).toEqual(names);
+    });
+
+    test("of fields that a kind cannot be selected by are refused", async () => {
+      const error = await faultOf(space.cluster.list({ ...configMaps(), fieldSelector: "data.k=v" }, signal));
+      expect(error).toMatchObject({ code: 400, reason: "BadRequest" });
+      expect(error.message).toContain('"data.k" is not a known field selector');
+    });
+
+    test("of Events can be selected by the object they are about", async () => {
+      const event = (name: string, about: string) => ({
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { name, namespace: space.namespace },
+        involvedObject: { apiVersion: "v1", kind: "ConfigMap", namespace: space.namespace, name: about },
+        reason: "Contract",
+        type: "Normal",
+      });
+      await create(event("one", "a"));
+      await create(event("two", "b"));
+      const query = { group: "", version: "v1", kind: "Event", namespace: space.namespace };
+      const found = await space.cluster.list({ ...query, fieldSelector: "involvedObject.name=b" }, signal);
+      expect(found.map(({ metadata }) => metadata.name)).toEqual(["two"]);
+    });
+
+    test("of metadata can be selected too", async () => {
+      await create(configMap("a", {}, { labels: { app: "x" } }));
+      await create(configMap("b"));
+      const byLabel = await space.cluster.listMetadata({ ...configMaps(), labelSelector: "app=x" }, signal);
+      const byField = await space.cluster.listMetadata({ ...configMaps(), fieldSelector: "metadata.name=b" }, signal);
+      expect([...byLabel, ...byField].map(({ metadata }) => metadata.name)).toEqual(["a", "b"]);
+    });
+
+    const page = async (query: Readonly<Record<string, string>>) => {
+      const path = `/api/v1/namespaces/${space.namespace}/configmaps`;
+      const answer = await space.api.send({ verb: "list", method: "GET", path, query, repeatable: true }, signal);
+      const list: PageOfList = JSON.parse(answer.text);
+      return { status: answer.status, list };
+    };
+
+    test("in pages show the state of the first page", async () => {
+      for (const name of ["a", "b", "c"]) await create(configMap(name, {}, { labels: { paged: "yes" } }));
+      const first = await page({ limit: "2", labelSelector: "paged=yes" });
+      await create(configMap("bb", {}, { labels: { paged: "yes" } }));
+      await space.remove(configMapRef("c"));
+      const token = first.list.metadata.continue ?? "";
+      const second = await page({ limit: "2", labelSelector: "paged=yes", continue: token });
+      const names = [first, second].flatMap(({ list }) => list.items.map(({ metadata }) => metadata.name));
+      expect(names).toEqual(["a", "b", "c"]);
+      expect(second.list.metadata.continue).toBeUndefined();
+      expect(second.list.metadata.resourceVersion).toBe(first.list.metadata.resourceVersion);
+    });
+
+    test("say how many are left only where nothing selects", async () => {
+      for (const name of ["a", "b", "c"]) await create(configMap(name, {}, { labels: { paged: "yes" } }));
+      const selected = await page({ limit: "1", labelSelector: "paged=yes" });
+      expect(selected.list.metadata.remainingItemCount).toBeUndefined();
+      const whole = await page({ limit: "1" });
+      expect(whole.list.metadata.remainingItemCount).toBeGreaterThanOrEqual(2);
+    });
+
+    test("go on by no token that the server did not give", async () => {
+      const { status } = await page({ limit: "1", continue: "nonsense" });
+      expect(status).toBe(400);
+    });
+
+    test("hold objects in the version that is asked for", async () => {
+      const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "app" }, maxReplicas: 3 };
+      const metadata = { name: "a", namespace: space.namespace };
+      await create({ apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata, spec });
+      for (const version of ["v1", "v2"]) {
+        const query = { group: "autoscaling", version, kind: "HorizontalPodAutoscaler", namespace: space.namespace };
+        expect(await space.cluster.list(query, signal)).toMatchObject([{ apiVersion: `autoscaling/${version}` }]);
+      }
+    });
   });
+}
+
+interface PageOfList {
+  readonly metadata: {
+    readonly continue?: string;
+    readonly resourceVersion: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly items: readonly { readonly metadata: { readonly name: string } }[];
 }
 
 /** Every namespace of a real cluster gets this ConfigMap from a controller. */

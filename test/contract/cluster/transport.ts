@@ -1,15 +1,79 @@
 import { describe, expect, test } from "vitest";
+import { refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
+import { faultOf } from "./fault-of.ts";
 import { workspace } from "./workspace.ts";
 
 export function transportContract(start: StartCluster): void {
   describe("a request", () => {
     const space = workspace(start);
-    const { configMapRef } = space;
+    const { apply, get, configMap, deployment, configMapRef, signal } = space;
 
     test("whose signal is aborted is not sent", async () => {
       const reason = new Error("enough");
       await expect(space.cluster.get(configMapRef(), AbortSignal.abort(reason))).rejects.toBe(reason);
+    });
+
+    test("of many at once is answered each for itself", async () => {
+      const names = Array.from({ length: 60 }, (_, index) => `many-${index}`);
+      const made = await Promise.all(names.map((name) => apply(configMap(name, { name }))));
+      expect(made.map(({ object }) => object["data"])).toEqual(names.map((name) => ({ name })));
+    });
+
+    test("with an object of a megabyte is served", async () => {
+      const { object } = await apply(configMap("a", { k: "x".repeat(1_000_000) }));
+      expect(await get(configMapRef())).toEqual(object);
+    });
+
+    test("with a ConfigMap over its limit is invalid", async () => {
+      const error = await faultOf(apply(configMap("a", { k: "x".repeat(1024 * 1024 + 1) })));
+      expect(error).toMatchObject({ code: 422, reason: "Invalid" });
+      expect(error.causes).toMatchObject([{ reason: "FieldValueTooLong" }]);
+      expect(error.message).toContain("may not be more than 1048576 bytes");
+    });
+
+    test("with an object over the limit of the store is refused, and the object stays as it was", async () => {
+      const env = (bytes: number) => ({ name: "A", value: "x".repeat(bytes) });
+      const withEnv = (...values: readonly object[]) =>
+        deployment("", {
+          template: {
+            metadata: { labels: { app: "app" } },
+            spec: { containers: [{ name: "app", image: "example.test/app:1", env: values }] },
+          },
+        });
+      await apply(withEnv(env(10)));
+      const error = await faultOf(apply(withEnv(env(1_700_000))));
+      expect(error).toMatchObject({ code: 500, message: "etcdserver: request is too large" });
+      expect(JSON.stringify(await get(refOf(deployment()))).length).toBeLessThan(10_000);
+    });
+
+    test("whose body is over the limit of the server is refused", async () => {
+      const error = await faultOf(apply(configMap("a", { k: "x".repeat(3 * 1024 * 1024) })));
+      expect(error).toMatchObject({ code: 413, reason: "RequestEntityTooLarge" });
+    });
+
+    test("that the server warns about gives its warnings", async () => {
+      const { warnings } = await apply(
+        deployment("", {
+          template: {
+            metadata: { labels: { app: "app" } },
+            spec: {
+              containers: [{ name: "app", image: "example.test/app:1" }],
+              nodeSelector: { "beta.kubernetes.io/os": "linux" },
+            },
+          },
+        }),
+      );
+      expect(warnings).toEqual([expect.stringContaining("beta.kubernetes.io/os")]);
+    });
+
+    test("on behalf of somebody without rights is Forbidden, naming who, what and where", async () => {
+      const { cluster } = space.connectAs("contract-nobody", ["contract-nobodies"]);
+      const error = await faultOf(cluster.get(configMapRef(), signal));
+      expect(error).toMatchObject({ code: 403, reason: "Forbidden" });
+      expect(error.message).toContain(
+        `configmaps "a" is forbidden: User "contract-nobody" cannot get resource "configmaps" in API group "" in the namespace "${space.namespace}"`,
+      );
     });
   });
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import { refOf } from "../../../lib/core/manifest.ts";
 import { type WatchEvent } from "../../../lib/core/ports/cluster.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
@@ -8,7 +10,7 @@ import { workspace } from "./workspace.ts";
 export function watchesContract(start: StartCluster): void {
   describe("watch", () => {
     const space = workspace(start);
-    const { apply, create, remove, configMap, configMapRef, configMaps, signal } = space;
+    const { apply, create, remove, configMap, deployment, configMapRef, configMaps, signal } = space;
 
     test("tells first what is there, and where that ends", async () => {
       await create(configMap("a", {}, { labels: { app: "x" } }));
@@ -71,5 +73,117 @@ export function watchesContract(start: StartCluster): void {
       const watching = space.cluster.watch({ group: "example.test", version: "v1", kind: "Widget" }, signal);
       expect(await faultOf(watching[Symbol.asyncIterator]().next())).toMatchObject({ reason: "NoMatch" });
     });
+
+    const ours = () => ({ ...configMaps(), fieldSelector: "metadata.name=a" });
+    const merge = (body: JsonObject) =>
+      space.cluster.patch(configMapRef(), { type: "merge", body }, { manager: "beta" }, signal);
+
+    test("tells the end of what is there even where nothing is", async () => {
+      using events = follow(space.cluster, ours());
+      expect(await events.next()).toMatchObject({ type: "BOOKMARK", initialEventsEnd: true });
+    });
+
+    test("tells nothing of a write that changes nothing", async () => {
+      await apply(configMap());
+      using events = follow(space.cluster, ours());
+      await events.initialEnd();
+      await apply(configMap());
+      await merge({ data: { k: "v" } });
+      await merge({ data: { k: "w" } });
+      expect(await events.next()).toMatchObject({ type: "MODIFIED", object: { data: { k: "w" } } });
+    });
+
+    test("tells that an object waits for its finalizer as a change, and its end with the last state", async () => {
+      await create(configMap("a", { k: "v" }, { finalizers: ["example.test/held"] }));
+      using events = follow(space.cluster, ours());
+      await events.initialEnd();
+      await remove(configMapRef());
+      const waits = await events.next();
+      expect(waits).toMatchObject({
+        type: "MODIFIED",
+        object: { metadata: { deletionTimestamp: expect.any(String) } },
+      });
+      await merge({ metadata: { finalizers: null } });
+      expect(await events.next()).toMatchObject({ type: "DELETED", object: { data: { k: "v" } } });
+    });
+
+    test("tells changes in the order of their resourceVersions, the last one of an end included", async () => {
+      using events = follow(space.cluster, ours());
+      await events.initialEnd();
+      const versions = [(await create(configMap())).metadata.resourceVersion];
+      for (const k of ["1", "2"]) versions.push((await merge({ data: { k } })).metadata.resourceVersion);
+      await remove(configMapRef());
+      const told: string[] = [];
+      for (let count = 0; count < 4; count++) {
+        const event = await events.next();
+        if (event.type !== "BOOKMARK") told.push(event.object.metadata.resourceVersion ?? "");
+      }
+      expect(told.slice(0, 3)).toEqual(versions);
+      expect(Number(told[3])).toBeGreaterThan(Number(told[2]));
+    });
+
+    test("tells what changes of an owner or a status alone", async () => {
+      await apply(deployment());
+      const { group, version, kind } = refOf(deployment());
+      const query = { group, version, kind, namespace: space.namespace };
+      await expect.poll(() => space.cluster.list(query, signal)).toMatchObject([{ status: { observedGeneration: 1 } }]);
+      using events = follow(space.cluster, query);
+      await events.initialEnd();
+      const body = { status: { conditions: [{ type: "Contract", status: "True" }] } };
+      const options = { manager: "beta", subresource: "status" };
+      await space.cluster.patch(refOf(deployment()), { type: "merge", body }, options, signal);
+      expect(await events.next()).toMatchObject({ type: "MODIFIED", object: { metadata: { generation: 1 } } });
+    });
+
+    test("gives objects in the version that is asked for", async () => {
+      const query = { group: "autoscaling", kind: "HorizontalPodAutoscaler", namespace: space.namespace };
+      using events = follow(space.cluster, { ...query, version: "v1" });
+      await events.initialEnd();
+      await create({
+        apiVersion: "autoscaling/v2",
+        kind: "HorizontalPodAutoscaler",
+        metadata: { name: "a", namespace: space.namespace },
+        spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "app" }, maxReplicas: 3 },
+      });
+      expect(await events.next()).toMatchObject({ type: "ADDED", object: { apiVersion: "autoscaling/v1" } });
+    });
+
+    test("that is opened where another one stopped misses nothing", async () => {
+      const { metadata } = await create(configMap());
+      await merge({ data: { k: "1" } });
+      await remove(configMapRef());
+      const path = `/api/v1/namespaces/${space.namespace}/configmaps`;
+      const query = { watch: "1", ...selectsOurs, resourceVersion: metadata.resourceVersion, timeoutSeconds: "1" };
+      const answer = await space.api.expect({ verb: "watch", method: "GET", path, query, repeatable: true }, signal);
+      const types = answer.text.split("\n").flatMap((line) => (line === "" ? [] : [typeOf(line)]));
+      expect(types).toEqual(["MODIFIED", "DELETED"]);
+    });
+
+    test("from a resourceVersion that is none is refused", async () => {
+      const path = `/api/v1/namespaces/${space.namespace}/configmaps`;
+      const query = { watch: "1", resourceVersion: "later", timeoutSeconds: "1" };
+      const request = { verb: "watch", method: "GET", path, query, repeatable: true } as const;
+      expect((await faultOf(space.api.expect(request, signal))).message).toContain(
+        'resourceVersion: Invalid value: "later"',
+      );
+    });
+
+    test("can be many at once, each telling all", async () => {
+      const watchers = Array.from({ length: 8 }, () => follow(space.cluster, ours()));
+      try {
+        for (const events of watchers) await events.initialEnd();
+        await create(configMap());
+        for (const events of watchers) expect(await events.next()).toMatchObject({ type: "ADDED" });
+      } finally {
+        for (const events of watchers) events[Symbol.dispose]();
+      }
+    });
   });
+}
+
+const selectsOurs = { fieldSelector: "metadata.name=a" } as const;
+
+function typeOf(line: string): unknown {
+  const event: unknown = JSON.parse(line);
+  return isJsonObject(event) ? event["type"] : undefined;
 }

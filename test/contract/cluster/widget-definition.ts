@@ -1,8 +1,9 @@
 import type { Manifest } from "../../../lib/core/manifest.ts";
 
-/** A namespaced kind `Widget` with one number in its spec. */
-export function widgetDefinition(group: string): Manifest {
-  const spec = { type: "object", properties: { size: { type: "integer" } } };
+const numberOnly = { type: "object", properties: { size: { type: "integer" } } };
+
+/** A namespaced kind `Widget`; with one number in its spec, unless the version brings a schema of its own. */
+export function widgetDefinition(group: string, version = {}, spec: object = numberOnly): Manifest {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -17,6 +18,7 @@ export function widgetDefinition(group: string): Manifest {
           served: true,
           storage: true,
           schema: { openAPIV3Schema: { type: "object", properties: { spec } } },
+          ...version,
         },
       ],
     },

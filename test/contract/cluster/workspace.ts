@@ -13,6 +13,7 @@ export function workspace(start: StartCluster) {
   const { signal } = new AbortController();
   let under: ClusterUnderTest | undefined;
   let namespace = "";
+  const others: ClusterUnderTest[] = [];
   const cluster = (): Cluster => started(under).cluster;
 
   const configMap = (name = "a", data: Record<string, string> = { k: "v" }, metadata = {}): Manifest => ({
@@ -49,6 +50,7 @@ export function workspace(start: StartCluster) {
     under = await start();
   });
   afterAll(async () => {
+    for (const other of others) await other.close();
     await under?.close();
   });
   beforeEach(async () => {
@@ -70,6 +72,11 @@ export function workspace(start: StartCluster) {
     get,
     remove,
     managersOf,
+    connectAs(user: string, groups: readonly string[]): ClusterUnderTest {
+      const other = started(under).connectAs(user, groups);
+      others.push(other);
+      return other;
+    },
     get cluster() {
       return cluster();
     },
