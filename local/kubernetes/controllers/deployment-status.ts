@@ -33,9 +33,15 @@ export function deploymentStatus(
     ...positive("availableReplicas", available),
     ...positive("unavailableReplicas", Math.max(0, Math.max(wanted, replicas) - available)),
     terminatingReplicas: 0,
-    conditions: [availability(spec, before, available, wanted, now), progress.condition],
+    conditions: [...othersConditions(before), availability(spec, before, available, wanted, now), progress.condition],
   };
   return { status, deadlineMs: progress.deadlineMs };
+}
+
+/** Conditions that somebody else wrote stay. */
+function othersConditions(before: JsonObject): readonly JsonObject[] {
+  const own = new Set(["Available", "Progressing"]);
+  return objectsOf(before, "conditions").filter((condition) => !own.has(textOf(condition, "type")));
 }
 
 function count(set: ApiObject, field: string): number {

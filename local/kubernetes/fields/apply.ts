@@ -32,6 +32,8 @@ export interface ApplyInput {
   readonly isBuiltin: boolean;
   /** Whether status is a subresource of its own, so that an apply to the object itself neither sets nor owns it. */
   readonly hasStatus?: boolean;
+  /** The version that conflicts name for every updater, where the applied object is a view of another kind. */
+  readonly conflictVersion?: string;
   /** How to see the object in other versions; built-in kinds convert without. */
   readonly versions?: Versions;
 }
@@ -93,7 +95,7 @@ function merged(input: ApplyInput, before: ApiObject, managers: Managers, versio
   const { conflicts, others, comparison } = takeOver(before, after, owners, id, apiVersion, schema, versions);
   if (conflicts.size > 0 && !force) {
     const allowed = manager === "kubectl" ? allowedByLastApplied(before, conflicts, schema) : conflicts;
-    if (manager !== "kubectl" || allowed.size > 0) throw conflictError(allowed, managers);
+    if (manager !== "kubectl" || allowed.size > 0) throw conflictError(allowed, managers, input.conflictVersion);
   }
   const isUnchanged = isSame(comparison);
   const own: Manager = { ...self, set: withoutUnowned(self.set), time: isUnchanged ? last?.time : now };

@@ -5,13 +5,22 @@ import type { Manager, Managers } from "./managers.ts";
 import { pathText } from "./path-element.ts";
 
 /** The 409 of an apply that would change what others own: one cause for each field and owner. */
-export function conflictError(conflicts: ReadonlyMap<string, FieldSet>, managers: Managers): StatusError {
+export function conflictError(
+  conflicts: ReadonlyMap<string, FieldSet>,
+  managers: Managers,
+  version?: string,
+): StatusError {
   const owners = [...conflicts.keys()].sort().flatMap((id) => {
     const manager = managers.get(id);
     const set = conflicts.get(id);
     return manager === undefined || set === undefined
       ? []
-      : [{ owner: ownerText(manager), fields: memberPaths(set).map(pathText) }];
+      : [
+          {
+            owner: ownerText(version === undefined ? manager : { ...manager, apiVersion: version }),
+            fields: memberPaths(set).map(pathText),
+          },
+        ];
   });
   const causes: JsonObject[] = owners.flatMap(({ owner, fields }) =>
     fields.map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${owner}`, field })),

@@ -23,7 +23,8 @@ function mergeMaps(document: JsonObject, patch: JsonObject): JsonObject {
     // Where it replaces a map the Go library takes the value as it is, anywhere else without its nulls.
     else result.set(field, isJsonObject(known) ? value : withoutNulls(value));
   }
-  return Object.fromEntries(result);
+  // Go's maps are written by their keys in order, which shows where the outcome is printed or read again.
+  return Object.fromEntries([...result].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function withoutNulls(value: Json): Json {

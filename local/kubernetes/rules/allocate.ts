@@ -109,9 +109,13 @@ function withAddress(
     throw refuse(invalidValue("spec.clusterIPs", [wanted], detail));
   }
   const others = textsOf(spec, "clusterIPs").slice(1);
+  // A headless Service without a selector may have endpoints of any family.
+  const isOpen = address === "None" && Object.keys(objectOf(spec, "selector") ?? {}).length === 0;
   return withDefaults(
     { ...spec, clusterIP: address, clusterIPs: [address, ...others] },
-    { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
+    isOpen && textOf(spec, "ipFamilyPolicy") === ""
+      ? { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" }
+      : { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
   );
 }
 

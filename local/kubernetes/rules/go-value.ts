@@ -8,12 +8,12 @@ export function quote(text: string): string {
 
 const structFields = Symbol("struct fields");
 
-/** A Go struct to be printed: its fields keep their order, where a map's keys are sorted. */
+/** A Go struct, or a list of them, to be printed: its fields keep their order, where a map's keys are sorted. */
 export interface GoStruct {
-  readonly [structFields]: JsonObject;
+  readonly [structFields]: JsonObject | readonly JsonObject[];
 }
 
-export function goStruct(fields: JsonObject): GoStruct {
+export function goStruct(fields: JsonObject | readonly JsonObject[]): GoStruct {
   return { [structFields]: fields };
 }
 

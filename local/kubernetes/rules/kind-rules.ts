@@ -1,12 +1,13 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { FieldError } from "../api-object.ts";
 import { claimSpecDifference, podSpecDifference, printedTemplate } from "./go-difference.ts";
-import { objectOf, textOf } from "./json-fields.ts";
+import { objectOf, objectsOf, textOf } from "./json-fields.ts";
 import { podUpdateErrors } from "./pod-update.ts";
 import { validateCrd } from "./validate-crd.ts";
 import { bindingErrors, bindingUpdateErrors, roleErrors } from "./validation/access.ts";
 import { autoscalerSpecErrors, disruptionBudgetSpecErrors } from "./validation/autoscalers.ts";
 import { configMapErrors, immutableErrors, secretErrors } from "./validation/configuration.ts";
+import { imageSpaceErrors } from "./validation/containers.ts";
 import { cronJobNameErrors, cronJobSpecErrors, jobSpecErrors, jobUpdateErrors } from "./validation/jobs.ts";
 import { dnsLabel, pathSegmentName, serviceName } from "./validation/name-rules.ts";
 import { ingressClassErrors, ingressSpecErrors, networkPolicySpecErrors } from "./validation/networking.ts";
@@ -107,7 +108,11 @@ export const kindRules: Readonly<Record<string, KindRules>> = {
     updateFirst: true,
   },
   "/Pod": {
-    body: ofSpec((spec) => podSpecErrors(spec, "spec")),
+    body: ofSpec((spec) => [
+      ...podSpecErrors(spec, "spec"),
+      ...imageSpaceErrors(objectsOf(spec, "containers"), "spec.containers"),
+      ...imageSpaceErrors(objectsOf(spec, "initContainers"), "spec.initContainers"),
+    ]),
     update: (object, old) => podUpdateErrors(specOf(object), specOf(old), podSpecDifference),
     onUpdate: "none",
   },
@@ -128,7 +133,7 @@ export const kindRules: Readonly<Record<string, KindRules>> = {
   "apps/Deployment": { body: ofSpec(deploymentSpecErrors), update: ofSpecs(immutableSelector) },
   "apps/DaemonSet": { body: ofSpec(daemonSetSpecErrors), update: ofSpecs(immutableSelector) },
   "apps/ReplicaSet": { body: ofSpec(replicaSetSpecErrors), update: ofSpecs(immutableSelector) },
-  "apps/StatefulSet": { body: ofSpec(statefulSetSpecErrors), update: ofSpecs(statefulSetUpdateErrors) },
+  "apps/StatefulSet": { name: dnsLabel, body: ofSpec(statefulSetSpecErrors), update: ofSpecs(statefulSetUpdateErrors) },
   "batch/Job": {
     body: ofSpec(jobSpecErrors),
     update: ofSpecs((spec, before) => jobUpdateErrors(spec, before, printedTemplate(objectOf(spec, "template") ?? {}))),

@@ -48,7 +48,7 @@ export async function skipBody(exchange: Exchange): Promise<void> {
 
 function tooLarge(): StatusError {
   const message = `Request entity too large: limit is ${maxBodyBytes}`;
-  return new StatusError(413, "RequestEntityTooLarge", message, {});
+  return new StatusError(413, "RequestEntityTooLarge", message);
 }
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
@@ -82,10 +82,9 @@ export function sendPlain(exchange: Exchange, status: number, body: string): voi
   send(exchange, status, "text/plain; charset=utf-8", body, { "x-content-type-options": "nosniff" });
 }
 
-/** `Warning` headers as Kubernetes writes them. */
-export function warningHeaders(warnings: readonly string[]): Headers {
-  if (warnings.length === 0) return {};
-  return { warning: [...new Set(warnings)].map((text) => `299 - ${quoted(text)}`) };
+/** Adds `Warning` headers to the answer, be it an error, as Kubernetes writes them. */
+export function warn({ response }: Exchange, warnings: readonly string[]): void {
+  for (const text of new Set(warnings)) response.appendHeader("warning", `299 - ${quoted(text)}`);
 }
 
 function quoted(text: string): string {

@@ -73,7 +73,7 @@ function decodePatched(
   resource: Resource,
   { fieldValidation }: WriteOptions,
 ): { readonly object: ApiObject; readonly warnings: readonly string[] } {
-  const json = JSON.stringify(printedObject(patched));
+  const json = JSON.stringify(printedObject(patched, resource.custom !== undefined));
   const shown = type === "strategic" ? goText(patch) : json;
   if (patched["kind"] !== resource.kind || patched["apiVersion"] !== apiVersionOf(resource)) {
     throw invalidPatch(shown, wrongKind(patched));

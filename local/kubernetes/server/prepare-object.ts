@@ -40,7 +40,7 @@ export function prepareNew(
   const allotted = allocate(kept, undefined, resource.storage, cluster.allocator);
   return {
     object: withGeneration(allotted, generationOf(allotted, undefined, resource.storage, facts)),
-    warnings: [...deprecation(resource), ...warningsFor(kept, resource.storage, undefined)],
+    warnings: warningsFor(kept, resource.storage, undefined),
   };
 }
 
@@ -70,7 +70,7 @@ export function prepareChanged(
   const allotted = subresource === "status" ? kept : allocate(kept, before, resource.storage, cluster.allocator);
   return {
     object: withGeneration(allotted, generationOf(allotted, before, resource.storage, facts)),
-    warnings: equal(kept, before) ? [] : [...deprecation(resource), ...warningsFor(kept, resource.storage, before)],
+    warnings: equal(kept, before) ? [] : warningsFor(kept, resource.storage, before),
   };
 }
 
@@ -118,8 +118,4 @@ function refuseInvalid({ group, kind }: Resource, object: ApiObject, errors: rea
 function withGeneration(object: ApiObject, generation: number | undefined): ApiObject {
   const { generation: _generation, ...metadata } = metadataOf(object);
   return { ...object, metadata: generation === undefined ? metadata : { ...metadata, generation } };
-}
-
-function deprecation({ custom }: Resource): readonly string[] {
-  return custom?.deprecationWarning === undefined ? [] : [custom.deprecationWarning];
 }

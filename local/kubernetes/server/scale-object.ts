@@ -111,6 +111,7 @@ export function applyScale(cluster: Cluster, target: Target, scale: Json, option
     namespaceInBody: "",
     gvk: resource,
     isBuiltin: resource.custom === undefined,
+    conflictVersion: scaleVersion,
     versions: {
       schemaOf: (apiVersion) => (apiVersion === scaleVersion ? resource.schema() : own.schemaOf(apiVersion)),
       convert: (object, apiVersion) => (apiVersion === scaleVersion ? object : own.convert(object, apiVersion)),

@@ -11,7 +11,7 @@ import { createObject, type Written } from "./create-object.ts";
 import { decodeObject, unrecognized } from "./decode-object.ts";
 import { deleteObject, deleteOptions } from "./delete-object.ts";
 import { badRequest, internal, methodNotAllowed, notAcceptable, notFound, unsupportedMediaType } from "./errors.ts";
-import { type Exchange, readBody, readBytes, sendJson, warningHeaders } from "./exchange.ts";
+import { type Exchange, readBody, readBytes, sendJson, warn } from "./exchange.ts";
 import { listOptions } from "./list-options.ts";
 import { type ParsedBody, parseJsonBody, parseYamlBody } from "./parse-body.ts";
 import { type PatchType, patchObject } from "./patch-object.ts";
@@ -108,7 +108,6 @@ function sendObject(
   stored: StoredObject,
   resource: Resource,
   cluster: Cluster,
-  warnings: readonly string[] = [],
 ): void {
   const text = (): string => {
     switch (as) {
@@ -126,7 +125,7 @@ function sendObject(
         });
     }
   };
-  sendJson(exchange, status, text(), type, warningHeaders(warnings));
+  sendJson(exchange, status, text(), type);
 }
 
 /** Go's name of the internal type, which some errors show. */
@@ -215,12 +214,12 @@ function answerWritten(
   { object, created, warnings }: Written,
   more: readonly string[],
 ): void {
-  const all = [...more, ...warnings];
+  warn(exchange, [...more, ...warnings]);
   const status = created ? 201 : 200;
   if (accepted.as === undefined) {
-    return sendJson(exchange, status, JSON.stringify(object), accepted.type, warningHeaders(all));
+    return sendJson(exchange, status, JSON.stringify(object), accepted.type);
   }
-  sendObject(exchange, accepted, status, asStored(object, resource), resource, cluster, all);
+  sendObject(exchange, accepted, status, asStored(object, resource), resource, cluster);
 }
 
 /** A written object as if it had been read, for answers that convert. */

@@ -5,8 +5,9 @@ import { StatusError } from "../api-object.ts";
 import { serveDiscovery } from "../discovery/serve-discovery.ts";
 import { serveOpenApi } from "../discovery/serve-openapi.ts";
 import type { Cluster } from "./cluster.ts";
+import { deprecation } from "./deprecation.ts";
 import { internal, methodNotAllowed, noSuchResource } from "./errors.ts";
-import { type Exchange, sendJson, sendPlain, skipBody } from "./exchange.ts";
+import { type Exchange, sendJson, sendPlain, skipBody, warn } from "./exchange.ts";
 import { parseRequestPath, type RequestPath } from "./request-path.ts";
 import type { Resource } from "./resource.ts";
 import type { ResourceRequest } from "./resource-request.ts";
@@ -91,7 +92,9 @@ async function dispatch(exchange: Exchange, cluster: Cluster): Promise<void> {
     return sendPlain(exchange, 404, "404 page not found\n");
   }
   const resource = cluster.resources.find(path.group, path.version, path.plural);
-  if (resource !== undefined) await serveResource({ exchange, cluster, resource, path });
+  if (resource === undefined) return;
+  warn(exchange, deprecation(resource));
+  await serveResource({ exchange, cluster, resource, path });
 }
 
 async function serveResource(request: ResourceRequest): Promise<void> {
@@ -127,6 +130,8 @@ function partsOf(path: string): readonly string[] | undefined {
 }
 
 const openPaths = new Set(["healthz", "readyz", "livez", "version"]);
+/** What the ClusterRole `system:discovery` lets everybody read who is known. */
+const discoveryPaths = new Set(["api", "apis", "openapi"]);
 
 /** @throws {StatusError} 403 */
 function authorize(
@@ -135,6 +140,8 @@ function authorize(
   path: RequestPath | undefined,
 ): void {
   if (user.isAdmin || openPaths.has(parts[0] ?? "")) return;
+  const isKnown = user.groups.includes("system:authenticated");
+  if (path === undefined && isKnown && method === "GET" && discoveryPaths.has(parts[0] ?? "")) return;
   if (path === undefined) {
     throw new StatusError(
       403,

@@ -84,14 +84,17 @@ function enumErrors(value: Json, { enum: allowed }: TypeSchema, path: string): E
 function textErrors(value: string, schema: TypeSchema, path: string): Errors {
   const length = Array.from(value).length;
   const { maxLength, minLength, pattern, format } = schema;
+  const shape = (): Errors => {
+    if (maxLength !== undefined && length > maxLength) return [tooLong(path, maxLength)];
+    if (minLength !== undefined && length < minLength) {
+      return [invalidValue(path, value, `${inBody(path)} should be at least ${minLength} chars long`)];
+    }
+    if (pattern === undefined || matchesPattern(pattern, value)) return [];
+    return [invalidValue(path, value, `${inBody(path)} should match '${pattern}'`)];
+  };
   return [
-    ...(maxLength !== undefined && length > maxLength ? [tooLong(path, maxLength)] : []),
-    ...(minLength !== undefined && length < minLength
-      ? [invalidValue(path, value, `${inBody(path)} should be at least ${minLength} chars long`)]
-      : []),
-    ...(pattern !== undefined && !matchesPattern(pattern, value)
-      ? [invalidValue(path, value, `${inBody(path)} should match '${pattern}'`)]
-      : []),
+    // Length and pattern are one check, which ends with its first finding.
+    ...shape(),
     ...(format !== undefined && !isOfFormat(value, format)
       ? [invalidValue(path, value, `${inBody(path)} must be of type ${format}: ${JSON.stringify(value)}`)]
       : []),

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { mapItems, objectOf, textOf, withDefaults, without } from "../json-fields.ts";
+import { itemsOf, mapItems, objectOf, textOf, withDefaults, without } from "../json-fields.ts";
 
 const clientIpTimeoutSeconds = 10_800;
 
@@ -7,8 +7,9 @@ export function serviceDefaults(spec: JsonObject): JsonObject {
   const typed = withDefaults(spec, { sessionAffinity: "None", type: "ClusterIP" });
   const type = textOf(typed, "type");
   const isExposed = type === "NodePort" || type === "LoadBalancer";
+  const isReachable = isExposed || (type === "ClusterIP" && itemsOf(spec, "externalIPs").length > 0);
   const withPolicies = withDefaults(mapItems(affinityDefaults(typed), "ports", portDefaults), {
-    ...(isExposed ? { externalTrafficPolicy: "Cluster" } : {}),
+    ...(isReachable ? { externalTrafficPolicy: "Cluster" } : {}),
     ...(isExposed || type === "ClusterIP" ? { internalTrafficPolicy: "Cluster" } : {}),
     ...(type === "LoadBalancer" ? { allocateLoadBalancerNodePorts: true } : {}),
   });

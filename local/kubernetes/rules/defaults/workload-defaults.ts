@@ -58,7 +58,7 @@ function statefulSetStrategy(strategy: JsonObject): JsonObject {
       ? { ...strategy, type: "RollingUpdate", rollingUpdate: objectOf(strategy, "rollingUpdate") ?? {} }
       : strategy;
   return typed["type"] === "RollingUpdate"
-    ? mapObject(typed, "rollingUpdate", (rolling) => withDefaults(rolling, { partition: 0, maxUnavailable: 1 }))
+    ? mapObject(typed, "rollingUpdate", (rolling) => withDefaults(rolling, { partition: 0 }))
     : typed;
 }
 

@@ -19,7 +19,7 @@ export function configMapErrors(map: JsonObject): Errors {
         : [invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData")]),
     ]),
     ...keys(binaryData).flatMap((key) => named(`binaryData[${key}]`, key, configMapKey)),
-    ...(bytes > maxBytes ? [tooLong("", maxBytes)] : none),
+    ...(bytes > maxBytes ? [tooLong("[]", maxBytes)] : none),
   ];
 }
 

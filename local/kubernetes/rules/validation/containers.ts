@@ -54,7 +54,7 @@ function initOnlyErrors(container: JsonObject, path: string): Errors {
 function containerErrors(container: JsonObject, path: string, volumes: ReadonlySet<string>): Errors {
   return [
     ...requiredName(`${path}.name`, textOf(container, "name"), dnsLabel),
-    ...imageErrors(textOf(container, "image"), `${path}.image`),
+    ...(textOf(container, "image") === "" ? [required(`${path}.image`)] : none),
     ...oneOf(`${path}.terminationMessagePolicy`, textOf(container, "terminationMessagePolicy"), [
       "File",
       "FallbackToLogsOnError",
@@ -69,9 +69,13 @@ function containerErrors(container: JsonObject, path: string, volumes: ReadonlyS
   ];
 }
 
-function imageErrors(image: string, path: string): Errors {
-  if (image === "") return [required(path)];
-  return image === image.trim() ? none : [invalidValue(path, image, "must not have leading or trailing whitespace")];
+/** Of a Pod alone: templates were taken with it before this was looked at, and still are. */
+export function imageSpaceErrors(containers: readonly JsonObject[], path: string): Errors {
+  return each(containers, path, (container, at) => {
+    const image = textOf(container, "image");
+    const isClean = image === image.trim();
+    return isClean ? none : [invalidValue(`${at}.image`, image, "must not have leading or trailing whitespace")];
+  });
 }
 
 function portErrors(ports: readonly JsonObject[], path: string): Errors {

@@ -1,9 +1,7 @@
 /** What is wrong with a cron schedule, in the words of the server's parser (five fields, or a descriptor). */
 export function scheduleProblem(schedule: string): string | undefined {
-  const [zone, rest] = withoutZone(schedule);
-  if (zone !== undefined && !isKnownZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`;
-  if (rest.startsWith("@")) return descriptorProblem(rest);
-  const fields = rest.split(/\s+/).filter((field) => field !== "");
+  if (schedule.startsWith("@")) return descriptorProblem(schedule);
+  const fields = schedule.split(/\s+/).filter((field) => field !== "");
   if (fields.length !== 5) return `expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`;
   return fields.map((field, index) => fieldProblem(field, bounds[index])).find((problem) => problem !== undefined);
 }
@@ -24,11 +22,6 @@ const bounds: readonly Bounds[] = [
   { min: 0, max: 6, names: days },
 ];
 const descriptors = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
-
-function withoutZone(schedule: string): readonly [string | undefined, string] {
-  const match = /^(?:TZ|CRON_TZ)=(\S+)\s*(.*)$/.exec(schedule);
-  return [match?.[1], match?.[2] ?? schedule];
-}
 
 export function isKnownZone(zone: string): boolean {
   try {

@@ -83,6 +83,11 @@ export function cronJobSpecErrors(spec: JsonObject): Errors {
 
 function scheduleErrors(schedule: string): Errors {
   if (schedule === "") return [required("spec.schedule")];
+  if (schedule.includes("TZ")) {
+    return [
+      invalidValue("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"),
+    ];
+  }
   const problem = scheduleProblem(schedule);
   return problem === undefined ? none : [invalidValue("spec.schedule", schedule, problem)];
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../../../lib/core/json.ts";
 import type { ApiObject } from "../../api-object.ts";
 import { forbidden, invalidValue, required, tooLong } from "../field-errors.ts";
-import { quote } from "../go-value.ts";
+import { goStruct, quote } from "../go-value.ts";
 import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
 import { type Errors, each, named, negativeText, none } from "./checks.ts";
 import { dnsLabel, labelValue, type NameRule, pathSegmentName, qualifiedName } from "./name-rules.ts";
@@ -81,13 +81,16 @@ function sorted(map: JsonObject | undefined): readonly (readonly [string, Json])
 
 function ownerErrors(owners: readonly JsonObject[]): Errors {
   const path = "metadata.ownerReferences";
-  const fields = each(owners, path, (owner, at) => [
-    ...apiVersionErrors(textOf(owner, "apiVersion"), at),
+  // The server names the field of the list, and not which of its items is meant.
+  const fields = owners.flatMap((owner) => [
+    ...apiVersionErrors(textOf(owner, "apiVersion"), path),
     ...["kind", "name", "uid"].flatMap((field) =>
-      textOf(owner, field) === "" ? [invalidValue(`${at}.${field}`, textOf(owner, field), "must not be empty")] : [],
+      textOf(owner, field) === "" ? [invalidValue(`${path}.${field}`, textOf(owner, field), "must not be empty")] : [],
     ),
   ]);
-  const controllers = owners.filter((owner) => owner["controller"] === true).map((owner) => textOf(owner, "kind"));
+  const controllers = owners
+    .filter((owner) => owner["controller"] === true)
+    .map((owner) => `${textOf(owner, "kind")}/${textOf(owner, "name")}`);
   const [first = "", second] = controllers;
   return second === undefined
     ? fields
@@ -95,10 +98,16 @@ function ownerErrors(owners: readonly JsonObject[]): Errors {
         ...fields,
         invalidValue(
           path,
-          owners.map((owner) => ({ ...owner })),
+          goStruct(owners.map(printedOwner)),
           `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${second}`,
         ),
       ];
+}
+
+/** In the order of the fields of Go's OwnerReference. */
+function printedOwner(owner: JsonObject): JsonObject {
+  const fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+  return Object.fromEntries(fields.flatMap((field) => (field in owner ? [[field, owner[field] ?? null]] : [])));
 }
 
 function apiVersionErrors(apiVersion: string, path: string): Errors {

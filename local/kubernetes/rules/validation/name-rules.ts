@@ -162,7 +162,14 @@ export const environmentName: NameRule = (text) =>
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 
 export const ipAddress: NameRule = (text) =>
-  isIPv4(text) || isIPv6(text) ? [] : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
+  isIPv4(withoutLeadingZeros(text)) || isIPv6(text)
+    ? []
+    : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
+
+/** Parts of an IPv4 address may have leading zeros, with which they are decimal numbers all the same. */
+export function withoutLeadingZeros(address: string): string {
+  return /^[\d.]+$/.test(address) ? address.replaceAll(/\b0+(?=\d)/g, "") : address;
+}
 
 export const cidr: NameRule = (text) => {
   const [address = "", length = ""] = text.split("/");

@@ -43,9 +43,6 @@ export function podSpecErrors(spec: JsonObject, path: string, claims: readonly s
     ...oneOf(`${path}.dnsPolicy`, textOf(spec, "dnsPolicy"), dnsPolicies),
     ...labelErrors(objectOf(spec, "nodeSelector"), `${path}.nodeSelector`),
     ...podSecurityErrors(objectOf(spec, "securityContext"), `${path}.securityContext`),
-    ...each(objectsOf(spec, "imagePullSecrets"), `${path}.imagePullSecrets`, (secret, at) =>
-      textOf(secret, "name") === "" ? [required(`${at}.name`)] : none,
-    ),
     ...affinityErrors(objectOf(spec, "affinity"), `${path}.affinity`),
     ...each(objectsOf(spec, "topologySpreadConstraints"), `${path}.topologySpreadConstraints`, spreadErrors),
     ...optionalName(spec, "serviceAccountName", path),

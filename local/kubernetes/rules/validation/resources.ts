@@ -6,6 +6,21 @@ import { type Errors, named, negativeText, none } from "./checks.ts";
 import { qualifiedName } from "./name-rules.ts";
 
 const containerResources = new Set(["cpu", "memory", "ephemeral-storage"]);
+/** `IsStandardResourceName`: what quotas may name as well. */
+const standardResources = new Set([
+  ...containerResources,
+  ...["cpu", "memory", "ephemeral-storage"].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+  ...[
+    "pods",
+    "services",
+    "replicationcontrollers",
+    "resourcequotas",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+  ],
+  ...["storage", "requests.storage", "services.nodeports", "services.loadbalancers"],
+]);
 const nanosPerUnit = 10n ** 9n;
 
 /** `ValidateContainerResourceRequirements`: known resources, no negative amounts, requests within their limits. */
@@ -35,7 +50,12 @@ function resourceNameErrors(name: string, path: string): Errors {
   if (name.includes("/")) return none;
   return containerResources.has(name) || name.startsWith("hugepages-")
     ? none
-    : [invalidValue(path, name, "must be a standard resource for containers")];
+    : [
+        ...(standardResources.has(name)
+          ? none
+          : [invalidValue(path, name, "must be a standard resource type or fully qualified")]),
+        invalidValue(path, name, "must be a standard resource for containers"),
+      ];
 }
 
 /** Whole units only for what cannot be divided: extended resources and huge pages. */

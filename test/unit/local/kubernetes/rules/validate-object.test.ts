@@ -105,6 +105,7 @@ const creations: readonly {
     kind: "pod",
     object: podOf({ resources: { requests: { gold: "1", memory: "-1" } } }),
     errors: [
+      'spec.containers[0].resources.requests[gold]: Invalid value: "gold": must be a standard resource type or fully qualified',
       'spec.containers[0].resources.requests[gold]: Invalid value: "gold": must be a standard resource for containers',
       'spec.containers[0].resources.requests[memory]: Invalid value: "-1": must be greater than or equal to 0',
     ],
