@@ -29,12 +29,15 @@ async function passes(world: World): Promise<number> {
 /** When a Kustomization counts as healthy. */
 export function healthStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the health of a Kustomization on ${name}`, () => {
-    test("is told anew of a revision that changed something, and of no other (106)", async () => {
+    test("is told before the end of the run, of a revision that changed something, and of no other (105, 106)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { wait: true });
       await world.run("app");
-      expect(await passes(world)).toBe(1);
+      expect((await world.events("app")).slice(-2)).toEqual([
+        expect.stringMatching(/^Normal Progressing: Health check passed in \S+$/),
+        expect.stringMatching(/^Normal ReconciliationSucceeded: Reconciliation finished in \S+, next run in 10m0s$/),
+      ]);
       await world.publish("v2", [configMap("a")]);
       await world.run("app");
       expect(await passes(world)).toBe(1);

@@ -685,7 +685,12 @@ export function kustomizationStories(name: string, newWorld: () => Promise<World
     });
 
     describe("faults", () => {
-      test("killed before or after any single effect, the next runs end right and nothing is left over", async () => {
+      // Each effect is a story of its own: some forty of them, where others have one.
+      const timeout = 180_000;
+
+      test("killed before or after any single effect, the next runs end right and nothing is left over", {
+        timeout,
+      }, async () => {
         const world = await newWorld();
         const { namespace } = world;
         const desired = [configMap("a", { k: "2" }), configMap("c")];
@@ -716,7 +721,7 @@ export function kustomizationStories(name: string, newWorld: () => Promise<World
         }
       });
 
-      test("killed before or after any effect of its deletion, it ends with everything gone", async () => {
+      test("killed before or after any effect of its deletion, it ends with everything gone", { timeout }, async () => {
         const world = await newWorld();
         for (let at = 1, ended = false; !ended; at++) {
           await world.publish(`v${at}`, [configMap("a"), configMap("b")]);
