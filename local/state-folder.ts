@@ -6,7 +6,8 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import { Secret } from "../lib/core/secret.ts";
 import { type FolderLock, lockFolder } from "./lock-folder.ts";
 import { makeFolder } from "./make-folder.ts";
-import { removeUnfinishedArtifacts } from "./state/artifact-files.ts";
+import { removeForgottenArtifacts, removeUnfinishedArtifacts } from "./state/artifact-files.ts";
+import { recordedDigests } from "./state/artifact-records.ts";
 import { openStateDatabase, type StateDatabase } from "./state/state-database.ts";
 
 /** Raised with every change to what the folder holds that an older Sluice could not read. */
@@ -60,6 +61,12 @@ async function openLocked(path: string, lock: FolderLock): Promise<StateFolder> 
   const installationKey = await writable(path, () => installationKeyIn(path, layout));
   if (layout === undefined) await writable(path, () => writeWhole(path, "layout", `${layoutVersion}\n`));
   const database = openDatabase(path);
+  try {
+    await writable(path, () => removeForgottenArtifacts(artifacts, recordedDigests(database)));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   return {
     path,
     database,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Digest, digestOf } from "../../lib/core/digest.ts";
+import { Digest, digestOf } from "../../lib/core/digest.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 
 /** Artifacts as files under `folder`, named for their digest. Each is written under another name first and then moved. */
@@ -40,6 +40,28 @@ export async function removeUnfinishedArtifacts(folder: string): Promise<void> {
   await rm(join(folder, "unfinished"), { recursive: true, force: true });
 }
 
+/**
+ * Removes the artifacts that no source has a record of any more. Called before anything runs: then nobody reads one, and
+ * what a killed run had stored and not recorded yet is stored again by the next.
+ */
+export async function removeForgottenArtifacts(folder: string, recorded: ReadonlySet<string>): Promise<void> {
+  for (const start of await namesIn(folder)) {
+    for (const rest of await namesIn(join(folder, start))) {
+      const digest = Digest.safeParse(`sha256:${start}${rest}`);
+      if (digest.success && !recorded.has(digest.data)) await rm(join(folder, start, rest), { force: true });
+    }
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error) || isNoFolder(error)) return [];
+    throw error;
+  }
+}
+
 async function holds(file: string, digest: Digest): Promise<boolean> {
   return (await wholeFile(file, digest)) !== undefined;
 }
@@ -53,6 +75,10 @@ async function wholeFile(file: string, digest: Digest): Promise<Uint8Array | und
     throw error;
   }
   return digestOf(bytes) === digest ? bytes : undefined;
+}
+
+function isNoFolder(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOTDIR";
 }
 
 function isMissing(error: unknown): boolean {

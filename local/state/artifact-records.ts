@@ -1,10 +1,14 @@
 import type { ArtifactRecords } from "../../lib/core/ports/artifact-records.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
+import { textColumn } from "./columns.ts";
 import type { StateDatabase } from "./state-database.ts";
 
 export function sqliteArtifactRecords({ connection, fenced }: StateDatabase): ArtifactRecords {
   const insert = connection.prepare(
     "INSERT INTO artifact_records (key, source_uid, digest) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const remove = connection.prepare(
+    "DELETE FROM artifact_records WHERE key = ? AND NOT (source_uid = ? AND digest IN (SELECT value FROM json_each(?)))",
   );
   const select = connection.prepare("SELECT 1 FROM artifact_records WHERE key = ? AND source_uid = ? AND digest = ?");
   return {
@@ -12,9 +16,19 @@ export function sqliteArtifactRecords({ connection, fenced }: StateDatabase): Ar
       signal.throwIfAborted();
       fenced(fence, () => insert.run(formatWorkKey(source), sourceUid, digest));
     },
+    async retain(source, sourceUid, digests, fence, signal) {
+      signal.throwIfAborted();
+      fenced(fence, () => remove.run(formatWorkKey(source), sourceUid, JSON.stringify(digests)));
+    },
     async recorded(source, sourceUid, digest, signal) {
       signal.throwIfAborted();
       return select.get(formatWorkKey(source), sourceUid, digest) !== undefined;
     },
   };
+}
+
+/** The digests of all that any source has a record of. */
+export function recordedDigests({ connection }: StateDatabase): ReadonlySet<string> {
+  const rows = connection.prepare("SELECT DISTINCT digest FROM artifact_records").all();
+  return new Set(rows.map((row) => textColumn(row, "digest")));
 }

@@ -13,13 +13,18 @@ export function queuedWakeUps(queue: MessageQueue): WakeUps {
   };
 }
 
-/** Dead letters in the state file, for people to look at. */
+/** Enough for people to see what keeps happening. */
+const maxDeadLetters = 1_000;
+
+/** Dead letters in the state file, for people to look at: the newest. */
 export function sqliteDeadLetters({ connection }: StateDatabase, clock: Clock): DeadLetters {
   const insert = connection.prepare("INSERT INTO dead_letters (at, letter) VALUES (?, ?)");
+  const trim = connection.prepare("DELETE FROM dead_letters WHERE id <= (SELECT max(id) FROM dead_letters) - ?");
   return {
     async send({ key, ...letter }, signal) {
       signal.throwIfAborted();
       insert.run(clock.now(), JSON.stringify({ key: formatWorkKey(key), ...letter }));
+      trim.run(maxDeadLetters);
     },
   };
 }

@@ -24,6 +24,33 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await state.records.recorded(source, "uid-1", digestOf("forged"), never)).toBe(false);
     });
 
+    test("what is not to be kept is forgotten: other digests, other uids, and of no other source", async () => {
+      const fence = await leased(state, source);
+      const namesake = { ...source, name: `${source.name}-2` };
+      const others = await leased(state, namesake);
+      const digests = Array.from({ length: 102 }, (_, number) => digestOf(`artifact ${number}`));
+      for (const each of digests) await state.records.record(source, "uid-1", each, fence, never);
+      await state.records.record(source, "uid-0", digest, fence, never);
+      await state.records.record(namesake, "uid-1", digest, others, never);
+      await state.records.retain(source, "uid-1", digests.slice(-2), fence, never);
+      const isKept = (at: number) => state.records.recorded(source, "uid-1", digests.at(at) ?? digest, never);
+      expect([await isKept(0), await isKept(50), await isKept(-3)]).toEqual([false, false, false]);
+      expect([await isKept(-2), await isKept(-1)]).toEqual([true, true]);
+      expect(await state.records.recorded(source, "uid-0", digest, never)).toBe(false);
+      expect(await state.records.recorded(namesake, "uid-1", digest, never)).toBe(true);
+      await state.records.retain(source, "uid-1", digests.slice(-2), fence, never);
+      await state.records.retain(source, "uid-1", [], fence, never);
+      expect(await isKept(-1)).toBe(false);
+    });
+
+    test("a holder whose lease was taken over forgets nothing", async () => {
+      const fence = await leased(state, source);
+      await state.records.record(source, "uid-1", digest, fence, never);
+      await leased(state, source);
+      await expect(state.records.retain(source, "uid-1", [], fence, never)).rejects.toThrow(LeaseLost);
+      expect(await state.records.recorded(source, "uid-1", digest, never)).toBe(true);
+    });
+
     test("a holder whose lease was taken over records nothing", async () => {
       const fence = await leased(state, source);
       await leased(state, source);

@@ -2,13 +2,15 @@ import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Digest } from "../../core/digest.ts";
 import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
 import type { WorkKey } from "../../core/work-key.ts";
-import { keyOf, type RowKey } from "./attributes.ts";
-import { fencedWrites } from "./fenced-writes.ts";
+import { keyOf, type RowKey, textOf } from "./attributes.ts";
+import { fencedWrites, maxFencedWrites } from "./fenced-writes.ts";
+import { queryRows } from "./query-rows.ts";
 import { keyPart, objectPartition } from "./row-keys.ts";
 import type { StateTable } from "./state-table.ts";
 
-/** Records remembered at most. They are never taken back, so what was once read stays true. */
+/** Records remembered at most. What was once read was stored by that source, whether its record is still kept or not. */
 const maxRemembered = 1_000;
+const prefix = "artifact#";
 
 /** One item for each artifact that a source stored. */
 export function dynamodbArtifactRecords(table: StateTable): ArtifactRecords {
@@ -25,9 +27,28 @@ export function dynamodbArtifactRecords(table: StateTable): ArtifactRecords {
       const item = keyOf(recordKey(source, sourceUid, digest));
       await fencedWrites(table, fence, [{ Put: { TableName: table.name, Item: item } }], signal);
     },
+    async retain(source, sourceUid, digests, fence, signal) {
+      const kept = new Set(digests.map((digest) => recordKey(source, sourceUid, digest).sk));
+      const query = {
+        ConsistentRead: true,
+        KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
+        ExpressionAttributeValues: { ":pk": { S: objectPartition(source) }, ":prefix": { S: prefix } },
+      };
+      const found = (await queryRows(table, query, signal)).map((row) => ({
+        pk: textOf(row, "pk"),
+        sk: textOf(row, "sk"),
+      }));
+      const left = found.filter(({ sk }) => !kept.has(sk));
+      for (let at = 0; at < left.length; at += maxFencedWrites) {
+        const keys = left.slice(at, at + maxFencedWrites);
+        const deletes = keys.map((key) => ({ Delete: { TableName: table.name, Key: keyOf(key) } }));
+        await fencedWrites(table, fence, deletes, signal);
+        for (const key of keys) remembered.delete(nameOf(key));
+      }
+    },
     async recorded(source, sourceUid, digest, signal) {
       const key = recordKey(source, sourceUid, digest);
-      const name = `${key.pk} ${key.sk}`;
+      const name = nameOf(key);
       if (remembered.has(name)) return true;
       // What an old copy of the table shows is so; what it does not show may be newer than the copy.
       if (!(await read(key, false, signal)) && !(await read(key, true, signal))) return false;
@@ -39,6 +60,10 @@ export function dynamodbArtifactRecords(table: StateTable): ArtifactRecords {
   };
 }
 
+function nameOf({ pk, sk }: RowKey): string {
+  return `${pk} ${sk}`;
+}
+
 function recordKey(source: WorkKey, sourceUid: string, digest: Digest): RowKey {
-  return { pk: objectPartition(source), sk: `artifact#${keyPart(sourceUid)}#${digest}` };
+  return { pk: objectPartition(source), sk: `${prefix}${keyPart(sourceUid)}#${digest}` };
 }

@@ -30,7 +30,7 @@ export function ociRepositoryFlow(deps: OciRepositoryDeps): Flow {
 async function reconcile(run: Run, deps: OciRepositoryDeps, connect: Connect): Promise<FlowResult> {
   const live = await deps.cluster.get({ ...run.key, group: sourceGroup, version: "v1" }, run.signal);
   if (live === undefined) {
-    await deps.edges.listen([], run.fence, run.signal);
+    await forget(run, deps);
     return { outcome: "absent", dueInMs: undefined };
   }
   // A status that cannot be read is written anew.
@@ -84,10 +84,16 @@ async function suspend(of: SubjectOfRun): Promise<FlowResult> {
   return { outcome: "suspended", dueInMs: undefined };
 }
 
+/** What is remembered of an object that is gone, or about to be. */
+async function forget({ key, fence, signal }: Run, { edges, records }: OciRepositoryDeps): Promise<void> {
+  await edges.listen([], fence, signal);
+  await records.retain(key, "", [], fence, signal);
+}
+
 /** Lets go of the object. Its artifacts are collected by their digests, since other sources may have the same. */
 async function finalize(of: SubjectOfRun): Promise<FlowResult> {
   const { live, run } = of;
-  await of.deps.edges.listen([], run.fence, run.signal);
+  await forget(run, of.deps);
   if ((live.metadata.finalizers ?? []).includes(finalizer)) {
     const others = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
     await writeFinalizers(live, others, { ...of, manager: sourceManager }, run.signal);

@@ -1,5 +1,6 @@
 import { isTrue } from "../../api/condition.ts";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
+import { Digest } from "../../core/digest.ts";
 import { parseDuration } from "../../core/duration.ts";
 import { sourceEdge } from "../../core/edge-names.ts";
 import type { FlowResult } from "../../core/run.ts";
@@ -29,6 +30,7 @@ export async function reportStored(
   // After the status is written: whoever wakes must find the new revision. A run that ends here is made good by the sweep.
   if (isNews) await wakeListeners(of);
   if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);
+  if (isNewContent) await forgetReplaced(of);
   const dueInMs = spreadInterval(parseDuration(spec.interval), deps.jitter());
   return { outcome: isNews ? "stored" : "unchanged", dueInMs, memo: {}, seen: await seen(revision, of) };
 }
@@ -50,6 +52,18 @@ async function tell(reason: "NewArtifact" | "Succeeded", spec: OciRepositorySpec
       "source.toolkit.fluxcd.io/digest": artifact.digest,
     },
   });
+}
+
+/**
+ * Keeps the present artifact and the one before it: a consumer may have read the status that named that. Only after the
+ * status names the new one, so a run that ends before leaves a record too many and never one too few.
+ */
+async function forgetReplaced(of: SubjectOfRun): Promise<void> {
+  const { deps, live, run } = of;
+  const kept = [of.before.artifact?.digest, of.status().artifact?.digest].flatMap(
+    (digest) => Digest.safeParse(digest).data ?? [],
+  );
+  await deps.records.retain(run.key, live.metadata.uid, kept, run.fence, run.signal);
 }
 
 async function wakeListeners({ deps, run }: SubjectOfRun): Promise<void> {

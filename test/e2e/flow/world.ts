@@ -138,7 +138,11 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       put: async () => {},
       get: async (digest) => (published.has(digest) ? new TextEncoder().encode(digest) : undefined),
     },
-    records: { record: async () => {}, recorded: async (_source, _uid, digest) => published.has(digest) },
+    records: {
+      record: async () => {},
+      retain: async () => {},
+      recorded: async (_source, _uid, digest) => published.has(digest),
+    },
     inventories: through("inventories", {
       load: async ({ uid }) => inventories.get(uid),
       save: async ({ uid }, entries) => void inventories.set(uid, structuredClone(entries)),

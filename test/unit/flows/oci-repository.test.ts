@@ -18,6 +18,52 @@ afterEach(async () => {
 
 const file = { "a.yaml": "kind: ConfigMap\n" };
 
+describe("what a source has replaced", () => {
+  const recordedOf = () => [...world.recorded].map((record) => record.split(" ")[1]);
+  const digestInStatus = () =>
+    z.object({ artifact: z.object({ digest: z.string() }) }).parse(world.get("app")["status"]).artifact.digest;
+
+  test("is forgotten, but for the last one, which a consumer may still be reading", async () => {
+    world.apply(ociRepository("app", { url: url() }));
+    const stored: string[] = [];
+    for (const version of ["1", "2", "3"]) {
+      await world.push("latest", { "a.yaml": `v: ${version}\n` });
+      await world.run();
+      stored.push(digestInStatus());
+      // Nothing new: nothing is forgotten.
+      await world.run();
+    }
+    expect(recordedOf()).toEqual(stored.slice(1));
+    expect(world.stored.size).toBe(3);
+  });
+
+  test("stays until the status names what took its place: a run that ends before forgets nothing", async () => {
+    world.apply(ociRepository("app", { url: url() }));
+    await world.push("latest", { "a.yaml": "v: 1\n" });
+    await world.run();
+    const first = digestInStatus();
+    for (const version of ["2", "3"]) {
+      await world.push("latest", { "a.yaml": `v: ${version}\n` });
+      world.refuseStatus(true);
+      await expect(world.run()).rejects.toThrow("the API server is away");
+      world.refuseStatus(false);
+      expect(recordedOf()).toContain(first);
+    }
+    await world.run();
+    expect(recordedOf()).toEqual(expect.arrayContaining([first, digestInStatus()]));
+  });
+
+  test("and everything else, is forgotten when the source is gone", async () => {
+    await world.push("latest", file);
+    world.apply(ociRepository("app", { url: url() }));
+    await world.run();
+    expect(recordedOf()).toHaveLength(1);
+    world.delete("app");
+    await world.run();
+    expect(recordedOf()).toEqual([]);
+  });
+});
+
 describe("a new OCIRepository", () => {
   test("11.1/1: first gets its finalizer, then is reconciled without waiting", async () => {
     await world.push("latest", file);

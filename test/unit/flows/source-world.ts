@@ -51,7 +51,12 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
   const requested: { readonly key: string; readonly why: string }[] = [];
   const sent: HttpRequest[] = [];
   const logged: { readonly message: string; readonly fields: unknown }[] = [];
-  const state = { now: Date.UTC(2026, 10, 21, 12), memo: undefined as JsonObject | undefined, host: registry.address };
+  const state = {
+    now: Date.UTC(2026, 10, 21, 12),
+    memo: undefined as JsonObject | undefined,
+    host: registry.address,
+    refusesStatus: false,
+  };
 
   const clock: Clock = { now: () => state.now, monotonic: () => state.now, sleep: async () => undefined };
   const spying: Http = {
@@ -61,7 +66,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     },
   };
   const log: Log = { ...silentLog(), warn: (message, fields) => void logged.push({ message, fields }) };
-  const cluster = objectCluster(objects, writes, events);
+  const cluster = objectCluster(objects, writes, events, () => state.refusesStatus);
   const metrics = recordedMetrics();
   const deps = {
     cluster,
@@ -81,6 +86,10 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     },
     records: {
       record: async (_key: WorkKey, uid: string, digest: Digest) => void recorded.add(`${uid} ${digest}`),
+      retain: async (_key: WorkKey, uid: string, digests: readonly Digest[]) => {
+        for (const each of [...recorded])
+          if (!digests.some((digest) => each === `${uid} ${digest}`)) recorded.delete(each);
+      },
       recorded: async (_key: WorkKey, uid: string, digest: Digest) => recorded.has(`${uid} ${digest}`),
     },
     edges: {
@@ -140,6 +149,10 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
       const signal = AbortSignal.timeout(10_000);
       return (await pushArtifact(artifact, ({ host }) => connect({ host, insecure: true }), signal)).digest;
     },
+    /** Whether writes to a status fail, as those of a run that is killed before them. */
+    refuseStatus(refuses: boolean): void {
+      state.refusesStatus = refuses;
+    },
     /** One run of the flow. */
     async run(name = "app", signal = AbortSignal.timeout(20_000)): Promise<FlowResult> {
       const workKey = key(name);
@@ -176,7 +189,12 @@ function key(name: string): WorkKey {
   return { cluster: "here", group: "source.toolkit.fluxcd.io", kind: "OCIRepository", namespace: "apps", name };
 }
 
-function objectCluster(objects: Map<string, LiveObject>, writes: Write[], events: LiveObject[]): Cluster {
+function objectCluster(
+  objects: Map<string, LiveObject>,
+  writes: Write[],
+  events: LiveObject[],
+  refusesStatus: () => boolean,
+): Cluster {
   const notHere = async (): Promise<never> => {
     throw new ApiError({ code: 0, reason: "BadRequest", message: "not in this test" });
   };
@@ -199,6 +217,7 @@ function objectCluster(objects: Map<string, LiveObject>, writes: Write[], events
       return live;
     },
     async patch({ kind, namespace, name }, { body }, { manager, subresource }) {
+      if (subresource === "status" && refusesStatus()) throw new TypeError("the API server is away");
       const id = `${kind}/${namespace}/${name}`;
       const live = objects.get(id);
       if (live === undefined) throw new ApiError({ code: 404, reason: "NotFound", message: `${id} not found` });
