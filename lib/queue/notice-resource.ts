@@ -20,12 +20,21 @@ export interface NoticedResource {
  * deletion is. Answers whether it did. What was seen is remembered last, so a crash between costs a run and loses none.
  */
 export async function noticeResource(
+  resource: NoticedResource,
+  deps: NoticeDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return notice(resource, await deps.sightings.get(resource.key, signal), deps, signal);
+}
+
+async function notice(
   { key, metadata }: NoticedResource,
+  before: string | undefined,
   { sightings, requests }: NoticeDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
   const sighting = sightingOf(metadata);
-  if ((await sightings.get(key, signal)) === sighting) return false;
+  if (before === sighting) return false;
   await requests.request(key, "resource changed", signal);
   await sightings.put(key, sighting, signal);
   return true;
@@ -48,12 +57,14 @@ export async function noticeAll(
   deps: NoticeDeps,
   signal: AbortSignal,
 ): Promise<number> {
+  const seen = await deps.sightings.list(kind, signal);
+  const before = new Map(seen.map(({ key, sighting }) => [formatWorkKey(key), sighting]));
   let asked = 0;
   for (const resource of present) {
-    if (await noticeResource(resource, deps, signal)) asked += 1;
+    if (await notice(resource, before.get(formatWorkKey(resource.key)), deps, signal)) asked += 1;
   }
   const there = new Set(present.map(({ key }) => formatWorkKey(key)));
-  for (const key of await deps.sightings.keys(kind, signal)) {
+  for (const { key } of seen) {
     if (there.has(formatWorkKey(key))) continue;
     await noticeGone(key, deps, signal);
     asked += 1;

@@ -8,8 +8,8 @@ export function sqliteSightings({ connection }: StateDatabase): Sightings {
   const put = connection.prepare("INSERT OR REPLACE INTO sightings (key, sighting) VALUES (?, ?)");
   const remove = connection.prepare("DELETE FROM sightings WHERE key = ?");
   // A slash ends each part of a key and "0" is the character after it, so this is exactly the keys of one kind.
-  const selectKeys = connection.prepare(
-    "SELECT key FROM sightings WHERE key >= ?1 || '/' AND key < ?1 || '0' ORDER BY key",
+  const selectKind = connection.prepare(
+    "SELECT key, sighting FROM sightings WHERE key >= ?1 || '/' AND key < ?1 || '0' ORDER BY key",
   );
   return {
     async get(key, signal) {
@@ -25,9 +25,11 @@ export function sqliteSightings({ connection }: StateDatabase): Sightings {
       signal.throwIfAborted();
       remove.run(formatWorkKey(key));
     },
-    async keys({ cluster, group, kind }, signal) {
+    async list({ cluster, group, kind }, signal) {
       signal.throwIfAborted();
-      return selectKeys.all(`${cluster}/${group}/${kind}`).map((row) => parseWorkKey(textColumn(row, "key")));
+      return selectKind
+        .all(`${cluster}/${group}/${kind}`)
+        .map((row) => ({ key: parseWorkKey(textColumn(row, "key")), sighting: textColumn(row, "sighting") }));
     },
   };
 }

@@ -12,6 +12,7 @@ import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
 import type { InventoryEntry } from "../../lib/core/ports/inventory-store.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { noticeAll } from "../../lib/queue/notice-resource.ts";
 import { faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
 import { realAws } from "./real-aws.ts";
@@ -83,6 +84,22 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     expect(await state.inventories.load(owner, next, never)).toEqual([entry]);
     await state.items.put(workItem(key, { version: 4, token: 2 }), never);
     expect(wire.seen.slice(before)).toEqual(["Query", "UpdateItem", "UpdateItem"]);
+    await state.close();
+  });
+
+  test("a sweep that finds nothing new asks for what was seen of 200 resources in one call", async () => {
+    await using wire = await faultyDynamodb(of.endpoint ?? "", () => undefined);
+    const state = await newDynamodb(of, { endpoint: wire.url });
+    const present = Array.from({ length: 200 }, (_, index) => ({
+      key: keyOf(`app-${index}`),
+      metadata: { name: `app-${index}`, uid: `${index}`, generation: 1 },
+    }));
+    const requests = { request: async () => undefined };
+    const deps = { sightings: state.sightings, requests };
+    expect(await noticeAll(key, present, deps, never)).toBe(200);
+    const before = wire.seen.length;
+    expect(await noticeAll(key, present, deps, never)).toBe(0);
+    expect(wire.seen.slice(before)).toEqual(["Query"]);
     await state.close();
   });
 

@@ -17,7 +17,7 @@ export function sightingsContract(name: string, open: () => Promise<SightingsBac
 
     const kind = { cluster: "home", group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization" };
     const names = async (of = kind): Promise<readonly string[]> =>
-      (await backEnd.sightings.keys(of, never)).map((key) => key.name).toSorted();
+      (await backEnd.sightings.list(of, never)).map(({ key }) => key.name).toSorted();
 
     test("the latest sighting of an object replaces the one before", async () => {
       expect(await backEnd.sightings.get(keyOf("web"), never)).toBeUndefined();
@@ -35,7 +35,7 @@ export function sightingsContract(name: string, open: () => Promise<SightingsBac
       expect(await names()).toEqual([]);
     });
 
-    test("keys are those of one kind in one cluster, not of one whose name begins alike", async () => {
+    test("a list has those of one kind in one cluster, not of one whose name begins alike", async () => {
       const key = keyOf("web");
       await backEnd.sightings.put(key, "seen", never);
       await backEnd.sightings.put({ ...key, name: "other-kind", kind: "KustomizationSet" }, "seen", never);
@@ -46,12 +46,24 @@ export function sightingsContract(name: string, open: () => Promise<SightingsBac
       expect(await names({ ...kind, cluster: "home2" })).toEqual(["other-cluster"]);
     });
 
+    test("a list says what was last seen of each", async () => {
+      for (const sighting of ["first", "second"]) await backEnd.sightings.put(keyOf("web"), sighting, never);
+      await backEnd.sightings.put(keyOf("db"), "only", never);
+      const found = await backEnd.sightings.list(kind, never);
+      expect(new Map(found.map(({ key, sighting }) => [key.name, sighting]))).toEqual(
+        new Map([
+          ["db", "only"],
+          ["web", "second"],
+        ]),
+      );
+    });
+
     test("a key of the greatest length that a key may have is kept like any other", async () => {
       const long = "n".repeat(253);
       const key = { cluster: long, group: long, kind: long, namespace: long, name: long };
       await backEnd.sightings.put(key, "seen", never);
       expect(await backEnd.sightings.get(key, never)).toBe("seen");
-      expect(await backEnd.sightings.keys(key, never)).toEqual([key]);
+      expect(await backEnd.sightings.list(key, never)).toEqual([{ key, sighting: "seen" }]);
     });
   });
 }

@@ -24,13 +24,14 @@ export function dynamodbSightings(table: StateTable): Sightings {
       const command = new DeleteItemCommand({ TableName, Key: keyOf(sightingKey(key)) });
       await table.call("DeleteItem", (client, options) => client.send(command, options), signal);
     },
-    async keys(kind, signal) {
+    async list(kind, signal) {
       const query = {
         ConsistentRead: true,
         KeyConditionExpression: "pk = :pk",
         ExpressionAttributeValues: { ":pk": { S: kindPartition(kind) } },
       };
-      return (await queryRows(table, query, signal)).map((row) => parseWorkKey(textOf(row, "key")));
+      const rows = await queryRows(table, query, signal);
+      return rows.map((row) => ({ key: parseWorkKey(textOf(row, "key")), sighting: textOf(row, "sighting") }));
     },
   };
 }
