@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
+import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
+import { dryRun } from "../../../lib/apply/dry-run.ts";
+import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
+import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+
+const { signal } = new AbortController();
+const ref = { group: "", version: "v1", kind: "Secret", namespace: "t", name: "s" };
+const immutable = 'Secret "s" is invalid: data: Forbidden: field is immutable when `immutable` is set';
+const marked = (value: string): Partial<Metadata> => ({ annotations: { [`${kustomizeGroup}/force`]: value } });
+
+function desired(metadata: Partial<Metadata> = {}): DesiredObject {
+  const manifest = { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "t", ...metadata } };
+  return { id: "t_s__Secret", ref, manifest, digest: "d", resource: undefined };
+}
+
+function live(metadata: Partial<Metadata> = {}): LiveObject {
+  return { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "t", uid: "u1", ...metadata } };
+}
+
+/** A cluster that has this object and answers every dry run with this error. */
+function refusing(error: ApiError, object: LiveObject | undefined): Cluster {
+  return { ...noCluster, apply: () => Promise.reject(error), get: async () => object };
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError({ code: 422, reason: "Invalid", message });
+}
+
+describe("a dry run that the API server refuses", () => {
+  const label = { labels: { [`${kustomizeGroup}/force`]: "enabled" } };
+  test.each<{ name: string; force?: boolean; wanted?: Partial<Metadata>; found?: Partial<Metadata>; kind: string }>([
+    { name: "spec.force", force: true, kind: "replace" },
+    { name: "the annotation of the manifest, in any case", wanted: marked("Enabled"), kind: "replace" },
+    { name: "the annotation of the live object", found: marked("enabled"), kind: "replace" },
+    { name: "a label", found: label, kind: "replace" },
+    { name: "another value of the annotation", wanted: marked("yes"), kind: "refused" },
+    { name: "nothing", kind: "refused" },
+  ])("for an immutable field, with force by $name: $kind (81)", async ({ force = false, wanted, found, kind }) => {
+    const cluster = refusing(invalid(immutable), live(found));
+    expect((await dryRun(desired(wanted), undefined, { cluster, force }, signal)).kind).toBe(kind);
+  });
+
+  test("for anything else is never a reason to recreate the object, whatever force says", async () => {
+    const cluster = refusing(invalid('Secret "s" is invalid: type: Required value'), live());
+    expect((await dryRun(desired(), undefined, { cluster, force: true }, signal)).kind).toBe("refused");
+  });
+
+  test("for an object that is not there is no reason to recreate it", async () => {
+    const cluster = refusing(invalid(immutable), undefined);
+    expect((await dryRun(desired(), undefined, { cluster, force: true }, signal)).kind).toBe("refused");
+  });
+
+  const conflict = { reason: "FieldManagerConflict", message: "conflict", field: ".data" };
+  test.each([
+    { answer: invalid("no"), message: "Secret/t/s dry-run failed (Invalid): no" },
+    {
+      answer: new ApiError({ code: 404, reason: "NotFound", message: 'namespaces "t" not found' }),
+      message: 'Secret/t/s not found: namespaces "t" not found',
+    },
+    {
+      answer: new ApiError({ code: 404, reason: "NoMatch", message: 'no matches for kind "S" in version "v9"' }),
+      message: 'Secret/t/s dry-run failed: no matches for kind "S" in version "v9"',
+    },
+    {
+      answer: new ApiError({ code: 500, reason: "", message: "failed to create typed patch object" }),
+      message: "Secret/t/s dry-run failed: failed to create typed patch object",
+    },
+    {
+      answer: new ApiError({ code: 409, reason: "Conflict", message: "conflicts", causes: [conflict] }),
+      message: "Secret/t/s dry-run failed (FieldManagerConflict): conflicts",
+    },
+  ])("is told in Flux's words: $message (86)", async ({ answer, message }) => {
+    const cluster = refusing(answer, live());
+    expect(await dryRun(desired(), undefined, { cluster, force: false }, signal)).toEqual({ kind: "refused", message });
+  });
+
+  test("is none where the API server could not judge", async () => {
+    const busy = new ApiError({ code: 429, reason: "TooManyRequests", message: "later" });
+    const trying = dryRun(desired(), undefined, { cluster: refusing(busy, live()), force: true }, signal);
+    await expect(trying).rejects.toBe(busy);
+  });
+});
+
+describe("a dry run that the API server takes", () => {
+  const changed = { ...live(), data: { k: "bmV3" } };
+  test.each<{ name: string; created?: boolean; tried?: LiveObject; found?: LiveObject; kind: string }>([
+    { name: "creates it", created: true, kind: "create" },
+    { name: "says the same as the live object", kind: "unchanged" },
+    { name: "changes its content", tried: changed, kind: "configure" },
+    {
+      name: "changes its content, which is not ours to change",
+      tried: changed,
+      found: live({ labels: { [`${kustomizeGroup}/reconcile`]: "disabled" } }),
+      kind: "skipped",
+    },
+    { name: "changes a label", tried: live({ labels: { a: "b" } }), kind: "configure" },
+    { name: "changes a finalizer", tried: live({ finalizers: ["example.com/hold"] }), kind: "configure" },
+    {
+      name: "would store another version of it and change nothing",
+      tried: live({ resourceVersion: "9" }),
+      kind: "unchanged",
+    },
+    {
+      name: "finds kubectl's note on it",
+      found: live({ annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}" } }),
+      tried: live({ annotations: { "kubectl.kubernetes.io/last-applied-configuration": "{}" } }),
+      kind: "configure",
+    },
+  ])("and that $name: $kind", async ({ created = false, tried = live(), found = live(), kind }) => {
+    const cluster = {
+      ...noCluster,
+      apply: async () => ({ object: tried, created, warnings: [] }),
+      get: async () => found,
+    };
+    expect((await dryRun(desired(), undefined, { cluster, force: false }, signal)).kind).toBe(kind);
+  });
+});
