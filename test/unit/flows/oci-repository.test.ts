@@ -23,7 +23,7 @@ describe("what a source has replaced", () => {
   const digestInStatus = () =>
     z.object({ artifact: z.object({ digest: z.string() }) }).parse(world.get("app")["status"]).artifact.digest;
 
-  test("is forgotten, but for the last one, which a consumer may still be reading", async () => {
+  test("11.1/14: is forgotten, but for the last one, which a consumer may still be reading", async () => {
     world.apply(ociRepository("app", { url: url() }));
     const stored: string[] = [];
     for (const version of ["1", "2", "3"]) {
@@ -53,7 +53,7 @@ describe("what a source has replaced", () => {
     expect(recordedOf()).toEqual(expect.arrayContaining([first, digestInStatus()]));
   });
 
-  test("and everything else, is forgotten when the source is gone", async () => {
+  test("11.1/10: and everything else, is forgotten when the source is gone", async () => {
     await world.push("latest", file);
     world.apply(ociRepository("app", { url: url() }));
     await world.run();

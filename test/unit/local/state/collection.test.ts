@@ -43,7 +43,7 @@ async function startAgain(): Promise<void> {
 }
 
 describe("artifacts", () => {
-  test("that a source has, or another source still has, outlive every start", async () => {
+  test("11.1/15: that a source has, or another source still has, outlive every start", async () => {
     await store("one", "shared");
     await store("two", "shared");
     await store("one", "present");
