@@ -118,7 +118,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
   });
 
   describe(`the dependencies of a Kustomization on ${name}`, () => {
-    test("may be in another namespace (33)", async () => {
+    test("may be in another namespace, and of another source, whose revision is not compared (29, 33)", async () => {
       const world = await newWorld();
       const namespace = `${world.namespace}-base`;
       await world.publish("v0", [], { within: namespace });
