@@ -9,7 +9,7 @@ import { type Figure, figure } from "./figure.ts";
 const starts = 10;
 
 /** What the functions' environment has to hold so that they start; nothing of it is reached. */
-const environment = {
+export const environment = {
   AWS_REGION: "eu-west-1",
   SLUICE_TABLE: "sluice",
   SLUICE_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile",

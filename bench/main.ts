@@ -1,5 +1,6 @@
 import { cpus } from "node:os";
 import { bundleSize } from "./bundle-size.ts";
+import { coldStart } from "./cold-start.ts";
 import { demoTime } from "./demo-time.ts";
 import { dependencyHop } from "./dependency-hop.ts";
 import { dynamodbCapacity } from "./dynamodb-capacity.ts";
@@ -9,6 +10,7 @@ import { fourObjects } from "./four-objects.ts";
 import { idle } from "./idle.ts";
 import { realRequests } from "./real-requests.ts";
 import { twoThousandObjects } from "./two-thousand-objects.ts";
+import { wakeUp } from "./wake-up.ts";
 
 /** `npm run bench [NAME…]`: one JSON line a figure; exit status 1 where one is over its limit. */
 const benches = {
@@ -21,6 +23,8 @@ const benches = {
   bundleSize,
   dynamodbCapacity,
   realRequests,
+  coldStart,
+  wakeUp,
 } as const;
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));
