@@ -4,8 +4,7 @@ import { CreateSecretCommand, DeleteSecretCommand, SecretsManagerClient } from "
 import { CreateQueueCommand, DeleteQueueCommand } from "@aws-sdk/client-sqs";
 import { z } from "zod";
 import { bundleFunctions } from "../infra/bundle.ts";
-import type { AwsConnection } from "../lib/aws/aws-connection.ts";
-import { clientConfig } from "../lib/aws/client-config.ts";
+import { type AwsConnection, clientConfig } from "../lib/aws/aws-connection.ts";
 import { sqsClient } from "../lib/aws/sqs/sqs-client.ts";
 import { sqsWakeUps } from "../lib/aws/sqs/sqs-wake-ups.ts";
 import type { WakeUps } from "../lib/core/ports/wake-ups.ts";
