@@ -16,7 +16,7 @@ export async function everyMinute(
       await clock.sleep(intervalMs, signal);
       await work(signal);
     } catch (error) {
-      if (!isStopped()) log.warn("sweep not finished", { error: messageOf(error) });
+      if (error !== signal.reason) log.warn("sweep not finished", { error: messageOf(error) });
     }
   }
 }

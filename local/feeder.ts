@@ -76,7 +76,8 @@ export function startFeeder({ queue, handler, concurrency, log }: FeederOptions)
       queue.remove(message.id);
     } catch (error) {
       // It comes again when its visibility ends, or with the next process.
-      if (!stopped.signal.aborted) log.error("message not handled", { body: message.body, error: messageOf(error) });
+      if (error !== stopped.signal.reason)
+        log.error("message not handled", { body: message.body, error: messageOf(error) });
     }
   };
 

@@ -86,9 +86,13 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
       const reason = new HandBack("the process ends");
       stopped.abort(reason);
       const ended = Promise.all([feeder.stop(reason), ...background]);
-      const gaveUp = new AbortController();
-      await Promise.race([ended, clock.sleep(stopWithinMs, gaveUp.signal).catch(() => undefined)]);
-      gaveUp.abort();
+      const timer = new AbortController();
+      const tooLong = clock.sleep(stopWithinMs, timer.signal).then(
+        () => log.warn("runs not ended in time, the next start takes them over", { stopWithinMs }),
+        () => undefined,
+      );
+      await Promise.race([ended, tooLong]);
+      timer.abort();
     },
   };
 }

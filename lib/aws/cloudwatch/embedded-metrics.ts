@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/ports/clock.ts";
 import { type Metrics, metricUnits } from "../../core/ports/metrics.ts";
 
-export const metricNamespace = "Sluice";
+const metricNamespace = "Sluice";
 
 /**
  * Metrics as lines in CloudWatch's Embedded Metric Format, which Lambda's log stream turns into metrics without a call:

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Log } from "../../../lib/core/ports/log.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { type Feeder, startFeeder } from "../../../local/feeder.ts";
 import { parseReceiptHandle, type SqsEvent, sqsEvent } from "../../../local/sqs-event.ts";
@@ -17,10 +18,14 @@ interface Fed {
   readonly count: () => number;
 }
 
-async function withFeeder(handler: Handler, work: (fed: Fed) => Promise<void>, concurrency = 8): Promise<void> {
+async function withFeeder(
+  handler: Handler,
+  work: (fed: Fed) => Promise<void>,
+  { concurrency = 8, log = silentLog } = {},
+): Promise<void> {
   const database = openStateDatabase(":memory:");
   const queue = sqliteMessageQueue(database, systemClock);
-  const feeder = startFeeder({ queue, handler, concurrency, log: silentLog });
+  const feeder = startFeeder({ queue, handler, concurrency, log });
   const count = (): number => Number(database.connection.prepare("SELECT count(*) AS n FROM messages").get()?.["n"]);
   try {
     await work({ queue, feeder, count });
@@ -87,7 +92,7 @@ describe("the feeder", () => {
         waiting.get("c")?.();
         await expect.poll(count).toBe(0);
       },
-      2,
+      { concurrency: 2 },
     );
   });
 
@@ -136,6 +141,24 @@ describe("the feeder", () => {
       queue.send("b", 0);
       expect(count()).toBe(2);
     });
+  });
+
+  test("what goes wrong while it stops is told, that it stops is not", async () => {
+    const told: unknown[] = [];
+    const log: Log = { ...silentLog, error: (_message, fields) => void told.push(fields?.["error"]) };
+    const handler: Handler = async (event, signal) => {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      if (bodyOf(event) === "bad") throw new Error("broken");
+      throw signal.reason;
+    };
+    const work = async ({ queue, feeder }: Fed): Promise<void> => {
+      queue.send("good", 0);
+      queue.send("bad", 0);
+      await expect.poll(() => queue.nextVisibleInMs() ?? 0).toBeGreaterThan(1_000);
+      await feeder.stop(new Error("the process ends"));
+    };
+    await withFeeder(handler, work, { log });
+    expect(told).toEqual(["broken"]);
   });
 
   test("what a dead process had in hand is visible to the next at once", () => {
