@@ -3,6 +3,9 @@ import { type ApiCause, ApiError, type ApiReason } from "../core/ports/cluster.t
 import type { Answer } from "./transport.ts";
 
 const maxQuotedChars = 1_000;
+/** Of a `Status`: conditions of Flux's kinds hold 32,768 letters, and ours say more than the server's message. */
+const maxMessageChars = 16_384;
+const maxCauseChars = 2_048;
 
 /** What the codes mean where an answer is no `Status`, for example one of a proxy before the server. */
 const reasonByCode: Readonly<Record<number, ApiReason>> = {
@@ -47,8 +50,11 @@ export function errorOfStatus(status: JsonObject, httpStatus: number, retryAfter
   const { code, reason, message } = status;
   return new ApiError({
     code: typeof code === "number" ? code : httpStatus,
-    reason: typeof reason === "string" ? reason : "",
-    message: typeof message === "string" ? message : `the cluster answered with status ${httpStatus}`,
+    reason: typeof reason === "string" ? shortened(reason, maxCauseChars) : "",
+    message:
+      typeof message === "string"
+        ? shortened(message, maxMessageChars)
+        : `the cluster answered with status ${httpStatus}`,
     causes: causesOf(status),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
@@ -100,10 +106,15 @@ function causesOf(status: JsonObject): readonly ApiCause[] {
   const causes = isJsonObject(details) ? details["causes"] : undefined;
   if (!Array.isArray(causes)) return [];
   return causes.filter(isJsonObject).map(({ reason, message, field }) => ({
-    ...(typeof reason === "string" ? { reason } : {}),
-    ...(typeof message === "string" ? { message } : {}),
-    ...(typeof field === "string" ? { field } : {}),
+    ...(typeof reason === "string" ? { reason: shortened(reason, maxCauseChars) } : {}),
+    ...(typeof message === "string" ? { message: shortened(message, maxCauseChars) } : {}),
+    ...(typeof field === "string" ? { field: shortened(field, maxCauseChars) } : {}),
   }));
+}
+
+/** A server may quote a whole object, of megabytes: what is told of it goes into logs, events and conditions. */
+function shortened(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars)}… (${text.length - maxChars} more letters)`;
 }
 
 function parsed(text: string): JsonObject | undefined {

@@ -140,7 +140,8 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
       return answer;
     },
     async open(request, signal) {
-      const exchange = await exchangeOf(request, clock.monotonic() + limitMs, signal);
+      const endsAt = clock.monotonic() + limitMs;
+      const exchange = await exchangeOf(request, endsAt, signal);
       const response = await observed(
         request,
         ({ statusCode = 0 }) => statusCode,
@@ -149,7 +150,7 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
       const status = response.statusCode ?? 0;
       if (status >= 200 && status <= 299) return response;
       const { headers, rawHeaders } = response;
-      const answer = { status, headers, rawHeaders, text: await headOf(response) };
+      const answer = { status, headers, rawHeaders, text: await headOf(response, endsAt - clock.monotonic()) };
       if (status !== 401) throw errorOf(answer);
       // Whoever watches asks again, with another credential where there is one.
       identity.renew();
@@ -181,9 +182,15 @@ function pathOf({ path, query = {} }: ApiRequest): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
-async function headOf(response: IncomingMessage): Promise<string> {
+/** The beginning of an answer, as far as it comes in the time that is left. */
+async function headOf(response: IncomingMessage, limitMs: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    late.abort();
+    response.destroy();
+  }, limitMs);
   try {
     for await (const chunk of response) {
       if (!Buffer.isBuffer(chunk)) break;
@@ -192,7 +199,13 @@ async function headOf(response: IncomingMessage): Promise<string> {
       if (bytes > maxErrorBytes) break;
     }
   } catch (error) {
-    throw new ApiError({ code: 0, reason: "Unreachable", message: "the cluster's answer broke off" }, { cause: error });
+    // The status says enough where the text does not come.
+    if (!late.signal.aborted) {
+      const message = "the cluster's answer broke off";
+      throw new ApiError({ code: 0, reason: "Unreachable", message }, { cause: error });
+    }
+  } finally {
+    clearTimeout(timer);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,12 +1,11 @@
-import type { Agent as HttpAgent, IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { request as requestHttps } from "node:https";
 import { messageOf } from "../core/failure.ts";
 import { isJsonObject } from "../core/json.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import { agentsOf } from "./agents.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
-import { Agent, request as requestHttp } from "./node-http.ts";
-
-const maxSockets = 32;
+import { request as requestHttp } from "./node-http.ts";
 
 /** One HTTP exchange with the API server. */
 export interface Exchange {
@@ -98,7 +97,7 @@ export function transport(config: ClusterConfig): Transport {
       if (error instanceof ApiError) throw error;
       throw unreachable(
         config,
-        limit.signal.aborted ? `no answer within ${exchange.limitMs / 1000}s` : reasonOf(error),
+        limit.signal.aborted ? `no answer within ${exchange.limitMs / 1000}s` : reasonOf(error, config),
         error,
       );
     }
@@ -146,42 +145,6 @@ export function transport(config: ClusterConfig): Transport {
     },
     close() {
       agents.close();
-    },
-  };
-}
-
-/** Agents with kept connections for requests, and one whose connections serve one watch each. */
-function agentsOf({ server, tls, proxy }: ClusterConfig) {
-  const proxyEnv = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } };
-  const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent => {
-    const options = { keepAlive, ...proxyEnv };
-    if (server.protocol !== "https:") return new Agent({ ...options, ...(keepAlive ? { maxSockets } : {}) });
-    return new HttpsAgent({
-      ...options,
-      ...(keepAlive ? { maxSockets } : {}),
-      rejectUnauthorized: !tls.insecure,
-      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-      ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key.reveal() }),
-    });
-  };
-  let certificate: ClientCertificate | undefined;
-  let kept: HttpAgent | undefined;
-  let single: HttpAgent | undefined;
-  return {
-    of(wanted: ClientCertificate | undefined, stream: boolean): HttpAgent {
-      if (wanted !== certificate) {
-        // A renewed certificate: requests on the way keep their connections, new ones get new ones.
-        certificate = wanted;
-        kept = undefined;
-        single = undefined;
-      }
-      if (stream) return (single ??= make(certificate, false));
-      return (kept ??= make(certificate, true));
-    },
-    close(): void {
-      kept?.destroy();
-      single?.destroy();
     },
   };
 }
@@ -241,12 +204,14 @@ export function isBroken(error: unknown): boolean {
   return error instanceof ApiError && isReset(error.cause instanceof StaleConnection ? error.cause.cause : error.cause);
 }
 
-function unreachable({ name, server }: ClusterConfig, reason: string, cause: unknown): ApiError {
-  const message = `the cluster at ${server.origin} cannot be reached: ${reason}; check the server of context ${name} and that it runs`;
+function unreachable({ name, server, proxy }: ClusterConfig, reason: string, cause: unknown): ApiError {
+  const way = proxy === undefined ? "" : ` through the proxy ${proxy.origin}`;
+  const message = `the cluster at ${server.origin} cannot be reached${way}: ${reason}; check the server of context ${name} and that it runs`;
   return new ApiError({ code: 0, reason: "Unreachable", message }, { cause });
 }
 
 const untrustedCodes = new Set([
+  "CERT_SIGNATURE_FAILURE",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
   "UNABLE_TO_GET_ISSUER_CERT",
@@ -254,10 +219,12 @@ const untrustedCodes = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, { tls }: ClusterConfig): string {
   const code = isJsonObject(error) ? error["code"] : undefined;
   if (typeof code === "string" && untrustedCodes.has(code)) {
-    return `its certificate is not trusted (${code}); set certificate-authority of the cluster in the kubeconfig`;
+    return tls.ca === undefined
+      ? `its certificate is not trusted (${code}); set certificate-authority of the cluster in the kubeconfig`
+      : `its certificate is not of the authority that we were given for it (${code}): the cluster's CA has changed, or another server answers at its address; get the cluster's present certificate-authority`;
   }
   // Several addresses were tried and each failed: the message of the whole is empty.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
