@@ -15,11 +15,13 @@ import { never } from "./state-back-end.ts";
 import { wireFaults } from "./wire-faults.ts";
 
 const connection = realAws("DYNAMODB");
-const seeds = Number(process.env["SLUICE_SIM_DYNAMODB_SEEDS"] ?? 4);
+const only = process.env["SLUICE_SIM_DYNAMODB_SEED"];
+const count = Number(process.env["SLUICE_SIM_DYNAMODB_SEEDS"] ?? 4);
+const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
 const owner = { uid: "uid", clusterUid: "cluster" };
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
-  test.each(Array.from({ length: seeds }, (_, index) => index + 1))(
+  test.each(seeds)(
     "the work queue keeps its promises on DynamoDB under every fault, its own and the wire's: seed %i",
     { timeout: 300_000 },
     async (seed) => {
@@ -65,8 +67,10 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
         region: of.region,
         clock: systemClock,
       });
-      const { violations } = await simulate(seed, { table: { truth, connect } });
-      expect([...violations, ...wrong]).toEqual([]);
+      const { violations, trace } = await simulate(seed, { table: { truth, connect } }, only !== undefined);
+      if (only !== undefined) process.stdout.write(`${trace.join("\n")}\n`);
+      const replay = `SLUICE_SIM_DYNAMODB_SEED=${seed} npx vitest run test/contract/dynamodb-simulator.test.ts`;
+      expect([...violations, ...wrong], `replay it with its trace: ${replay}`).toEqual([]);
       expect(saves).toBeGreaterThan(0);
       await state.close();
       await direct.close();
