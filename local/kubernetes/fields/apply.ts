@@ -61,7 +61,7 @@ export function applyFields(input: ApplyInput): Applied {
     live !== undefined && known.length === 0
       ? trackUpdate({
           before: undefined,
-          after: before,
+          after: withoutResetFields({ ...input, applied: before }),
           managedFields: [],
           manager: "before-first-apply",
           apiVersion,

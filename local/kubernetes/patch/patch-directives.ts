@@ -21,17 +21,16 @@ export function missingMergeKey(item: Json, mergeKey: string): StatusError {
   return patchError(`map: ${goText(item)} does not contain declared merge key: ${mergeKey}`);
 }
 
-/** A patch's value where the object has none yet: without directives, deletions and nulls. */
-export function plainValue(value: Json): Json {
-  if (isList(value)) return value.filter((item) => !isDirectiveItem(item)).map(plainValue);
+/** A patch's value where the object has none yet: without directives, the maps that hold one, and nulls. */
+export function plainValue(value: Json): Json | undefined {
+  if (isList(value)) return value.map(plainValue).filter((item) => item !== undefined);
   if (!isJsonObject(value)) return value;
-  if (value[patchDirective] === "delete") return {};
-  const kept = Object.entries(value).filter(([field, item]) => item !== null && !isDirective(field));
-  return Object.fromEntries(kept.map(([field, item]) => [field, plainValue(item)]));
-}
-
-function isDirectiveItem(item: Json): boolean {
-  return isJsonObject(item) && item[patchDirective] !== undefined && item[patchDirective] !== "merge";
+  if (value[patchDirective] !== undefined) return undefined;
+  const entries = Object.entries(value).flatMap(([field, item]): [string, Json][] => {
+    const kept = item === null || isDirective(field) ? undefined : plainValue(item);
+    return kept === undefined ? [] : [[field, kept]];
+  });
+  return Object.fromEntries(entries);
 }
 
 function isDirective(field: string): boolean {

@@ -1,6 +1,7 @@
 import { equal } from "../../../lib/core/equal.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import { type ApiObject, StatusError } from "../api-object.ts";
+import { goText, goType } from "../fields/go-print.ts";
 import { fieldType, isList } from "../fields/type-shape.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { checkOrder, identityOf, orderedItems } from "./element-order.ts";
@@ -49,12 +50,17 @@ function mergeMaps(original: JsonObject, patch: JsonObject, schema: TypeSchema):
     if (merged.has(key)) continue;
     if (key.startsWith(deletePrefix)) deleteItems(result, key.slice(deletePrefix.length), value);
     else if (value === null) result.delete(key);
-    else result.set(key, mergeValue(result.get(key), value, fieldType(schema, key) ?? {}));
+    else {
+      const next = mergeValue(result.get(key), value, fieldType(schema, key) ?? {});
+      if (next === undefined) result.delete(key);
+      else result.set(key, next);
+    }
   }
   return Object.fromEntries(result);
 }
 
-function mergeValue(original: Json | undefined, patch: Json, schema: TypeSchema): Json {
+/** `undefined` where the patch is nothing but a directive, with nothing to direct. */
+function mergeValue(original: Json | undefined, patch: Json, schema: TypeSchema): Json | undefined {
   if (isJsonObject(original) && isJsonObject(patch)) {
     return strategiesOf(schema).includes("replace") ? patch : mergeMaps(original, patch, schema);
   }
@@ -112,6 +118,7 @@ function mergeKeyOf(schema: TypeSchema, lists: readonly (Json | undefined)[]): s
 
 function mergeLists(original: readonly Json[], patch: readonly Json[], schema: TypeSchema): Json {
   if (original.length === 0 && patch.length === 0) return original;
+  checkItems(original, patch);
   if (![...original, ...patch].some((item) => isJsonObject(item))) return mergePrimitives(original, patch);
   const { patchMergeKey: mergeKey, items = {} } = schema;
   if (mergeKey === undefined) throw patchError("cannot merge lists without merge key");
@@ -124,9 +131,18 @@ function mergeLists(original: readonly Json[], patch: readonly Json[], schema: T
     const known = merged[index];
     if (!isJsonObject(item)) throw patchError("expected a map as list item");
     if (isJsonObject(known)) merged[index] = mergeMaps(known, item, items);
-    else merged.push(plainValue(item));
+    else merged.push(plainValue(item) ?? {});
   }
   return orderedItems(merged, content, kept, mergeKey);
+}
+
+/** Items of lists that merge are all of one type, which is not a list. */
+function checkItems(original: readonly Json[], patch: readonly Json[]): void {
+  const [first, ...others] = [...original, ...patch].map(goType);
+  if (first === "[]interface {}") throw patchError("lists of lists are not supported");
+  if (others.some((type) => type !== first)) {
+    throw patchError(`list element types are not identical: ${goText([original, patch])}`);
+  }
 }
 
 function mergePrimitives(original: readonly Json[], patch: readonly Json[]): readonly Json[] {

@@ -34,8 +34,33 @@ export function keepAllotted(object: ApiObject, old: ApiObject, gvk: Gvk): ApiOb
   const families = withDefaults(synced, pick(before, ["ipFamilies", "ipFamilyPolicy"]));
   return {
     ...object,
-    spec: needsNodePorts(families) ? keepNodePorts(families, before) : withoutNodePorts(families, before),
+    spec: ofType(
+      needsNodePorts(families) ? keepNodePorts(families, before) : withoutNodePorts(families, before),
+      before,
+    ),
   };
+}
+
+/** What the former type needed and the present does not goes, unless it was changed too, which is then refused. */
+function ofType(spec: JsonObject, before: JsonObject): JsonObject {
+  const isSame = (field: string): boolean => spec[field] === before[field];
+  const wasBalanced = textOf(before, "type") === "LoadBalancer" && textOf(spec, "type") !== "LoadBalancer";
+  const needed = needsHealthCheckPort(spec);
+  const dropped = [
+    ...(needsHealthCheckPort(before) && !needed && isSame("healthCheckNodePort") ? ["healthCheckNodePort"] : []),
+    ...(wasBalanced ? ["allocateLoadBalancerNodePorts", "loadBalancerClass"].filter(isSame) : []),
+    ...(isExposed(before) && !isExposed(spec) && isSame("externalTrafficPolicy") ? ["externalTrafficPolicy"] : []),
+  ];
+  const kept = dropped.length === 0 ? spec : without(spec, ...dropped);
+  return needed && needsHealthCheckPort(before) ? withDefaults(kept, pick(before, ["healthCheckNodePort"])) : kept;
+}
+
+/** Whether something outside the cluster may reach it. */
+function isExposed(spec: JsonObject): boolean {
+  const type = textOf(spec, "type");
+  return (
+    type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && itemsOf(spec, "externalIPs").length > 0)
+  );
 }
 
 /** A change to ExternalName drops the addresses and ports that the user did not set anew. */
@@ -89,7 +114,30 @@ export function allocate(object: ApiObject, old: ApiObject | undefined, gvk: Gvk
   const before = objectOf(old, "spec");
   const name = textOf(objectOf(object, "metadata"), "name");
   const addressed = withAddress(spec, before, (error) => invalid(gvk, name, [error]), allocator);
-  return { ...object, spec: withNodePorts(addressed, before, (error) => invalid(gvk, name, [error]), allocator) };
+  const ported = withNodePorts(addressed, before, (error) => invalid(gvk, name, [error]), allocator);
+  return { ...object, spec: withHealthCheckPort(ported, before, (error) => invalid(gvk, name, [error]), allocator) };
+}
+
+/** Load balancers that keep to their node ask each node for its health. */
+function withHealthCheckPort(
+  spec: JsonObject,
+  before: JsonObject | undefined,
+  refuse: Refuse,
+  allocator: Allocator,
+): JsonObject {
+  if (!needsHealthCheckPort(spec)) return spec;
+  const wanted = numberOf(spec, "healthCheckNodePort") ?? 0;
+  if (wanted > 0 && wanted === before?.["healthCheckNodePort"]) return spec;
+  const allotted = allocator.nodePort(wanted > 0 ? wanted : undefined);
+  if (allotted === undefined) {
+    const text = `failed to allocate requested HealthCheck NodePort ${wanted}: provided port is already allocated`;
+    throw refuse(invalidValue("spec.healthCheckNodePort", wanted, text));
+  }
+  return { ...spec, healthCheckNodePort: allotted };
+}
+
+function needsHealthCheckPort(spec: JsonObject): boolean {
+  return textOf(spec, "type") === "LoadBalancer" && textOf(spec, "externalTrafficPolicy") === "Local";
 }
 
 type Refuse = (error: FieldError) => StatusError;

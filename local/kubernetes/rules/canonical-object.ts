@@ -36,8 +36,10 @@ function canonicalStruct(object: JsonObject, schema: TypeSchema, parent: string)
     }
     const canonical = canonicalValue(value, property, field);
     if (canonical === undefined) continue;
-    if (struct?.fields.get(field)?.isWrittenWhenEmpty === true || !isEmpty(canonical, property))
-      result[field] = canonical;
+    if (!isEmpty(canonical, property)) result[field] = canonical;
+    // The store keeps no empty list: one that is written all the same comes back as null.
+    else if (struct?.fields.get(field)?.isWrittenWhenEmpty === true)
+      result[field] = isList(canonical) ? null : canonical;
   }
   for (const field of struct?.nullWhenUnset ?? []) if (result[field] === undefined) result[field] = null;
   return result;
@@ -69,7 +71,7 @@ function canonicalMap(map: JsonObject, values: TypeSchema, field: string): JsonO
 /** What null becomes where Go has a plain value: in a map or a list. */
 function zeroOf(schema: TypeSchema): Json {
   if (schema.quantity === true) return "0";
-  if (schema.type === "string") return schema.format === "byte" ? null : "";
+  if (schema.type === "string") return "";
   if (schema.type === "integer" || schema.type === "number") return 0;
   if (schema.type === "boolean") return false;
   return schema.type === "object" && schema.properties !== undefined ? {} : null;

@@ -1,5 +1,6 @@
 import type { Json } from "../../../lib/core/json.ts";
 import { ConversionError } from "./conversion-error.ts";
+import { timeError } from "./go-time.ts";
 
 const microTimes = new Set(["eventTime", "lastObservedTime", "acquireTime", "renewTime"]);
 
@@ -14,10 +15,15 @@ export function canonicalBase64(text: string): string {
   return Buffer.from(text, "base64").toString("base64");
 }
 
-/** Times in UTC and whole seconds (micro times with six digits); text that is no time is left as it is. */
+/**
+ * Times in UTC and whole seconds (micro times with six digits).
+ *
+ * @throws {ConversionError} for text that is no time
+ */
 export function canonicalTime(text: string, field: string): Json {
+  const error = timeError(text);
+  if (error !== undefined) throw new ConversionError(error);
   const millis = Date.parse(text);
-  if (Number.isNaN(millis)) return text;
   const seconds = new Date(millis).toISOString().slice(0, 19);
   if (!microTimes.has(field)) return `${seconds}Z`;
   const fraction = /\.(\d{1,9})/.exec(text)?.[1] ?? "";

@@ -14,6 +14,7 @@ import {
 } from "./defaults/cluster-defaults.ts";
 import { podSpecDefaults } from "./defaults/pod-defaults.ts";
 import { schemaDefaults } from "./defaults/schema-defaults.ts";
+import { secretDefaults } from "./defaults/secret-defaults.ts";
 import { endpointsDefaults, networkPolicyDefaults, serviceDefaults } from "./defaults/service-defaults.ts";
 import {
   claimDefaults,
@@ -43,7 +44,7 @@ const kindDefaults: Readonly<Record<string, (object: JsonObject, gvk: Gvk) => Js
   "/ReplicationController": replicationControllerDefaults,
   "/Service": ofSpec(serviceDefaults),
   "/Endpoints": endpointsDefaults,
-  "/Secret": (secret) => (textOf(secret, "type") === "" ? { ...secret, type: "Opaque" } : secret),
+  "/Secret": secretDefaults,
   "/LimitRange": ofSpec(limitRangeDefaults),
   "/PersistentVolumeClaim": claimDefaults,
   "/PersistentVolume": volumeDefaults,

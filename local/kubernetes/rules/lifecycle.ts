@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../../lib/core/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
-import { numberOf, objectOf, textOf, textsOf, without } from "./json-fields.ts";
+import { mapObject, numberOf, objectOf, textOf, textsOf, without } from "./json-fields.ts";
 import { qosClass } from "./qos-class.ts";
 
 /** What a kind does that its schema does not tell. */
@@ -35,6 +35,8 @@ const generationKinds = new Set([
   "flowcontrol.apiserver.k8s.io/FlowSchema",
   "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration",
   "discovery.k8s.io/EndpointSlice",
+  // Starts with 1 and stays there: what would count is in no `spec`.
+  "scheduling.k8s.io/PriorityClass",
 ]);
 
 /** Kinds without a `spec`, where everything besides the metadata counts. */
@@ -88,10 +90,10 @@ export function prepareForCreate(object: ApiObject, gvk: Gvk, facts: KindFacts):
   const own = facts.hasStatus ? withFirstStatus(object, gvk, facts) : object;
   const kind = nameOf(gvk);
   if (kind === "/Namespace") return { ...own, spec: { ...objectOf(own, "spec"), finalizers: ["kubernetes"] } };
-  if (kind === "/Secret") return withStringData(own);
   if (kind === "/PersistentVolumeClaim") return withFinalizer(own, "kubernetes.io/pvc-protection");
   if (kind === "/PersistentVolume") return withFinalizer(own, "kubernetes.io/pv-protection");
   if (kind === "batch/Job") return withJobSelector(own);
+  if (kind === "apps/StatefulSet") return withoutMaxUnavailable(own, undefined);
   return own;
 }
 
@@ -107,8 +109,8 @@ export function prepareForUpdate(
   if (subresource === "status") return statusOnly(identified, old, gvk, facts);
   const kept = facts.hasStatus ? withField(identified, "status", old["status"]) : identified;
   const kind = nameOf(gvk);
-  if (kind === "/Secret") return withStringData(kept);
   if (kind === "/Namespace" && subresource !== "finalize") return withField(kept, "spec", old["spec"]);
+  if (kind === "apps/StatefulSet") return withoutMaxUnavailable(kept, old);
   return kept;
 }
 
@@ -162,18 +164,17 @@ function withFirstStatus(object: ApiObject, gvk: Gvk, facts: KindFacts): ApiObje
   return facts.isBuiltin && isJsonObject(object["status"]) ? { ...object, status: {} } : without(object, "status");
 }
 
-/** `stringData` is only ever written: each key becomes base64 in `data`. */
-function withStringData(secret: ApiObject): ApiObject {
-  const texts = objectOf(secret, "stringData");
-  if (texts === undefined) return without(secret, "stringData");
-  const encoded = Object.entries(texts).map(([key, text]) => [key, base64(text)] as const);
-  const data = { ...objectOf(secret, "data"), ...Object.fromEntries(encoded) };
-  const rest = without(secret, "stringData");
-  return Object.keys(data).length > 0 ? { ...rest, data } : rest;
-}
-
-function base64(text: Json): string {
-  return Buffer.from(typeof text === "string" ? text : "").toString("base64");
+/** `maxUnavailable` of a StatefulSet is behind a gate that is shut by default: it is dropped where it is new. */
+function withoutMaxUnavailable(object: ApiObject, old: ApiObject | undefined): ApiObject {
+  const rollingOf = (set: ApiObject | undefined): JsonObject | undefined =>
+    objectOf(objectOf(objectOf(set, "spec"), "updateStrategy"), "rollingUpdate");
+  if (rollingOf(object)?.["maxUnavailable"] === undefined || rollingOf(old)?.["maxUnavailable"] !== undefined) {
+    return object;
+  }
+  const dropped = (rolling: JsonObject): JsonObject => without(rolling, "maxUnavailable");
+  return mapObject(object, "spec", (spec) =>
+    mapObject(spec, "updateStrategy", (strategy) => mapObject(strategy, "rollingUpdate", dropped)),
+  );
 }
 
 function withFinalizer(object: ApiObject, finalizer: string): ApiObject {

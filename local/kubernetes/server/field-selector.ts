@@ -106,7 +106,9 @@ function checkField(field: string, resource: Resource): void {
   throw badRequest(
     known === undefined
       ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
-      : `field label not supported: ${field}`,
+      : resource.kind === "Job"
+        ? `field label "${field}" not supported for Job`
+        : `field label not supported: ${field}`,
   );
 }
 

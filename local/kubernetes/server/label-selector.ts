@@ -104,7 +104,7 @@ function keyOf(token: Token): string {
   const name = token.text.slice(token.text.indexOf("/") + 1);
   if (!/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/.test(name) || name.length > 63) {
     throw badRequest(
-      `unable to parse requirement: key: Invalid value: ${JSON.stringify(token.text)}: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+      `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(token.text)}: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
     );
   }
   return token.text;

@@ -1,5 +1,5 @@
 import type { Json } from "../../../lib/core/json.ts";
-import type { ApiObject, ManagedFields } from "../api-object.ts";
+import { type ApiObject, type ManagedFields, StatusError } from "../api-object.ts";
 import { finishApply } from "../fields/finish-apply.ts";
 import { managedFieldsForUpdate, withoutManagedFields } from "../fields/object-managed-fields.ts";
 import { trackUpdate } from "../fields/track-update.ts";
@@ -35,7 +35,7 @@ export function replaceObject(cluster: Cluster, target: Target, body: ApiObject,
   checkNames(body, target, "replace");
   const stored = cluster.store.get({ resource: resource.key, namespace, name });
   if (stored === undefined) {
-    if (!createsOnUpdate(resource.storage) || subresource !== undefined) throw notFound(resource, name);
+    if (!createsOnUpdate(resource.storage)) throw notFound(resource, name);
     return createObject(cluster, resource, namespace, body, options);
   }
   const kept = parseKept(resource, stored);
@@ -169,8 +169,12 @@ function checkUid({ resource, namespace, name }: Target, wanted: Json | undefine
   );
 }
 
-export function checkResourceVersion({ resource, name }: Target, wanted: unknown, kept: ApiObject): void {
+export function checkResourceVersion({ resource, name }: Target, wanted: Json | undefined, kept: ApiObject): void {
   if (isEmpty(wanted) || wanted === metadataOf(kept)["resourceVersion"]) return;
+  const text = plainText(wanted);
+  if (!/^\d+$/.test(text)) {
+    throw new StatusError(500, undefined, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
   throw conflict(resource, name, modified);
 }
 

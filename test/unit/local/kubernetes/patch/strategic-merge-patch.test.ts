@@ -68,11 +68,22 @@ const cases: readonly Case[] = [
     name: "null deletes, and what is new comes without nulls and directives",
     spec: { nodeName: "n", containers: [a] },
     patch: { nodeName: null, affinity: { nodeAffinity: null, podAffinity: { $patch: "replace" } } },
-    patched: { containers: [a], affinity: { podAffinity: {} } },
+    patched: { containers: [a], affinity: {} },
+  },
+  {
+    name: "a directive takes a plain value away, and one for what is not there does nothing",
+    spec: { nodeName: "n", containers: [a] },
+    patch: { nodeName: { $patch: "delete" }, affinity: { $patch: "merge" } },
+    patched: { containers: [a] },
   },
 ];
 
 const refused: readonly { readonly name: string; readonly patch: JsonObject; readonly message: string }[] = [
+  {
+    name: "a list of two types of items",
+    patch: { containers: ["x"] },
+    message: "list element types are not identical: [[map[image:a:1 name:a] map[image:b:1 name:b]] [x]]",
+  },
   {
     name: "an item without its key",
     patch: { containers: [{ image: "x" }] },

@@ -35,8 +35,16 @@ describe("times", () => {
     ["2026-01-02T03:04:05.678Z", "startTime", "2026-01-02T03:04:05Z"],
     ["2026-01-02T03:04:05Z", "renewTime", "2026-01-02T03:04:05.000000Z"],
     ["2026-01-02T03:04:05.1234567Z", "eventTime", "2026-01-02T03:04:05.123456Z"],
-    ["yesterday", "startTime", "yesterday"],
   ])("%s of %s is written %s", (text, field, written) => {
     expect(canonicalTime(text, field)).toBe(written);
+  });
+
+  test.each([
+    ["yesterday", 'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"'],
+    ["2026-01-02", 'parsing time "2026-01-02" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "T"'],
+    ["2026-02-30T00:00:00Z", 'parsing time "2026-02-30T00:00:00Z": day out of range'],
+    ["2026-01-02T03:04:05Z!", 'parsing time "2026-01-02T03:04:05Z!": extra text: "!"'],
+  ])("%s is no time", (text, message) => {
+    expect(() => canonicalTime(text, "startTime")).toThrow(message);
   });
 });
