@@ -73,6 +73,19 @@ export function sluiceKindsContract(start: StartCluster): void {
       expect(await get({ ...refOf(source), version: "v1" })).toMatchObject({ spec });
     });
 
+    test("11.1/28: take an OCIRepository's timeout in minutes, and none in hours", async () => {
+      const source = (timeout: string): Manifest => ({
+        apiVersion: "source.toolkit.fluxcd.io/v1",
+        kind: "OCIRepository",
+        metadata: { name: "patient", namespace: space.namespace },
+        spec: { interval: "5m", url: "oci://127.0.0.1:5000/oddy", timeout },
+      });
+      const error = await faultOf(create(source("1h")));
+      expect(error).toMatchObject({ code: 422, reason: "Invalid" });
+      expect(error.message).toContain("spec.timeout");
+      expect((await create(source("60m")))["spec"]).toMatchObject({ timeout: "60m" });
+    });
+
     test.each([
       ["spec.interval", { interval: "10" }],
       ["spec.retryInterval", { retryInterval: "-5m" }],
