@@ -44,6 +44,8 @@ export const handler = lambdaHandler(async (signal) => {
   const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region, account };
   const isAllowed = (namespace: string, repository: string): boolean =>
     isAllowedRepository(config.SLUICE_REPOSITORIES, namespace, repository);
+  const allowsLocal = config.SLUICE_LOCAL_ADDRESSES === "allowed";
+  if (allowsLocal) log.warn("registries on this machine are allowed, which is meant for tests alone");
   const flows = makeFlows({
     ...stores,
     artifacts: s3Artifacts({ bucket, prefix: "artifacts/", clock }),
@@ -52,7 +54,7 @@ export const handler = lambdaHandler(async (signal) => {
     cluster,
     concurrency: config.SLUICE_CONCURRENCY,
     engine: kubectlEngine(kubectl),
-    http: httpClient(config.SLUICE_LOCAL_ADDRESSES === "allowed" ? { refuse: refuseNone } : {}),
+    http: httpClient(allowsLocal ? { refuse: refuseNone } : {}),
     installationKey,
     log,
     metrics,

@@ -92,6 +92,9 @@ describe.skipIf(dynamodb === undefined || sqs === undefined)(
       const record = { messageId: "1", receiptHandle: message?.ReceiptHandle, body: message?.Body };
       const { answer, log } = await invoke(folder, "reconcile", { Records: [record] }, env);
       expect(answer).toEqual({ batchItemFailures: [] });
+      expect(log).toMatch(
+        /^\{"outcome":"unreachable",.*"kind":"OCIRepository".*"ReconcilesFailed":1,"_aws":\{.*"Namespace":"Sluice".*\}$/m,
+      );
       expect(log).toContain("eks:DescribeCluster on cluster prod: there is none in region");
       const item = await stores.items.get(key, never);
       expect(item).toMatchObject({ requested: 1, handled: 1, attempts: 0, lease: undefined, phase: "Active" });
