@@ -7,6 +7,23 @@ export const Addresses = z.object({
   adminKubeconfig: z.string().optional(),
   /** The audit log, one JSON line a request, where it was asked for. */
   audit: z.string().optional(),
+  /** A cluster that takes the tokens that EKS takes, and all that goes with it. */
+  eks: z
+    .object({
+      /** Its ARN; what describes it is the test's to answer. */
+      cluster: z.string(),
+      /** The role whose sessions may do everything in it. */
+      role: z.string(),
+      /** STS, which alone gives out credentials of the role. */
+      sts: z.string(),
+      /** Of its administrator. */
+      kubeconfig: z.string(),
+      /** The log of every request to it. */
+      audit: z.string(),
+      /** Where its processes keep their pid files. */
+      folder: z.string(),
+    })
+    .optional(),
   dynamodb: z.string().optional(),
   sqs: z.string().optional(),
   s3: z.string().optional(),

@@ -122,6 +122,11 @@ function say(line: string): void {
 
 function textOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(textOf).join("\n");
+  // The file system's: no room, no right, something else of that name.
+  if (error instanceof Error && "syscall" in error) {
+    const folder = `the cache folder ${cacheFolder()} cannot be used: ${error.message}`;
+    return `${folder}. Mend that, or name another folder with SLUICE_REAL_CACHE`;
+  }
   // Whatever else is thrown is a mistake of these scripts, or of the machine: its stack says where.
   return error instanceof PartFailure || !(error instanceof Error) ? messageOf(error) : (error.stack ?? error.message);
 }

@@ -1,7 +1,7 @@
 import type { Addresses } from "./addresses.ts";
 import type { Program } from "./versions.ts";
 
-export const partNames = ["control-plane", "dynamodb", "sqs", "s3", "aws", "registry"] as const;
+export const partNames = ["control-plane", "eks", "dynamodb", "sqs", "s3", "aws", "registry"] as const;
 export type PartName = (typeof partNames)[number];
 
 /** Something that stands in for a service of Amazon's or of others, and runs as processes on loopback. */

@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { constants, getPriority, setPriority } from "node:os";
 import { findTool } from "./find-tool.ts";
 import { logTail } from "./log-tail.ts";
 import type { Build, PartName } from "./part.ts";
 import { PartFailure } from "./part-failure.ts";
-
-const politePriority = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /** Runs the tools of one installation, one after the other, politely to whoever else works on the machine. */
 export function buildInto(log: string, part: PartName, signal: AbortSignal): Build {
@@ -20,9 +19,7 @@ export function buildInto(log: string, part: PartName, signal: AbortSignal): Bui
       // A group of its own: an interrupted build must not leave its compilers behind.
       const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: [...stdio], detached: true });
       const { pid } = child;
-      // Never above our own, as under `nice`: only root may raise it.
-      const mayBePoliter = getPriority() < politePriority;
-      if (pid !== undefined && mayBePoliter) setPriority(pid, politePriority);
+      if (pid !== undefined) makePolite(pid);
       const stop = (): void => {
         if (pid !== undefined) process.kill(-pid, "SIGTERM");
       };
@@ -43,4 +40,16 @@ export function buildInto(log: string, part: PartName, signal: AbortSignal): Bui
       );
     },
   };
+}
+
+/** Never above our own priority, as under `nice`: only root may raise it. */
+function makePolite(pid: number): void {
+  const priority = Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL);
+  setPriority(pid, priority);
+  try {
+    // Where Linux shares the processors among sessions, of which the tool leads one, this is what counts.
+    writeFileSync(`/proc/${pid}/autogroup`, `${priority}`);
+  } catch {
+    // A machine that shares them among processes.
+  }
 }

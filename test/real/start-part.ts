@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, open, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../lib/core/failure.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
@@ -12,7 +10,8 @@ import { logTail } from "./log-tail.ts";
 import type { Part, PartRun, ProcessSpec } from "./part.ts";
 import { PartFailure } from "./part-failure.ts";
 import { writeStarted } from "./part-state.ts";
-import { isAlive, readPidFiles, type StartedProcess, writePidFile } from "./pid-file.ts";
+import { isAlive, readPidFiles, type StartedProcess } from "./pid-file.ts";
+import { startProcessIn } from "./start-process.ts";
 import { stopPart } from "./stop-part.ts";
 import type { Program } from "./versions.ts";
 
@@ -61,22 +60,14 @@ function missing({ name }: Part, program: Program): never {
   throw new PartFailure(name, `starts ${program} without listing it as an installation`);
 }
 
-async function startProcess(part: Part, folder: string, { name, command, args, env = {} }: ProcessSpec): Promise<void> {
-  await using log = await open(join(folder, `${name}.log`), "a");
-  const path = findTool(command, part.name);
-  // Little of our own environment: a proxy or an account of whoever runs the tests is not for these.
-  const kept = Object.fromEntries(["PATH", "HOME", "JAVA_HOME"].map((key) => [key, process.env[key] ?? ""]));
-  const stdio: ["ignore", number, number] = ["ignore", log.fd, log.fd];
-  const child = spawn(path, args, { cwd: folder, env: { ...kept, ...env }, stdio, detached: true });
+async function startProcess(part: Part, folder: string, spec: ProcessSpec): Promise<void> {
   try {
-    await once(child, "spawn");
+    await startProcessIn(folder, { ...spec, command: findTool(spec.command, part.name) });
   } catch (error) {
-    throw new PartFailure(part.name, `${path} could not be started: ${messageOf(error)}`, { cause: error });
+    if (error instanceof PartFailure) throw error;
+    throw new PartFailure(part.name, `${spec.command} could not be started: ${messageOf(error)}`, { cause: error });
   }
-  if (child.pid !== undefined) writePidFile(folder, name, child.pid);
-  child.unref();
 }
-
 async function until(
   { name }: Part,
   folder: string,

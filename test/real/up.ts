@@ -54,7 +54,9 @@ async function installAll(
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Program, string>> {
-  const work = parts.flatMap((part) => part.installations.map((installation) => ({ part, installation })));
+  const all = parts.flatMap((part) => part.installations.map((installation) => ({ part, installation })));
+  // Two parts may run the same programs.
+  const work = [...new Map(all.map((one) => [one.installation.program, one])).values()];
   const folders = await mapLimit(
     work,
     installConcurrency,

@@ -12,6 +12,7 @@ describe("the versions of the real parts", () => {
     { program: "etcd", module: "go.etcd.io/etcd/server/v3" },
     { program: "kwok", module: "sigs.k8s.io/kwok" },
     { program: "registry", module: "github.com/distribution/distribution/v3" },
+    { program: "aws-iam-authenticator", module: "sigs.k8s.io/aws-iam-authenticator" },
     { program: "versitygw", module: "github.com/versity/versitygw" },
   ] as const)("of $program are what its go.mod requires and its go.sum holds", async ({ program, module }) => {
     const wanted = `${module} v${versions[program]}`;

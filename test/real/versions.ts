@@ -7,6 +7,7 @@ export const versions = {
   etcd: "3.6.8",
   kwok: "0.7.0",
   registry: "3.1.2",
+  "aws-iam-authenticator": "0.7.8",
   versitygw: "1.8.0",
   dynamodb: "2.6.1",
   sqs: "1.7.1",

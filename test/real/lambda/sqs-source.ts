@@ -17,13 +17,18 @@ export interface SqsSource {
   readonly visibilitySeconds: number;
 }
 
+/** A batch of messages as a function gets it: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
+export interface SqsEvent {
+  readonly Records: readonly object[];
+}
+
 /**
  * Feeds a queue to a function as Lambda's event source mapping does, until the signal is aborted: a message is deleted once it
  * was handled, and left to become visible again where it was reported as failed, or where the whole invocation failed.
  */
 export async function feedFromSqs(
   source: SqsSource,
-  invoke: (event: unknown) => Promise<InvocationResult>,
+  invoke: (event: SqsEvent) => Promise<InvocationResult>,
   signal: AbortSignal,
 ): Promise<void> {
   const { client, queueUrl, batchSize, visibilitySeconds } = source;
@@ -64,7 +69,6 @@ function handled(messages: readonly Message[], result: InvocationResult): readon
   return messages.filter(({ MessageId = "" }) => !failed.has(MessageId));
 }
 
-/** https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
 function recordOf(message: Message, { queueArn, region }: SqsSource): object {
   return {
     messageId: message.MessageId,

@@ -35,18 +35,22 @@ export function etcdProcess(programs: string, folder: string, { etcd, etcdPeer }
   };
 }
 
+/** Of an API server that logs every request. */
+export function auditArgs({ auditPolicy, auditLog }: ControlPlaneFiles): readonly string[] {
+  return [
+    `--audit-policy-file=${auditPolicy}`,
+    `--audit-log-path=${auditLog}`,
+    // Batches, the default, would make a count taken right after a run too low.
+    "--audit-log-mode=blocking",
+  ];
+}
+
 export function apiServerProcess(
   programs: string,
   files: ControlPlaneFiles,
   { api, etcd }: ControlPlanePorts,
-  audit: boolean,
+  more: readonly string[],
 ): ProcessSpec {
-  const auditArgs = [
-    `--audit-policy-file=${files.auditPolicy}`,
-    `--audit-log-path=${files.auditLog}`,
-    // Batches, the default, would make a count taken right after a run too low.
-    "--audit-log-mode=blocking",
-  ];
   return {
     name: "kube-apiserver",
     command: join(programs, "kube-apiserver"),
@@ -65,7 +69,7 @@ export function apiServerProcess(
       `--service-account-signing-key-file=${files.privateKey}`,
       "--authorization-mode=RBAC",
       `--token-auth-file=${files.tokens}`,
-      ...(audit ? auditArgs : []),
+      ...more,
     ],
   };
 }

@@ -26,7 +26,9 @@ export const lambdaRic: Installation = {
     const headers = [dirname(dirname(process.execPath)), "/usr", "/usr/local"].find(hasHeaders);
     // Without any node-gyp fetches them from nodejs.org. Any version does: the client speaks to Node's stable interface.
     const env = headers === undefined ? {} : { npm_config_nodedir: headers };
-    await run("npm", ["ci", "--no-audit", "--no-fund", "--foreground-scripts"], { cwd: build, env });
+    // Its scripts are what compiles it, whatever the machine's own settings say of scripts.
+    const options = ["--ignore-scripts=false", "--foreground-scripts", "--no-audit", "--no-fund"];
+    await run("npm", ["ci", ...options], { cwd: build, env });
     for (const path of kept) await cp(join(build, path), join(folder, path), { recursive: true });
     await rm(build, { recursive: true });
   },

@@ -19,13 +19,15 @@ export const s3: Part = {
   ],
   async start({ folder, installed, ports, spawn, until }) {
     const [port] = await ports(1);
-    const [objects, old] = [join(folder, "objects"), join(folder, "versions")];
-    await Promise.all([mkdir(objects), mkdir(old)]);
+    const [objects, old, accounts] = [join(folder, "objects"), join(folder, "versions"), join(folder, "accounts")];
+    await Promise.all([mkdir(objects), mkdir(old), mkdir(accounts)]);
     const server = ["--port", `127.0.0.1:${port}`, "--region", account.region, "--quiet"];
+    // Tests may make further accounts (test/real/eks/s3-account.ts).
+    const iam = ["--iam-dir", accounts, "--iam-cache-disable"];
     await spawn({
       name: "versitygw",
       command: join(installed("versitygw"), "versitygw"),
-      args: [...server, "posix", "--versioning-dir", old, objects],
+      args: [...server, ...iam, "posix", "--versioning-dir", old, objects],
       env: { ROOT_ACCESS_KEY: account.accessKeyId, ROOT_SECRET_KEY: account.secretAccessKey },
     });
     const address = `http://127.0.0.1:${port}`;
