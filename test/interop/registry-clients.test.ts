@@ -1,31 +1,25 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { messageOf } from "../../lib/core/failure.ts";
 import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
 import { defaultArchiveLimits } from "../../lib/sources/archive/unpack.ts";
 import { pullArtifact } from "../../lib/sources/oci/pull-artifact.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { type Registry, startRegistry } from "../../local/registry/start-registry.ts";
+import { buildClients, crane, orasPush } from "./build-clients.ts";
 
 const execute = promisify(execFile);
-const go = process.env["SLUICE_GO"] ?? "/usr/local/go/bin/go";
-/** Kept from run to run: a build from nothing takes minutes. */
-const tools = join(import.meta.dirname, "../../.cache/interop");
-const crane = join(tools, "crane");
-const orasPush = join(tools, "oras-push");
 const nothing = (): void => undefined;
 const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: async () => undefined };
 const signal = AbortSignal.timeout(600_000);
 
-const missing = await buildTools();
+const missing = await buildClients();
 
 /** Clients that others wrote, at the versions that go.sum names. */
 describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`, () => {
@@ -119,18 +113,3 @@ describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`
     expect(artifact.metadata).toEqual({ "org.opencontainers.image.created": "2026-01-01T00:00:00Z" });
   });
 });
-
-/** Builds them once; says why they are not there where that cannot be done, which skips the tests. */
-async function buildTools(): Promise<string | undefined> {
-  if (existsSync(crane) && existsSync(orasPush)) return undefined;
-  if (!existsSync(go)) return " (skipped: no Go; SLUICE_GO names its program)";
-  await mkdir(tools, { recursive: true });
-  const packages = ["./oras-push", "github.com/google/go-containerregistry/cmd/crane"];
-  const flags = ["build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", `${tools}/`];
-  try {
-    await execute(go, [...flags, ...packages], { cwd: import.meta.dirname, timeout: 300_000 });
-    return undefined;
-  } catch (error) {
-    return ` (skipped: Go could not build them: ${messageOf(error).split("\n", 2).join(" ")})`;
-  }
-}
