@@ -15,9 +15,9 @@ export interface Bundle {
 
 /**
  * Makes one ESM bundle of every functions/lambda-*.ts, in a folder of its own below `into`. The build's worker thread is loaded
- * by its file's name, so it lies beside the bundles of the functions that start it.
+ * by its file's name, so it lies beside the bundles of the functions that start it. `plugins`: of esbuild, before our own.
  */
-export async function bundleFunctions(into: string): Promise<readonly Bundle[]> {
+export async function bundleFunctions(into: string, plugins: readonly Plugin[] = []): Promise<readonly Bundle[]> {
   const files = (await readdir(join(root, "functions"))).filter((file) => entryPattern.test(file)).toSorted();
   return Promise.all(
     files.map(async (file) => {
@@ -25,9 +25,9 @@ export async function bundleFunctions(into: string): Promise<readonly Bundle[]> 
       const folder = join(into, name);
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
-      const inputs = await bundle(join(root, "functions", file), join(folder, "index.mjs"));
+      const inputs = await bundle(join(root, "functions", file), join(folder, "index.mjs"), plugins);
       if (inputs.some((input) => input.endsWith("lib/manifests/off-thread.ts"))) {
-        await bundle(join(root, "lib/manifests/build-worker.ts"), join(folder, "build-worker.mjs"));
+        await bundle(join(root, "lib/manifests/build-worker.ts"), join(folder, "build-worker.mjs"), plugins);
       }
       return { name, folder, entry: join(folder, "index.mjs") };
     }),
@@ -59,7 +59,7 @@ const englishOnly: Plugin = {
 };
 
 /** Answers the files that went in. */
-async function bundle(entry: string, outfile: string): Promise<readonly string[]> {
+async function bundle(entry: string, outfile: string, plugins: readonly Plugin[]): Promise<readonly string[]> {
   const { metafile } = await esbuild({
     entryPoints: [entry],
     outfile,
@@ -74,7 +74,7 @@ async function bundle(entry: string, outfile: string): Promise<readonly string[]
     legalComments: "none",
     metafile: true,
     logLevel: "error",
-    plugins: [workerBesideBundle, englishOnly],
+    plugins: [...plugins, workerBesideBundle, englishOnly],
     // CommonJS inside an ES module asks for these.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { type DynamodbFault, faultyDynamodb } from "../../doubles/faulty-dynamodb.ts";
+import { isAlive, readPidFiles } from "../../real/pid-file.ts";
+import { startProcessAgain } from "../../real/start-process.ts";
+import { random } from "../../unit/queue/simulator/random.ts";
+import { type AuditEvent, writes } from "./audit-log.ts";
+import { doubledAndReordered, toAllAtOnce } from "./deliveries.ts";
+import type { Deliver } from "./functions.ts";
+import { configMaps } from "./manifests.ts";
+import type { RealParts } from "./real-parts.ts";
+import type { World, WorldOptions } from "./world.ts";
+
+const manyObjects = 500;
+const fewObjects = 100;
+/** How many a round brings, and how many it takes away. */
+const turnover = 10;
+const kills = 3;
+const seed = 20261121;
+const outageMs = 20_000;
+const environments = 5;
+const once: Deliver = (event, own) => own(event);
+
+/** The functions start cold, three or more at once. */
+const setUpMs = 180_000;
+
+/** What goes wrong around a Sluice that works: each time the end is exact, and nothing is deleted that should live. */
+export function faults(parts: RealParts, open: (options: Partial<WorldOptions>) => Promise<World>): void {
+  describe("faults", () => {
+    const chance = random(seed);
+    const opened = new AsyncDisposableStack();
+    let world: World;
+    let round = 0;
+    let dynamodbFault: () => DynamodbFault | undefined = () => undefined;
+    let deliver = once;
+
+    beforeAll(async () => {
+      const wire = opened.use(await faultyDynamodb(parts.dynamodb.endpoint ?? "", () => dynamodbFault()));
+      const deliverNow: Deliver = (...delivery) => deliver(...delivery);
+      world = opened.use(await open({ environments, dynamodb: wire.url, deliver: deliverNow }));
+      await world.follow();
+    }, setUpMs);
+    afterAll(() => opened.disposeAsync(), setUpMs);
+
+    /** Each round changes all objects, brings ten and takes ten away. */
+    const namesOf = (of: number, count: number): readonly string[] =>
+      Array.from({ length: count }, (_, index) => `m${String(of * turnover + index).padStart(4, "0")}`);
+    const uids = async () =>
+      Object.fromEntries((await world.made()).map(({ metadata }) => [metadata.name, metadata.uid]));
+    const state = async () => {
+      const { cluster, namespace, signal } = world;
+      const labelSelector = "kustomize.toolkit.fluxcd.io/name=app";
+      const maps = await cluster.list(
+        { group: "", version: "v1", kind: "ConfigMap", namespace, labelSelector },
+        signal,
+      );
+      return maps.map(({ metadata, data }) => `${metadata.name} ${JSON.stringify(data)}`).toSorted();
+    };
+
+    /** Pushes a round, lets `disturb` loose on its run, and looks at every object once the round is applied. */
+    async function rollOut(count: number, disturb: (requests: () => Promise<readonly AuditEvent[]>) => Promise<void>) {
+      round += 1;
+      const names = namesOf(round, count);
+      const before = await uids();
+      const requests = await world.watchRequests();
+      const revision = await world.push(configMaps(world.namespace, names, String(round)));
+      await disturb(requests);
+      await world.applied(revision);
+
+      expect(await state()).toEqual(names.map((name) => `${name} ${JSON.stringify({ value: String(round) })}`));
+      const entries = (await world.app()).status.inventory?.entries ?? [];
+      expect(entries.map(({ id }) => id).toSorted()).toEqual(
+        names.map((name) => `${world.namespace}_${name}__ConfigMap`),
+      );
+      const after = await uids();
+      const stay = names.filter((name) => name in before);
+      expect(stay.map((name) => after[name])).toEqual(stay.map((name) => before[name]));
+      const deleted = writes(await requests()).filter(({ verb }) => verb === "delete");
+      const gone = Object.keys(before).filter((name) => !names.includes(name));
+      expect(new Set(deleted.map(({ objectRef }) => objectRef?.name))).toEqual(new Set(gone));
+    }
+
+    /** Resolves once Sluice has sent so many requests more. */
+    async function sent(requests: () => Promise<readonly AuditEvent[]>, count: number): Promise<void> {
+      const wanted = (await requests()).length + count;
+      const isSent = async () => expect((await requests()).length).toBeGreaterThanOrEqual(wanted);
+      await vi.waitFor(isSent, { timeout: 60_000, interval: 20 });
+    }
+
+    test(`functions are killed ${kills} times at random while ${manyObjects} objects are rolled out`, async () => {
+      let killed = 0;
+      await rollOut(manyObjects, async (requests) => {
+        for (let kill = 0; kill < kills; kill += 1) {
+          await sent(requests, chance.int(1, manyObjects / 2));
+          killed += world.functions.killReconcilers();
+        }
+      });
+      expect(killed).toBeGreaterThanOrEqual(kills);
+    });
+
+    test(`the API server is killed in the middle of a rollout and comes back after ${outageMs / 1_000} s`, async () => {
+      const { folder } = parts.eks;
+      await rollOut(manyObjects, async (requests) => {
+        await sent(requests, chance.int(100, manyObjects));
+        const server = readPidFiles(folder).find(({ name }) => name === "kube-apiserver");
+        if (server === undefined) throw new Error(`${folder} has no pid file of the API server`);
+        process.kill(server.pid, "SIGKILL");
+        await expect.poll(() => isAlive(server)).toBe(false);
+        // As long as the story has it: what is waited for is that nothing answers.
+        await systemClock.sleep(outageMs, world.signal);
+        await startProcessAgain(folder, server.name);
+      });
+    });
+
+    test("DynamoDB throttles a third of all requests, and for a while every one", async () => {
+      let refused = 0;
+      const refuse = (rate: number) => () => {
+        if (!chance.chance(rate)) return undefined;
+        refused += 1;
+        return "throttled" as const;
+      };
+      dynamodbFault = refuse(1 / 3);
+      try {
+        await rollOut(fewObjects, async () => {
+          await expect.poll(() => refused, { timeout: 30_000 }).toBeGreaterThan(5);
+          const before = refused;
+          dynamodbFault = refuse(1);
+          await expect.poll(() => refused, { timeout: 30_000 }).toBeGreaterThan(before + 20);
+          dynamodbFault = refuse(1 / 3);
+        });
+      } finally {
+        dynamodbFault = () => undefined;
+      }
+    });
+
+    test(`every message is delivered to ${environments} functions at once`, async () => {
+      let deliveries = 0;
+      deliver = (...delivery) => {
+        deliveries += 1;
+        return toAllAtOnce(...delivery);
+      };
+      await rollOut(fewObjects, async () => undefined);
+      expect(deliveries).toBeGreaterThan(0);
+      deliver = once;
+    });
+
+    test("messages are doubled and reordered, and old ones come again", async () => {
+      const deliveries: unknown[] = [];
+      const doubled = doubledAndReordered(chance);
+      deliver = (event, own, all) => {
+        deliveries.push(event);
+        return doubled(event, own, all);
+      };
+      await rollOut(fewObjects, async () => undefined);
+      await rollOut(fewObjects, async () => undefined);
+      expect(deliveries.length).toBeGreaterThan(2);
+    });
+
+    test("so they are while everything is deleted: nothing is left, and nothing else is gone", async () => {
+      const { appRef, cluster, signal } = world;
+      await cluster.delete(appRef, { propagation: "Background" }, signal);
+      await world.soon(
+        () => cluster.get(appRef, signal),
+        (seen) => expect(seen).toBeUndefined(),
+      );
+      expect(await state()).toEqual([]);
+      expect(await world.get("Secret", "ecr")).toBeDefined();
+      deliver = once;
+    });
+  });
+}

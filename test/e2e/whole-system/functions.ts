@@ -1,0 +1,92 @@
+import type { Bundle } from "../../../infra/bundle.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { invokeAsync } from "../../real/lambda/invoke-async.ts";
+import type { InvocationResult } from "../../real/lambda/runtime-api.ts";
+import { feedFromSqs, type SqsEvent } from "../../real/lambda/sqs-source.ts";
+import { type LambdaFunction, startFunction } from "../../real/lambda/start-function.ts";
+import type { Installation } from "./installation.ts";
+
+type Invoke = (event: unknown) => Promise<InvocationResult>;
+
+/** How a batch of messages comes to the function: `own` is the environment that asked for it, `all` are all of them. */
+export type Deliver = (event: SqsEvent, own: Invoke, all: readonly Invoke[]) => Promise<InvocationResult>;
+
+export interface Functions extends AsyncDisposable {
+  /** Hands an event of a registry over, as EventBridge does. */
+  readonly ingest: (event: object) => void;
+  /** Kills the environments of the reconcile function, with all that they are doing; answers how many there were. */
+  readonly killReconcilers: () => number;
+  /** What all functions have written. */
+  readonly log: () => string;
+}
+
+export interface FunctionsOptions {
+  readonly bundles: ReadonlyMap<string, Bundle>;
+  readonly installation: Installation;
+  readonly cluster: string;
+  readonly region: string;
+  /** Environments of the reconcile function, each fed by a poller of its own. */
+  readonly environments: number;
+  /** Once, where absent. */
+  readonly deliver?: Deliver;
+}
+
+const timeoutMs = 60_000;
+const retryMs = 500;
+/** A schedule of EventBridge's has a minute at least. */
+const sweepEveryMs = 1_000;
+
+/** The three functions, each woken as it is in Lambda: by events, by its queue, by a schedule. */
+export async function startFunctions(options: FunctionsOptions): Promise<Functions> {
+  const { installation, cluster, region, environments, deliver = (event, own) => own(event) } = options;
+  const stop = new AbortController();
+  const start = (name: string): Promise<LambdaFunction> => {
+    const bundle = options.bundles.get(name);
+    if (bundle === undefined) throw new Error(`there is no bundle ${name}`);
+    const { folder } = bundle;
+    const limits = { memoryMegabytes: 1_024, timeoutMs, region };
+    return startFunction({ name, folder, handler: "index.handler", env: installation.env, ...limits });
+  };
+  const [ingest, sweep] = await Promise.all([start("ingest"), start("sweep")]);
+  const reconcilers = await Promise.all(Array.from({ length: environments }, () => start("reconcile")));
+
+  const source = {
+    client: installation.sqs,
+    queueUrl: installation.queueUrl,
+    queueArn: `arn:aws:sqs:${region}:000000000000:wake-ups`,
+    region,
+    batchSize: 10,
+    visibilitySeconds: timeoutMs / 1_000,
+  };
+  const all = reconcilers.map(({ invoke }) => invoke);
+  const feeding = all.map((own) => feedFromSqs(source, (event) => deliver(event, own, all), stop.signal));
+  const sweeping = sweepOnSchedule(sweep, cluster, stop.signal);
+  let ingesting: Promise<unknown> = Promise.resolve();
+  return {
+    ingest(event) {
+      // One environment takes one event after the other.
+      ingesting = ingesting.then(() => invokeAsync(event, ingest.invoke, retryMs, stop.signal)).catch(() => undefined);
+    },
+    killReconcilers() {
+      const running = reconcilers.map(({ pid }) => pid()).filter((pid) => pid !== undefined);
+      for (const pid of running) process.kill(pid, "SIGKILL");
+      return running.length;
+    },
+    log: () => [ingest, sweep, ...reconcilers].map(({ output }) => output()).join("\n"),
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      // Whoever waits for an answer gets none.
+      await Promise.all([ingest, sweep, ...reconcilers].map((one) => one.stop()));
+      await Promise.all([...feeding, sweeping, ingesting]);
+    },
+  };
+}
+
+/** A sweep that failed is over: the next one comes. */
+async function sweepOnSchedule({ invoke }: LambdaFunction, cluster: string, signal: AbortSignal): Promise<void> {
+  const isOver = (): boolean => signal.aborted;
+  while (!isOver()) {
+    await invoke({ cluster });
+    await systemClock.sleep(sweepEveryMs, signal).catch(() => undefined);
+  }
+}

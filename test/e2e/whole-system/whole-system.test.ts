@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe } from "vitest";
+import type { Bundle } from "../../../infra/bundle.ts";
+import { buildClients } from "../../interop/build-clients.ts";
+import { faults } from "./faults.ts";
+import { quickBundles } from "./quick-bundles.ts";
+import { realParts } from "./real-parts.ts";
+import { story } from "./story.ts";
+import { openWorld } from "./world.ts";
+
+const parts = realParts();
+const missing = parts === undefined ? undefined : await buildClients();
+
+describe.skipIf(parts === undefined || missing !== undefined)(
+  `the whole system, where SLUICE_REAL_EKS_CLUSTER and all others name real parts (npm run real -- up)${missing ?? ""}`,
+  { timeout: 240_000 },
+  () => {
+    if (parts === undefined) return;
+    let folder: string;
+    let bundles: ReadonlyMap<string, Bundle>;
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), "sluice-whole-"));
+      bundles = await quickBundles(folder);
+    });
+    afterAll(() => rm(folder, { recursive: true }));
+
+    story(() => openWorld({ parts, bundles, title: "story", environments: 2 }));
+    faults(parts, (options) => openWorld({ parts, bundles, title: "faults", environments: 2, ...options }));
+  },
+);
