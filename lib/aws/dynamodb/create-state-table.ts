@@ -1,6 +1,7 @@
 import {
   CreateTableCommand,
   type DynamoDBClient,
+  ResourceInUseException,
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
@@ -19,7 +20,12 @@ export async function createStateTable(client: DynamoDBClient, name: string, sig
     BillingMode,
   });
   const options = { abortSignal: signal };
-  await client.send(create, options);
+  try {
+    await client.send(create, options);
+  } catch (error) {
+    // An earlier try has made it, and its answer came too late.
+    if (!(error instanceof ResourceInUseException && (error.$metadata.attempts ?? 1) > 1)) throw error;
+  }
   await waitUntilTableExists(
     { client, maxWaitTime: maxWaitSeconds, minDelay: 1, abortSignal: signal },
     { TableName: name },
