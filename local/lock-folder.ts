@@ -28,7 +28,8 @@ export async function lockFolder(
       if (clock.monotonic() >= giveUpAt) throw new Error(await refusal(folder, pidFile));
       await clock.sleep(retryMs, signal);
     }
-    await writeFile(pidFile, `${process.pid}\n`);
+    // Only for the words of a refusal, so a full disk is no reason to hold nobody's lock.
+    await writeFile(pidFile, `${process.pid}\n`).catch(() => undefined);
   } catch (error) {
     connection.close();
     throw error;
@@ -38,7 +39,8 @@ export async function lockFolder(
 
 function tryLock(connection: DatabaseSync): boolean {
   try {
-    connection.exec("BEGIN EXCLUSIVE");
+    // A journal on the disk would need room there, and nothing is ever written.
+    connection.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return true;
   } catch (error) {
     if (messageOf(error).includes("locked")) return false;
