@@ -9,6 +9,7 @@ import { isList } from "../fields/type-shape.ts";
  */
 export function mergePatch(document: ApiObject, patch: Json): ApiObject {
   if (isJsonObject(patch)) return mergeMaps(document, patch);
+  if (patch === null) throw new StatusError(400, "BadRequest", "Invalid JSON Patch");
   const type = isList(patch) ? "array" : typeof patch;
   const text = `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
   throw new StatusError(400, "BadRequest", text);

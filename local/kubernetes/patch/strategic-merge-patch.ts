@@ -24,8 +24,9 @@ import {
  */
 export function strategicMergePatch(document: ApiObject, patch: Json, schema: TypeSchema): ApiObject {
   if (isJsonObject(patch)) return mergeMaps(document, patch, schema);
+  if (patch === null) return document;
   const type = isList(patch) ? "array" : typeof patch;
-  const text = `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+  const text = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
   throw new StatusError(400, "BadRequest", text);
 }
 

@@ -30,9 +30,13 @@ export function applyObject(cluster: Cluster, target: Target, body: Json, option
   if (stored === undefined && subresource !== undefined) throw notFound(resource, name);
   const kept = stored === undefined ? undefined : parseKept(resource, stored);
   const live = kept === undefined ? undefined : convertObject(kept, resource.storage, resource);
+  const metadata = metadataOf(applied);
+  // One that is there has its name already.
+  if (live === undefined && isEmpty(metadata["name"])) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
   if (live === undefined) checkNamespace(cluster, resource, namespace, name);
 
-  const metadata = metadataOf(applied);
   const merged = applyFields({
     live,
     applied,

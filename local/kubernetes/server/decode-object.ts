@@ -30,6 +30,7 @@ export function decodeObject(
   resources: Resources,
   fieldValidation: FieldValidation,
 ): DecodedObject {
+  if (value === null) return decodeObject({ value: {}, json: "{}" }, resource, resources, fieldValidation);
   if (!isJsonObject(value)) {
     const type = Array.isArray(value) ? "array" : typeof value;
     const expected =
@@ -67,7 +68,9 @@ export function typeErrorOf(object: ApiObject, resource: Resource): string | und
 /** The 400 for a body that is no JSON or YAML document; the bytes are shown in hexadecimal as the server does. */
 export function unrecognized({ kind }: Pick<Resource, "kind">, problem: string, text: string): Error {
   const bytes = Buffer.from(text);
-  const shown = `${bytes.subarray(0, 30).toString("hex")}${bytes.length > 30 ? " ..." : ""}`;
+  // What looks like JSON is shown as it is.
+  const head = bytes.subarray(0, 30).toString(text.startsWith("{") ? "utf8" : "hex");
+  const shown = `${head}${bytes.length > 30 ? " ..." : ""}`;
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind}): ${problem} (${text === "" ? "<empty>" : shown})`,
   );

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
+import { qualifiedName } from "../rules/validation/name-rules.ts";
 import { badRequest } from "./errors.ts";
 
 type Operator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
@@ -101,11 +102,10 @@ function keyOf(token: Token): string {
   if (token.kind !== "identifier") {
     throw badRequest(`unable to parse requirement: found '${token.text}', expected: identifier`);
   }
-  const name = token.text.slice(token.text.indexOf("/") + 1);
-  if (!/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/.test(name) || name.length > 63) {
-    throw badRequest(
-      `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(token.text)}: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
-    );
+  const problems = qualifiedName(token.text);
+  if (problems.length > 0) {
+    const shown = JSON.stringify(token.text);
+    throw badRequest(`unable to parse requirement: <nil>: Invalid value: ${shown}: ${problems.join("; ")}`);
   }
   return token.text;
 }
@@ -140,7 +140,8 @@ function parseValues(tokens: Tokens): readonly string[] {
       continue;
     }
     if (token.text !== "," && token.text !== ")") {
-      throw badRequest(`unable to parse requirement: found '${token.text}', expected: ',', ')' or identifier`);
+      const expected = isValueDue ? "',', ')' or identifier" : "',' or ')'";
+      throw badRequest(`unable to parse requirement: found '${token.text}', expected: ${expected}`);
     }
     if (isValueDue) values.push("");
     if (token.text === ")") return values;

@@ -79,7 +79,7 @@ function listErrors(options: ListOptions, isInitialSet: boolean): readonly Field
       ? [notSupported(match, resourceVersionMatch, ["Exact", "NotOlderThan", ""])]
       : []),
     ...(isExact && resourceVersion === "0"
-      ? [forbidden(match, 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')]
+      ? [forbidden(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')]
       : []),
     ...(isInitialSet ? [forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")] : []),
   ];

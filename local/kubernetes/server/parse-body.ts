@@ -1,6 +1,7 @@
 import { parse } from "yaml";
 import { messageOf } from "../../../lib/core/failure.ts";
 import { type Json, toJson } from "../../../lib/core/json.ts";
+import { goJsonProblem } from "./go-json-problem.ts";
 
 /** How deep a document may nest: recursion below would end a deeper one with a stack overflow. */
 const maxDepth = 1000;
@@ -11,10 +12,17 @@ export interface ParsedBody {
   readonly json: string;
 }
 
-/** @throws {SyntaxError} naming what is wrong, in Go's words for the empty text */
+/** @throws {SyntaxError} naming what is wrong, in Go's words */
 export function parseJsonBody(text: string): ParsedBody {
-  if (text.trim() === "") throw new SyntaxError("unexpected end of JSON input");
-  return { value: checked(JSON.parse(text)), json: text };
+  return { value: checked(parsedJson(text)), json: text };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new SyntaxError(goJsonProblem(text) ?? messageOf(error), { cause: error });
+  }
 }
 
 /** YAML, so JSON too. An alias may not blow the document up. */

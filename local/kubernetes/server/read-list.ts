@@ -2,6 +2,7 @@ import { StatusError } from "../api-object.ts";
 import { parseLabels, parseMetadata, type StoredObject } from "../store/stored-object.ts";
 import { type Cluster, parseAsked } from "./cluster.ts";
 import { badRequest } from "./errors.ts";
+import { goJsonProblem } from "./go-json-problem.ts";
 import type { ListOptions } from "./list-options.ts";
 import type { Resource } from "./resource.ts";
 import { expired } from "./watch-errors.ts";
@@ -28,10 +29,10 @@ export function readPage(
   metadataOnly: boolean,
 ): Page {
   const { store } = cluster;
-  if (options.continue !== "" && options.resourceVersion !== "" && options.resourceVersion !== "0") {
+  const token = options.continue === "" ? undefined : parseToken(options.continue);
+  if (token !== undefined && options.resourceVersion !== "" && options.resourceVersion !== "0") {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
-  const token = options.continue === "" ? undefined : parseToken(options.continue);
   const exact = exactRevision(options);
   if (token === undefined) checkRevision(options.resourceVersion, store.revision());
   const wanted = token === undefined ? exact : token.rv;
@@ -115,16 +116,23 @@ function formatToken({ rv, start }: Token): string {
 }
 
 function parseToken(text: string): Token {
-  try {
-    const token: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
-    if (typeof token === "object" && token !== null && "rv" in token && "start" in token) {
-      const { rv, start } = token;
-      if (typeof rv === "number" && typeof start === "string") return { rv, start: withoutEnd(start) };
-    }
-  } catch {
-    // Not one of ours: refused below.
+  const illegal = text.search(/[^\w-]/);
+  if (illegal >= 0 || text.length % 4 === 1) {
+    throw badToken(`illegal base64 data at input byte ${illegal >= 0 ? illegal : text.length - 1}`);
   }
-  throw badRequest("continue key is not valid: encoded value is not valid");
+  const bytes = Buffer.from(text, "base64url");
+  const problem = goJsonProblem(bytes.toString("latin1"));
+  if (problem !== undefined) throw badToken(problem);
+  const token: unknown = JSON.parse(bytes.toString());
+  if (typeof token === "object" && token !== null && "rv" in token && "start" in token) {
+    const { rv, start } = token;
+    if (typeof rv === "number" && typeof start === "string") return { rv, start: withoutEnd(start) };
+  }
+  throw badToken('server does not recognize this encoded version ""');
+}
+
+function badToken(problem: string): Error {
+  return badRequest(`invalid continue token: continue key is not valid: ${problem}`);
 }
 
 /** Real servers write the key after the last one, which ends in a zero byte; ours is the last one itself. */

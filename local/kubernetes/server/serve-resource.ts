@@ -38,11 +38,11 @@ export async function serveCollection(request: ResourceRequest): Promise<void> {
   const { exchange, cluster, resource, path } = request;
   switch (exchange.method) {
     case "GET":
-    case "HEAD":
       return serveList(request);
     case "POST":
       return serveCreate(request);
     case "DELETE": {
+      if (!resource.verbs.includes("deletecollection")) throw methodNotAllowed();
       const options = listOptions(exchange.query, resource, false);
       const accepted = negotiate(exchange.request.headers.accept);
       const deletion = deleteOptions(exchange.query, await optionalBody(exchange));
@@ -62,7 +62,6 @@ export async function serveObject(request: ResourceRequest, name: string): Promi
   const target: Target = { resource, namespace, name, subresource: path.subresource };
   switch (exchange.method) {
     case "GET":
-    case "HEAD":
       return path.isDeprecatedWatch ? serveList(request) : serveGet(request, target);
     case "PUT": {
       const options = writeOptions(exchange.query, userAgentOf(exchange), "update");
@@ -73,7 +72,8 @@ export async function serveObject(request: ResourceRequest, name: string): Promi
         cluster.resources,
         options.fieldValidation,
       );
-      return answerWritten(request, accepted, replaceObject(cluster, target, object, options), warnings);
+      warn(exchange, warnings);
+      return answerWritten(request, accepted, replaceObject(cluster, target, object, options));
     }
     case "PATCH":
       return servePatch(request, target);
@@ -173,8 +173,9 @@ async function serveCreate(request: ResourceRequest): Promise<void> {
     cluster.resources,
     options.fieldValidation,
   );
+  warn(exchange, warnings);
   const written = createObject(cluster, resource, path.namespace ?? "", object, options);
-  answerWritten(request, accepted, written, warnings);
+  answerWritten(request, accepted, written);
 }
 
 async function servePatch(request: ResourceRequest, target: Target): Promise<void> {
@@ -188,13 +189,17 @@ async function servePatch(request: ResourceRequest, target: Target): Promise<voi
       () => parseYamlBody(text),
       (problem) => badRequest(`error decoding YAML: ${problem}`),
     );
-    return answerWritten(request, accepted, applyObject(cluster, target, value, options), []);
+    return answerWritten(request, accepted, applyObject(cluster, target, value, options));
   }
   const { value } = parsed(
     () => parseJsonBody(text),
-    (problem) => badRequest(`error decoding patch: ${problem}`),
+    // The patch is looked at when the object is there.
+    (problem) =>
+      cluster.store.get({ resource: resource.key, namespace: target.namespace, name: target.name }) === undefined
+        ? notFound(resource, target.name)
+        : badRequest(type === "strategic" ? problem : `error decoding patch: ${problem}`),
   );
-  answerWritten(request, accepted, patchObject(cluster, target, type, value, options), []);
+  answerWritten(request, accepted, patchObject(cluster, target, type, value, options));
 }
 
 /** @throws {StatusError} 415 */
@@ -212,9 +217,8 @@ function answerWritten(
   { exchange, cluster, resource }: ResourceRequest,
   accepted: Acceptable,
   { object, created, warnings }: Written,
-  more: readonly string[],
 ): void {
-  warn(exchange, [...more, ...warnings]);
+  warn(exchange, warnings);
   const status = created ? 201 : 200;
   if (accepted.as === undefined) {
     return sendJson(exchange, status, JSON.stringify(object), accepted.type);

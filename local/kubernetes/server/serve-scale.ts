@@ -24,7 +24,6 @@ export async function serveScale(request: ResourceRequest, name: string): Promis
   const answer = (scale: ApiObject): void => sendJson(exchange, 200, JSON.stringify(scale), type);
   switch (exchange.method) {
     case "GET":
-    case "HEAD":
       return answer(readScale(cluster, target));
     case "PUT": {
       const options = writeOptions(exchange.query, userAgentOf(exchange), "update");
