@@ -21,7 +21,7 @@ export function tablesContract(start: StartCluster): void {
     const columnsOf = ({ columnDefinitions }: JsonObject) =>
       objects(columnDefinitions).map(({ name, type, priority }) => [name, type, priority]);
     const cellsOf = ({ rows }: JsonObject) => objects(rows).map(({ cells }) => cells);
-    const firstCells = (table: JsonObject) => cellsOf(table).map((cells) => (Array.isArray(cells) ? cells[0] : cells));
+    const firstCells = (table: JsonObject) => cellsOf(table).map((cells) => (isList(cells) ? cells[0] : cells));
     const path = () => `/api/v1/namespaces/${space.namespace}/configmaps`;
     const mine = { labelSelector: "table=yes" };
     const labels = { table: "yes" };
@@ -121,5 +121,9 @@ export function tablesContract(start: StartCluster): void {
 }
 
 function objects(list: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+  return isList(list) ? list.filter(isJsonObject) : [];
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
 }
