@@ -95,11 +95,11 @@ async function reconcileUnchanged(stage: Stage): Promise<Told> {
   const { requests } = stage.sluice();
   const first = requests.length;
   const at = await requestReconcile(stage);
-  // The child's log comes through a pipe, so it may be behind what the cluster already shows.
+  // The child's log comes through a pipe, so it may be behind what the cluster already shows; status and event go at the same time.
   const ofRun = () => requests.slice(first).filter(({ path }) => !path.includes("/ocirepositories/"));
-  const isTold = async () =>
-    ofRun().some(({ verb, path }) => verb === "create" && path.includes("/events")) || undefined;
-  await until("the finished event is written", isTold, async () => JSON.stringify(ofRun()), stage.signal);
+  const isLogged = async () =>
+    stage.sluice().ends.some(({ key, at: endedAt }) => key.kind === "Kustomization" && endedAt >= at) || undefined;
+  await until("the end of the run is logged", isLogged, async () => JSON.stringify(ofRun()), stage.signal);
   const sent = ofRun();
   const writes = sent.filter(isWrite);
   const toStatus = writes.filter(({ path }) => path.includes(`/kustomizations/${appName}/status`));
