@@ -95,7 +95,9 @@ async function observe(
     };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { ref, status: "Unknown", error: messageOf(error) };
+    // Flux looks kinds up without their version.
+    const unserved = `no matches for kind "${ref.kind}" in group "${ref.group}"`;
+    return { ref, status: "Unknown", error: error.reason === "NoMatch" ? unserved : messageOf(error) };
   }
 }
 

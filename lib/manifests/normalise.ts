@@ -50,7 +50,38 @@ const podSpecPaths: Readonly<Record<string, readonly string[]>> = {
   "batch/v1 CronJob": ["spec", "jobTemplate", "spec", "template", "spec"],
 };
 
+/**
+ * What Go's types write even where it is empty. Flux's objects have been through them, so it owns these fields; without them an
+ * object that Flux applied would look drifted to us, and the other way round.
+ */
+const alwaysPresent: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "v1 Namespace": [["spec"]],
+  "v1 PersistentVolumeClaim": [["spec", "resources"]],
+  "apps/v1 Deployment": [
+    ["spec", "strategy"],
+    ["spec", "template", "metadata"],
+  ],
+  "apps/v1 StatefulSet": [
+    ["spec", "updateStrategy"],
+    ["spec", "template", "metadata"],
+  ],
+  "apps/v1 DaemonSet": [
+    ["spec", "updateStrategy"],
+    ["spec", "template", "metadata"],
+  ],
+  "apps/v1 ReplicaSet": [["spec", "template", "metadata"]],
+  "batch/v1 Job": [["spec", "template", "metadata"]],
+  "batch/v1 CronJob": [
+    ["spec", "jobTemplate", "metadata"],
+    ["spec", "jobTemplate", "spec", "template", "metadata"],
+  ],
+};
+
 function normaliseKind(object: JsonObject, kind: string): JsonObject {
+  return (alwaysPresent[kind] ?? []).reduce(withEmpty, normaliseContent(object, kind));
+}
+
+function normaliseContent(object: JsonObject, kind: string): JsonObject {
   if (kind === "v1 Secret") return mergeStringData(object);
   if (kind === "v1 Service") return change(object, ["spec", "ports"], withProtocol);
   const path = podSpecPaths[kind];
@@ -58,7 +89,7 @@ function normaliseKind(object: JsonObject, kind: string): JsonObject {
   return ["containers", "initContainers"].reduce(
     (current, list) =>
       change(current, [...path, list], (containers) =>
-        mapList(containers, (container) => change(container, ["ports"], withProtocol)),
+        mapList(containers, (container) => withEmpty(change(container, ["ports"], withProtocol), ["resources"])),
       ),
     object,
   );
@@ -79,6 +110,14 @@ function mergeStringData(secret: JsonObject): JsonObject {
     data[key] = Buffer.from(value).toString("base64");
   }
   return { ...rest, data };
+}
+
+/** The object with an empty mapping at a path that has nothing, where there is something around it. */
+function withEmpty(object: JsonObject, path: readonly string[]): JsonObject {
+  const [field = "", ...rest] = path;
+  const value = object[field] ?? null;
+  if (rest.length === 0) return value === null ? { ...object, [field]: {} } : object;
+  return isJsonObject(value) ? { ...object, [field]: withEmpty(value, rest) } : object;
 }
 
 /** The object with the value at a path changed; where there is nothing, nothing happens. */

@@ -35,7 +35,7 @@ const versionPattern =
   /v?([0-9xX*]+)(?:\.([0-9xX*]+))?(?:\.([0-9xX*]+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?/y;
 
 function parseGroup(text: string): Comparator[] {
-  const improper = (): RangeError => new RangeError(`improper constraint: ${text}`);
+  const improper = (): RangeError => new RangeError(`improper constraint: ${JSON.stringify(text)}`);
   const comparators: Comparator[] = [];
   let at = 0;
   const skipSpace = (): number => {

@@ -1,6 +1,6 @@
 import type { AppliedObject } from "../../apply/apply-object.ts";
 import { mayVanish } from "../../apply/may-vanish.ts";
-import { parseApiVersion, subject } from "../../core/object-ref.ts";
+import { parseApiVersion } from "../../core/object-ref.ts";
 import type { HealthTarget } from "../../health/check-health.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
@@ -44,9 +44,8 @@ async function namedTargets(
       const groupKind = group === "" ? kind : `${kind}.${group}`;
       return `resource ${groupKind} ${name} is namespace scoped, but namespace is not set`;
     }
-    const ref = { group, version: resource?.version ?? version, kind, namespace, name };
-    if (resource === undefined) return `can't determine status for ${subject(ref)}`;
-    targets.push({ ref, mayVanish: false });
+    // A kind that nobody serves yet may come while it is waited for.
+    targets.push({ ref: { group, version: resource?.version ?? version, kind, namespace, name }, mayVanish: false });
   }
   return targets;
 }

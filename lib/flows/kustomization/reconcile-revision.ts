@@ -100,7 +100,7 @@ async function concludeHealth(landed: Landed, attempt: Attempt): Promise<FlowRes
   // From here on it takes time, and what changed is news at once.
   await told;
   if (typeof targets === "string")
-    return reportFailure(unhealthy(targets, wait, attempt), status, built.digest, attempt);
+    return reportFailure(unhealthy(targets, wait, attempt), status, built.digest, attempt, targets);
   const outcome = await awaitHealth(targets, wait, of, () => tellHealthWait(status, attempt));
   switch (outcome.kind) {
     case "healthy": {

@@ -42,7 +42,8 @@ export async function resolveSource(of: SubjectOfRun): Promise<ResolvedSource | 
   const key = sourceKey(of);
   const live = await of.cluster.get({ ...key, version: "v1" }, of.run.signal);
   if (live === undefined) {
-    const message = `ocirepositories.${sourceGroup} "${key.name}" not found`;
+    // The kind where the API server would say the plural: Flux reads sources from its cache, which says it so.
+    const message = `${key.kind}.${sourceGroup} "${key.name}" not found`;
     return { kind: "blocked", reason: "ArtifactFailed", message, retry: "interval" };
   }
   const { artifact } = parseOciRepository(live).status;

@@ -208,7 +208,7 @@ export function kustomizationStories(name: string, newWorld: () => Promise<World
         await world.kustomization("lost", { sourceRef: { kind: "OCIRepository", name: "x" } });
         expect(await world.run("lost")).toMatchObject({ dueInMs: 600_000 });
         expect(await world.ready("lost")).toBe(
-          'False ArtifactFailed: ocirepositories.source.toolkit.fluxcd.io "x" not found',
+          'False ArtifactFailed: OCIRepository.source.toolkit.fluxcd.io "x" not found',
         );
         expect(await world.events("lost")).toEqual([]);
       });

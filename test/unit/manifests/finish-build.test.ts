@@ -23,21 +23,28 @@ describe("normalisation", () => {
     initContainers: [{ ports: list }, {}],
   });
   const template = (list: JsonObject[]): JsonObject => ({ template: { spec: pod(list) } });
+  const typed = (list: JsonObject[]): JsonObject => ({
+    containers: [{ name: "c", ports: list, resources: {} }],
+    initContainers: [{ ports: list, resources: {} }, { resources: {} }],
+  });
+  const typedTemplate = (list: JsonObject[]): JsonObject => ({ template: { metadata: {}, spec: typed(list) } });
   test.each([
     {
       name: "a Pod",
       before: object("v1", "Pod", { spec: pod(ports) }),
-      after: object("v1", "Pod", { spec: pod(settled) }),
+      after: object("v1", "Pod", { spec: typed(settled) }),
     },
     {
       name: "a Deployment",
       before: object("apps/v1", "Deployment", { spec: template(ports) }),
-      after: object("apps/v1", "Deployment", { spec: template(settled) }),
+      after: object("apps/v1", "Deployment", { spec: { strategy: {}, ...typedTemplate(settled) } }),
     },
     {
       name: "a CronJob",
       before: object("batch/v1", "CronJob", { spec: { jobTemplate: { spec: template(ports) } } }),
-      after: object("batch/v1", "CronJob", { spec: { jobTemplate: { spec: template(settled) } } }),
+      after: object("batch/v1", "CronJob", {
+        spec: { jobTemplate: { metadata: {}, spec: typedTemplate(settled) } },
+      }),
     },
     {
       name: "a Service",
@@ -51,6 +58,21 @@ describe("normalisation", () => {
     },
   ])("the protocol of ports is settled in $name (88)", ({ before, after }) => {
     expect(normalise(before)).toEqual(after);
+  });
+
+  test.each([
+    { kind: "v1 Namespace", before: {}, after: { spec: {} } },
+    { kind: "v1 PersistentVolumeClaim", before: { spec: {} }, after: { spec: { resources: {} } } },
+    { kind: "apps/v1 DaemonSet", before: { spec: {} }, after: { spec: { updateStrategy: {} } } },
+    {
+      kind: "apps/v1 StatefulSet",
+      before: { spec: { updateStrategy: { type: "OnDelete" }, template: { metadata: null } } },
+      after: { spec: { updateStrategy: { type: "OnDelete" }, template: { metadata: {} } } },
+    },
+    { kind: "v1 ConfigMap", before: {}, after: {} },
+  ])("of a $kind what Go's types write even where it is empty is written", ({ kind, before, after }) => {
+    const [apiVersion = "", name = ""] = kind.split(" ");
+    expect(normalise(object(apiVersion, name, before))).toEqual(object(apiVersion, name, after));
   });
 
   test.each([

@@ -27,7 +27,11 @@ describe("the tag of a range", () => {
 
   test.each([
     { semver: ">=9.0.0", filter: undefined, message: "no match found for semver: >=9.0.0" },
-    { semver: "nonsense", filter: undefined, message: "semver 'nonsense' parse error: improper constraint: nonsense" },
+    {
+      semver: "nonsense",
+      filter: undefined,
+      message: `semver 'nonsense' parse error: improper constraint: "nonsense"`,
+    },
     { semver: "*", filter: "(", message: /^semverFilter '\(' parse error: / },
   ])("is refused for $semver with $filter", ({ semver, filter, message }) => {
     expect(() => chooseTag(["1.0.0"], { semver, filter, isChart: false })).toThrow(message);
