@@ -1,24 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { SqsFault } from "../doubles/faulty-sqs.ts";
 import { simulate } from "../unit/queue/simulator/simulate.ts";
 import { realAws } from "./real-aws.ts";
 import { simulatedSqs } from "./simulated-sqs.ts";
-import { type FaultRates, wireFaults } from "./wire-faults.ts";
+import { sqsFaults } from "./sqs-faults.ts";
+import { wireFaults } from "./wire-faults.ts";
 
 const connection = realAws("SQS");
 const only = process.env["SLUICE_SIM_SQS_SEED"];
 const count = Number(process.env["SLUICE_SIM_SQS_SEEDS"] ?? 4);
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
-
-const rates: FaultRates<SqsFault> = [
-  ["throttled", 0.03],
-  ["broken", 0.03],
-  ["dropped", 0.03],
-  ["lost", 0.05],
-  ["silent", 0.002],
-  ["doubled", 0.05],
-  ["leftOver", 0.3],
-];
 
 /**
  * The messages lie in the queue: what is sent, hidden, removed and handed out again is so there. When a delay or a time in hand is
@@ -30,7 +20,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
     "the work queue keeps its promises on SQS under every fault, its own and the wire's: seed %i",
     { timeout: 300_000 },
     async (seed) => {
-      const { of: faultOf, met } = wireFaults(rates, seed);
+      const { of: faultOf, met } = wireFaults(sqsFaults, seed);
       await using queue = await simulatedSqs(connection ?? { region: "" }, faultOf);
       const { violations, trace } = await simulate(seed, { queue }, only !== undefined);
       if (only !== undefined) process.stdout.write(`${trace.join("\n")}\n`);
