@@ -21,9 +21,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
   const play = async (seed: number, table: SimulatedDynamodb, queue?: RealQueue): Promise<readonly string[]> => {
     const real = queue === undefined ? { table } : { table, queue };
     const { violations, trace } = await simulate(seed, real, only !== undefined);
-    if (only !== undefined) process.stdout.write(`${trace.join("
-")}
-`);
+    if (only !== undefined) process.stdout.write(`${trace.join("\n")}\n`);
     const wrong = [...violations, ...table.wrong];
     const replay = `SLUICE_SIM_DYNAMODB_SEED=${seed} npx vitest run test/contract/dynamodb-simulator.test.ts`;
     return wrong.length === 0 ? [] : [...wrong, `replay it with its trace: ${replay}`];
