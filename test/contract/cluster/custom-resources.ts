@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
+import { follow } from "./follow.ts";
 import { widgetDefinition } from "./widget-definition.ts";
 import { workspace } from "./workspace.ts";
 
@@ -181,13 +182,12 @@ export function customResourcesContract(start: StartCluster): void {
 
     test("can be watched, and tell their end", async () => {
       const query = { group, version: "v1", kind: "Widget", namespace: space.namespace };
-      const watching = space.cluster.watch(query, AbortSignal.timeout(10_000))[Symbol.asyncIterator]();
-      await watching.next();
+      using events = follow(space.cluster, query);
+      await events.initialEnd();
       await apply(widget({ size: 2 }));
-      expect((await watching.next()).value).toMatchObject({ type: "ADDED", object: { kind: "Widget" } });
+      expect(await events.next()).toMatchObject({ type: "ADDED", object: { kind: "Widget" } });
       await remove(refOf(widget()));
-      expect((await watching.next()).value).toMatchObject({ type: "DELETED", object: { spec: { size: 2 } } });
-      await watching.return?.();
+      expect(await events.next()).toMatchObject({ type: "DELETED", object: { spec: { size: 2 } } });
       expect(await get(refOf(widget()))).toBeUndefined();
     });
   });

@@ -96,7 +96,7 @@ function textErrors(value: string, schema: TypeSchema, path: string): Errors {
     // Length and pattern are one check, which ends with its first finding.
     ...shape(),
     ...(format !== undefined && !isOfFormat(value, format)
-      ? [invalidValue(path, value, `${inBody(path)} must be of type ${format}: ${JSON.stringify(value)}`)]
+      ? [typeInvalid(path, value, `${inBody(path)} must be of type ${format}: ${JSON.stringify(value)}`)]
       : []),
   ];
 }
