@@ -25,7 +25,7 @@ const once: Deliver = (event, own) => own(event);
 const setUpMs = 180_000;
 
 /** What goes wrong around a Sluice that works: each time the end is exact, and nothing is deleted that should live. */
-export function faults(parts: RealParts, open: (options: Partial<WorldOptions>) => Promise<World>): void {
+export function faults(parts: () => RealParts, open: (options: Partial<WorldOptions>) => Promise<World>): void {
   describe("faults", () => {
     const chance = random(seed);
     const opened = new AsyncDisposableStack();
@@ -35,7 +35,7 @@ export function faults(parts: RealParts, open: (options: Partial<WorldOptions>) 
     let deliver = once;
 
     beforeAll(async () => {
-      const wire = opened.use(await faultyDynamodb(parts.dynamodb.endpoint ?? "", () => dynamodbFault()));
+      const wire = opened.use(await faultyDynamodb(parts().dynamodb.endpoint ?? "", () => dynamodbFault()));
       const deliverNow: Deliver = (...delivery) => deliver(...delivery);
       world = opened.use(await open({ environments, dynamodb: wire.url, deliver: deliverNow }));
       await world.follow();
@@ -103,7 +103,7 @@ export function faults(parts: RealParts, open: (options: Partial<WorldOptions>) 
     });
 
     test(`the API server is killed in the middle of a rollout and comes back after ${outageMs / 1_000} s`, async () => {
-      const { folder } = parts.eks;
+      const { folder } = parts().eks;
       await rollOut(manyObjects, async (requests) => {
         await sent(async () => writes(await requests()), chance.int(1, manyObjects));
         const server = readPidFiles(folder).find(({ name }) => name === "kube-apiserver");
