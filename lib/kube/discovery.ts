@@ -9,11 +9,18 @@ const aggregated = ["v2", "v2beta1"]
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(",");
 
-/** Resources by group and kind, each list in the order of versions that the server prefers. */
-type Served = ReadonlyMap<string, readonly Resource[]>;
+interface Served {
+  /** By group and kind, each list in the order of versions that the server prefers. */
+  readonly kinds: ReadonlyMap<string, readonly Resource[]>;
+  /** Groups of which the server does not know what they serve now: their own API server does not answer. */
+  readonly stale: ReadonlySet<string>;
+}
 
 export interface Discovery {
-  /** Undefined where the cluster does not serve it, by a look that began after the question. */
+  /**
+   * Undefined where the cluster does not serve it, by a look that began after the question. Throws a 503 where that cannot be
+   * said, since a kind that is taken for gone has no objects left to prune.
+   */
   find(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
   /** Forgets everything: the server no longer knows something that it served. */
   forget(): void;
@@ -55,7 +62,11 @@ export function discovery(client: ApiClient, clock: Clock): Discovery {
   return {
     async find(query, signal) {
       const known = served === undefined ? undefined : match(served, query);
-      return known ?? match(await lookAgain(signal), query);
+      if (known !== undefined) return known;
+      const now = await lookAgain(signal);
+      const found = match(now, query);
+      if (found === undefined && now.stale.has(query.group)) throw unavailable(query);
+      return found;
     },
     forget() {
       served = undefined;
@@ -63,22 +74,31 @@ export function discovery(client: ApiClient, clock: Clock): Discovery {
   };
 }
 
-function match(served: Served, { group, kind, version }: KindQuery): Resource | undefined {
-  const resources = served.get(`${group}/${kind}`);
+function match({ kinds }: Served, { group, kind, version }: KindQuery): Resource | undefined {
+  const resources = kinds.get(`${group}/${kind}`);
   return version === undefined ? resources?.[0] : resources?.find((resource) => resource.version === version);
 }
 
+function unavailable({ group, kind }: KindQuery): ApiError {
+  const message =
+    `whether kind ${kind} is served is not known: the API server of group ${group} does not answer; ` +
+    `see kubectl get apiservices, and remove the APIService if it is not to come back`;
+  return new ApiError({ code: 503, reason: "ServiceUnavailable", message });
+}
+
 async function readServed(client: ApiClient, signal: AbortSignal): Promise<Served> {
-  const [core, groups] = await Promise.all(["/api", "/apis"].map((path) => readGroups(client, path, signal)));
-  const served = new Map<string, Resource[]>();
-  for (const resource of [...(core ?? []), ...(groups ?? [])].flatMap(resourcesOf)) {
+  const lists = await Promise.all(["/api", "/apis"].map((path) => readGroups(client, path, signal)));
+  const groups = lists.flat();
+  const kinds = new Map<string, Resource[]>();
+  for (const resource of groups.flatMap(resourcesOf)) {
     const key = `${resource.group}/${resource.kind}`;
-    const known = served.get(key);
-    if (known === undefined) served.set(key, [resource]);
+    const known = kinds.get(key);
+    if (known === undefined) kinds.set(key, [resource]);
     // One version may serve a kind under several names; the first is the resource itself.
     else if (known.every(({ version }) => version !== resource.version)) known.push(resource);
   }
-  return served;
+  const isStale = (group: JsonObject) => objects(group["versions"]).some(({ freshness }) => freshness === "Stale");
+  return { kinds, stale: new Set(groups.filter(isStale).map(groupOf)) };
 }
 
 async function readGroups(client: ApiClient, path: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
@@ -92,8 +112,7 @@ async function readGroups(client: ApiClient, path: string, signal: AbortSignal):
 }
 
 function resourcesOf(groupItem: JsonObject): readonly Resource[] {
-  const metadata = groupItem["metadata"];
-  const group = isJsonObject(metadata) ? textOf(metadata["name"]) : "";
+  const group = groupOf(groupItem);
   return objects(groupItem["versions"]).flatMap((versionItem) => {
     const version = textOf(versionItem["version"]);
     return objects(versionItem["resources"]).flatMap(({ resource, scope, verbs, responseKind }) => {
@@ -103,6 +122,10 @@ function resourcesOf(groupItem: JsonObject): readonly Resource[] {
       return [{ group, version, kind, plural: textOf(resource), namespaced: scope === "Namespaced", verbs: served }];
     });
   });
+}
+
+function groupOf({ metadata }: JsonObject): string {
+  return isJsonObject(metadata) ? textOf(metadata["name"]) : "";
 }
 
 function objects(list: unknown): readonly JsonObject[] {

@@ -343,3 +343,33 @@ describe("a server of another version", () => {
     client.close();
   });
 });
+
+describe("an API server behind the API server that does not answer", () => {
+  const metrics = (version: object) => ({ metadata: { name: "metrics.example.com" }, versions: [version] });
+  const serving = (version: object) =>
+    fakeApi((request, response) => {
+      const items = request.url === "/apis" ? [metrics(version)] : [];
+      sendJson(response, 200, { kind: "APIGroupDiscoveryList", items });
+    });
+  const query = { group: "metrics.example.com", kind: "Gauge" };
+
+  test("leaves open whether its kinds are served: nobody may take their objects for gone", async () => {
+    await using api = await serving({ version: "v1", resources: [], freshness: "Stale" });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const error = await faultOf(cluster.resource(query, signal));
+    expect(error).toMatchObject({ code: 503, reason: "ServiceUnavailable" });
+    expect(error.message).toMatch(
+      /^whether kind Gauge is served is not known: .* group metrics\.example\.com does not/,
+    );
+    await expect(cluster.resource({ ...query, group: "other.example.com" }, signal)).resolves.toBeUndefined();
+    cluster.close();
+  });
+
+  test("is asked for the kinds that were known of it", async () => {
+    const gauge = { resource: "gauges", scope: "Namespaced", verbs: ["list"], responseKind: { kind: "Gauge" } };
+    await using api = await serving({ version: "v1", resources: [gauge], freshness: "Stale" });
+    const cluster = connect(configOf(api.url), apiDeps);
+    await expect(cluster.resource(query, signal)).resolves.toMatchObject({ plural: "gauges" });
+    cluster.close();
+  });
+});
