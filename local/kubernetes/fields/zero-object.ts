@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
+import { goStruct } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 
 const zeros = new WeakMap<TypeSchema, ApiObject>();
@@ -15,6 +16,9 @@ export function zeroObject(schema: TypeSchema): ApiObject {
   for (const [field, property] of Object.entries(schema.properties ?? {})) {
     const zero = zeroField(property, schema.required?.includes(field) === true);
     if (zero !== undefined) entries.push([field, zero]);
+  }
+  for (const field of goStruct(schema.goType)?.nullWhenUnset ?? []) {
+    if (!entries.some(([known]) => known === field)) entries.push([field, null]);
   }
   const object: ApiObject = Object.fromEntries(entries);
   zeros.set(schema, object);

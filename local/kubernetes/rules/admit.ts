@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { type ApiObject, type Gvk, StatusError } from "../api-object.ts";
-import { numberOf, objectOf, objectsOf, textOf, withDefaults } from "./json-fields.ts";
+import { mapObject, numberOf, objectOf, objectsOf, textOf, withDefaults } from "./json-fields.ts";
 
 /** Looks up a stored built-in object by its plural resource, for the admission checks. */
 export type Lookup = (group: string, resource: string, namespace: string, name: string) => ApiObject | undefined;
@@ -18,6 +18,10 @@ const untilEvictedSeconds = 300;
  *
  * @throws {StatusError} 403 for a Pod whose ServiceAccount or PriorityClass does not exist
  */
+export function admitUpdate(object: ApiObject, gvk: Gvk): ApiObject {
+  return gvk.group === "" && gvk.kind === "Pod" ? mapObject(object, "spec", withTolerations) : object;
+}
+
 export function admit(object: ApiObject, gvk: Gvk, lookup: Lookup): ApiObject {
   if (gvk.group !== "" || gvk.kind !== "Pod") return object;
   const spec = objectOf(object, "spec") ?? {};

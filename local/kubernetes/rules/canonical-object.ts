@@ -4,6 +4,7 @@ import { builtinSchema } from "../schema/builtin-schema.ts";
 import { goStruct } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { canonicalBase64, canonicalTime } from "./canonical-scalar.ts";
+import { ConversionError } from "./conversion-error.ts";
 import { isList } from "./json-fields.ts";
 import { pruneObject } from "./prune-object.ts";
 import { canonicalQuantity } from "./quantity.ts";
@@ -42,6 +43,7 @@ function canonicalStruct(object: JsonObject, schema: TypeSchema, parent: string)
       result[field] = isList(canonical) ? null : canonical;
   }
   for (const field of struct?.nullWhenUnset ?? []) if (result[field] === undefined) result[field] = null;
+  for (const field of struct?.emptyWhenUnset ?? []) if (result[field] === undefined) result[field] = "";
   return result;
 }
 
@@ -50,6 +52,9 @@ function canonicalValue(value: Json, schema: TypeSchema, field: string): Json | 
   if (schema.quantity === true) return isScalar(value) ? canonicalQuantity(value) : value;
   if (typeof value === "string" && schema.format === "byte") return canonicalBase64(value);
   if (typeof value === "string" && schema.format === "date-time") return canonicalTime(value, field);
+  if (schema.type === "integer" && typeof value === "number" && !Number.isInteger(value)) {
+    throw new ConversionError(`cannot convert float64 to ${schema.format ?? "int64"}`);
+  }
   if (isList(value)) return schema.items === undefined ? value : canonicalList(value, schema.items, field);
   if (!isJsonObject(value)) return value;
   if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) {

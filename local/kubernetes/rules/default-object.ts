@@ -25,6 +25,7 @@ import {
   replicaSetDefaults,
   statefulSetDefaults,
   templateDefaults,
+  withTemplateGeneration,
 } from "./defaults/workload-defaults.ts";
 import { mapItems, mapObject, objectOf, textOf, withDefaults } from "./json-fields.ts";
 
@@ -49,7 +50,7 @@ const kindDefaults: Readonly<Record<string, (object: JsonObject, gvk: Gvk) => Js
   "/PersistentVolumeClaim": claimDefaults,
   "/PersistentVolume": volumeDefaults,
   "apps/Deployment": ofSpec(deploymentDefaults),
-  "apps/DaemonSet": ofSpec(daemonSetDefaults),
+  "apps/DaemonSet": (set) => withTemplateGeneration(ofSpec(daemonSetDefaults)(set)),
   "apps/StatefulSet": ofSpec(statefulSetDefaults),
   "apps/ReplicaSet": ofSpec(replicaSetDefaults),
   "batch/Job": (job) => withTemplateLabels(ofSpec(jobDefaults)(job)),

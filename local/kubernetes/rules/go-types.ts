@@ -11,7 +11,8 @@ export const goTypes: Readonly<Record<string, string>> = {
     'Name"" Image"" Command Args WorkingDir"" Ports=ContainerPort EnvFrom=EnvFromSource Env=EnvVar Resources={}ResourceRequirements ResizePolicy RestartPolicy RestartPolicyRules VolumeMounts=VolumeMount VolumeDevices LivenessProbe=Probe ReadinessProbe=Probe StartupProbe=Probe Lifecycle TerminationMessagePath"" TerminationMessagePolicy"" ImagePullPolicy"" SecurityContext=SecurityContext Stdin:false StdinOnce:false tty>TTY:false',
   ContainerPort: 'Name"" HostPort:0 ContainerPort:0 Protocol"" hostIP>HostIP""',
   EnvVar: 'Name"" Value"" ValueFrom=EnvVarSource',
-  EnvVarSource: "FieldRef ResourceFieldRef ConfigMapKeyRef=KeySelector SecretKeyRef=KeySelector FileKeyRef",
+  EnvVarSource:
+    "FieldRef=ObjectFieldSelector ResourceFieldRef ConfigMapKeyRef=KeySelector SecretKeyRef=KeySelector FileKeyRef",
   KeySelector: 'Name"" Key"" Optional',
   EnvFromSource: 'Prefix"" ConfigMapRef=EnvSource SecretRef=EnvSource',
   EnvSource: 'Name"" Optional',
@@ -31,11 +32,19 @@ export const goTypes: Readonly<Record<string, string>> = {
   LocalObjectReference: 'Name""',
   Toleration: 'Key"" Operator"" Value"" Effect"" TolerationSeconds',
   Volume:
-    'Name"" HostPath=HostPathVolumeSource EmptyDir=EmptyDirVolumeSource gcePersistentDisk>GCEPersistentDisk awsElasticBlockStore>AWSElasticBlockStore GitRepo Secret=SecretVolumeSource nfs>NFS iscsi>ISCSI Glusterfs PersistentVolumeClaim=ClaimVolumeSource rbd>RBD Quobyte FlexVolume Cinder cephfs>CephFS Flocker downwardAPI>DownwardAPI fc>FC AzureFile ConfigMap=ConfigMapVolumeSource VsphereVolume AzureDisk PhotonPersistentDisk Projected PortworxVolume scaleIO>ScaleIO storageos>StorageOS csi>CSI Ephemeral Image',
+    'Name"" HostPath=HostPathVolumeSource EmptyDir=EmptyDirVolumeSource gcePersistentDisk>GCEPersistentDisk awsElasticBlockStore>AWSElasticBlockStore GitRepo Secret=SecretVolumeSource nfs>NFS iscsi>ISCSI Glusterfs PersistentVolumeClaim=ClaimVolumeSource rbd>RBD Quobyte FlexVolume Cinder cephfs>CephFS Flocker downwardAPI>DownwardAPI=DownwardAPIProjection fc>FC AzureFile ConfigMap=ConfigMapVolumeSource VsphereVolume AzureDisk PhotonPersistentDisk Projected=ProjectedVolumeSource PortworxVolume scaleIO>ScaleIO storageos>StorageOS csi>CSI Ephemeral Image',
   HostPathVolumeSource: 'Path"" Type',
   EmptyDirVolumeSource: 'Medium"" SizeLimit',
   SecretVolumeSource: 'SecretName"" Items=KeyToPath DefaultMode Optional',
   ConfigMapVolumeSource: 'Name"" Items=KeyToPath DefaultMode Optional',
+  ProjectedVolumeSource: "Sources=VolumeProjection DefaultMode",
+  VolumeProjection:
+    "Secret=SecretProjection DownwardAPI=DownwardAPIProjection ConfigMap=SecretProjection ServiceAccountToken=ServiceAccountTokenProjection ClusterTrustBundle PodCertificate",
+  SecretProjection: 'Name"" Items=KeyToPath Optional',
+  DownwardAPIProjection: "Items=DownwardAPIVolumeFile",
+  DownwardAPIVolumeFile: 'Path"" FieldRef=ObjectFieldSelector ResourceFieldRef Mode',
+  ObjectFieldSelector: 'apiVersion>APIVersion"" FieldPath""',
+  ServiceAccountTokenProjection: 'Audience"" ExpirationSeconds:0 Path""',
   KeyToPath: 'Key"" Path"" Mode',
   ClaimVolumeSource: 'ClaimName"" ReadOnly:false',
   PersistentVolumeClaimSpec:

@@ -20,7 +20,6 @@ import {
   namespaceStatusErrors,
   nodeErrors,
   runtimeClassErrors,
-  webhooksErrors,
 } from "./validation/registrations.ts";
 import { serviceSpecErrors, serviceUpdateErrors } from "./validation/services.ts";
 import {
@@ -35,6 +34,7 @@ import {
   volumeSpecErrors,
   volumeUpdateErrors,
 } from "./validation/storage.ts";
+import { webhooksErrors } from "./validation/webhooks.ts";
 import {
   daemonSetSpecErrors,
   deploymentSpecErrors,
@@ -52,8 +52,12 @@ export interface KindRules {
   readonly body?: (object: JsonObject, namespaced: boolean) => readonly FieldError[];
   /** Errors of an update alone: what may not change. */
   readonly update?: (object: JsonObject, old: JsonObject, namespaced: boolean) => readonly FieldError[];
-  /** Whether an update looks at body and metadata in full (`whole`), at the body alone, or at neither. */
-  readonly onUpdate?: "whole" | "body" | "none";
+  /**
+   * Whether an update looks at body and metadata in full (`whole`), at the body alone, or at neither; `twice`: first as
+   * a create does, then at the body again, as some strategies do, so that the causes come in pairs; `before`: as a
+   * create does, and then at what may not change.
+   */
+  readonly onUpdate?: "whole" | "body" | "none" | "twice" | "before";
   /** Whether the update's own errors come before those of the body. */
   readonly updateFirst?: boolean;
   readonly status?: (object: JsonObject, old: JsonObject) => readonly FieldError[];
@@ -99,7 +103,7 @@ export const kindRules: Readonly<Record<string, KindRules>> = {
     onUpdate: "whole",
     updateFirst: true,
   },
-  "/Namespace": { name: dnsLabel, onUpdate: "none", status: namespaceStatusErrors },
+  "/Namespace": { name: dnsLabel, onUpdate: "before", status: namespaceStatusErrors },
   "/Service": {
     name: serviceName,
     body: ofSpec(serviceSpecErrors),
@@ -114,7 +118,6 @@ export const kindRules: Readonly<Record<string, KindRules>> = {
       ...imageSpaceErrors(objectsOf(spec, "initContainers"), "spec.initContainers"),
     ]),
     update: (object, old) => podUpdateErrors(specOf(object), specOf(old), podSpecDifference),
-    onUpdate: "none",
   },
   "/PersistentVolumeClaim": {
     body: ofSpec(claimSpecErrors),
@@ -137,6 +140,7 @@ export const kindRules: Readonly<Record<string, KindRules>> = {
   "batch/Job": {
     body: ofSpec(jobSpecErrors),
     update: ofSpecs((spec, before) => jobUpdateErrors(spec, before, printedTemplate(objectOf(spec, "template") ?? {}))),
+    onUpdate: "twice",
   },
   "batch/CronJob": {
     body: (object) => [
@@ -148,12 +152,12 @@ export const kindRules: Readonly<Record<string, KindRules>> = {
   "policy/PodDisruptionBudget": { body: ofSpec(disruptionBudgetSpecErrors) },
   "networking.k8s.io/Ingress": { body: ofSpec(ingressSpecErrors), onUpdate: "whole" },
   "networking.k8s.io/IngressClass": { body: ofSpec(ingressClassErrors), update: ofSpecs(ingressClassUpdateErrors) },
-  "networking.k8s.io/NetworkPolicy": { body: ofSpec(networkPolicySpecErrors) },
+  "networking.k8s.io/NetworkPolicy": { body: ofSpec(networkPolicySpecErrors), onUpdate: "twice" },
   "rbac.authorization.k8s.io/Role": role,
   "rbac.authorization.k8s.io/ClusterRole": role,
   "rbac.authorization.k8s.io/RoleBinding": binding,
   "rbac.authorization.k8s.io/ClusterRoleBinding": binding,
-  "storage.k8s.io/StorageClass": { body: storageClassErrors, update: storageClassUpdateErrors, onUpdate: "none" },
+  "storage.k8s.io/StorageClass": { body: storageClassErrors, update: storageClassUpdateErrors, onUpdate: "before" },
   "storage.k8s.io/CSIDriver": { update: csiDriverUpdateErrors },
   "scheduling.k8s.io/PriorityClass": { body: priorityClassErrors, update: priorityClassUpdateErrors, onUpdate: "none" },
   "coordination.k8s.io/Lease": { body: leaseErrors },

@@ -1,7 +1,8 @@
 import { canonicalJson } from "../../../lib/core/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
-import { mapObject, numberOf, objectOf, textOf, textsOf, without } from "./json-fields.ts";
+import { templateGeneration } from "./defaults/workload-defaults.ts";
+import { mapItems, mapObject, numberOf, objectOf, textOf, textsOf, without } from "./json-fields.ts";
 import { qosClass } from "./qos-class.ts";
 
 /** What a kind does that its schema does not tell. */
@@ -61,6 +62,21 @@ const answersObjectOnDelete = new Set([
   "storage.k8s.io/VolumeAttributesClass",
 ]);
 
+const conditionalUpdates = new Set([
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration",
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicy",
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
+  "apiextensions.k8s.io/CustomResourceDefinition",
+  "coordination.k8s.io/Lease",
+  "node.k8s.io/RuntimeClass",
+  "policy/PodDisruptionBudget",
+  "storage.k8s.io/CSIDriver",
+  "storage.k8s.io/CSINode",
+  "storage.k8s.io/CSIStorageCapacity",
+  "storage.k8s.io/VolumeAttachment",
+]);
+
 const createdByPut = new Set([
   "/Service",
   "/Event",
@@ -94,6 +110,8 @@ export function prepareForCreate(object: ApiObject, gvk: Gvk, facts: KindFacts):
   if (kind === "/PersistentVolume") return withFinalizer(own, "kubernetes.io/pv-protection");
   if (kind === "batch/Job") return withJobSelector(own);
   if (kind === "apps/StatefulSet") return withoutMaxUnavailable(own, undefined);
+  if (kind === "/ServiceAccount") return mapItems(own, "secrets", nameOnly);
+  if (kind === "apps/DaemonSet") return withTemplateGeneration(own, 1);
   return own;
 }
 
@@ -111,6 +129,8 @@ export function prepareForUpdate(
   const kind = nameOf(gvk);
   if (kind === "/Namespace" && subresource !== "finalize") return withField(kept, "spec", old["spec"]);
   if (kind === "apps/StatefulSet") return withoutMaxUnavailable(kept, old);
+  if (kind === "/ServiceAccount") return mapItems(kept, "secrets", nameOnly);
+  if (kind === "apps/DaemonSet") return withTemplateGeneration(kept, nextTemplateGeneration(kept, old));
   return kept;
 }
 
@@ -162,6 +182,25 @@ function withFirstStatus(object: ApiObject, gvk: Gvk, facts: KindFacts): ApiObje
   const first = firstStatus[nameOf(gvk)];
   if (first !== undefined) return { ...object, status: first };
   return facts.isBuiltin && isJsonObject(object["status"]) ? { ...object, status: {} } : without(object, "status");
+}
+
+/** A DaemonSet counts the changes of its template, and shows them in an annotation. */
+function withTemplateGeneration(object: ApiObject, generation: number): ApiObject {
+  const metadata = objectOf(object, "metadata") ?? {};
+  const annotations = { ...objectOf(metadata, "annotations"), [templateGeneration]: String(generation) };
+  return { ...object, metadata: { ...metadata, annotations } };
+}
+
+function nextTemplateGeneration(object: ApiObject, old: ApiObject): number {
+  const before = Number(textOf(objectOf(objectOf(old, "metadata"), "annotations"), templateGeneration));
+  const templateOf = (set: ApiObject): string => canonicalJson(objectOf(set, "spec")?.["template"]);
+  return templateOf(object) === templateOf(old) ? before : before + 1;
+}
+
+/** Of the Secrets that an account may use the names alone are kept. */
+function nameOnly(reference: JsonObject): JsonObject {
+  const { name } = reference;
+  return name === undefined ? {} : { name };
 }
 
 /** `maxUnavailable` of a StatefulSet is behind a gate that is shut by default: it is dropped where it is new. */
@@ -247,6 +286,11 @@ function isDeleting(object: ApiObject): boolean {
 /** Whether DELETE answers the object where it is gone at once (Pod, Service and a few more), or a Status. */
 export function deleteAnswersObject(gvk: Gvk): boolean {
   return answersObjectOnDelete.has(nameOf(gvk));
+}
+
+/** Whether an update must say which resourceVersion it changes. */
+export function demandsResourceVersion(gvk: Gvk, isBuiltin: boolean): boolean {
+  return !isBuiltin || conditionalUpdates.has(nameOf(gvk));
 }
 
 /** Whether PUT creates an absent object. */

@@ -35,12 +35,12 @@ function createErrors(object: ApiObject, rules: KindRules, namespaced: boolean):
 
 function updateErrors(object: ApiObject, old: ApiObject, rules: KindRules, namespaced: boolean): readonly FieldError[] {
   const own = rules.update?.(object, old, namespaced) ?? [];
-  const whole =
-    rules.onUpdate === "none"
-      ? []
-      : rules.onUpdate === "whole"
-        ? createErrors(object, rules, namespaced)
-        : (rules.body?.(object, namespaced) ?? []);
   const meta = metadataUpdateErrors(object, old);
+  const body = (): readonly FieldError[] => rules.body?.(object, namespaced) ?? [];
+  const { onUpdate = "body" } = rules;
+  if (onUpdate === "twice" || onUpdate === "before") {
+    return [...createErrors(object, rules, namespaced), ...meta, ...(onUpdate === "twice" ? body() : []), ...own];
+  }
+  const whole = onUpdate === "none" ? [] : onUpdate === "whole" ? createErrors(object, rules, namespaced) : body();
   return rules.updateFirst === true ? [...meta, ...own, ...whole] : [...meta, ...whole, ...own];
 }

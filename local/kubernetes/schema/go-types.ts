@@ -14,6 +14,8 @@ export interface GoStruct {
   readonly fields: ReadonlyMap<string, GoField>;
   /** Fields that are written as null when they are not set: lists, maps and pointers that are never left out, and times. */
   readonly nullWhenUnset: readonly string[];
+  /** Texts that are written even when they are not set. */
+  readonly emptyWhenUnset: readonly string[];
 }
 
 const resolved = new Map<string, GoStruct>();
@@ -32,6 +34,7 @@ export function goStruct(name: string | undefined): GoStruct | undefined {
   const struct = {
     fields: new Map(entries.map(([field, text]) => [field, goField(text)])),
     nullWhenUnset: entries.filter(([, text]) => isNullWhenUnset(text)).map(([field]) => field),
+    emptyWhenUnset: entries.filter(([, text]) => text === "!string").map(([field]) => field),
   };
   resolved.set(name, struct);
   return struct;
@@ -45,7 +48,7 @@ export function goTypeName(name: string): string {
 /** `!` stands before what has no `omitempty`, `~` before what has `omitzero`. */
 function goField(text: string): GoField {
   return {
-    type: text.replace(/^[!~]?\*?/, ""),
+    type: text.replace(/^[!~]?\*?/, "").replaceAll("[]byte", "[]uint8"),
     isWrittenWhenEmpty: /^(!|~?\*)/.test(text),
   };
 }

@@ -18,7 +18,7 @@ import { typeErrorOf, unknownFields } from "./decode-object.ts";
 import { notFound } from "./errors.ts";
 import { immutableUid } from "./immutable-uid.ts";
 import { plainText } from "./plain-text.ts";
-import { printedObject } from "./printed-object.ts";
+import { printedObject, touchedBy } from "./printed-object.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
 import { restoredText, restoreError } from "./restore-error.ts";
 import { changeObject, checkNames, isEmpty, type Target } from "./update-object.ts";
@@ -45,7 +45,7 @@ export function patchObject(
   const before = convertObject(kept, resource.storage, resource);
   const patched = patchedObject(before, type, patch, resource.schema());
   const { object, warnings } = decodePatched(patched, patch, type, resource, options);
-  checkNames(object, target, "patch");
+  checkNames(object, target, "replace");
   const { uid } = metadataOf(object);
   if (!isEmpty(uid) && uid !== metadataOf(kept)["uid"]) {
     throw immutableUid(resource, name, uid);
@@ -73,11 +73,14 @@ function decodePatched(
   resource: Resource,
   { fieldValidation }: WriteOptions,
 ): { readonly object: ApiObject; readonly warnings: readonly string[] } {
-  const json = JSON.stringify(printedObject(patched, resource.custom !== undefined));
+  // A custom resource has no structs: all of it is a map.
+  const isTouched = resource.custom === undefined ? touchedBy(patch) : () => true;
+  const json = JSON.stringify(printedObject(patched, resource.schema(), isTouched));
   const shown = type === "strategic" ? goText(patch) : json;
-  if (patched["kind"] !== resource.kind || patched["apiVersion"] !== apiVersionOf(resource)) {
-    throw invalidPatch(shown, wrongKind(patched));
-  }
+  const identified = withIdentity(patched, resource);
+  const isOther = identified["kind"] !== resource.kind || identified["apiVersion"] !== apiVersionOf(resource);
+  // A strategic merge patch is merged into a value of the type, whatever it calls itself.
+  if (isOther && type !== "strategic") throw invalidPatch(shown, wrongKind(identified));
   const wrongType = type === "strategic" ? restoreError(patched, resource.schema()) : typeErrorOf(patched, resource);
   if (wrongType !== undefined) throw invalidPatch(shown, wrongType);
   const unknown = fieldValidation === "Ignore" ? [] : unknownFields(json, resource);
@@ -85,11 +88,24 @@ function decodePatched(
     throw invalidPatch(shown, `strict decoding error: ${unknown.join(", ")}`);
   }
   try {
-    return { object: canonicalObject(patched, resource, resource.schema()), warnings: unknown };
+    const { kind } = resource;
+    const typed = { ...identified, apiVersion: apiVersionOf(resource), kind };
+    return { object: canonicalObject(typed, resource, resource.schema()), warnings: unknown };
   } catch (error) {
     if (!(error instanceof ConversionError)) throw error;
     throw invalidPatch(shown, type === "strategic" ? restoredText(error.message) : error.message);
   }
+}
+
+/** Go's decoder takes what does not say its kind for what is asked for. */
+function withIdentity(patched: ApiObject, resource: Resource): ApiObject {
+  if (resource.custom !== undefined) return patched;
+  const { apiVersion, kind } = patched;
+  return {
+    ...patched,
+    apiVersion: isEmpty(apiVersion) ? apiVersionOf(resource) : (apiVersion ?? null),
+    kind: isEmpty(kind) ? resource.kind : (kind ?? null),
+  };
 }
 
 /** Another kind that the server knows is first decoded as such, which can fail earlier. */

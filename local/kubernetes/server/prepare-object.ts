@@ -1,5 +1,6 @@
 import { equal } from "../../../lib/core/equal.ts";
 import type { ApiObject, FieldError } from "../api-object.ts";
+import { admitUpdate } from "../rules/admit.ts";
 import { allocate, keepAllotted } from "../rules/allocate.ts";
 import { canonicalObject } from "../rules/canonical-object.ts";
 import { defaultObject } from "../rules/default-object.ts";
@@ -65,7 +66,7 @@ export function prepareChanged(
     resource.storage,
   );
   const schema = storageResource(cluster, resource).schema();
-  const kept = defaultObject(prepared, resource.storage, schema);
+  const kept = admitUpdate(defaultObject(prepared, resource.storage, schema), resource.storage);
   refuseInvalid(resource, kept, validate(cluster, resource, kept, before, subresource));
   const allotted = subresource === "status" ? kept : allocate(kept, before, resource.storage, cluster.allocator);
   return {

@@ -1,46 +1,73 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { isList } from "../fields/type-shape.ts";
-
-/** The fields of Go's ObjectMeta as they are declared, which is how they are printed. */
-const metadataFields = [
-  "name",
-  "generateName",
-  "namespace",
-  "selfLink",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "labels",
-  "annotations",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-];
+import { goStruct } from "../schema/go-types.ts";
+import type { TypeSchema } from "../schema/type-schema.ts";
 
 /**
- * The object in the order in which Go prints a patched one: its top level is a sorted map, its metadata a struct. A
- * custom resource has no structs, so all of it is sorted.
+ * A patched object in the order in which Go prints it: what the patch went through has become a map, with its keys in
+ * order; the rest is still as Go's structs are written. A custom resource has no structs.
+ *
+ * @param isTouched of a JSON pointer without escapes, whether the patch went through what is there
  */
-export function printedObject(object: ApiObject, isCustom: boolean): ApiObject {
-  if (isCustom) return sortedObject(object);
-  const sorted = Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
-  const { metadata } = object;
-  if (!isJsonObject(metadata)) return Object.fromEntries(sorted);
-  const place = (field: string): number => metadataFields.indexOf(field);
-  const fields = Object.entries(metadata).sort(([a], [b]) => place(a) - place(b));
-  return { ...Object.fromEntries(sorted), metadata: Object.fromEntries(fields) };
+export function printedObject(
+  object: ApiObject,
+  schema: TypeSchema,
+  isTouched: (pointer: string) => boolean,
+): ApiObject {
+  return printedFields(object, schema, "", isTouched);
 }
 
-function sortedObject(object: JsonObject): JsonObject {
-  const fields = Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(fields.map(([field, value]) => [field, sortedValue(value)]));
+/** The pointers that a JSON or merge patch goes through. */
+export function touchedBy(patch: Json): (pointer: string) => boolean {
+  const touched = new Set([""]);
+  if (isList(patch)) {
+    const pointers = patch.flatMap((operation) =>
+      isJsonObject(operation) ? [operation["path"], operation["from"]].filter((path) => typeof path === "string") : [],
+    );
+    for (const pointer of pointers) {
+      const steps = pointer.split("/").slice(1, -1).map(unescaped);
+      for (const [index] of steps.entries()) touched.add(`/${steps.slice(0, index + 1).join("/")}`);
+    }
+  } else addMaps(patch, "", touched);
+  return (pointer) => touched.has(pointer);
 }
 
-function sortedValue(value: Json): Json {
-  if (isList(value)) return value.map(sortedValue);
-  return isJsonObject(value) ? sortedObject(value) : value;
+function addMaps(patch: Json, pointer: string, touched: Set<string>): void {
+  if (!isJsonObject(patch)) return;
+  touched.add(pointer);
+  for (const [field, value] of Object.entries(patch)) addMaps(value, `${pointer}/${field}`, touched);
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function printedFields(
+  object: JsonObject,
+  schema: TypeSchema,
+  pointer: string,
+  isTouched: (pointer: string) => boolean,
+): JsonObject {
+  const { properties, additionalProperties, goType } = schema;
+  const fields = isTouched(pointer) ? undefined : goStruct(goType)?.fields;
+  const keys = Object.keys(object);
+  const sorted = fields === undefined ? keys.sort() : inOrder(keys, [...fields.keys()]);
+  return Object.fromEntries(
+    sorted.map((key) => {
+      const type = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+      return [key, printedValue(object[key] ?? null, type ?? {}, `${pointer}/${key}`, isTouched)];
+    }),
+  );
+}
+
+function inOrder(keys: readonly string[], order: readonly string[]): readonly string[] {
+  const place = new Map(order.map((field, index) => [field, index]));
+  return keys.toSorted((a, b) => (place.get(a) ?? order.length) - (place.get(b) ?? order.length));
+}
+
+function printedValue(value: Json, schema: TypeSchema, pointer: string, isTouched: (pointer: string) => boolean): Json {
+  const { items = {} } = schema;
+  if (isList(value)) return value.map((item, index) => printedValue(item, items, `${pointer}/${index}`, isTouched));
+  return isJsonObject(value) ? printedFields(value, schema, pointer, isTouched) : value;
 }

@@ -49,7 +49,12 @@ function mapError(value: Json, { properties, additionalProperties, goType }: Typ
 /** Go converts numbers to text of any type, in principle, so that is refused in other words than the rest. */
 function scalarError(value: Json, schema: TypeSchema, goType: string): string | undefined {
   const { type, format, intOrString, quantity } = schema;
-  if (intOrString === true || quantity === true || format === "date-time") return undefined;
+  if (intOrString === true || quantity === true) return undefined;
+  if (format === "date-time") {
+    return typeof value === "string"
+      ? undefined
+      : `json: cannot unmarshal ${jsonKind(value)} into Go value of type string`;
+  }
   if (format === "byte") return typeof value === "string" ? undefined : `cannot restore slice from ${goKind(value)}`;
   switch (type) {
     case "string": {
@@ -71,6 +76,11 @@ function scalarError(value: Json, schema: TypeSchema, goType: string): string | 
       break;
   }
   return undefined;
+}
+
+function jsonKind(value: Json): string {
+  if (isList(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
 }
 
 function first<Item>(items: readonly Item[], errorOf: (item: Item) => string | undefined): string | undefined {

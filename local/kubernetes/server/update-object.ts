@@ -6,7 +6,7 @@ import { trackUpdate } from "../fields/track-update.ts";
 import { defaultObject } from "../rules/default-object.ts";
 import { invalidValue } from "../rules/field-errors.ts";
 import { invalid } from "../rules/invalid.ts";
-import { createsOnUpdate, statusMetadata } from "../rules/lifecycle.ts";
+import { createsOnUpdate, demandsResourceVersion, statusMetadata } from "../rules/lifecycle.ts";
 import { type Cluster, metadataOf, parseKept, timestamp } from "./cluster.ts";
 import { convertObject } from "./convert-object.ts";
 import { createObject, type Written } from "./create-object.ts";
@@ -31,7 +31,7 @@ export interface Target {
  * @throws {StatusError} 400, 404, 409 or 422
  */
 export function replaceObject(cluster: Cluster, target: Target, body: ApiObject, options: WriteOptions): Written {
-  const { resource, namespace, name, subresource } = target;
+  const { resource, namespace, name } = target;
   checkNames(body, target, "replace");
   const stored = cluster.store.get({ resource: resource.key, namespace, name });
   if (stored === undefined) {
@@ -40,7 +40,7 @@ export function replaceObject(cluster: Cluster, target: Target, body: ApiObject,
   }
   const kept = parseKept(resource, stored);
   const metadata = metadataOf(body);
-  if (resource.custom !== undefined && isEmpty(metadata["resourceVersion"])) {
+  if (demandsResourceVersion(resource, resource.custom === undefined) && isEmpty(metadata["resourceVersion"])) {
     throw invalid(resource, name, [invalidValue("metadata.resourceVersion", 0, "must be specified for an update")]);
   }
   checkUid(target, metadata["uid"], metadataOf(kept)["uid"]);

@@ -34,8 +34,8 @@ export const namespacePrinter: Printer = {
 };
 
 export const serviceAccountPrinter: Printer = {
-  columns: [nameColumn, column("Secrets"), ageColumn],
-  cells: (object, now) => [metadataText(object, "name"), itemsOf(object, "secrets").length, ageOf(object, now)],
+  columns: [nameColumn, ageColumn],
+  cells: (object, now) => [metadataText(object, "name"), ageOf(object, now)],
 };
 
 export const nodePrinter: Printer = {

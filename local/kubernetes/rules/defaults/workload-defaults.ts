@@ -102,3 +102,12 @@ export function cronJobDefaults(spec: JsonObject): JsonObject {
 function isMissing(object: JsonObject, field: string): boolean {
   return object[field] === undefined || object[field] === null;
 }
+
+/** Where a DaemonSet shows how often its template changed; who sends none begins anew, until the server sets it right. */
+export const templateGeneration = "deprecated.daemonset.template.generation";
+
+export function withTemplateGeneration(set: JsonObject): JsonObject {
+  const metadata = objectOf(set, "metadata") ?? {};
+  const annotations = withDefaults(objectOf(metadata, "annotations") ?? {}, { [templateGeneration]: "0" });
+  return { ...set, metadata: { ...metadata, annotations } };
+}

@@ -4,12 +4,24 @@ import { invalidValue, notSupported, required } from "../field-errors.ts";
 import { itemsOf, objectOf, objectsOf, textOf } from "../json-fields.ts";
 import { type Errors, each, named, none } from "./checks.ts";
 import { dnsSubdomain, pathSegmentName } from "./name-rules.ts";
+import { selectorErrors } from "./selectors.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
 /** RBAC: rules of a Role or ClusterRole. */
 export function roleErrors(role: JsonObject, namespaced: boolean): Errors {
-  return each(objectsOf(role, "rules"), "rules", (rule, path) => ruleErrors(rule, path, namespaced));
+  return [
+    ...each(objectsOf(role, "rules"), "rules", (rule, path) => ruleErrors(rule, path, namespaced)),
+    ...aggregationErrors(objectOf(role, "aggregationRule")),
+  ];
+}
+
+function aggregationErrors(rule: JsonObject | undefined): Errors {
+  if (rule === undefined) return none;
+  const path = "aggregationRule.clusterRoleSelectors";
+  const selectors = objectsOf(rule, "clusterRoleSelectors");
+  if (selectors.length > 0) return each(selectors, path, selectorErrors);
+  return [required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
 }
 
 function ruleErrors(rule: JsonObject, path: string, namespaced: boolean): Errors {
@@ -42,11 +54,12 @@ export function bindingErrors(binding: JsonObject, namespaced: boolean): Errors 
     ...(group === rbacGroup ? none : [notSupported("roleRef.apiGroup", group, [rbacGroup])]),
     ...(kinds.includes(kind) ? none : [notSupported("roleRef.kind", kind, kinds)]),
     ...(name === "" ? [required("roleRef.name")] : named("roleRef.name", name, pathSegmentName)),
-    ...each(objectsOf(binding, "subjects"), "subjects", subjectErrors),
+    ...each(objectsOf(binding, "subjects"), "subjects", (subject, path) => subjectErrors(subject, path, namespaced)),
   ];
 }
 
-function subjectErrors(subject: JsonObject, path: string): Errors {
+/** A ServiceAccount without a namespace is one of the binding's own. */
+function subjectErrors(subject: JsonObject, path: string, namespaced: boolean): Errors {
   const [kind, name, group] = [textOf(subject, "kind"), textOf(subject, "name"), textOf(subject, "apiGroup")];
   const missingName = name === "" ? [required(`${path}.name`)] : none;
   switch (kind) {
@@ -55,7 +68,7 @@ function subjectErrors(subject: JsonObject, path: string): Errors {
         ...missingName,
         ...(name === "" ? none : named(`${path}.name`, name, dnsSubdomain)),
         ...(group === "" ? none : [notSupported(`${path}.apiGroup`, group, [""])]),
-        ...(textOf(subject, "namespace") === "" ? [required(`${path}.namespace`)] : none),
+        ...(textOf(subject, "namespace") === "" && !namespaced ? [required(`${path}.namespace`)] : none),
       ];
     case "User":
     case "Group":

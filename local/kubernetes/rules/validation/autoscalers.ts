@@ -64,7 +64,8 @@ function metricErrors(metric: JsonObject, path: string): Errors {
     ...(type === "" ? [required(`${path}.type`, "must specify a metric source type")] : none),
     ...(sources.includes(type) ? none : [notSupported(`${path}.type`, type, sources)]),
     ...(first === undefined ? none : sourceErrors(first, objectOf(metric, first) ?? {}, `${path}.${first}`)),
-    ...(present.includes(expected)
+    ...(sources.includes(type) ? none : [notSupported(`${path}.type`, type, sources)]),
+    ...(present.includes(expected) || !sources.includes(type)
       ? none
       : [required(`${path}.${expected}`, "must populate information for the given metric source")]),
     ...present

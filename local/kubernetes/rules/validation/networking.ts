@@ -46,11 +46,9 @@ function httpErrors(http: JsonObject, path: string): Errors {
 }
 
 function pathErrors(item: JsonObject, path: string): Errors {
-  const type = textOf(item, "pathType");
-  return [
-    ...(type === "" ? [required(`${path}.pathType`, "pathType must be specified")] : pathTextErrors(item, type, path)),
-    ...backendErrors(objectOf(item, "backend") ?? {}, `${path}.backend`),
-  ];
+  const type = item["pathType"];
+  if (typeof type !== "string") return [required(`${path}.pathType`, "pathType must be specified")];
+  return [...pathTextErrors(item, type, path), ...backendErrors(objectOf(item, "backend") ?? {}, `${path}.backend`)];
 }
 
 function pathTextErrors(item: JsonObject, type: string, path: string): Errors {

@@ -27,8 +27,18 @@ export function serviceSpecErrors(spec: JsonObject): Errors {
     ...each(textsOf(spec, "externalIPs"), "spec.externalIPs", (ip, path) => named(path, ip, ipAddress)),
     ...oneOf("spec.type", type, types),
     ...duplicatePorts(ports),
+    ...(type === "ClusterIP"
+      ? each(ports, "spec.ports", (item, path) =>
+          (numberOf(item, "nodePort") ?? 0) === 0
+            ? none
+            : [forbidden(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'")],
+        )
+      : none),
     ...duplicateNodePorts(ports, type),
     ...sourceRangeErrors(spec, type),
+    ...(typeof spec["allocateLoadBalancerNodePorts"] === "boolean" && type !== "LoadBalancer"
+      ? [forbidden("spec.allocateLoadBalancerNodePorts", "may only be used when `type` is 'LoadBalancer'")]
+      : none),
     ...policyErrors(spec, type),
   ];
 }
@@ -104,9 +114,15 @@ function affinityErrors(spec: JsonObject): Errors {
 
 function addressErrors(spec: JsonObject, type: string): Errors {
   if (type === "ExternalName") return none;
-  return each(textsOf(spec, "clusterIPs"), "spec.clusterIPs", (ip, path, index) =>
-    ip === "None" && index === 0 ? none : named(path, ip, ipAddress),
-  );
+  const addresses = textsOf(spec, "clusterIPs");
+  return [
+    ...(textOf(spec, "clusterIP") === "" && addresses.length > 0
+      ? [invalidValue("spec.clusterIPs", [...addresses], "must be empty when `clusterIP` is not specified")]
+      : none),
+    ...each(addresses, "spec.clusterIPs", (ip, path, index) =>
+      ip === "None" && index === 0 ? none : named(path, ip, ipAddress),
+    ),
+  ];
 }
 
 /** A port may appear once with each protocol. */
