@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { ApiObject } from "../api-object.ts";
+import { checkStoredSize } from "./check-stored-size.ts";
 import { historyFrom, type StoreEvent } from "./history.ts";
 import { openDatabase } from "./open-database.ts";
 import { type ObjectKey, type StoredObject, storedObject } from "./stored-object.ts";
@@ -29,7 +30,7 @@ export interface Store {
   listAt(range: ListRange, revision: number): readonly StoredObject[];
   /** The keys of all resources of which an object exists. */
   resources(): readonly string[];
-  /** Creates or replaces; the stored object's resourceVersion is the new revision. */
+  /** Creates or replaces; the stored object's resourceVersion is the new revision. Throws a `StatusError` for one that is too large. */
   write(key: ObjectKey, object: ApiObject): StoredObject;
   /** Removes; `last` is what watchers are told the object was. Nothing happens if it is gone. */
   remove(key: ObjectKey, last: ApiObject): void;
@@ -93,6 +94,7 @@ export function openStore(stateFolder: string): Store {
     write(key, object) {
       const previous = get(key);
       const current = storedObject(key, object, revision + 1);
+      checkStoredSize(current, object);
       const type = previous === undefined ? "ADDED" : "MODIFIED";
       commit({ ...key, type, revision: current.revision, current, previous }, () => {
         const { resource, namespace, name, uid, labels, metadata, body } = current;
