@@ -242,8 +242,11 @@ function withJobSelector(job: ApiObject): ApiObject {
   };
   const selector = objectOf(spec, "selector") ?? {};
   const matchLabels = { ...objectOf(selector, "matchLabels"), "batch.kubernetes.io/controller-uid": uid };
+  // A Job that took its labels from the template shares them, so that it gets these too.
+  const isShared = metadata?.["labels"] === templateMetadata["labels"];
   return {
     ...job,
+    ...(isShared ? { metadata: { ...metadata, labels } } : {}),
     spec: {
       ...spec,
       selector: { ...selector, matchLabels },
