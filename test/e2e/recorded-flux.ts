@@ -44,7 +44,9 @@ export async function recordedPushes(
 export function comparable(value: unknown, key = ""): unknown {
   if (Array.isArray(value)) {
     const items = value.map((item) => comparable(item, key));
-    return key === "managedFields" ? items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) : items;
+    if (key === "managedFields") return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    // Controllers tell of different objects at the same time; what is told of one object is in order.
+    return key === "events" ? items.filter(isTold).toSorted((a, b) => compareText(aboutOf(a), aboutOf(b))) : items;
   }
   if (typeof value === "string") return comparableText(value);
   const fields = Anything.safeParse(value);
@@ -53,6 +55,23 @@ export function comparable(value: unknown, key = ""): unknown {
     ([name]) => !dropped.has(name) && !(key === "artifact" && ofArchive.has(name)),
   );
   return Object.fromEntries(kept.map(([name, field]) => [name, comparable(field, name)]));
+}
+
+const Told = z.object({ object: z.string(), type: z.string(), reason: z.string() });
+
+function aboutOf(event: unknown): string {
+  return Told.parse(event).object;
+}
+
+/** Not the traces of source-controller, which it never posts: that nothing is new, its housekeeping, and a failure told twice. */
+function isTold(event: unknown): boolean {
+  const { type, reason } = Told.parse(event);
+  if (reason === "ArtifactUpToDate" || reason === "GarbageCollectionSucceeded") return false;
+  return !(type === "Normal" && reason === "AuthenticationFailed");
+}
+
+function compareText(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 const dropped = new Set([
@@ -74,13 +93,18 @@ const dropped = new Set([
 const ofArchive = new Set(["digest", "size", "url"]);
 
 function comparableText(text: string): string {
-  return text
-    .replace(/@sha256:[0-9a-f]{64}/g, "@sha256:<digest>")
-    .replace(/sha256:[0-9a-f]{64}\.tar\.gz/g, "sha256:<digest>.tar.gz")
-    .replace(/oci:\/\/127\.0\.0\.1:\d+/g, "oci://<registry>")
-    .replace(/^http:\/\/[^/]+\//, "http://<artifacts>/")
-    .replace(/\/\S*?\/state\/work(?=\/)/g, "<tmp>")
-    .replace(/(finished in|passed in|failed after) [0-9a-zµ.]+/g, "$1 <duration>");
+  return (
+    text
+      .replace(/@sha256:[0-9a-f]{64}/g, "@sha256:<digest>")
+      .replace(/sha256:[0-9a-f]{64}\.tar\.gz/g, "sha256:<digest>.tar.gz")
+      .replace(/oci:\/\/127\.0\.0\.1:\d+/g, "oci://<registry>")
+      .replace(/^http:\/\/[^/]+\//, "http://<artifacts>/")
+      .replace(/127\.0\.0\.1:\d+(?=\/(v2|golden-))/g, "<registry>")
+      // What follows are the registry's own words.
+      .replace(/(MANIFEST_UNKNOWN: manifest unknown); .*$/, "$1")
+      .replace(/\/\S*?\/state\/work(?=\/)/g, "<tmp>")
+      .replace(/(finished in|passed in|failed after) [0-9a-zµ.]+/g, "$1 <duration>")
+  );
 }
 
 /** Without what `flux reconcile` leaves on an object. */

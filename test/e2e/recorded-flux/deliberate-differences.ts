@@ -1,0 +1,285 @@
+/** Where Sluice means to differ from what Flux left. */
+export interface Difference {
+  readonly scenario: string;
+  readonly step: string;
+  /** The place in the step's file, as keys and indexes. */
+  readonly at: Place;
+  /** What Flux has there, as it is compared; undefined for nothing. */
+  readonly flux: unknown;
+  readonly sluice: unknown;
+  readonly why: string;
+}
+type Place = readonly (string | number)[];
+
+const failedReady: Place = ["objects", 0, "status", "conditions", 1, "message"];
+const blockedReady: Place = ["objects", 0, "status", "conditions", 0, "message"];
+const event: Place = ["events", 0, "message"];
+
+/** One text that Flux says in several places. */
+function said(
+  step: string,
+  places: readonly Place[],
+  texts: { readonly flux: string; readonly sluice: string; readonly why: string },
+): readonly Difference[] {
+  const [scenario = "", name = ""] = step.split("/");
+  return places.map((at) => ({ scenario, step: name, at, ...texts }));
+}
+
+const badPort =
+  'Service/golden-refused-objects/svc dry-run failed (Invalid): Service "svc" is invalid: [spec.ports[0].port: Invalid value: 800000: must be between 1 and 65535, inclusive, spec.ports[0].targetPort: Invalid value: 800000: must be between 1 and 65535, inclusive]\n';
+const badLabel =
+  "ConfigMap/golden-refused-objects/labels dry-run failed (Invalid): ConfigMap \"labels\" is invalid: metadata.labels: Invalid value: \"bad key\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')\n";
+const wholeConditions: readonly Place[] = [0, 1, 2].map((at) => ["objects", 0, "status", "conditions", at, "message"]);
+const pullFailed: readonly Place[] = [1, 2].map((at) => ["objects", 0, "status", "conditions", at, "message"]);
+
+const notCalled = "URL validation failed for 'oci://<registry>/";
+const namesOnly = "repository can only contain the characters `abcdefghijklmnopqrstuvwxyz0123456789_-./`";
+
+const beforeAWrite = "ADR 0005: stricter before a write";
+const fenced = "design section 3: the fence says which file and field, before the engine is started";
+
+const ofRevision = {
+  "kustomize.toolkit.fluxcd.io/originRevision": "main@sha1:0000000000000000000000000000000000000000",
+  "kustomize.toolkit.fluxcd.io/revision": "latest@sha256:<digest>",
+};
+const bumpConfigured = {
+  object: "Kustomization/app",
+  type: "Normal",
+  reason: "Progressing",
+  message: "HorizontalPodAutoscaler/golden-api-version-bump/web configured",
+  source: "kustomize-controller",
+  annotations: ofRevision,
+};
+const bumpFinished = {
+  object: "Kustomization/app",
+  type: "Normal",
+  reason: "ReconciliationSucceeded",
+  message: "Reconciliation finished in <duration>, next run in 1h0m0s",
+  source: "kustomize-controller",
+  annotations: { ...ofRevision, "kustomize.toolkit.fluxcd.io/commit_status": "update" },
+};
+const bumpStored = {
+  object: "OCIRepository/app",
+  type: "Normal",
+  reason: "NewArtifact",
+  message:
+    "stored artifact with revision 'latest@sha256:<digest>' from 'oci://<registry>/golden-api-version-bump', origin source 'https://example.test/repo', origin revision 'main@sha1:0000000000000000000000000000000000000000'",
+  source: "source-controller",
+  annotations: { "source.toolkit.fluxcd.io/revision": "latest@sha256:<digest>" },
+};
+
+export const deliberateDifferences: readonly Difference[] = [
+  ...said("depends-odd/01-self", [blockedReady], {
+    flux: "dependency 'golden-depends-odd/self' is not ready",
+    sluice:
+      "dependency 'golden-depends-odd/self' is not ready: circular dependency detected: golden-depends-odd/self -> golden-depends-odd/self",
+    why: "Flux says so in its log only, and waits for ever",
+  }),
+  ...said("depends-odd/02-cycle", [["objects", 1, "status", "conditions", 0, "message"]], {
+    flux: "dependency 'golden-depends-odd/a' is not ready",
+    sluice:
+      "dependency 'golden-depends-odd/a' is not ready: circular dependency detected: golden-depends-odd/b -> golden-depends-odd/a -> golden-depends-odd/b",
+    why: "Flux says so in its log only, and waits for ever",
+  }),
+  ...said("half-landed/01-failed", [failedReady, event], {
+    flux: "Half/golden-half-landed/h dry-run failed: failed to create typed patch object (golden-half-landed/h; golden-half.test/v1, Kind=Half): .spec.size: expected numeric (int or float), got string\nCustomResourceDefinition/halves.golden-half.test created\n",
+    sluice: "Half/golden-half-landed/h dry-run failed (Invalid): spec.size: must be of type integer\n",
+    why: beforeAWrite,
+  }),
+  {
+    scenario: "half-landed",
+    step: "01-failed",
+    at: ["managed", 0],
+    flux: {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: {
+        name: "halves.golden-half.test",
+        labels: {
+          "kustomize.toolkit.fluxcd.io/name": "app",
+          "kustomize.toolkit.fluxcd.io/namespace": "golden-half-landed",
+        },
+        managedFields: [
+          {
+            manager: "kustomize-controller",
+            operation: "Apply",
+            apiVersion: "apiextensions.k8s.io/v1",
+            fields: {
+              "f:metadata": {
+                "f:labels": {
+                  "f:kustomize.toolkit.fluxcd.io/name": {},
+                  "f:kustomize.toolkit.fluxcd.io/namespace": {},
+                },
+              },
+              "f:spec": {
+                "f:group": {},
+                "f:names": { "f:kind": {}, "f:listKind": {}, "f:plural": {}, "f:singular": {} },
+                "f:scope": {},
+                "f:versions": {},
+              },
+            },
+          },
+        ],
+      },
+      spec: {
+        conversion: { strategy: "None" },
+        group: "golden-half.test",
+        names: { kind: "Half", listKind: "HalfList", plural: "halves", singular: "half" },
+        scope: "Namespaced",
+        versions: [
+          {
+            name: "v1",
+            schema: {
+              openAPIV3Schema: {
+                type: "object",
+                properties: {
+                  spec: { type: "object", properties: { size: { type: "integer", maximum: 10 } } },
+                },
+              },
+            },
+            served: true,
+            storage: true,
+          },
+        ],
+      },
+    },
+    sluice: { gone: "apiextensions.k8s.io/v1 CustomResourceDefinition /halves.golden-half.test" },
+    why: beforeAWrite,
+  },
+  ...said("half-landed/02-mended", [event], {
+    flux: "ConfigMap/golden-half-landed/a created\nHalf/golden-half-landed/h created",
+    sluice:
+      "CustomResourceDefinition/halves.golden-half.test created\nConfigMap/golden-half-landed/a created\nHalf/golden-half-landed/h created",
+    why: beforeAWrite,
+  }),
+  ...said("refused-objects/03-two-refusals", [failedReady, event], {
+    flux: badPort,
+    sluice: `${badLabel}${badPort}`,
+    why: "ADR 0005: every refusal is told, not whichever came first",
+  }),
+  ...said("kustomization-file/02-helm-charts", [failedReady, event], {
+    flux: "kustomize build failed: trouble configuring builtin HelmChartInflationGenerator with config: `\nname: chart\nnamespace: golden-kustomization-file\nrepo: https://example.test/charts\nversion: 1.0.0\n`: must specify --enable-helm",
+    sluice: "kustomize build failed: kustomization.yaml: helmCharts: helm charts are not inflated during a build",
+    why: fenced,
+  }),
+  ...said("kustomization-file/03-outside", [failedReady, event], {
+    flux: "kustomize build failed: accumulating resources: accumulation err='accumulating resources from '../../outside.yaml': fs-security-constraint read <elsewhere>/outside.yaml: path '<elsewhere>/outside.yaml' is not in or below '<tmp>'': must build at directory: not a valid directory: evalsymlink failure on '<elsewhere>/outside.yaml' : lstat <elsewhere>/outside.yaml: no such file or directory",
+    sluice:
+      "kustomize build failed: kustomization.yaml: resources '../../outside.yaml': fs-security-constraint: the path leads out of the artifact",
+    why: fenced,
+  }),
+  ...said("kustomization-file/06-not-yaml", [failedReady, event], {
+    flux: "error converting YAML to JSON: yaml: line 1: did not find expected node content",
+    sluice: "kustomize build failed: invalid Kustomization: kustomization.yaml: yaml: line 2: deficient indentation",
+    why: `${fenced}; the words are those of the parser that reads it there`,
+  }),
+  ...said("path/03-a-file", [failedReady], {
+    flux: "open <tmp>/file.yaml/kustomization.yaml: not a directory remove <tmp>/file.yaml/kustomization.yaml: not a directory",
+    sluice: "kustomization path not found: <tmp>/file.yaml: not a directory",
+    why: "what is wrong is the path, and nobody wrote the file that Flux names",
+  }),
+  {
+    scenario: "path",
+    step: "03-a-file",
+    at: ["objects", 0, "status", "conditions", 1, "reason"],
+    flux: "BuildFailed",
+    sluice: "ArtifactFailed",
+    why: "the reason of any other path that is no folder",
+  },
+  {
+    scenario: "path",
+    step: "03-a-file",
+    at: ["objects", 0, "status", "conditions", 0, "message"],
+    flux: "Building manifests for revision latest@sha256:<digest> with a timeout of 59m30s",
+    sluice: "Fetching manifests for revision latest@sha256:<digest> with a timeout of 59m30s",
+    why: "the phase of any other path that is no folder",
+  },
+  {
+    scenario: "path",
+    step: "03-a-file",
+    at: ["objects", 0, "status", "lastAttemptedRevision"],
+    flux: "latest@sha256:<digest>",
+    sluice: undefined,
+    why: "as with any other path that is no folder",
+  },
+  ...said("path/03-a-file", [event], {
+    flux: "open <tmp>/file.yaml/kustomization.yaml: not a directory remove <tmp>/file.yaml/kustomization.yaml: not a directory",
+    sluice: "kustomization path not found: <tmp>/file.yaml: not a directory",
+    why: "what is wrong is the path, and nobody wrote the file that Flux names",
+  }),
+  {
+    scenario: "path",
+    step: "03-a-file",
+    at: ["events", 0, "reason"],
+    flux: "BuildFailed",
+    sluice: "ArtifactFailed",
+    why: "the reason of any other path that is no folder",
+  },
+  ...said("oci-options/05-typo", [...wholeConditions, event], {
+    flux: `${notCalled}Upper_Case': ${namesOnly}: Upper_Case`,
+    sluice: `${notCalled}Upper_Case': URL must be in format 'oci://<domain>/<org>/<repo>'`,
+    why: "the reason is Flux's, the words are those of its API's rule; Flux's are its registry library's",
+  }),
+  ...said("oci-options/06-tagged", [...wholeConditions, event], {
+    flux: `${notCalled}golden-oci-options:latest': ${namesOnly}: golden-oci-options:latest`,
+    sluice: `${notCalled}golden-oci-options:latest': URL must not contain a tag; remove ':latest'`,
+    why: "Flux means to say this, but its registry library refuses the name before it comes to that",
+  }),
+  ...said("oci-options/08-down", [...pullFailed, event], {
+    flux: 'failed to determine artifact digest: Get "https://<registry>/v2/": dial tcp 127.0.0.1:1: connect: connection refused; Get "http://<registry>/v2/": dial tcp 127.0.0.1:1: connect: connection refused',
+    sluice: "failed to determine artifact digest: GET http://<registry>/v2/: connect ECONNREFUSED 127.0.0.1:1",
+    why: "an insecure registry is asked in plain HTTP only, and the words after that are Node's",
+  }),
+  {
+    scenario: "api-version-bump",
+    step: "02-v2",
+    at: ["managed", 0, "metadata", "managedFields", 0],
+    flux: {
+      manager: "kustomize-controller",
+      operation: "Apply",
+      apiVersion: "autoscaling/v1",
+      fields: {
+        "f:metadata": {
+          "f:labels": {
+            "f:kustomize.toolkit.fluxcd.io/name": {},
+            "f:kustomize.toolkit.fluxcd.io/namespace": {},
+          },
+        },
+        "f:spec": {
+          "f:maxReplicas": {},
+          "f:minReplicas": {},
+          "f:scaleTargetRef": {},
+          "f:targetCPUUtilizationPercentage": {},
+        },
+      },
+    },
+    sluice: {
+      manager: "kustomize-controller",
+      operation: "Apply",
+      apiVersion: "autoscaling/v2",
+      fields: {
+        "f:metadata": {
+          "f:labels": {
+            "f:kustomize.toolkit.fluxcd.io/name": {},
+            "f:kustomize.toolkit.fluxcd.io/namespace": {},
+          },
+        },
+        "f:spec": {
+          "f:maxReplicas": {},
+          "f:metrics": {},
+          "f:minReplicas": {},
+          "f:scaleTargetRef": { "f:apiVersion": {}, "f:kind": {}, "f:name": {} },
+        },
+      },
+    },
+    why: "lib/apply/drifted.ts: a field of our value that is not ours would drift unseen later, so it is made ours",
+  },
+  {
+    scenario: "api-version-bump",
+    step: "02-v2",
+    at: ["events"],
+    flux: [bumpFinished, bumpStored],
+    sluice: [bumpConfigured, bumpFinished, bumpStored],
+    why: "lib/apply/drifted.ts, as above",
+  },
+];

@@ -1,0 +1,72 @@
+import { equal } from "../../../lib/core/equal.ts";
+import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { comparable } from "../recorded-flux.ts";
+import type { Scene } from "./scene.ts";
+import type { Shown } from "./shown.ts";
+import { namedObject, type Step } from "./steps.ts";
+
+const quietMs = 3_000;
+const patienceMs = 120_000;
+
+/** What a step leaves when nothing is under way any more and nothing has changed for a while. */
+export async function settle(scene: Scene, step: Step, cluster: Cluster, signal: AbortSignal): Promise<Shown> {
+  const deadline = Date.now() + patienceMs;
+  let last: unknown;
+  let since = Date.now();
+  for (;;) {
+    const shown = await scene.show(step);
+    const now = comparable(shown);
+    if (!equal(now, last)) [last, since] = [now, Date.now()];
+    const isQuiet = Date.now() - since >= quietMs;
+    if (isQuiet && (await fluxObjects(scene, step, cluster, signal)).every(isOver)) return shown;
+    if (Date.now() > deadline) throw new Error(`${scene.scenario.name}/${step.step}: not over after ${patienceMs} ms`);
+    await systemClock.sleep(250, signal);
+  }
+}
+
+interface FluxObject {
+  readonly live: LiveObject;
+  readonly sourceRevision: unknown;
+}
+
+async function fluxObjects(
+  { scenario: { namespace } }: Scene,
+  step: Step,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<readonly FluxObject[]> {
+  const sources = await cluster.list(
+    { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", namespace },
+    signal,
+  );
+  const revisions = new Map<unknown, unknown>(
+    sources.map((one) => [one.metadata.name, at(one, "status", "artifact", "revision")]),
+  );
+  const found = await Promise.all(step.objects.map((name) => cluster.get(namedObject(name, namespace), signal)));
+  return found.flatMap((live) =>
+    live === undefined ? [] : [{ live, sourceRevision: revisions.get(at(live, "spec", "sourceRef", "name")) }],
+  );
+}
+
+function isOver({ live, sourceRevision }: FluxObject): boolean {
+  if (live.metadata.deletionTimestamp !== undefined || at(live, "spec", "suspend") === true) return true;
+  const requested = live.metadata.annotations?.["reconcile.fluxcd.io/requestedAt"];
+  if (requested !== undefined && at(live, "status", "lastHandledReconcileAt") !== requested) return false;
+  const conditions = at(live, "status", "conditions");
+  const of = (type: string): JsonObject =>
+    (Array.isArray(conditions) ? conditions.filter(isJsonObject) : []).find((one) => one["type"] === type) ?? {};
+  const { status, reason, message, observedGeneration } = of("Ready");
+  // The source is only late: no scenario ends so.
+  if (message === "Source artifact not found, retrying in 30s") return false;
+  if (observedGeneration !== live.metadata.generation || of("Reconciling")["reason"] === "Progressing") return false;
+  if (status === undefined || status === "Unknown") return false;
+  if (live.kind !== "Kustomization" || reason === "ArtifactFailed" || reason === "DependencyNotReady") return true;
+  return sourceRevision === undefined || at(live, "status", "lastAttemptedRevision") === sourceRevision;
+}
+
+function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), value);
+}

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+
+/** What one step left: Flux's own objects whole, the events that are new, and the objects that it applied. */
+export interface Shown {
+  readonly objects: readonly JsonObject[];
+  readonly events: readonly JsonObject[];
+  readonly managed: readonly JsonObject[];
+}
+
+const Event = z.object({
+  involvedObject: z.object({ kind: z.string(), name: z.string() }),
+  type: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  reportingComponent: z.string(),
+});
+
+export function shownEvent(event: LiveObject): JsonObject {
+  const { involvedObject, type, reason, message, reportingComponent: source } = Event.parse(event);
+  const { annotations = {} } = event.metadata;
+  const about = { object: `${involvedObject.kind}/${involvedObject.name}`, type, reason, message, source };
+  return Object.keys(annotations).length === 0 ? about : { ...about, annotations };
+}
+
+/** What clusters do by themselves, each in its own time. */
+const ofTheCluster = new Set([
+  "kube-controller-manager",
+  "kube-scheduler",
+  "kube-apiserver",
+  "kwok",
+  "kwok-controller",
+]);
+const volatile = new Set(["uid", "resourceVersion", "creationTimestamp", "generation", "deletionTimestamp"]);
+
+/** An applied object without its status, and with whole managed fields only of the controller that applied it. */
+export function shownManaged(live: LiveObject): JsonObject {
+  const { status: _status, metadata = {}, ...object } = toJsonObject(live);
+  const kept = Object.entries(isJsonObject(metadata) ? metadata : {}).filter(([key]) => !volatile.has(key));
+  const text = JSON.stringify(object).replaceAll(/("[\w./]*controller-uid"):"[0-9a-f-]+"/g, '$1:"<uid>"');
+  return {
+    ...toJsonObject(z.record(z.string(), z.json()).parse(JSON.parse(text))),
+    metadata: Object.fromEntries(kept.map(([key, value]) => [key, key === "managedFields" ? managers(value) : value])),
+  };
+}
+
+function managers(entries: Json): Json {
+  if (!Array.isArray(entries)) return entries;
+  return entries
+    .filter(isJsonObject)
+    .filter(
+      ({ manager, subresource }) =>
+        typeof manager === "string" && !ofTheCluster.has(manager) && subresource !== "status",
+    )
+    .map(({ manager = "", operation = "", apiVersion = "", fieldsV1 = {} }) => {
+      const entry = { manager, operation, apiVersion };
+      return manager === "kustomize-controller" ? { ...entry, fields: fieldsV1 } : entry;
+    });
+}

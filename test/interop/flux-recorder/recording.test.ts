@@ -1,0 +1,81 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { dump, load } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { startRegistry } from "../../../local/registry/start-registry.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { playedScenarios } from "../../e2e/recorded-flux/played-scenarios.ts";
+import { Scene, type Stage } from "../../e2e/recorded-flux/scene.ts";
+import { settle } from "../../e2e/recorded-flux/settle.ts";
+import { fixtures, readScenario, type Step } from "../../e2e/recorded-flux/steps.ts";
+import { comparable } from "../../e2e/recorded-flux.ts";
+import { mayHaveOwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { builtFlux } from "./built-flux.ts";
+import { withPlaceholders } from "./placeholders.ts";
+import { startFlux } from "./start-flux.ts";
+
+const { signal } = new AbortController();
+/** Writes what Flux leaves in place of comparing it. */
+const isRecording = (process.env["SLUICE_RECORD"] ?? "") !== "";
+const built = await builtFlux();
+const missing = built === undefined || !mayHaveOwnControlPlane();
+const scenarios = await playedScenarios();
+const needs =
+  "needs SLUICE_FLUX_CONTROLLERS, SLUICE_FLUX_CRDS and SLUICE_REAL_KUBECONFIG: test/interop/flux-recorder/README.md";
+
+describe.skipIf(missing)(`Flux itself, on a control plane of its own${missing ? ` (${needs})` : ""}`, () => {
+  const open = new AsyncDisposableStack();
+  let stage: Stage;
+  let artifacts: string;
+
+  beforeAll(async () => {
+    if (built === undefined) throw new Error(needs);
+    const plane = open.use(await ownControlPlane());
+    const folder = await mkdtemp(join(tmpdir(), "flux-recorder-"));
+    open.defer(() => rm(folder, { recursive: true, force: true }));
+    const config = await readKubeconfig({ file: plane.adminKubeconfig, env: {}, homeDir: homedir() });
+    const cluster = connect(config, { clock: systemClock, env: {} });
+    open.defer(() => cluster.close());
+    const http = httpClient({ refuse: refuseNone });
+    open.defer(() => http.close());
+    const registryFolder = join(folder, "registry");
+    const registry = await startRegistry({ folder: registryFolder, port: 0, log: silentLog, onPush: () => undefined });
+    open.defer(() => registry.close());
+    stage = { cluster, http, registry: registry.address };
+    const kubeconfig = plane.adminKubeconfig;
+    artifacts = open.use(await startFlux({ ...built, kubeconfig, folder, cluster }, signal)).artifacts;
+  }, 180_000);
+
+  afterAll(() => open.disposeAsync(), 60_000);
+
+  describe.concurrent("leaves what is recorded", () => {
+    test.for(scenarios)("%s", { timeout: 600_000 }, async (name) => {
+      const scene = new Scene(await readScenario(name), stage, signal);
+      await scene.begin();
+      try {
+        for (const step of scene.scenario.steps) {
+          const left = await play(step, scene);
+          const file = join(fixtures, name, `${step.step}.yaml`);
+          if (isRecording) await writeFile(file, left);
+          expect(comparable(load(left))).toEqual(comparable(load(await readFile(file, "utf8"))));
+        }
+      } finally {
+        await scene.end();
+      }
+    });
+  });
+
+  async function play(step: Step, scene: Scene): Promise<string> {
+    for (const action of step.do) await scene.act(action);
+    const shown = await settle(scene, step, stage.cluster, signal);
+    await scene.turnPage();
+    const text = dump({ step: step.step, ...shown }, { lineWidth: -1, noRefs: true });
+    const { registry } = stage;
+    return withPlaceholders(text.replaceAll(registry, "127.0.0.1:15000").replaceAll(artifacts, "127.0.0.1:19790"));
+  }
+});
