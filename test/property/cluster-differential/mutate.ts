@@ -58,7 +58,13 @@ export function otherValue(chance: Random, value: Json | undefined): Json {
   if (typeof value === "number") return pick(chance, awkwardNumbers);
   if (typeof value === "boolean") return !value;
   if (isList(value)) return chance.chance(0.5) ? value.toReversed() : value.slice(1);
-  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).toSorted().slice(1)) : "a";
+  return isJsonObject(value)
+    ? Object.fromEntries(
+        Object.entries(value)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .slice(1),
+      )
+    : "a";
 }
 
 function otherType(chance: Random, value: Json | undefined): Json {

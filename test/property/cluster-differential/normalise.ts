@@ -50,10 +50,10 @@ function ofTable(table: JsonObject): Json {
   const columns = isList(table["columnDefinitions"]) ? table["columnDefinitions"].filter(isJsonObject) : [];
   const rows = isList(table["rows"]) ? table["rows"].filter(isJsonObject) : [];
   const ages = new Set(
-    columns.flatMap((column, index) => (["Age", "Created At"].includes(String(column["name"])) ? [index] : [])),
+    columns.flatMap((column, index) => (column["name"] === "Age" || column["name"] === "Created At" ? [index] : [])),
   );
   return {
-    columns: columns.map(({ description: _, ...column }) => column),
+    columns: columns.map(({ description: _description, ...column }) => column),
     rows: rows.map(({ cells, object }) => ({
       cells: isList(cells)
         ? cells.map((cell, index) => (ages.has(index) ? "<age>" : typeof cell === "string" ? plain(cell) : cell))

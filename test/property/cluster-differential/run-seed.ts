@@ -52,7 +52,7 @@ export async function runSeed(pair: Pair, seed: number): Promise<SeedRun> {
   let steps = 0;
   try {
     for (; steps < stepsPerSeed; steps++) {
-      const step = stepOf(chance.int(0, 2 ** 30), subject, steps === 0);
+      const step = stepOf(chance.int(0, 2 ** 30), subject, steps === 0, pair.withControllers && subject.isControlled);
       const [real, embedded] = await Promise.all([
         ask(pair.real, step, lives.real),
         ask(pair.embedded, step, lives.embedded),
@@ -89,7 +89,7 @@ async function ask(
 }
 
 function messageOf({ status, body }: Normalised): string {
-  return isJsonObject(body) && body["kind"] === "Status" ? String(body["message"]) : `status ${status}`;
+  return isJsonObject(body) && typeof body["message"] === "string" ? body["message"] : `status ${status}`;
 }
 
 /** The object as it is now, its fields in an order that both servers share. */

@@ -58,22 +58,32 @@ const makers: Readonly<Record<string, readonly [weight: number, make: Make]>> = 
   delete: [1, (chance, subject, live) => deleteRequest(chance, subject, live)],
 }; // biome-ignore format: a table, a line for each part of a request
 
-/** A step made from its own seed, so that each server is asked the same. */
-export function stepOf(seed: number, subject: Subject, isFirst: boolean): Step {
+/**
+ * A step made from its own seed, so that each server is asked the same.
+ *
+ * @param isDry nothing is stored, so that each step is a first one
+ */
+export function stepOf(seed: number, subject: Subject, isFirst: boolean, isDry: boolean): Step {
   const offered = Object.entries(makers).filter(
     ([name]) =>
       (name !== "scale" || subject.hasScale) &&
       (name !== "status" || subject.hasStatus) &&
-      (!isFirst || name === "create" || name === "apply"),
+      (!(isFirst || isDry) || name === "create" || name === "apply"),
   );
   const [name, [, make]] = weighted(
     random(seed),
-    offered.map((entry) => [isFirst ? 1 : entry[1][0], entry] as const),
+    offered.map((entry) => [isFirst || isDry ? 1 : entry[1][0], entry] as const),
   );
-  return { name, request: (live) => make(random(seed + 1), subject, live) };
+  return {
+    name,
+    request(live) {
+      const request = make(random(seed + 1), subject, live);
+      return isDry && !request.path.includes("dryRun") ? { ...request, path: `${request.path}&dryRun=All` } : request;
+    },
+  };
 }
 
-export function objectPath({ collection, name }: Subject): string {
+function objectPath({ collection, name }: Subject): string {
   return `${collection}/${encodeURIComponent(name)}`;
 }
 

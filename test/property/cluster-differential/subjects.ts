@@ -13,12 +13,18 @@ export interface Subject {
   readonly object: JsonObject;
   /** Absent for a custom resource. */
   readonly schema: TypeSchema | undefined;
+  /** Whether controllers write to such an object as soon as it is there. */
+  readonly isControlled: boolean;
   readonly hasScale: boolean;
   readonly hasStatus: boolean;
 }
 
 const basesText = readFileSync(new URL("bases.yaml", import.meta.url), "utf8");
 const definitionText = readFileSync(new URL("widget-definition.yaml", import.meta.url), "utf8");
+
+const controlledKinds = new Set(
+  "Deployment StatefulSet DaemonSet Job CronJob Pod HorizontalPodAutoscaler PodDisruptionBudget Namespace".split(" "),
+);
 
 /** How many different objects there are to begin with. */
 export const baseCount = parseAllDocuments(basesText).length;
@@ -32,8 +38,8 @@ export function subjectOf(base: number, name: string, namespace: string, suffix:
   const text = basesText.replaceAll("NAME", name).replaceAll("SUFFIX", `${name}.${suffix}`);
   const document = parseAllDocuments(text)[base];
   const object = jsonObject(document?.toJS());
-  const kind = String(object["kind"]);
-  const apiVersion = String(object["apiVersion"]).replace(`${name}.`, "");
+  const kind = textOf(object, "kind");
+  const apiVersion = textOf(object, "apiVersion").replace(`${name}.`, "");
   const [version = "", group = ""] = apiVersion.split("/").toReversed();
   const resource = builtinResources.find(
     (each) => each.kind === kind && each.group === group && each.version === version,
@@ -44,10 +50,11 @@ export function subjectOf(base: number, name: string, namespace: string, suffix:
   const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : {};
   return {
     kind,
-    name: String(metadata["name"]),
+    name: textOf(metadata, "name"),
     collection: `${prefix}${scope}/${resource?.plural ?? "widgets"}`,
     object: { ...object, apiVersion },
     schema: resource === undefined ? undefined : builtinSchema({ group, version, kind }),
+    isControlled: controlledKinds.has(kind),
     hasScale: subresources.includes("scale"),
     hasStatus: subresources.includes("status"),
   };
@@ -57,4 +64,9 @@ function jsonObject(value: unknown): JsonObject {
   const json = toJson(value);
   if (!isJsonObject(json)) throw new TypeError("a base is no object");
   return json;
+}
+
+function textOf(object: JsonObject, field: string): string {
+  const value = object[field];
+  return typeof value === "string" ? value : "";
 }

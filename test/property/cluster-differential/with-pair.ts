@@ -42,9 +42,11 @@ export async function withPair<Result>(
 async function addressIn(file: string): Promise<Address> {
   const { server, tls } = await readKubeconfig({ file, env: {}, homeDir: "/" });
   const config: unknown = parse(await readFile(file, "utf8"));
-  const users = isJsonObject(config) && Array.isArray(config["users"]) ? config["users"].filter(isJsonObject) : [];
-  const user = users[0]?.["user"];
-  const token = isJsonObject(user) ? String(user["token"]) : "";
+  const listed: unknown = isJsonObject(config) ? config["users"] : undefined;
+  const users: readonly unknown[] = Array.isArray(listed) ? listed : [];
+  const [first] = users;
+  const user = isJsonObject(first) ? first["user"] : undefined;
+  const token = isJsonObject(user) && typeof user["token"] === "string" ? user["token"] : "";
   return { url: server, token, ca: tls.ca };
 }
 
