@@ -150,7 +150,7 @@ export const pathSegmentName: NameRule = (text) => {
 
 export const portName: NameRule = (text) => [
   ...tooManyCharacters(text, 15),
-  ...(/^[-a-z0-9]+$/.test(text) ? [] : ["must contain only alphanumeric characters (a-z, 0-9), and hyphens (-)"]),
+  ...(/^[-a-z0-9]+$/.test(text) ? [] : ["must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"]),
   ...(/[a-z]/.test(text) ? [] : ["must contain at least one letter (a-z)"]),
   ...(text.includes("--") ? ["must not contain consecutive hyphens"] : []),
   ...(/^-|-$/.test(text) ? ["must not begin or end with a hyphen"] : []),
