@@ -6,6 +6,7 @@ import { dependencyHop } from "./dependency-hop.ts";
 import { dynamodbCapacity } from "./dynamodb-capacity.ts";
 import { engineBuild } from "./engine-build.ts";
 import { isOver } from "./figure.ts";
+import { fluxPeer } from "./flux-peer.ts";
 import { fourObjects } from "./four-objects.ts";
 import { idle } from "./idle.ts";
 import { realRequests } from "./real-requests.ts";
@@ -25,6 +26,7 @@ const benches = {
   realRequests,
   coldStart,
   wakeUp,
+  fluxPeer,
 } as const;
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));
