@@ -5,7 +5,8 @@ import { z } from "zod";
 const AuditEvent = z.object({
   verb: z.string(),
   requestURI: z.string(),
-  user: z.object({ username: z.string() }),
+  /** Nobody, where a server that just starts could not tell who asked. */
+  user: z.object({ username: z.string().default("") }),
   objectRef: z
     .object({
       resource: z.string(),
@@ -30,9 +31,16 @@ export async function followAudit(file: string): Promise<() => Promise<readonly 
     const end = buffer.lastIndexOf("\n") + 1;
     read += end;
     const lines = buffer.toString("utf8", 0, end).split("\n").slice(0, -1);
-    events.push(...lines.map((line) => AuditEvent.parse(JSON.parse(line))));
+    events.push(...lines.map((line) => AuditEvent.parse(JSON.parse(wholeEvent(line)))));
     return [...events];
   };
+}
+
+const eventBegins = '{"kind":"Event",';
+
+/** A server that is killed may leave half an event, and the first of the next one stands in the same line. */
+function wholeEvent(line: string): string {
+  return line.slice(Math.max(line.lastIndexOf(eventBegins), 0));
 }
 
 /** Requests that change something: no dry runs, and none that was refused. */
