@@ -40,12 +40,12 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
     },
     async list(query, signal) {
       const resource = await resourceOf(kinds, query, signal);
-      const { items } = await listPages(client, resource, query, "application/json", signal);
+      const { items } = await listed(listPages(client, resource, query, "application/json", signal), resource, kinds);
       return items.map((item) => listItem(item, query));
     },
     async listMetadata(query, signal) {
       const resource = await resourceOf(kinds, query, signal);
-      const { items } = await listPages(client, resource, query, partialList, signal);
+      const { items } = await listed(listPages(client, resource, query, partialList, signal), resource, kinds);
       return items.map((item) => {
         const { apiVersion, kind, metadata } = listItem(item, query);
         return { apiVersion, kind, metadata };
@@ -107,7 +107,11 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
     },
     async *watch(query, signal) {
       const resource = await resourceOf(kinds, query, signal);
-      yield* watchEvents(client, resource, query, signal);
+      try {
+        yield* watchEvents(client, resource, query, signal);
+      } catch (error) {
+        throw ofCollection(error, resource, kinds);
+      }
     },
     close() {
       client.close();
@@ -142,9 +146,27 @@ function accepted(answer: Answer, resource: Resource, kinds: Discovery): Answer 
   const error =
     resource.group === "" && resource.kind === "Secret" ? withoutQuotedValues(errorOf(answer)) : errorOf(answer);
   if (answer.status !== 404 || namesAnObject(answer)) throw error;
+  throw noMatch(error, resource, kinds);
+}
+
+async function listed<T>(pages: Promise<T>, resource: Resource, kinds: Discovery): Promise<T> {
+  try {
+    return await pages;
+  } catch (error) {
+    throw ofCollection(error, resource, kinds);
+  }
+}
+
+/** The error of a list or watch. A collection that is not there has no kind any more: with objects or without, it would be there. */
+function ofCollection(error: unknown, resource: Resource, kinds: Discovery): unknown {
+  return error instanceof ApiError && error.code === 404 ? noMatch(error, resource, kinds) : error;
+}
+
+/** Also forgets what is known of the server's kinds, so that the next question looks again. */
+function noMatch(error: ApiError, resource: Resource, kinds: Discovery): ApiError {
   kinds.forget();
   const message = `no matches for kind "${resource.kind}" in version "${formatApiVersion(resource)}": ${error.message}`;
-  throw new ApiError({ code: 404, reason: "NoMatch", message }, { cause: error });
+  return new ApiError({ code: 404, reason: "NoMatch", message }, { cause: error });
 }
 
 function dryRunOf(dryRun: boolean | undefined): "All" | undefined {

@@ -84,7 +84,10 @@ describe("answers to the cluster adapter", () => {
     const cluster = connect(configOf(api.url), apiDeps);
     expect(await reasonOf(cluster.get(ref, signal))).toBe("NoMatch");
     expect(await reasonOf(cluster.delete(ref, { propagation: "Background" }, signal))).toBe("NoMatch");
-    expect(looks).toBe(2);
+    expect(await reasonOf(cluster.list(ref, signal))).toBe("NoMatch");
+    expect(await reasonOf(cluster.listMetadata(ref, signal))).toBe("NoMatch");
+    expect(await reasonOf(cluster.watch(ref, signal)[Symbol.asyncIterator]().next())).toBe("NoMatch");
+    expect(looks).toBe(5);
     cluster.close();
   });
 
