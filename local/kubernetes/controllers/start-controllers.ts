@@ -22,6 +22,8 @@ export interface ControllerOptions {
 }
 
 const maxConflictRetries = 5;
+const firstRetryMs = 50;
+const maxRetryMs = 60_000;
 /** Many events make one look. */
 const gatherMs = 10;
 /**
@@ -39,9 +41,8 @@ export function startControllers(
   { log, isBusy = () => false, rootCertificate = "" }: ControllerOptions,
 ): { stop(): Promise<void> } {
   const owned = ownedObjects(client);
-  const controllers = [
-    garbageCollector(),
-    namespaceController(rootCertificate),
+  const tools = { client, owned, log, now: () => new Date() };
+  const workloads = [
     deploymentController,
     replicaSetController,
     statefulSetController,
@@ -49,7 +50,12 @@ export function startControllers(
     jobController,
     podController,
     smallKindsController,
-  ].map((controller) => run(controller, { client, owned, log, now: () => new Date() }, isBusy));
+  ];
+  const controllers = [
+    // What is in a namespace needs its service account, and what is collected is waited for: they give way to nobody.
+    ...[garbageCollector(), namespaceController(rootCertificate)].map((one) => run(one, tools, () => false)),
+    ...workloads.map((one) => run(one, tools, isBusy)),
+  ];
 
   const see = (event: ObjectEvent): void => {
     owned.see(event);
@@ -96,11 +102,11 @@ function run(controller: Controller, tools: Omit<Tools, "again">, isBusy: () => 
     }, gatherMs);
   };
 
-  const again = (key: string, delayMs: number): void => {
+  const again = (key: string, delayMs: number, attempt: number): void => {
     clearTimeout(timers.get(key));
     const timer = setTimeout(() => {
       timers.delete(key);
-      enqueue(key, 0);
+      enqueue(key, attempt);
     }, delayMs);
     timer.unref();
     timers.set(key, timer);
@@ -108,12 +114,14 @@ function run(controller: Controller, tools: Omit<Tools, "again">, isBusy: () => 
 
   const reconcile = (key: string, attempt: number): void => {
     try {
-      controller.reconcile(key, { ...tools, again: (delayMs) => again(key, delayMs) });
+      controller.reconcile(key, { ...tools, again: (delayMs) => again(key, delayMs, 0) });
     } catch (error) {
       // Somebody else was faster, or the object went: the next look sees what there is now.
       const isRace = error instanceof StatusError && (error.code === 409 || error.code === 404);
-      if (isRace && attempt < maxConflictRetries) enqueue(key, attempt + 1);
-      else tools.log.warn("controller could not reconcile", { controller: controller.name, key, error: String(error) });
+      if (isRace && attempt < maxConflictRetries) return enqueue(key, attempt + 1);
+      tools.log.warn("controller could not reconcile", { controller: controller.name, key, error: String(error) });
+      // As a real one: what it lacks may come without an event that it would see.
+      again(key, Math.min(firstRetryMs * 2 ** attempt, maxRetryMs), attempt + 1);
     }
   };
 
