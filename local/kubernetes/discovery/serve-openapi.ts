@@ -5,7 +5,7 @@ import { type Exchange, send, sendJson, sendPlain } from "../server/exchange.ts"
 import { apiVersionOf, type Resource } from "../server/resource.ts";
 import { openApiSchemas } from "./openapi-schemas.ts";
 
-const protobufType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+const protobufType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /**
  * OpenAPI v2 in protobuf, with a version and a title and nothing else: kubectl asks for it where v3 does not say how
