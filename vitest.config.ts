@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { listSkipped } from "./test/report/list-skipped.ts";
 
@@ -8,8 +7,6 @@ export default defineConfig({
     // Isolation costs about 320 ms a file on two cores; every test cleans up after itself instead.
     isolate: false,
     pool: "threads",
-    // Many files wait for a process, a server or a deadline most of their time, so there is one more than can compute at once.
-    maxWorkers: availableParallelism() + 1,
     reporters: ["default", listSkipped((text) => process.stdout.write(text))],
     testTimeout: 30_000,
     hookTimeout: 60_000,
