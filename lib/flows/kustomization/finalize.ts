@@ -13,6 +13,7 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { revisionAnnotations } from "./annotations.ts";
+import { deletesObjects } from "./deletes-objects.ts";
 import { inventoryOf } from "./inventory-of.ts";
 import type { Memo } from "./memo.ts";
 import { pruneEntries, pruneLines } from "./prune-entries.ts";
@@ -30,18 +31,15 @@ export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult
   const { cluster, deps, kustomization, live, owner, run } = of;
   if (!(live.metadata.finalizers ?? []).includes(finalizer)) return { outcome: "deleted", dueInMs: undefined };
   const startedAt = deps.clock.now();
-  const { suspend, prune, interval } = kustomization.spec;
-  const policy = deletionPolicy(kustomization.spec);
+  const { suspend, interval } = kustomization.spec;
   const inventory = await inventoryOf(of);
-  const shouldDelete =
-    !suspend && (policy === "Delete" || policy === "WaitForTermination" || (policy === "MirrorPrune" && prune));
-  if (shouldDelete) {
+  if (deletesObjects(kustomization.spec)) {
     const pruned = await pruneAll(inventory, of);
     if (pruned.some(({ kind }) => kind === "refused")) {
       return { outcome: "failed", dueInMs: backOffMs(memo.failures), memo: { failures: memo.failures + 1 } };
     }
     const since = memo.wait?.since ?? startedAt;
-    if (policy === "WaitForTermination" && !(await areGone(pruned, since, of))) {
+    if (deletionPolicy(kustomization.spec) === "WaitForTermination" && !(await areGone(pruned, since, of))) {
       const wait = { phase: "apply", revision: "", generation: of.generation, startedAt: since, since };
       return {
         outcome: "waiting",

@@ -1,12 +1,16 @@
+import { parseKustomization } from "../../api/kustomization.ts";
 import { kustomizeGroup } from "../../api/names.ts";
 import { parseEntryId } from "../../apply/entry-id.ts";
 import type { LiveObjects } from "../../apply/live-objects.ts";
 import { withoutPruned } from "../../apply/next-inventory.ts";
 import { type Pruned, prune } from "../../apply/prune.ts";
+import { Failure } from "../../core/failure.ts";
+import type { LiveObject } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { Claim } from "../../core/ports/ledger.ts";
 import { countPruned } from "./count-objects.ts";
+import { deletesObjects } from "./deletes-objects.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /**
@@ -26,6 +30,7 @@ export async function pruneEntries(
     entries.map(({ id }) => id),
     run.signal,
   );
+  const heirs = new Set<string>();
   const pruned = await prune(
     entries,
     live,
@@ -33,11 +38,20 @@ export async function pruneEntries(
       cluster,
       owner: { name, namespace },
       concurrency: deps.concurrency,
-      otherOwner: (id) => otherOwner(claims.get(id) ?? [], of),
+      otherOwner: async (id) => {
+        const heir = await otherOwner(claims.get(id) ?? [], of);
+        if (heir !== undefined) heirs.add(heir);
+        return heir;
+      },
     },
     run.signal,
   );
   countPruned(pruned, of);
+  for (const heir of heirs) {
+    // The object still has our labels and content: its heir makes it its own at once, or nobody could delete it later.
+    const reason = `${run.key.kind}/${namespace}/${name} has handed objects over`;
+    await deps.requests.request({ cluster: run.key.cluster, ...refOfOwner(heir) }, reason, run.signal);
+  }
   const left = pruned.filter((outcome) => outcome.kind === "skipped" || (outcome.kind === "deleted" && !outcome.held));
   const ids = left.map(({ entry }) => entry.id);
   await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);
@@ -51,14 +65,31 @@ export function pruneLines(pruned: readonly Pruned[]): readonly string[] {
     .map(({ kind, entry }) => `${subject(parseEntryId(entry.id))} ${kind}`);
 }
 
-/** The first other claimant that still exists: a claim whose owner's uid is gone is void. */
+/**
+ * The first other claimant that lives on: a claim whose owner's uid is gone is void, and so is one of an owner that is being
+ * deleted with all it has. Two that are deleted at once would else leave what they share to each other.
+ */
 async function otherOwner(claims: readonly Claim[], of: SubjectOfRun): Promise<string | undefined> {
   for (const { ownerUid, owner } of claims) {
     if (ownerUid === of.owner.uid) continue;
-    const [kind = "", namespace = "", name = ""] = owner.split("/");
-    const ref = { group: kustomizeGroup, version: "v1", kind, namespace, name };
-    const live = await of.cluster.get(ref, of.run.signal);
-    if (live?.metadata.uid === ownerUid) return owner;
+    const live = await of.cluster.get({ ...refOfOwner(owner), version: "v1" }, of.run.signal);
+    if (live?.metadata.uid === ownerUid && !isGoingWithAll(live)) return owner;
   }
   return undefined;
+}
+
+function refOfOwner(owner: string) {
+  const [kind = "", namespace = "", name = ""] = owner.split("/");
+  return { group: kustomizeGroup, kind, namespace, name };
+}
+
+/** One whose spec cannot be read deletes nothing. */
+function isGoingWithAll(live: LiveObject): boolean {
+  if (live.metadata.deletionTimestamp === undefined) return false;
+  try {
+    return deletesObjects(parseKustomization(live).spec);
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
 }
