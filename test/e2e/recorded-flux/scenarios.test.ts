@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
+describe("what Flux left step by step, Sluice leaves too", () => {
   test.for(scenarios)("%s", { timeout: 240_000 }, async (name) => {
     const scenario = await readScenario(name);
     const scene = new Scene(scenario, { cluster, http, registry: sluice.registry }, signal);
