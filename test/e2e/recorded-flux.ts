@@ -75,8 +75,6 @@ function compareText(a: string, b: string): number {
 }
 
 const dropped = new Set([
-  // How often the cluster's own controller has looked between two changes is a matter of time.
-  "deployment.kubernetes.io/revision",
   "creationTimestamp",
   "fieldsType",
   "fieldsV1",

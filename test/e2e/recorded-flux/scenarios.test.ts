@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { equal } from "../../../lib/core/equal.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
@@ -41,7 +40,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe("what Flux left step by step, Sluice leaves too", () => {
+describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
   test.for(scenarios)("%s", { timeout: 240_000 }, async (name) => {
     const scenario = await readScenario(name);
     const scene = new Scene(scenario, { cluster, http, registry: sluice.registry }, signal);
@@ -49,13 +48,11 @@ describe("what Flux left step by step, Sluice leaves too", () => {
     for (const step of scenario.steps) {
       for (const action of step.do) await scene.act(action);
       const wanted = await expected(name, step.step);
-      const deadline = Date.now() + patienceMs;
-      let shown = comparable(await scene.show(step));
-      while (!equal(shown, wanted) && Date.now() < deadline) {
-        await systemClock.sleep(100, signal);
-        shown = comparable(await scene.show(step));
-      }
-      expect({ step: step.step, shown }).toEqual({ step: step.step, shown: wanted });
+      const isAsRecorded = async () => {
+        const shown = comparable(await scene.show(step));
+        expect({ step: step.step, shown }).toEqual({ step: step.step, shown: wanted });
+      };
+      await vi.waitFor(isAsRecorded, { timeout: patienceMs, interval: 100 });
       await scene.turnPage();
     }
   });

@@ -1,8 +1,8 @@
+import { vi } from "vitest";
 import { isJsonObject, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Http } from "../../../lib/core/ports/http.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { pushFiles } from "./push-files.ts";
 import { type Shown, shownEvent, shownManaged } from "./shown.ts";
 import { type Action, namedObject, type Scenario, type Step, Written } from "./steps.ts";
@@ -94,12 +94,11 @@ export class Scene {
   }
 
   async #await(text: string): Promise<void> {
-    const [, name = "", wanted = ""] = /^(.+?) (gone|there|\w+=\w+(?: \w+)?)$/.exec(text) ?? [];
-    const deadline = Date.now() + 120_000;
-    while (!isAs(wanted, await this.#live(name))) {
-      if (Date.now() > deadline) throw new Error(`${this.scenario.name}: ${text} did not come`);
-      await systemClock.sleep(50, this.#signal);
-    }
+    const [, name = "", wanted = ""] = /^(.+?) (gone|there|observed|\w+=\w+(?: \w+)?)$/.exec(text) ?? [];
+    const hasCome = async () => {
+      if (!isAs(wanted, await this.#live(name))) throw new Error(`${this.scenario.name}: ${text} did not come`);
+    };
+    await vi.waitFor(hasCome, { timeout: 120_000, interval: 50 });
   }
 
   /** What is there now. Told events stay new until {@link turnPage}. */
@@ -148,6 +147,8 @@ function requestOf(number: number): JsonObject {
 
 function isAs(wanted: string, live: LiveObject | undefined): boolean {
   if (wanted === "gone" || wanted === "there") return (live === undefined) === (wanted === "gone");
+  // By its own controller: what comes later is another change to it, and not the same one.
+  if (wanted === "observed") return live !== undefined && observedGeneration(live) === live.metadata.generation;
   const [, type, status, reason] = /^(\w+)=(\w+)(?: (\w+))?$/.exec(wanted) ?? [];
   const conditions = isJsonObject(live?.["status"]) ? live["status"]["conditions"] : undefined;
   return (
@@ -157,6 +158,10 @@ function isAs(wanted: string, live: LiveObject | undefined): boolean {
       return itsType === type && itsStatus === status && (reason === undefined || itsReason === reason);
     })
   );
+}
+
+function observedGeneration({ status }: LiveObject): unknown {
+  return isJsonObject(status) ? status["observedGeneration"] : undefined;
 }
 
 function countOf({ count }: LiveObject): number {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { vi } from "vitest";
 import { parse } from "yaml";
 import { isJsonObject } from "../../../lib/core/json.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
@@ -66,12 +67,13 @@ async function prepare(server: ApiServer, run: string): Promise<void> {
   };
   const { status, body } = await server.send(definition);
   if (status !== 201) throw new Error(`the definition is refused: ${JSON.stringify(body)}`);
-  const deadline = Date.now() + 30_000;
-  for (;;) {
-    // Served by the name of an object too, and by apply, a moment after the list is.
-    const served = await server.send({ method: "GET", path: `/apis/${group}/v1/namespaces/${run}/widgets` });
-    if (served.status === 200) return;
-    if (Date.now() > deadline) throw new Error("the custom resources are not served within 30 s");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  // Served by the name of an object too, and by apply, a moment after the list is.
+  const isServed = async () => {
+    const { status: served } = await server.send({
+      method: "GET",
+      path: `/apis/${group}/v1/namespaces/${run}/widgets`,
+    });
+    if (served !== 200) throw new Error(`the custom resources are not served: ${served}`);
+  };
+  await vi.waitFor(isServed, { timeout: 30_000, interval: 50 });
 }
