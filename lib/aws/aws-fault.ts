@@ -4,7 +4,7 @@ import { messageOf } from "../core/failure.ts";
 /**
  * `clock`: ours is too far from theirs, also after the SDK has corrected it. `credentials`: none, expired or not known to AWS. `denied`: known, but not allowed. `missing`: the queue, bucket, cluster or
  * key is not there. `elsewhere`: it lies in another region. `key`: what it is encrypted with cannot be used. `timeout`: no answer in time, it may have happened all the same.
- * `throttled`, `unreachable` and `unavailable`: later it may work. `refused`: anything else that AWS said no to.
+ * `throttled`, `unreachable` and `unavailable`: later it may work; `unavailable` also where what came cannot be read. `refused`: anything else that AWS said no to.
  */
 export type AwsFaultKind =
   | "clock"
@@ -98,9 +98,16 @@ const Hints = z.object({
 export function awsFault(error: unknown, action: AwsAction): AwsFault {
   const code = error instanceof Error ? error.name : "";
   const hints = Hints.safeParse(error).data ?? {};
-  const kind = kindOf(code, hints);
   const what = `${action.name} on ${action.resource}`;
+  // The parser quotes what it cannot read, and of a good answer that may be the secret that was asked for.
+  if (kindByCode[code] === undefined && isGood(hints))
+    return new AwsFault("unavailable", code, `${what}: AWS's answer cannot be read`);
+  const kind = kindOf(code, hints);
   return new AwsFault(kind, code, `${what}: ${explain(kind, error, action, hints)}`, { cause: error });
+}
+
+function isGood({ $metadata: { httpStatusCode = 0 } = {} }: z.infer<typeof Hints>): boolean {
+  return httpStatusCode >= 200 && httpStatusCode <= 299;
 }
 
 function kindOf(code: string, { code: socketCode, $metadata, $response }: z.infer<typeof Hints>): AwsFaultKind {

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { awsFault } from "../../../lib/aws/aws-fault.ts";
 import { s3Artifacts } from "../../../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../../../lib/aws/s3/s3-client.ts";
+import { readSecret } from "../../../lib/aws/secrets/read-secret.ts";
 import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
 import { sqsVisibility } from "../../../lib/aws/sqs/sqs-visibility.ts";
 import { sqsWakeUps } from "../../../lib/aws/sqs/sqs-wake-ups.ts";
@@ -150,6 +152,17 @@ describe("a queue", () => {
     expect(wire.seen).toHaveLength(1);
     client.destroy();
   });
+});
+
+test("a good answer that cannot be read is not quoted, since it may be a secret", async () => {
+  const headers = { "content-type": "application/x-amz-json-1.1" };
+  await using wire = await faultyWire(undefined, () => ({ status: 200, headers, body: '{"SecretString":hunter2}' }));
+  const error = await readSecret("s", { region, endpoint: wire.url, credentials }, never).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(inspect(error, { depth: 10 })).not.toContain("hunter");
+  const message = "secretsmanager:GetSecretValue on secret s: AWS's answer cannot be read";
+  expect(error).toMatchObject({ kind: "unavailable", message });
 });
 
 describe("no credentials", () => {
