@@ -4,7 +4,8 @@ import { kustomizationFlow } from "../lib/flows/kustomization/kustomization-flow
 import { measured } from "../lib/flows/measured.ts";
 import type { OciRepositoryDeps } from "../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../lib/flows/oci-repository/oci-repository-flow.ts";
-import { patiently } from "../lib/flows/patiently.ts";
+import { type PatienceDeps, patiently } from "../lib/flows/patiently.ts";
+import { reportOutage } from "../lib/flows/report-outage.ts";
 import { cachedBuild } from "../lib/manifests/cached-build.ts";
 import { tolerantCluster } from "../lib/manifests/tolerant-cluster.ts";
 import type { Flows } from "./kinds.ts";
@@ -20,10 +21,15 @@ export interface FlowParts
 
 /** The flow of every kind. */
 export function makeFlows(parts: FlowParts): Flows {
-  const { cluster, engine, log, workFolder } = parts;
+  const { cluster, clock, engine, log, workFolder } = parts;
   const common = { ...parts, jitter: Math.random };
+  const patience: PatienceDeps = {
+    clock,
+    log,
+    tell: (run, failure, wasTold) => reportOutage(run, failure, wasTold, { cluster, clock }),
+  };
   return {
-    OCIRepository: measured(patiently(ociRepositoryFlow(common), log), parts),
+    OCIRepository: measured(patiently(ociRepositoryFlow(common), patience), parts),
     Kustomization: measured(
       patiently(
         kustomizationFlow({
@@ -31,7 +37,7 @@ export function makeFlows(parts: FlowParts): Flows {
           cluster: tolerantCluster(cluster, log),
           build: cachedBuild({ engine, workFolder, log }),
         }),
-        log,
+        patience,
       ),
       parts,
     ),

@@ -7,6 +7,7 @@ export type Retry = "backoff" | "interval" | "dependency" | "never";
 /** Reasons are API, alerts match on them: add one freely, never rename one. The words are Flux's where Flux has one. */
 const retryByReason = {
   AccessDenied: "never",
+  ArchiveOperationFailed: "backoff",
   ArtifactFailed: "interval",
   AuthenticationFailed: "backoff",
   BuildFailed: "interval",

@@ -53,6 +53,24 @@ export function removeCondition(conditions: readonly Condition[], type: string):
   return conditions.filter((condition) => condition.type !== type);
 }
 
+/** The status of a run that failed and will be tried again: what it was doing stays in Reconciling. */
+export function failing<Status extends Conditioned>(
+  status: Status,
+  said: Pick<Said, "reason" | "message">,
+  now: { readonly generation: number; readonly at: number },
+): Status {
+  const doing = status.conditions?.find(({ type }) => type === "Reconciling")?.message ?? "reconciliation in progress";
+  const { reason, message } = said;
+  return setConditions(
+    removeConditions(status, ["Stalled"]),
+    [
+      { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message: doing },
+      { type: "Ready", status: "False", reason, message },
+    ],
+    now,
+  );
+}
+
 /** UTC in whole seconds, as every `metav1.Time` is written. */
 export function kubernetesTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -3,6 +3,7 @@ import { sourceGroup } from "../../api/names.ts";
 import { parseOciRepository } from "../../api/oci-repository.ts";
 import { Digest } from "../../core/digest.ts";
 import { subject } from "../../core/object-ref.ts";
+import { outageOf, storeOutage } from "../../core/outage.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import type { Blocked } from "./outcome.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
@@ -40,7 +41,9 @@ export function sourceKey({ kustomization, namespace, run }: SubjectOfRun): Work
  */
 export async function resolveSource(of: SubjectOfRun): Promise<ResolvedSource | Blocked> {
   const key = sourceKey(of);
-  const live = await of.cluster.get({ ...key, version: "v1" }, of.run.signal);
+  const live = await of.cluster.get({ ...key, version: "v1" }, of.run.signal).catch((error: unknown) => {
+    throw outageOf(error, "ArtifactFailed", `unable to get source '${key.namespace}/${key.name}'`);
+  });
   if (live === undefined) {
     // The kind where the API server would say the plural: Flux reads sources from its cache, which says it so.
     const message = `${key.kind}.${sourceGroup} "${key.name}" not found`;
@@ -71,7 +74,9 @@ export async function fetchArtifact(source: ResolvedSource, of: SubjectOfRun): P
   const digest = Digest.safeParse(source.artifact.digest);
   const known =
     digest.success && (await deps.records.recorded(source.key, source.uid, digest.data, run.signal))
-      ? await deps.artifacts.get(digest.data, run.signal)
+      ? await deps.artifacts
+          .get(digest.data, run.signal)
+          .catch(storeOutage("ArtifactFailed", "failed to download archive", run.signal))
       : undefined;
   if (known !== undefined) return known;
   await deps.requests.request(source.key, `artifact of ${source.revision} is missing`, run.signal);

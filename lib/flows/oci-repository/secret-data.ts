@@ -1,5 +1,6 @@
 import { Failure } from "../../core/failure.ts";
 import { isJsonObject } from "../../core/json.ts";
+import { outageOf } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
@@ -10,8 +11,10 @@ export async function secretData(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const ref = { group: "", version: "v1", kind: "Secret", namespace, name };
   const secret = await cluster.get(ref, run.signal).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.reason !== "Forbidden") throw error;
-    throw noCredential(`failed to get secret '${namespace}/${name}': ${error.message}`, error);
+    const what = `failed to get secret '${namespace}/${name}'`;
+    if (error instanceof ApiError && error.reason === "Forbidden")
+      throw noCredential(`${what}: ${error.message}`, error);
+    throw outageOf(error, "AuthenticationFailed", `failed to get credential: ${what}`);
   });
   if (secret === undefined) return undefined;
   const data = secret["data"];

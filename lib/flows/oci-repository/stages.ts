@@ -1,7 +1,7 @@
 import { findCondition, isTrue } from "../../api/condition.ts";
 import type { OciRepositoryStatus } from "../../api/oci-repository.ts";
 import type { Failure } from "../../core/failure.ts";
-import { removeConditions, type Said, setConditions } from "../conditions.ts";
+import { failing, removeConditions, type Said, setConditions } from "../conditions.ts";
 
 /** The status of an OCIRepository at each stage of a run, in Flux's words (reference 1.3 to 1.7). Pure: nothing is written. */
 
@@ -71,18 +71,8 @@ export function stored(status: OciRepositoryStatus, revision: string, now: Now):
 
 /** The run failed and will be tried again: the last artifact stays, and so does the generation that was observed. */
 export function failed(status: OciRepositoryStatus, failure: Failure, now: Now): OciRepositoryStatus {
-  const reconciling = findCondition(status.conditions ?? [], "Reconciling");
-  const message = reconciling?.message ?? "reconciliation in progress";
-  const next = removeConditions(status, [...failureTypes, "Stalled"]);
-  return setConditions(
-    next,
-    [
-      { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message },
-      { ...saidOf(failure), type: "Ready", status: "False" },
-      { ...saidOf(failure), type: failureTypeOf(failure), status: "True" },
-    ],
-    now,
-  );
+  const next = failing(removeConditions(status, failureTypes), saidOf(failure), now);
+  return setConditions(next, [{ ...saidOf(failure), type: failureTypeOf(failure), status: "True" }], now);
 }
 
 /** The run failed in a way that only a change of the object can mend. */
@@ -148,8 +138,10 @@ function inProgress(status: OciRepositoryStatus, message: string, tellsReady: bo
   );
 }
 
+const storageReasons = new Set(["ArchiveOperationFailed", "StorageOperationFailed"]);
+
 function failureTypeOf({ reason }: Failure): (typeof failureTypes)[number] {
-  return reason === "StorageOperationFailed" ? "StorageOperationFailed" : "FetchFailed";
+  return storageReasons.has(reason) ? "StorageOperationFailed" : "FetchFailed";
 }
 
 function saidOf({ reason, message }: Failure): Pick<Said, "message" | "reason"> {

@@ -2,6 +2,7 @@ import type { OciRepositoryStatus } from "../../api/oci-repository.ts";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
 import { Digest } from "../../core/digest.ts";
 import { equal } from "../../core/equal.ts";
+import { storeOutage } from "../../core/outage.ts";
 import { defaultArchiveLimits } from "../../sources/archive/unpack.ts";
 import { pullArtifact } from "../../sources/oci/pull-artifact.ts";
 import type { RegistryClient } from "../../sources/oci/registry-client.ts";
@@ -20,10 +21,11 @@ export async function loadArtifact(of: SubjectOfRun): Promise<void> {
   const { deps, live, run } = of;
   const { artifact } = of.status();
   const digest = Digest.safeParse(artifact?.digest);
+  const unread = storeOutage("StorageOperationFailed", "unable to read artifact from storage", run.signal);
   if (
     digest.success &&
     (await deps.records.recorded(run.key, live.metadata.uid, digest.data, run.signal)) &&
-    (await deps.artifacts.get(digest.data, run.signal)) !== undefined
+    (await deps.artifacts.get(digest.data, run.signal).catch(unread)) !== undefined
   ) {
     return;
   }
@@ -61,8 +63,9 @@ export async function storeArtifact(
     deps.log.warn("links in artifact not followed", { ...run.key, revision: resolved.revision, ...links });
     deps.metrics.record(run.key, { ArtifactLinksSkipped: pulled.links.length }, { revision: resolved.revision });
   }
+  const unstored = storeOutage("ArchiveOperationFailed", "unable to archive artifact to storage", run.signal);
   // Stored and recorded before any status names it, since consumers go by the status.
-  await deps.artifacts.put(pulled.digest, pulled.bytes, run.signal);
+  await deps.artifacts.put(pulled.digest, pulled.bytes, run.signal).catch(unstored);
   await deps.records.record(run.key, live.metadata.uid, pulled.digest, run.fence, run.signal);
   const path = `${artifactFolder(of)}/${resolved.digest}.tar.gz`;
   const artifact = {

@@ -7,11 +7,13 @@ import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../lib/core/ports/ledger.ts";
-import type { FlowResult, Run } from "../../../lib/core/run.ts";
+import type { Flow, FlowResult, Run } from "../../../lib/core/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
 import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomization-flow.ts";
+import { patiently } from "../../../lib/flows/patiently.ts";
+import { reportOutage } from "../../../lib/flows/report-outage.ts";
 import { finishBuild } from "../../../lib/manifests/finish-build.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
@@ -40,6 +42,8 @@ export interface World {
   kustomization(name: string, spec?: Readonly<Record<string, Json | undefined>>): Promise<void>;
   /** One run of its flow; the memo of the last is handed on. */
   run(name: string): Promise<FlowResult>;
+  /** Runs of its flow as an installation has them, each when it is due, for as long as this. */
+  outlast(name: string, ms: number): Promise<FlowResult>;
   get(kind: string, name: string, apiVersion?: string): Promise<LiveObject | undefined>;
   /** Status of a Kustomization; empty where there is none. */
   status(name: string): Promise<JsonObject>;
@@ -134,10 +138,10 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         [...edges].filter(([, whats]) => whats.includes(what)).map(([listener]) => parseWorkKey(listener)),
     }),
     requests: { request: async (wanted) => void requested.push(`${wanted.kind}/${wanted.name}`) },
-    artifacts: {
+    artifacts: through("artifacts", {
       put: async () => {},
       get: async (digest) => (published.has(digest) ? new TextEncoder().encode(digest) : undefined),
-    },
+    }),
     records: {
       record: async () => {},
       retain: async () => {},
@@ -176,12 +180,31 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       return { manifests, digest: digestOf(digest) };
     },
   };
-  const flow = kustomizationFlow({ ...memory, cluster: through("cluster", cluster) });
+  const unsure = through("cluster", cluster);
+  const flow = kustomizationFlow({ ...memory, cluster: unsure });
+  const patient = patiently(flow, {
+    clock,
+    log: silentLog,
+    tell: (run, failure, wasTold) => reportOutage(run, failure, wasTold, { cluster: unsure, clock }),
+  });
   const get = (kind: string, name: string, apiVersion = "v1") => {
     const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
     return cluster.get({ group: group ?? "", version: version ?? "", kind, namespace, name }, signal);
   };
   const kustomize = "kustomize.toolkit.fluxcd.io/v1";
+  const runOf = async (of: Flow, name: string): Promise<FlowResult> => {
+    const run: Run = {
+      key: key(name),
+      signal,
+      fence: { key: key(name), token: 1 },
+      assertLease: () => self.fault("assertLease"),
+      memo: memos.get(name),
+      superseded: async () => false,
+    };
+    const result = await of(run);
+    memos.set(name, result.memo ?? {});
+    return result;
+  };
   const self: World = {
     namespace,
     cluster,
@@ -224,18 +247,14 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         signal,
       );
     },
-    run: async (name) => {
-      const run: Run = {
-        key: key(name),
-        signal,
-        fence: { key: key(name), token: 1 },
-        assertLease: () => self.fault("assertLease"),
-        memo: memos.get(name),
-        superseded: async () => false,
-      };
-      const result = await flow(run);
-      memos.set(name, result.memo ?? {});
-      return result;
+    run: (name) => runOf(flow, name),
+    outlast: async (name, ms) => {
+      const until = clock.now() + ms;
+      for (;;) {
+        const result = await runOf(patient, name);
+        clock.advance(result.dueInMs ?? ms);
+        if (clock.now() >= until) return result;
+      }
     },
     get,
     status: async (name) => {

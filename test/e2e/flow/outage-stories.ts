@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup, requestedAtAnnotation } from "../../../lib/api/names.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { configMap, type World } from "./world.ts";
+
+const unavailable = new ApiError({ code: 503, reason: "ServiceUnavailable", message: "the server is overloaded" });
+const unreachable = new ApiError({ code: 0, reason: "Unreachable", message: "no answer within 10s" });
+
+/** From now on this call fails, as long as the story says so. */
+function fail(world: World, call: string, error: Error): void {
+  world.fault = (made) => {
+    if (made === call) throw error;
+  };
+}
+
+async function request(world: World, value: string): Promise<void> {
+  const { cluster, namespace, signal } = world;
+  const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: "app" };
+  const body = { metadata: { annotations: { [requestedAtAnnotation]: value } } };
+  await cluster.patch(ref, { type: "merge", body }, { manager: "flux" }, signal);
+}
+
+/** What a Kustomization says while something that it needs does not answer. */
+export function outageStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`an outage that concerns a Kustomization on ${name}`, () => {
+    const applied = async () => {
+      const world = await newWorld();
+      const revision = await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      return { world, ready: `True ReconciliationSucceeded: Applied revision: ${revision}` };
+    };
+    const warnings = async (world: World) => (await world.events("app")).filter((text) => text.startsWith("Warning"));
+
+    test.each([
+      {
+        what: "an API server that answers 503 to its lists",
+        call: "cluster.listMetadata",
+        error: unavailable,
+        said: "ReconciliationFailed: the server is overloaded",
+      },
+      {
+        what: "a store of artifacts that does not answer",
+        call: "artifacts.get",
+        error: new Error("connect ECONNREFUSED 127.0.0.1:9000"),
+        said: "ArtifactFailed: failed to download archive: connect ECONNREFUSED 127.0.0.1:9000",
+      },
+    ])("$what: the object says so, with one event, and recovers by itself", async ({ call, error, said }) => {
+      const { world, ready } = await applied();
+      fail(world, call, error);
+      await world.outlast("app", 10_000);
+      expect(await world.ready("app")).toBe(ready);
+      await world.outlast("app", 35_000);
+      expect(await world.ready("app")).toBe(`False ${said}`);
+      expect(await world.status("app")).toMatchObject({
+        conditions: expect.arrayContaining([
+          expect.objectContaining({ type: "Reconciling", status: "True", reason: "ProgressingWithRetry" }),
+        ]),
+      });
+      await world.outlast("app", 7_200_000);
+      expect(await warnings(world)).toEqual([`Warning ${said}`]);
+
+      world.fault = () => {};
+      expect(await world.outlast("app", 1)).toMatchObject({ outcome: "applied" });
+      expect(await world.ready("app")).toBe(ready);
+      const { conditions } = await world.status("app");
+      expect(conditions).toHaveLength(1);
+    });
+
+    test("counts as the end of a request that is made meanwhile, with an event of its own", async () => {
+      const { world } = await applied();
+      fail(world, "cluster.listMetadata", unavailable);
+      await world.outlast("app", 60_000);
+      await request(world, "now");
+      await world.outlast("app", 1);
+      expect(await world.status("app")).toMatchObject({ lastHandledReconcileAt: "now" });
+      await world.outlast("app", 3_600_000);
+      expect(await warnings(world)).toHaveLength(2);
+    });
+
+    test("is told once the cluster can be written again, where it was the cluster itself that was down", async () => {
+      const { world, ready } = await applied();
+      let isDown = true;
+      world.fault = (call) => {
+        if (isDown ? call.startsWith("cluster.") : call === "cluster.listMetadata") throw unreachable;
+      };
+      await world.outlast("app", 300_000);
+      expect(await world.ready("app")).toBe(ready);
+      isDown = false;
+      await world.outlast("app", 1);
+      expect(await world.ready("app")).toBe("False ReconciliationFailed: no answer within 10s");
+      expect(await warnings(world)).toHaveLength(1);
+    });
+
+    test("is told of an object that is being deleted, and ends with it gone", async () => {
+      const { world } = await applied();
+      const { cluster, namespace, signal } = world;
+      const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: "app" };
+      fail(world, "cluster.listMetadata", unavailable);
+      await cluster.delete(ref, { propagation: "Background" }, signal);
+      await world.outlast("app", 60_000);
+      expect(await world.ready("app")).toBe("False ReconciliationFailed: the server is overloaded");
+      world.fault = () => {};
+      await world.outlast("app", 1);
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+      expect(await cluster.get(ref, signal)).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
+import { patiently } from "../../../lib/flows/patiently.ts";
+import { reportOutage } from "../../../lib/flows/report-outage.ts";
+import { ociRepository, sourceWorld, type World } from "./source-world.ts";
+
+let world: World;
+beforeEach(async () => {
+  world = await sourceWorld();
+});
+afterEach(async () => {
+  await world.close();
+});
+
+const Status = z.looseObject({
+  conditions: z.array(z.object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })),
+});
+const conditions = () => Status.parse(world.get("app")["status"]).conditions;
+const said = () => conditions().map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+const ready = () => conditions().find(({ type }) => type === "Ready");
+
+/** Runs as an installation has them, each when it is due, for as long as this. */
+async function outlast(ms: number): Promise<void> {
+  const { deps, state } = world;
+  const { clock, cluster, log } = deps;
+  const tell: Parameters<typeof patiently>[1]["tell"] = (run, failure, wasTold) =>
+    reportOutage(run, failure, wasTold, { cluster, clock });
+  const flow = patiently(ociRepositoryFlow(deps), { clock, log, tell });
+  const key = {
+    cluster: "here",
+    group: "source.toolkit.fluxcd.io",
+    kind: "OCIRepository",
+    namespace: "apps",
+    name: "app",
+  };
+  for (const until = state.now + ms; state.now < until; ) {
+    const { signal } = new AbortController();
+    const lease = { fence: { key, token: 1 }, assertLease: () => undefined, superseded: async () => false };
+    const { dueInMs = ms, memo } = await flow({ key, signal, memo: state.memo, ...lease });
+    state.memo = memo;
+    state.now += dueInMs;
+  }
+}
+
+const refused = async (): Promise<never> => {
+  throw new Error("s3:PutObject on bucket b: AWS cannot be reached");
+};
+
+describe("an outage that concerns an OCIRepository", () => {
+  test("of the store of artifacts is told with what Flux says of storage, once, and is over by itself", async () => {
+    await world.push("latest", { "a.yaml": "a" });
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app` }));
+    const { put } = world.deps.artifacts;
+    world.deps.artifacts.put = refused;
+    await outlast(3_600_000);
+    expect(said()).toEqual(
+      expect.arrayContaining([
+        "Reconciling=True ProgressingWithRetry",
+        "Ready=False ArchiveOperationFailed",
+        "StorageOperationFailed=True ArchiveOperationFailed",
+      ]),
+    );
+    expect(ready()?.message).toBe(
+      "unable to archive artifact to storage: s3:PutObject on bucket b: AWS cannot be reached",
+    );
+    expect(world.events.map(({ type, reason }) => `${String(type)} ${String(reason)}`)).toEqual([
+      "Warning ArchiveOperationFailed",
+    ]);
+
+    world.deps.artifacts.put = put;
+    await outlast(1);
+    expect(said().toSorted()).toEqual(["ArtifactInStorage=True Succeeded", "Ready=True Succeeded"]);
+  });
+
+  test("of the cluster's secrets is told as one of its credentials", async () => {
+    await world.push("latest", { "a.yaml": "a" });
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
+    const present = { ...world.deps.cluster };
+    world.deps.cluster.get = async (ref, signal) => {
+      if (ref.kind !== "Secret") return present.get(ref, signal);
+      throw new ApiError({ code: 0, reason: "Unreachable", message: "no answer within 10s" });
+    };
+    await outlast(60_000);
+    expect(ready()).toMatchObject({
+      status: "False",
+      reason: "AuthenticationFailed",
+      message: "failed to get credential: failed to get secret 'apps/pull': no answer within 10s",
+    });
+  });
+
+  test("that is shorter than a moment leaves Ready as it is", async () => {
+    await world.push("latest", { "a.yaml": "a" });
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app` }));
+    await outlast(1);
+    const before = world.get("app")["status"];
+    const { get } = world.deps.artifacts;
+    world.deps.artifacts.get = refused;
+    await outlast(10_000);
+    expect(world.get("app")["status"]).toEqual(before);
+    world.deps.artifacts.get = get;
+    await outlast(1);
+    expect(world.get("app")["status"]).toEqual(before);
+  });
+});
