@@ -1,8 +1,10 @@
+import { requestedAtAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { VersionedRef } from "../lib/core/object-ref.ts";
-import { ApiError, type Cluster } from "../lib/core/ports/cluster.ts";
+import { ApiError } from "../lib/core/ports/cluster.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { conditionOf, valueAt } from "./reconcilable.ts";
+import { conditionOf, textAt, valueAt } from "./reconcilable.ts";
+import { type Session, TimeIsUp } from "./settings.ts";
 
 /** How far an object is, as flux reads it: Ready=False alone is still on its way, since it is tried again. */
 export type Progress =
@@ -28,22 +30,37 @@ const watchAgainMs = 1_000;
 
 /**
  * The object as soon as `isDone` holds for it, learnt by watching it. Throws what `isDone` throws, an error where the object
- * goes away, or the signal's reason.
+ * goes away, or the signal's reason; where the time is up, what the object said last is told before that.
  */
 export async function waitFor(
-  cluster: Cluster,
   ref: VersionedRef,
   isDone: (object: LiveObject) => boolean,
-  signal: AbortSignal,
+  session: Session,
 ): Promise<LiveObject> {
-  const { group, version, kind, namespace, name } = ref;
+  let last: LiveObject | undefined;
+  try {
+    for await (const object of versions(ref, session)) {
+      if (isDone(object)) return object;
+      last = object;
+    }
+    throw new Error(`${ref.kind} ${ref.name} has been deleted`);
+  } catch (error) {
+    if (error instanceof TimeIsUp && last !== undefined) session.terminal.warning(lastWord(last));
+    throw error;
+  }
+}
+
+/** The object as it is and as it becomes, until it is deleted. */
+async function* versions(
+  { group, version, kind, namespace, name }: VersionedRef,
+  { cluster, signal }: Session,
+): AsyncGenerator<LiveObject> {
   const query = { group, version, kind, namespace, fieldSelector: `metadata.name=${name}` };
   for (;;) {
     try {
       for await (const event of cluster.watch(query, signal)) {
-        if (event.type === "BOOKMARK") continue;
-        if (event.type === "DELETED") throw new Error(`${kind} ${name} has been deleted`);
-        if (isDone(event.object)) return event.object;
+        if (event.type === "DELETED") return;
+        if (event.type !== "BOOKMARK") yield event.object;
       }
     } catch (error) {
       // A watch may break off at any time; what it has missed, the next one tells first.
@@ -51,6 +68,17 @@ export async function waitFor(
     }
     await systemClock.sleep(watchAgainMs, signal);
   }
+}
+
+/** What an object says that did not get there in time. */
+function lastWord(object: LiveObject): string {
+  const ready = conditionOf(object, "Ready");
+  const said =
+    ready === undefined ? "nothing of Ready" : `Ready=${ready.status} ${ready.reason}: ${ready.message.trim()}`;
+  const asked = object.metadata.annotations?.[requestedAtAnnotation];
+  const isHandled = asked === undefined || asked === textAt(object, "status", "lastHandledReconcileAt");
+  const stale = isHandled ? "" : " (the request has not been handled: see that Sluice runs for this cluster)";
+  return `${object.kind} ${object.metadata.name} last said ${said}${stale}`;
 }
 
 function canWatchAgain({ code }: ApiError): boolean {

@@ -52,6 +52,7 @@ export function isSuspended(object: LiveObject): boolean {
 
 export interface ConditionText {
   readonly status: string;
+  readonly reason: string;
   readonly message: string;
   readonly observedGeneration: unknown;
 }
@@ -65,6 +66,7 @@ export function conditionOf(object: LiveObject, type: string): ConditionText | u
   if (found === undefined) return undefined;
   return {
     status: textAt(found, "status"),
+    reason: textAt(found, "reason"),
     message: textAt(found, "message"),
     observedGeneration: found["observedGeneration"],
   };

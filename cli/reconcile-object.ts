@@ -29,12 +29,8 @@ export async function reconcileObject(
   terminal.success(`${kind.kind} annotated`);
 
   terminal.waiting(`waiting for ${kind.kind} reconciliation`);
-  const handled = await waitFor(
-    cluster,
-    ref,
-    (seen) => textAt(seen, "status", "lastHandledReconcileAt") !== before && isCurrent(seen),
-    signal,
-  );
+  const isHandled = (seen: LiveObject) => textAt(seen, "status", "lastHandledReconcileAt") !== before;
+  const handled = await waitFor(ref, (seen) => isHandled(seen) && isCurrent(seen), session);
   terminal.success(doneText(kind, handled));
 }
 

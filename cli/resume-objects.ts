@@ -29,12 +29,12 @@ export async function resumeObjects(
 }
 
 async function complete(kind: Reconcilable, object: LiveObject, session: Session): Promise<boolean> {
-  const { cluster, terminal, signal } = session;
+  const { terminal } = session;
   const { name } = object.metadata;
   terminal.waiting(`waiting for ${kind.kind} reconciliation`);
   try {
     const ref = { ...refOf(object), version: kind.version };
-    const done = doneText(kind, await waitFor(cluster, ref, (seen) => isObserved(seen) && isCurrent(seen), signal));
+    const done = doneText(kind, await waitFor(ref, (seen) => isObserved(seen) && isCurrent(seen), session));
     terminal.success(`${kind.kind} ${name} reconciliation completed`);
     terminal.success(done);
     return true;

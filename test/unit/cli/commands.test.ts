@@ -158,14 +158,27 @@ describe("reconcile", () => {
     ]);
   });
 
-  test("waits on while the object is not ready, until its time is up (7)", async () => {
+  test("waits on while the object is not ready, until its time is up, then tells what it said last (7)", async () => {
     const stop = new AbortController();
-    const notReady = (object: LiveObject) => handled(object, [condition("Ready", "False", "no artifact")]);
+    const notReady = (object: LiveObject) => handled(object, [condition("Ready", "False", "no artifact\n")]);
     const session = fakeSession([kustomization("web")], notReady, stop.signal);
     const reconciling = reconcileObject(kustomizations, "web", false, session);
     await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
     stop.abort(new TimeIsUp());
     await expect(reconciling).rejects.toThrow("context deadline exceeded");
+    const last = session.output.err.split("\n").slice(-2);
+    expect(last).toEqual(["⚠️ Kustomization web last said Ready=False R: no artifact", ""]);
+  });
+
+  test("that is stopped by Ctrl-C tells nothing of the object", async () => {
+    const stop = new AbortController();
+    const notReady = (object: LiveObject) => handled(object, [condition("Ready", "False", "no artifact")]);
+    const session = fakeSession([kustomization("web")], notReady, stop.signal);
+    const reconciling = reconcileObject(kustomizations, "web", false, session);
+    await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
+    stop.abort(new Error("stopped by SIGINT"));
+    await expect(reconciling).rejects.toThrow("SIGINT");
+    expect(session.output.err).not.toContain("last said");
   });
 
   test("of an object that is stalled ends at once with its message (7)", async () => {
@@ -197,6 +210,7 @@ describe("reconcile", () => {
     await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
     stop.abort(new TimeIsUp());
     await expect(reconciling).rejects.toThrow("context deadline exceeded");
+    expect(session.output.err).toContain("the request has not been handled: see that Sluice runs for this cluster");
   });
 
   test.each([
