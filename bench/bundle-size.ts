@@ -4,20 +4,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { bundleFunctions } from "../infra/bundle.ts";
+import { functionEnvironment } from "../test/doubles/function-environment.ts";
 import { type Figure, figure } from "./figure.ts";
 
 const starts = 10;
-
-/** What the functions' environment has to hold so that they start; nothing of it is reached. */
-export const environment = {
-  AWS_REGION: "eu-west-1",
-  SLUICE_TABLE: "sluice",
-  SLUICE_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile",
-  SLUICE_DEAD_LETTER_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/dead",
-  SLUICE_BUCKET: "sluice-artifacts",
-  SLUICE_CLUSTER: "arn:aws:eks:eu-west-1:123456789012:cluster/prod",
-  SLUICE_INSTALLATION_KEY_SECRET: "sluice",
-};
 
 /** The size of what each function ships, and how long a fresh process of Node takes to load it. */
 export async function bundleSize(): Promise<readonly Figure[]> {
@@ -37,7 +27,7 @@ export async function bundleSize(): Promise<readonly Figure[]> {
 
 async function importMs(entry: string): Promise<number> {
   const script = `const before = performance.now(); await import(${JSON.stringify(pathToFileURL(entry).href)}); console.log(performance.now() - before); process.exit();`;
-  const options = { env: environment };
+  const options = { env: functionEnvironment };
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], options);
   return Number(stdout);
 }

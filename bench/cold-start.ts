@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { bundleFunctions } from "../infra/bundle.ts";
+import { functionEnvironment } from "../test/doubles/function-environment.ts";
 import { addRuntime } from "../test/real/lambda/add-runtime.ts";
 import { confine } from "../test/real/lambda/sandbox.ts";
-import { environment } from "./bundle-size.ts";
 import { type Figure, figure } from "./figure.ts";
 
 const starts = 10;
@@ -37,7 +37,7 @@ async function readyMs(folder: string): Promise<number> {
     _HANDLER: "index.handler",
     LAMBDA_TASK_ROOT: taskRoot,
   };
-  const env = { ...environment, ...runtime, PATH: "/usr/local/bin:/usr/bin:/bin" };
+  const env = { ...functionEnvironment, ...runtime, PATH: "/usr/local/bin:/usr/bin:/bin" };
   const startedAt = performance.now();
   const child = spawn(command, args, { env, cwd: folder, stdio: "ignore", detached: true });
   try {

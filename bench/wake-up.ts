@@ -10,10 +10,10 @@ import { sqsWakeUps } from "../lib/aws/sqs/sqs-wake-ups.ts";
 import type { WakeUps } from "../lib/core/ports/wake-ups.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
 import { realAws } from "../test/contract/real-aws.ts";
+import { functionEnvironment } from "../test/doubles/function-environment.ts";
 import { addRuntime } from "../test/real/lambda/add-runtime.ts";
 import { feedFromSqs } from "../test/real/lambda/sqs-source.ts";
 import { type LambdaFunction, startFunction } from "../test/real/lambda/start-function.ts";
-import { environment } from "./bundle-size.ts";
 import { type Figure, figure } from "./figure.ts";
 
 const warmRounds = 30;
@@ -96,7 +96,7 @@ async function startReconcile(
   if (bundle === undefined) throw new Error("there is no function reconcile");
   await addRuntime(bundle.folder, { kind: "loop" });
   const env = {
-    ...environment,
+    ...functionEnvironment,
     AWS_ACCESS_KEY_ID: "x",
     AWS_SECRET_ACCESS_KEY: "y",
     AWS_ENDPOINT_URL: aws.endpoint ?? "",

@@ -1,20 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { equal } from "../../lib/core/equal.ts";
 import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
 import type { VersionedRef } from "../../lib/core/object-ref.ts";
-import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
-import { connect } from "../../lib/kube/connect.ts";
-import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
-import { type LocalSluice, startLocal } from "../../local/start-local.ts";
-import { silentLog } from "../doubles/silent-log.ts";
+import { ownSluice } from "./recorded-flux/own-sluice.ts";
 import {
   comparable,
   type RecordedStep,
@@ -25,25 +19,7 @@ import {
 } from "./recorded-flux.ts";
 
 const { signal } = new AbortController();
-const http = httpClient({ refuse: refuseNone });
-let folder: string;
-let sluice: LocalSluice;
-let cluster: Cluster & { close(): void };
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sluice-recorded-"));
-  const ports = { registryPort: 0, receiverPort: 0, apiPort: 0 };
-  sluice = await startLocal({ state: join(folder, "state"), ...ports, env: {}, log: silentLog }, signal);
-  const config = await readKubeconfig({ file: sluice.kubeconfig, env: {}, homeDir: homedir() });
-  cluster = connect(config, { clock: systemClock, env: {} });
-});
-
-afterAll(async () => {
-  cluster.close();
-  await sluice.close();
-  http.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const sluice = ownSluice(signal);
 
 const About = z.object({ kind: z.string(), name: z.string() });
 
@@ -61,22 +37,26 @@ class Replay {
 
   async begin(): Promise<void> {
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: this.namespace } };
-    await cluster.create(namespace, { manager: "bench" }, signal);
+    await sluice().cluster.create(namespace, { manager: "bench" }, signal);
   }
 
   async push(name: string): Promise<void> {
     const files = (await recordedPushes(this.scenario))[name] ?? {};
-    const path = await mkdtemp(join(folder, "push-"));
+    const path = await mkdtemp(join(sluice().folder, "push-"));
     for (const [file, text] of Object.entries(files)) {
       await mkdir(dirname(join(path, file)), { recursive: true });
       await writeFile(join(path, file), text);
     }
     const [tag] = name.split(",");
-    const url = `oci://${sluice.registry}/${this.namespace}:${tag ?? ""}`;
+    const url = `oci://${sluice().registry}/${this.namespace}:${tag ?? ""}`;
     const revision = "main@sha1:0000000000000000000000000000000000000000";
     const artifact = { url, path, source: "https://example.test/repo", revision };
     const access = { insecure: true, userAgent: "test" };
-    await pushArtifact(artifact, ({ host }) => registryClients(http, systemClock)({ host, ...access }), signal);
+    await pushArtifact(
+      artifact,
+      ({ host }) => registryClients(sluice().http, systemClock)({ host, ...access }),
+      signal,
+    );
   }
 
   /** Applies what the recording applied, as it did; `change` tells what is different now. */
@@ -88,10 +68,10 @@ class Replay {
     const spec = JSON.parse(
       JSON.stringify({ ...(isJsonObject(written["spec"]) ? written["spec"] : {}), ...change }).replaceAll(
         "127.0.0.1:15000",
-        sluice.registry,
+        sluice().registry,
       ),
     );
-    await cluster.apply({ ...written, spec }, { manager: "bench", force: true }, signal);
+    await sluice().cluster.apply({ ...written, spec }, { manager: "bench", force: true }, signal);
   }
 
   async applyAll(): Promise<void> {
@@ -103,7 +83,7 @@ class Replay {
     const value = `<requested-${++this.#requests}>`;
     const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": value } } };
     const ref = { group, version: "v1", kind, namespace: this.namespace, name };
-    await cluster.patch(ref, { type: "merge", body }, { manager: "unknown" }, signal);
+    await sluice().cluster.patch(ref, { type: "merge", body }, { manager: "unknown" }, signal);
   }
 
   /** What Flux showed after this step. `unasked`: without the traces of being asked for a run. */
@@ -130,7 +110,9 @@ class Replay {
 
   async #present({ objects }: RecordedStep): Promise<RecordedStep> {
     const present = await Promise.all(objects.map((object) => this.#live(object)));
-    const events = (await cluster.list({ group: "", version: "v1", kind: "Event", namespace: this.namespace }, signal))
+    const events = (
+      await sluice().cluster.list({ group: "", version: "v1", kind: "Event", namespace: this.namespace }, signal)
+    )
       .filter((event) => ["source-controller", "kustomize-controller"].includes(String(event["reportingComponent"])))
       .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
       .slice(this.#eventsTold)
@@ -154,13 +136,13 @@ class Replay {
     const metadata = isJsonObject(recorded["metadata"]) ? recorded["metadata"] : {};
     const name = String(metadata["name"] ?? recorded["name"]);
     const group = kind === "Kustomization" ? "kustomize.toolkit.fluxcd.io" : "source.toolkit.fluxcd.io";
-    const live = await cluster.get({ group, version: "v1", kind, namespace: this.namespace, name }, signal);
+    const live = await sluice().cluster.get({ group, version: "v1", kind, namespace: this.namespace, name }, signal);
     return live === undefined ? recorded : { ...live };
   }
 
   async delete(kind: string, name: string): Promise<VersionedRef> {
     const ref = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind, namespace: this.namespace, name };
-    await cluster.delete(ref, { propagation: "Background" }, signal);
+    await sluice().cluster.delete(ref, { propagation: "Background" }, signal);
     return ref;
   }
 }
@@ -186,13 +168,13 @@ describe("what Flux wrote in recorded runs, Sluice writes too", () => {
     const service = { group: "", version: "v1", kind: "Service", namespace, name: "web" };
     const ports = [{ port: 80, protocol: "TCP", targetPort: 9999 }];
     const body = { metadata: { labels: { "by-hand": "yes" } }, spec: { ports } };
-    await cluster.patch(service, { type: "merge", body }, { manager: "kubectl-edit" }, signal);
+    await sluice().cluster.patch(service, { type: "merge", body }, { manager: "kubectl-edit" }, signal);
     const hpa = { group: "autoscaling", version: "v2", kind: "HorizontalPodAutoscaler", namespace, name: "web" };
-    await cluster.delete(hpa, { propagation: "Background" }, signal);
+    await sluice().cluster.delete(hpa, { propagation: "Background" }, signal);
     await scene.request("Kustomization", "web");
     expect(await scene.shown("04-drift-corrected")).toEqual(await scene.recorded("04-drift-corrected"));
     const ref = await scene.delete("Kustomization", "web");
-    await expect.poll(() => cluster.get(ref, signal), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => sluice().cluster.get(ref, signal), { timeout: 10_000 }).toBeUndefined();
     expect(await scene.shown("05-delete-kustomization")).toEqual(await scene.recorded("05-delete-kustomization"));
   });
 
@@ -232,13 +214,16 @@ describe("what Flux wrote in recorded runs, Sluice writes too", () => {
     await scene.applyAll();
     await expect
       .poll(() =>
-        cluster.get({ group: "", version: "v1", kind: "ConfigMap", namespace: scene.namespace, name: "b" }, signal),
+        sluice().cluster.get(
+          { group: "", version: "v1", kind: "ConfigMap", namespace: scene.namespace, name: "b" },
+          signal,
+        ),
       )
       .toBeDefined();
     await scene.push("latest, push 2");
     expect(await scene.shown("01-b-removed-from-source")).toEqual(await scene.recorded("01-b-removed-from-source"));
     const ref = await scene.delete("Kustomization", "app");
-    await expect.poll(() => cluster.get(ref, signal), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => sluice().cluster.get(ref, signal), { timeout: 10_000 }).toBeUndefined();
     expect(await scene.shown("02-delete-kustomization")).toEqual(await scene.recorded("02-delete-kustomization"));
   });
 

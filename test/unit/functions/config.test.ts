@@ -1,16 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Config, readConfig } from "../../../functions/config.ts";
 import { isAllowedRepository } from "../../../functions/lambda/allowed-repository.ts";
-
-const good = {
-  AWS_REGION: "eu-west-1",
-  SLUICE_TABLE: "sluice",
-  SLUICE_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile",
-  SLUICE_DEAD_LETTER_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/dead",
-  SLUICE_BUCKET: "sluice-artifacts",
-  SLUICE_CLUSTER: "arn:aws:eks:eu-west-1:123456789012:cluster/prod",
-  SLUICE_INSTALLATION_KEY_SECRET: "sluice",
-};
+import { functionEnvironment } from "../../doubles/function-environment.ts";
 
 function faultOf(env: Readonly<Record<string, string | undefined>>): string {
   try {
@@ -23,8 +14,8 @@ function faultOf(env: Readonly<Record<string, string | undefined>>): string {
 
 describe("the environment of a function", () => {
   test("may leave out what has a usual value", () => {
-    expect(readConfig(Config, { ...good, PATH: "/bin" })).toEqual({
-      ...good,
+    expect(readConfig(Config, { ...functionEnvironment, PATH: "/bin" })).toEqual({
+      ...functionEnvironment,
       SLUICE_REPOSITORIES: {},
       SLUICE_LOCAL_ADDRESSES: "refused",
       SLUICE_DEADLINE_RESERVE_MS: 15_000,
@@ -35,7 +26,7 @@ describe("the environment of a function", () => {
 
   test("that lacks everything is told every variable", () => {
     const fault = faultOf({});
-    for (const name of Object.keys(good)) expect(fault).toContain(`${name} `);
+    for (const name of Object.keys(functionEnvironment)) expect(fault).toContain(`${name} `);
   });
 
   test.each([
@@ -55,13 +46,15 @@ describe("the environment of a function", () => {
     ["SLUICE_CONCURRENCY", "0"],
     ["SLUICE_LOG_LEVEL", "hunter2"],
   ])("with a bad %s is refused by that name, and the value %j is not quoted", (name, value) => {
-    const fault = faultOf({ ...good, [name]: value });
+    const fault = faultOf({ ...functionEnvironment, [name]: value });
     expect(fault).toMatch(new RegExp(`the function's environment is not usable: ${name} [^;]+$`));
     expect(fault).not.toContain("unter2");
   });
 
   test("with several bad variables is told all of them at once", () => {
-    expect(faultOf({ ...good, SLUICE_TABLE: "", SLUICE_CLUSTER: "prod" })).toMatch(/SLUICE_TABLE .*; SLUICE_CLUSTER /);
+    expect(faultOf({ ...functionEnvironment, SLUICE_TABLE: "", SLUICE_CLUSTER: "prod" })).toMatch(
+      /SLUICE_TABLE .*; SLUICE_CLUSTER /,
+    );
   });
 });
 

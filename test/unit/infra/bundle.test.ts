@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bundle, bundleFunctions } from "../../../infra/bundle.ts";
+import { functionEnvironment } from "../../doubles/function-environment.ts";
 
 let folder: string;
 let bundles: readonly Bundle[];
@@ -16,16 +17,6 @@ beforeAll(async () => {
   bundles = await bundleFunctions(folder);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-const environment = {
-  AWS_REGION: "eu-west-1",
-  SLUICE_TABLE: "sluice",
-  SLUICE_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile",
-  SLUICE_DEAD_LETTER_QUEUE_URL: "https://sqs.eu-west-1.amazonaws.com/123456789012/dead",
-  SLUICE_BUCKET: "sluice-artifacts",
-  SLUICE_CLUSTER: "arn:aws:eks:eu-west-1:123456789012:cluster/prod",
-  SLUICE_INSTALLATION_KEY_SECRET: "sluice",
-};
 
 /** Loads a bundle where nothing else of ours can be found, as Lambda does; what it exports, or what it failed with. */
 async function load({ entry }: Bundle, env: Readonly<Record<string, string>>): Promise<string> {
@@ -51,7 +42,7 @@ describe("the bundles of the functions", () => {
   });
 
   test("load without anything beside them, and reach for nothing before they are called", async () => {
-    const loaded = await Promise.all(bundles.map((bundle) => load(bundle, environment)));
+    const loaded = await Promise.all(bundles.map((bundle) => load(bundle, functionEnvironment)));
     expect(loaded).toEqual(bundles.map(() => "handler function"));
   });
 
