@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { addGetCommands } from "./get-commands.ts";
 import { addLocalCommand } from "./local-command.ts";
+import { ownVersion } from "./own-version.ts";
 import { addPushCommand } from "./push-command.ts";
 import { addReconcileCommands } from "./reconcile-commands.ts";
 import type { GlobalOptions, Surroundings } from "./settings.ts";
@@ -17,6 +18,7 @@ export function program(surroundings: Surroundings): Command {
     .option("--kubeconfig <file>", "kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)")
     .option("--context <name>", "context of the kubeconfig to use")
     .option("--timeout <duration>", "how long the whole command may take (default: 5m)")
+    .version(`sluice version ${ownVersion()}`, "--version", "print the version")
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
@@ -56,7 +58,7 @@ export function program(surroundings: Surroundings): Command {
     .option("-o, --output <format>", "yaml or json", "yaml")
     .action(async ({ output }: { output: string }) => {
       const { printVersion } = await import("./print-version.ts");
-      await printVersion(output, terminal);
+      printVersion(output, terminal);
     });
   addLocalCommand(root, surroundings);
   return root;

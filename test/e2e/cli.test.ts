@@ -305,7 +305,8 @@ describe("the command line and its surroundings", () => {
     }
   });
 
-  test("version is that of the package", async () => {
+  test("version is that of the package, also as an option, as of other commands", async () => {
+    expect(await runIn({}, "--version")).toEqual({ code: 0, out: "sluice version 0.1.0\n", err: "" });
     expect(await runIn({}, "version")).toEqual({ code: 0, out: "sluice: v0.1.0\n", err: "" });
     expect(JSON.parse((await runIn({}, "version", "-o", "json")).out)).toEqual({ sluice: "v0.1.0" });
   });
