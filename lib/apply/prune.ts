@@ -6,9 +6,8 @@ import { ApiError, type Cluster, type PartialObject } from "../core/ports/cluste
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import { byApplyOrder } from "./apply-order.ts";
 import { parseEntryId } from "./entry-id.ts";
-import { ownEntry } from "./field-managers.ts";
 import type { LiveObjects } from "./live-objects.ts";
-import { isKept, isOwnedBy } from "./opt-outs.ts";
+import { type KeepDeps, reasonToKeep } from "./reason-to-keep.ts";
 
 /** What became of one object that is no longer wanted. */
 export type Pruned =
@@ -18,12 +17,9 @@ export type Pruned =
   | { readonly kind: "skipped"; readonly entry: InventoryEntry; readonly why: string }
   | { readonly kind: "refused"; readonly entry: InventoryEntry; readonly message: string };
 
-export interface PruneDeps {
+export interface PruneDeps extends KeepDeps {
   readonly cluster: Cluster;
-  readonly owner: { readonly name: string; readonly namespace: string };
   readonly concurrency: number;
-  /** The owner who else claims this entry and still exists, or undefined: such an object is handed over, not deleted. */
-  readonly otherOwner: (id: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /** How often a delete is decided anew because somebody wrote the object between the look and the delete. */
@@ -103,20 +99,4 @@ async function servedRef(ref: VersionedRef, cluster: Cluster, signal: AbortSigna
   const resource =
     (await cluster.resource({ group, kind, version }, signal)) ?? (await cluster.resource({ group, kind }, signal));
   return resource && { ...ref, version: resource.version };
-}
-
-/** The checks before a delete, in order; each names why the object stays. */
-async function reasonToKeep(
-  entry: InventoryEntry,
-  metadata: Metadata,
-  { owner, otherOwner }: PruneDeps,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (!isOwnedBy(metadata, owner)) return "its owner labels name another owner";
-  if (isKept(metadata)) return "a label or annotation protects it";
-  if (entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined) {
-    return "somebody else made an object of its name";
-  }
-  const other = await otherOwner(entry.id, signal);
-  return other === undefined ? undefined : `${other} has it now`;
 }

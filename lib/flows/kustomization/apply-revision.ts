@@ -6,6 +6,7 @@ import { inventoryAhead, withApplied } from "../../apply/next-inventory.ts";
 import { changesAnything } from "../../apply/plan.ts";
 import { planObjects } from "../../apply/plan-objects.ts";
 import type { Pruned } from "../../apply/prune.ts";
+import { stale } from "../../apply/stale.ts";
 import { allEnded } from "../../core/all-ended.ts";
 import { equal } from "../../core/equal.ts";
 import { Failure } from "../../core/failure.ts";
@@ -15,6 +16,7 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { countApplied } from "./count-objects.ts";
 import { inventoryOf } from "./inventory-of.ts";
 import { pruneEntries } from "./prune-entries.ts";
+import { refusePrune } from "./refuse-prune.ts";
 import { type ServedRef, servedRefs } from "./served-refs.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
@@ -50,7 +52,9 @@ export async function applyRevision(
   const { force, prune: shouldPrune } = kustomization.spec;
   const before = await inventoryOf(of);
   const desired = await desiredObjects(manifests, { cluster, installationKey: deps.installationKey }, run.signal);
-  const live = await liveObjects(await refsToList(desired, before, of), of, cluster, run.signal);
+  const unwanted = stale(before, new Set(desired.map(({ id }) => id)));
+  const live = await liveObjects(await refsToList(desired, unwanted, of), of, cluster, run.signal);
+  const refusals = shouldPrune ? await refusePrune(unwanted, desired, live, of) : [];
   const planning = await planObjects(
     desired,
     before,
@@ -58,7 +62,11 @@ export async function applyRevision(
     { cluster, force, concurrency: deps.concurrency, isAwaited },
     run.signal,
   );
-  if (planning.kind === "refused") throw new Failure("ReconciliationFailed", lines(planning.messages));
+  const messages = [...refusals, ...(planning.kind === "refused" ? planning.messages : [])];
+  if (planning.kind === "refused" || messages.length > 0) {
+    // A namespace that moves is the other's in a moment, and one that is to go with another Kustomization is free once that is gone.
+    throw new Failure("ReconciliationFailed", lines(messages), refusals.length > 0 ? { retry: "backoff" } : {});
+  }
   const { plan } = planning;
   const [ahead] = await allEnded([
     writeAhead(before, desired, of),
@@ -102,13 +110,11 @@ function lines(texts: readonly string[]): string {
 /** The kinds and namespaces of all that is wanted or owned; what is served no more has no objects to list. */
 async function refsToList(
   desired: readonly DesiredObject[],
-  inventory: readonly InventoryEntry[],
+  unwanted: readonly InventoryEntry[],
   of: SubjectOfRun,
 ): Promise<readonly ServedRef[]> {
-  const ids = new Set(desired.map(({ id }) => id));
   const wanted = desired.flatMap(({ ref, resource }) => (resource === undefined ? [] : [{ ref, resource }]));
-  const owned = inventory.filter(({ id, state }) => state !== "retained" && !ids.has(id));
-  return [...wanted, ...(await servedRefs(owned, of))];
+  return [...wanted, ...(await servedRefs(unwanted, of))];
 }
 
 /** Writes old and planned entries, then claims what is new: a run killed later leaves nothing that cannot be found. */

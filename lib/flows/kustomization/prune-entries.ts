@@ -1,16 +1,11 @@
-import { parseKustomization } from "../../api/kustomization.ts";
-import { kustomizeGroup } from "../../api/names.ts";
 import { parseEntryId } from "../../apply/entry-id.ts";
 import type { LiveObjects } from "../../apply/live-objects.ts";
 import { withoutPruned } from "../../apply/next-inventory.ts";
 import { type Pruned, prune } from "../../apply/prune.ts";
-import { Failure } from "../../core/failure.ts";
-import type { LiveObject } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
-import type { Claim } from "../../core/ports/ledger.ts";
 import { countPruned } from "./count-objects.ts";
-import { deletesObjects } from "./deletes-objects.ts";
+import { otherOwner, refOfOwner } from "./other-owner.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /**
@@ -63,33 +58,4 @@ export function pruneLines(pruned: readonly Pruned[]): readonly string[] {
   return pruned
     .filter(({ kind, entry }) => kind !== "refused" && entry.state !== "deleting")
     .map(({ kind, entry }) => `${subject(parseEntryId(entry.id))} ${kind}`);
-}
-
-/**
- * The first other claimant that lives on: a claim whose owner's uid is gone is void, and so is one of an owner that is being
- * deleted with all it has. Two that are deleted at once would else leave what they share to each other.
- */
-async function otherOwner(claims: readonly Claim[], of: SubjectOfRun): Promise<string | undefined> {
-  for (const { ownerUid, owner } of claims) {
-    if (ownerUid === of.owner.uid) continue;
-    const live = await of.cluster.get({ ...refOfOwner(owner), version: "v1" }, of.run.signal);
-    if (live?.metadata.uid === ownerUid && !isGoingWithAll(live)) return owner;
-  }
-  return undefined;
-}
-
-function refOfOwner(owner: string) {
-  const [kind = "", namespace = "", name = ""] = owner.split("/");
-  return { group: kustomizeGroup, kind, namespace, name };
-}
-
-/** One whose spec cannot be read deletes nothing. */
-function isGoingWithAll(live: LiveObject): boolean {
-  if (live.metadata.deletionTimestamp === undefined) return false;
-  try {
-    return deletesObjects(parseKustomization(live).spec);
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import { widgetDefinition } from "./widget-definition.ts";
 import { configMap, type World } from "./world.ts";
 
 const kustomize = "kustomize.toolkit.fluxcd.io/v1";
@@ -10,31 +11,6 @@ const service = (port: number) => ({
   kind: "Service",
   metadata: { name: "s" },
   spec: { selector: { app: "x" }, ports: [{ port }] },
-});
-
-/** A definition of a kind Widget, whose `spec.size` is an integer. */
-const widgetDefinition = (group: string) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `widgets.${group}` },
-  spec: {
-    group,
-    scope: "Namespaced",
-    names: { kind: "Widget", plural: "widgets", singular: "widget", listKind: "WidgetList" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: { spec: { type: "object", properties: { size: { type: "integer" } } } },
-          },
-        },
-      },
-    ],
-  },
 });
 
 function statusOf(live: LiveObject | undefined): JsonObject {
