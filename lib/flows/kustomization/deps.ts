@@ -33,13 +33,17 @@ export interface KustomizationDeps {
   readonly concurrency: number;
   /** A number from 0 to 1 that spreads the intervals of many objects; `Math.random` outside tests. */
   readonly jitter: () => number;
-  /** Builds the manifests of an artifact. Throws a `Failure` with reason `BuildFailed` or `ArtifactFailed`. */
-  readonly build: (input: BuildInput, signal: AbortSignal) => Promise<BuiltManifests>;
+  /**
+   * Builds the manifests of an artifact; undefined where the artifact is not there. Throws a `Failure` with reason
+   * `BuildFailed` or `ArtifactFailed`.
+   */
+  readonly build: (input: BuildInput, signal: AbortSignal) => Promise<BuiltManifests | undefined>;
 }
 
 export interface BuildInput {
-  /** The artifact, a tar.gz whose digest was verified. */
-  readonly archive: Uint8Array;
+  readonly artifact: Digest;
+  /** Fetches the artifact, a tar.gz whose digest is verified. Not called where what it holds is known. */
+  readonly archive: () => Promise<Uint8Array | undefined>;
   readonly spec: BuildSpec;
   readonly owner: { readonly name: string; readonly namespace: string };
 }

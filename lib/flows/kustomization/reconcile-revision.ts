@@ -15,7 +15,7 @@ import { pruneLines } from "./prune-entries.ts";
 import { reportBlocked } from "./report-blocked.ts";
 import { reportFailure } from "./report-failure.ts";
 import { reportSuccess, type Success } from "./report-success.ts";
-import { fetchArtifact, type ResolvedSource } from "./resolve-source.ts";
+import { askForArtifact, fetchArtifact, type ResolvedSource, recordedArtifact } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** How long a stage of definitions may take to be served: Flux's own limit. */
@@ -27,10 +27,8 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
   let built: BuiltManifests | undefined;
   let status = of.status();
   try {
-    const archive = await fetchArtifact(source, of);
-    if ("kind" in archive) return await reportBlocked(of, archive);
-    const { name, namespace } = of;
-    built = await of.deps.build({ archive, spec: buildSpec(of), owner: { name, namespace } }, of.run.signal);
+    built = await fetchAndBuild(source, of);
+    if (built === undefined) return await reportBlocked(of, await askForArtifact(source, of));
     const applied = await applyRevision(built.manifests, of, {
       beforeFirstWrite: () => tellProgress("apply", of.status(), attempt),
       isAwaited: attempt.wait !== undefined,
@@ -43,6 +41,15 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     if (!(error instanceof Failure)) throw error;
     return reportFailure(error, status, built?.digest, attempt);
   }
+}
+
+/** Undefined where the artifact is not there. It is fetched only where it was not built before. */
+async function fetchAndBuild(source: ResolvedSource, of: SubjectOfRun): Promise<BuiltManifests | undefined> {
+  const artifact = await recordedArtifact(source, of);
+  if (artifact === undefined) return undefined;
+  const { name, namespace } = of;
+  const archive = () => fetchArtifact(artifact, of);
+  return of.deps.build({ artifact, archive, spec: buildSpec(of), owner: { name, namespace } }, of.run.signal);
 }
 
 function buildSpec({ kustomization: { spec } }: SubjectOfRun) {

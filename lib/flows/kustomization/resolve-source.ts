@@ -66,19 +66,25 @@ export async function resolveSource(of: SubjectOfRun): Promise<ResolvedSource | 
 }
 
 /**
- * The artifact's bytes, verified. Only what the source's own flow recorded is fetched, so that whoever can write a status
- * cannot choose what is applied; the source is asked to bring what is missing.
+ * The artifact's digest, where the source's own flow recorded it. Nothing else is ever fetched, so that whoever can write a
+ * status cannot choose what is applied.
  */
-export async function fetchArtifact(source: ResolvedSource, of: SubjectOfRun): Promise<Uint8Array | Blocked> {
-  const { deps, run } = of;
+export async function recordedArtifact(source: ResolvedSource, of: SubjectOfRun): Promise<Digest | undefined> {
   const digest = Digest.safeParse(source.artifact.digest);
-  const known =
-    digest.success && (await deps.records.recorded(source.key, source.uid, digest.data, run.signal))
-      ? await deps.artifacts
-          .get(digest.data, run.signal)
-          .catch(storeOutage("ArtifactFailed", "failed to download archive", run.signal))
-      : undefined;
-  if (known !== undefined) return known;
+  if (!digest.success) return undefined;
+  const isRecorded = await of.deps.records.recorded(source.key, source.uid, digest.data, of.run.signal);
+  return isRecorded ? digest.data : undefined;
+}
+
+/** The artifact's bytes, verified; undefined where the store has lost it. */
+export async function fetchArtifact(digest: Digest, { deps, run }: SubjectOfRun): Promise<Uint8Array | undefined> {
+  return deps.artifacts
+    .get(digest, run.signal)
+    .catch(storeOutage("ArtifactFailed", "failed to download archive", run.signal));
+}
+
+/** Asks the source to bring what is missing. */
+export async function askForArtifact(source: ResolvedSource, { deps, run }: SubjectOfRun): Promise<Blocked> {
   await deps.requests.request(source.key, `artifact of ${source.revision} is missing`, run.signal);
   const message = "Source is not ready, artifact not found, retrying in 30s";
   return { kind: "blocked", reason: "ArtifactFailed", message, retry: "dependency" };

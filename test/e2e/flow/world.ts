@@ -169,9 +169,9 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       claims: async (_cluster, ids) => new Map(ids.map((id) => [id, claims.get(id) ?? []])),
     }),
     history: { append: async () => {}, latest: async () => [] },
-    build: async ({ archive, spec, owner }) => {
+    build: async ({ artifact: digest, archive, spec, owner }) => {
       self.fault("build");
-      const digest = new TextDecoder().decode(archive);
+      if ((await archive()) === undefined) return undefined;
       const objects = (published.get(digest) ?? []).map(({ metadata, ...rest }) => {
         const placed = spec.targetNamespace === undefined ? metadata : { namespace: spec.targetNamespace, ...metadata };
         return toJsonObject({ ...rest, metadata: placed });
