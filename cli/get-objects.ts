@@ -1,5 +1,6 @@
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
+import { hintElsewhere } from "./hint-elsewhere.ts";
 import { conditionOf, isSuspended, type Reconcilable, textAt } from "./reconcilable.ts";
 import { type Session, TimeIsUp } from "./settings.ts";
 import { shortenHashes } from "./shorten-hashes.ts";
@@ -21,8 +22,9 @@ export async function getObjects(
   kind: Reconcilable,
   name: string | undefined,
   options: GetOptions,
-  { cluster, namespace, terminal, signal }: Session,
+  session: Session,
 ): Promise<void> {
+  const { cluster, namespace, terminal, signal } = session;
   const isSelected =
     options.statusSelector === undefined ? () => true : selects(parseStatusSelector(options.statusSelector));
   const query: ListQuery = {
@@ -46,8 +48,10 @@ export async function getObjects(
     return;
   }
   const objects = await cluster.list(query, signal);
-  if (objects.length === 0)
+  if (objects.length === 0) {
+    if (options.allNamespaces !== true) await hintElsewhere(kind, name, session);
     throw new Error(notFound(kind, name, options.allNamespaces === true ? "any" : `"${namespace}"`));
+  }
   terminal.out(
     table(
       header,

@@ -2,6 +2,7 @@ import { requestedAtAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { refOf } from "../lib/core/manifest.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
+import { hintElsewhere } from "./hint-elsewhere.ts";
 import { progressOf, waitFor } from "./progress.ts";
 import { conditionOf, isSuspended, type Reconcilable, sources, textAt } from "./reconcilable.ts";
 import type { Session } from "./settings.ts";
@@ -55,12 +56,14 @@ export function doneText(kind: Reconcilable, object: LiveObject): string {
   return kind.done(object);
 }
 
-async function load(kind: Reconcilable, name: string, { cluster, namespace, signal }: Session): Promise<LiveObject> {
+async function load(kind: Reconcilable, name: string, session: Session): Promise<LiveObject> {
+  const { cluster, namespace, signal } = session;
   const object = await cluster.get(
     { group: kind.group, version: kind.version, kind: kind.kind, namespace, name },
     signal,
   );
   if (object !== undefined) return object;
+  await hintElsewhere(kind, name, session);
   throw new Error(`${kind.kind} object '${name}' not found in "${namespace}" namespace`);
 }
 
@@ -70,7 +73,8 @@ async function reconcileSource(object: LiveObject, session: Session): Promise<vo
   if (source === undefined) throw new Error(`sources of kind ${wanted} are not supported yet: leave out --with-source`);
   const own = textAt(object, "spec", "sourceRef", "namespace");
   const namespace = own === "" ? session.namespace : own;
-  await reconcileObject(source, textAt(object, "spec", "sourceRef", "name"), false, { ...session, namespace });
+  const within = { ...session, namespace, isNamespaceGiven: true };
+  await reconcileObject(source, textAt(object, "spec", "sourceRef", "name"), false, within);
 }
 
 /** A value that no earlier request had: clocks of machines that ask at the same moment differ in their last digits. */

@@ -29,6 +29,8 @@ export interface Session {
   readonly terminal: Terminal;
   readonly cluster: Cluster;
   readonly namespace: string;
+  /** Whether the user named the namespace, rather than meant the default one. */
+  readonly isNamespaceGiven: boolean;
   /** Aborted with {@link TimeIsUp} when `--timeout` has passed. */
   readonly signal: AbortSignal;
 }
@@ -71,7 +73,9 @@ export async function withCluster<Result>(
     time.abort(new TimeIsUp());
   }, timeoutMs);
   try {
-    return await command({ terminal, cluster, namespace, signal: AbortSignal.any([signal, time.signal]) });
+    const isNamespaceGiven = options.namespace !== undefined;
+    const ends = AbortSignal.any([signal, time.signal]);
+    return await command({ terminal, cluster, namespace, isNamespaceGiven, signal: ends });
   } finally {
     clearTimeout(timer);
     cluster.close();

@@ -3,7 +3,8 @@ import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
 import { eventRow, eventTime } from "./event-row.ts";
 import { fluxKindOf, knownKind } from "./flux-kinds.ts";
-import { textAt } from "./reconcilable.ts";
+import { hintElsewhere } from "./hint-elsewhere.ts";
+import { kustomizations, textAt } from "./reconcilable.ts";
 import { type Session, TimeIsUp } from "./settings.ts";
 import { table } from "./table.ts";
 
@@ -43,6 +44,7 @@ export async function showEvents(options: EventsOptions, session: Session): Prom
   }
   const found = (await Promise.all(queries.map((query) => cluster.list(query, signal)))).flat().filter(isShown);
   if (found.length === 0) {
+    if (options.allNamespaces !== true) await hintElsewhere(kustomizations, undefined, session);
     terminal.failure(
       options.allNamespaces === true ? "No events found." : `No events found in ${namespace} namespace.`,
     );

@@ -117,6 +117,25 @@ describe("get", () => {
     await expect(get([], name, options)).rejects.toThrow(message);
   });
 
+  test("of nothing in the default namespace says where there is some, in one that was named it does not", async () => {
+    const elsewhere = ["b", "a", "f", "e", "d", "c"].map((namespace) =>
+      kustomization("web", {}, readyStatus, namespace),
+    );
+    const said = async (name?: string) => {
+      const session = fakeSession([...elsewhere, kustomization("api", {}, readyStatus, "apps")]);
+      await expect(getObjects(kustomizations, name, { header: true }, session)).rejects.toThrow("found in");
+      return session.output.err;
+    };
+    expect(await said("api")).toBe("⚠️ Kustomization 'api' can be found in apps: name the namespace with -n\n");
+    expect(await said()).toBe(
+      "⚠️ Kustomization objects can be found in a, apps, b, c, d and 2 more: name the namespace with -n\n",
+    );
+    expect(await said("none")).toBe("");
+    const named = { ...fakeSession(elsewhere), isNamespaceGiven: true };
+    await expect(getObjects(kustomizations, undefined, { header: true }, named)).rejects.toThrow("found in");
+    expect(named.output.err).toBe("");
+  });
+
   test("--watch shows a row for each event and ends when its time is up", async () => {
     const stop = new AbortController();
     const session = fakeSession([kustomization("web")], undefined, stop.signal);
@@ -343,6 +362,14 @@ describe("events", () => {
       out: "",
       err: "✗ No events found in flux-system namespace.\n✗ No events found.\n",
     });
+  });
+
+  test("of nothing in the default namespace say where there are Kustomizations", async () => {
+    const session = fakeSession([kustomization("web", {}, readyStatus, "apps")]);
+    await showEvents({}, session);
+    expect(session.output.err).toBe(
+      "⚠️ Kustomization objects can be found in apps: name the namespace with -n\n✗ No events found in flux-system namespace.\n",
+    );
   });
 
   test.each([

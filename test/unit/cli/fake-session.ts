@@ -29,6 +29,7 @@ export function fakeSession(
     output,
     patched,
     namespace: "flux-system",
+    isNamespaceGiven: false,
     signal,
     terminal: terminal(
       (text) => {
