@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
-import { widgetDefinition } from "./widget-definition.ts";
+import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
 import { configMap, type World } from "./world.ts";
 
 const namespaceNamed = (name: string): Manifest => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -25,11 +25,6 @@ function clusterWide(world: World, kind: "CustomResourceDefinition" | "Namespace
 async function isGoing(world: World, namespace: string): Promise<boolean> {
   const live = await clusterWide(world, "Namespace", namespace);
   return live === undefined || live.metadata.deletionTimestamp !== undefined;
-}
-
-async function deleteKustomization(world: World, name: string): Promise<void> {
-  const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace: world.namespace, name };
-  await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
 }
 
 /** What a prune may take along, and what it may not. */
@@ -146,7 +141,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await world.ready("platform")).toBe(
         `False ReconciliationFailed: Namespace/${within} prune refused: ${keep}${theirs}; ${mend}\n`,
       );
-      await deleteKustomization(world, "tenant");
+      await world.remove("tenant");
       await world.run("platform");
       expect(await world.ready("platform")).toMatch(/^True/);
       expect(await world.run("tenant")).toMatchObject({ outcome: "deleted" });
@@ -182,7 +177,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await world.publish("v1", [namespaceNamed(within), placed(within, configMap("a"))]);
       await world.kustomization("app", elsewhere);
       await settle(world, "app");
-      await deleteKustomization(world, "app");
+      await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
       const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "a" };
       await expect.poll(() => world.cluster.get(ref, world.signal)).toBeUndefined();

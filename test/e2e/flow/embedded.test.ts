@@ -9,12 +9,6 @@ import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { installCrds } from "../../../local/install-crds.ts";
 import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
-import { deletionStories } from "./deletion-stories.ts";
-import { healthStories } from "./health-stories.ts";
-import { outageStories } from "./outage-stories.ts";
-import { ownershipStories } from "./ownership-stories.ts";
-import { sourceStories } from "./source-stories.ts";
-import { specStories } from "./spec-stories.ts";
 import { kustomizationStories } from "./stories.ts";
 import { world } from "./world.ts";
 
@@ -41,9 +35,3 @@ afterAll(async () => {
 
 const newWorld = () => world(cluster, `flow-${worlds++}`);
 kustomizationStories("the embedded API server", newWorld);
-healthStories("the embedded API server", newWorld);
-outageStories("the embedded API server", newWorld);
-ownershipStories("the embedded API server", newWorld);
-deletionStories("the embedded API server", newWorld);
-sourceStories("the embedded API server", newWorld);
-specStories("the embedded API server", newWorld);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
+import { service } from "./service.ts";
 import { configMap, type World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
@@ -29,6 +30,62 @@ async function passes(world: World): Promise<number> {
 /** When a Kustomization counts as healthy. */
 export function healthStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the health of a Kustomization on ${name}`, () => {
+    const check = { apiVersion: "v1", kind: "ConfigMap", name: "does-not-exists" };
+
+    test("a check that never passes times out, and a later pass is told (104, 105, 106, 114, 115)", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const revision = await world.publish("v1", [configMap("a")]);
+      const healthChecks = [{ ...check, namespace }];
+      await world.kustomization("app", { healthChecks, timeout: "1s" });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
+      expect(await world.ready("app")).toBe("Unknown Progressing: Reconciliation in progress");
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      world.clock.advance(30_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 600_000 });
+      const text = `timeout waiting for: [ConfigMap/${namespace}/does-not-exists status: 'NotFound']`;
+      expect(await world.ready("app")).toMatch(/^False HealthCheckFailed: health check failed after 3\d\.?\d*s: /);
+      const failed = await world.status("app");
+      expect(failed["conditions"]).toContainEqual(
+        expect.objectContaining({ type: "Healthy", status: "False", message: text }),
+      );
+      expect(failed["observedGeneration"]).toBe(-1);
+      expect(failed["inventory"]).toEqual({ entries: [{ id: `${namespace}_a__ConfigMap`, v: "v1" }] });
+
+      const missing = { ...configMap(check.name), metadata: { name: check.name, namespace } };
+      await world.cluster.create(missing, { manager: "x" }, world.signal);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      const passed = (await world.events("app")).filter((event) => event.includes("Health check passed"));
+      expect(passed).toHaveLength(1);
+      await world.run("app");
+      expect((await world.events("app")).filter((event) => event.includes("Health check passed"))).toHaveLength(1);
+      const history = (await world.status("app"))["history"];
+      expect(history).toMatchObject([
+        { lastReconciledStatus: "ReconciliationSucceeded", totalReconciliations: 2 },
+        { lastReconciledStatus: "HealthCheckFailed", totalReconciliations: 1 },
+      ]);
+      await world.kustomization("app");
+      await world.run("app");
+      const conditions = (await world.status("app"))["conditions"];
+      expect(JSON.stringify(conditions)).not.toContain('"Healthy"');
+    });
+
+    test("wait: true checks everything applied (103)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a"), configMap("b"), service(80)]);
+      await world.kustomization("app", { wait: true });
+      await world.run("app");
+      const conditions = (await world.status("app"))["conditions"];
+      expect(conditions).toContainEqual(
+        expect.objectContaining({
+          type: "Healthy",
+          status: "True",
+          message: expect.stringMatching(/^Health check passed in /),
+        }),
+      );
+    });
+
     test("is told before the end of the run, of a revision that changed something, and of no other (105, 106)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);

@@ -93,24 +93,19 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
         await world.kustomization(name, spec);
         await world.run(name);
       }
-      const remove = async (name: string) => {
-        const { namespace, signal } = world;
-        const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name };
-        await world.cluster.delete(ref, { propagation: "Background" }, signal);
-      };
-      return { world, remove };
+      return world;
     };
 
     test("what two have in common is made the other's own when one of them goes, and goes with it", async () => {
-      const { world, remove } = await shared();
-      await remove("second");
+      const world = await shared();
+      await world.remove("second");
       await world.run("second");
       expect(await dataOf(world)).toEqual({ k: "v" });
       expect(world.requested.at(-1)).toBe("Kustomization/first");
       await world.run("first");
       const labels = (await world.get("ConfigMap", "a"))?.metadata.labels;
       expect(labels).toMatchObject({ [`${kustomizeGroup}/name`]: "first" });
-      await remove("first");
+      await world.remove("first");
       await world.run("first");
       expect(await dataOf(world)).toBeUndefined();
     });
@@ -119,19 +114,19 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       ["first", "second"],
       ["second", "first"],
     ])("what two have in common that are deleted at once goes, where %s ends before %s", async (one, other) => {
-      const { world, remove } = await shared();
-      await remove(one);
-      await remove(other);
+      const world = await shared();
+      await world.remove(one);
+      await world.remove(other);
       await world.run(one);
       await world.run(other);
       expect(await dataOf(world)).toBeUndefined();
     });
 
     test("what one has in common with another that leaves its objects behind stays, also where both are deleted", async () => {
-      const { world, remove } = await shared({ deletionPolicy: "Orphan" });
+      const world = await shared({ deletionPolicy: "Orphan" });
       await world.kustomization("second", { deletionPolicy: "Delete" });
-      await remove("first");
-      await remove("second");
+      await world.remove("first");
+      await world.remove("second");
       await world.run("second");
       await world.run("first");
       expect(await dataOf(world)).toEqual({ k: "v" });

@@ -3,13 +3,7 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { deletionStories } from "./deletion-stories.ts";
-import { healthStories } from "./health-stories.ts";
-import { outageStories } from "./outage-stories.ts";
-import { ownershipStories } from "./ownership-stories.ts";
 import { removeWorlds } from "./remove-worlds.ts";
-import { sourceStories } from "./source-stories.ts";
-import { specStories } from "./spec-stories.ts";
 import { kustomizationStories } from "./stories.ts";
 import { world } from "./world.ts";
 
@@ -32,10 +26,4 @@ describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBEC
 
   const newWorld = () => world(cluster, `${prefix}${worlds++}`);
   kustomizationStories("a real control plane", newWorld);
-  healthStories("a real control plane", newWorld);
-  outageStories("a real control plane", newWorld);
-  ownershipStories("a real control plane", newWorld);
-  deletionStories("a real control plane", newWorld);
-  sourceStories("a real control plane", newWorld);
-  specStories("a real control plane", newWorld);
 });

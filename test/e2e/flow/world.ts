@@ -4,7 +4,7 @@ import { type Digest, digestOf } from "../../../lib/core/digest.ts";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
-import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { Cluster, WriteOptions } from "../../../lib/core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../lib/core/ports/ledger.ts";
 import type { Flow, FlowResult, Run } from "../../../lib/core/run.ts";
@@ -40,6 +40,10 @@ export interface World {
   publish(tag: string, manifests: readonly Manifest[], more?: Published): Promise<string>;
   /** Applies a Kustomization named `name` with this spec over the usual one. */
   kustomization(name: string, spec?: Readonly<Record<string, Json | undefined>>): Promise<void>;
+  /** Merges this into a Kustomization. */
+  patch(name: string, body: JsonObject, how: WriteOptions): Promise<void>;
+  /** Deletes a Kustomization. */
+  remove(name: string): Promise<void>;
   /** One run of its flow; the memo of the last is handed on. */
   run(name: string): Promise<FlowResult>;
   /** Runs of its flow as an installation has them, each when it is due, for as long as this. */
@@ -246,6 +250,12 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         { manager: "test", force: true },
         signal,
       );
+    },
+    patch: async (name, body, how) => {
+      await cluster.patch({ ...key(name), version: "v1" }, { type: "merge", body }, how, signal);
+    },
+    remove: async (name) => {
+      await cluster.delete({ ...key(name), version: "v1" }, { propagation: "Background" }, signal);
     },
     run: (name) => runOf(flow, name),
     outlast: async (name, ms) => {

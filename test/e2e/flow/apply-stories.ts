@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { type JsonObject } from "../../../lib/core/json.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
+import { service } from "./service.ts";
+import { configMap, type World } from "./world.ts";
+
+/** How a Kustomization applies, and what it answers where it cannot. */
+export function applyStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`what a Kustomization applies on ${name}`, () => {
+    test("edits by kubectl are reverted, those of other managers stay (74, 75)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      const edit = (manager: string, data: JsonObject) =>
+        world.cluster.patch(ref, { type: "merge", body: { data } }, { manager }, world.signal);
+      await edit("kubectl-edit", { k: "changed", added: "by kubectl" });
+      await edit("flux-client-side-apply", { kept: "by another" });
+      await world.run("app");
+      expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "v", kept: "by another" });
+      expect((await world.events("app")).at(-2)).toBe(`Normal Progressing: ConfigMap/${world.namespace}/a configured`);
+    });
+
+    test("a value that another manager forced is healed, a deleted object comes back", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a"), configMap("b")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const namespace = world.namespace;
+      const forced = { ...configMap("a", { k: "theirs" }), metadata: { name: "a", namespace } };
+      await world.cluster.apply(forced, { manager: "somebody", force: true }, world.signal);
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace, name: "b" };
+      await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
+      await world.run("app");
+      expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "v" });
+      expect((await world.events("app")).at(-2)).toBe(
+        `Normal Progressing: ConfigMap/${namespace}/a configured\nConfigMap/${namespace}/b created`,
+      );
+    });
+
+    test("IfNotPresent is created once and kept; Ignore is never created (78, 79)", async () => {
+      const world = await newWorld();
+      const marked = (name: string, value: string, data: Record<string, string>) =>
+        configMap(name, data, { annotations: { [`${kustomizeGroup}/ssa`]: value } });
+      await world.publish("v1", [marked("once", "IfNotPresent", { k: "1" }), marked("never", "Ignore", { k: "1" })]);
+      await world.kustomization("app", { wait: true });
+      await world.run("app");
+      await world.publish("v2", [marked("once", "IfNotPresent", { k: "2" }), marked("never", "Ignore", { k: "2" })]);
+      await world.run("app");
+      expect((await world.get("ConfigMap", "once"))?.["data"]).toEqual({ k: "1" });
+      expect(await world.get("ConfigMap", "never")).toBeUndefined();
+      expect(await world.ready("app")).toMatch(/^True/);
+      await world.publish("v3", []);
+      await world.run("app");
+      expect(await world.get("ConfigMap", "once")).toBeUndefined();
+    });
+
+    test("an immutable change fails without force and recreates with it (81)", async () => {
+      const world = await newWorld();
+      const secret = (value: string) => ({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "s" },
+        immutable: true,
+        data: { k: Buffer.from(value).toString("base64") },
+      });
+      await world.publish("v1", [secret("one")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const first = await world.get("Secret", "s");
+      await world.publish("v2", [secret("two")]);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(
+        /^False ReconciliationFailed: Secret\/.*dry-run failed \(Invalid\).*immutable/s,
+      );
+      expect((await world.get("Secret", "s"))?.metadata.uid).toBe(first?.metadata.uid);
+      await world.kustomization("app", { force: true });
+      await world.run("app");
+      expect((await world.get("Secret", "s"))?.["data"]).toEqual(secret("two").data);
+      expect((await world.get("Secret", "s"))?.metadata.uid).not.toBe(first?.metadata.uid);
+      expect(await world.inventory("app")).toMatchObject([{ desired: expect.stringMatching(/^hmac-sha256:/) }]);
+    });
+
+    test("force never deletes what its successor could not replace", async () => {
+      const world = await newWorld();
+      const bad = (port: number, clusterIP: string) => ({
+        ...service(port),
+        spec: { ...service(port).spec, clusterIP },
+      });
+      await world.publish("v1", [bad(80, "None")]);
+      await world.kustomization("app", { force: true });
+      await world.run("app");
+      const uid = (await world.get("Service", "s"))?.metadata.uid;
+      await world.publish("v2", [bad(800_000, "10.0.0.77")]);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^False ReconciliationFailed/);
+      expect((await world.get("Service", "s"))?.metadata.uid).toBe(uid);
+    });
+
+    test("one artifact brings a definition, a namespace and objects of both (83)", async () => {
+      const world = await newWorld();
+      const group = `${world.namespace}.example.com`;
+      const other = `${world.namespace}-other`;
+      await world.publish("v1", [
+        { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w", namespace: other }, spec: { size: 1 } },
+        { ...configMap("a"), metadata: { name: "a", namespace: other } },
+        { apiVersion: "v1", kind: "Namespace", metadata: { name: other } },
+        widgetDefinition(group),
+      ]);
+      await world.kustomization("app", { targetNamespace: undefined });
+      for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      const widget = { group, version: "v1", kind: "Widget", namespace: other, name: "w" };
+      expect(await world.cluster.get(widget, world.signal)).toMatchObject({ spec: { size: 1 } });
+      await world.remove("app");
+      await world.run("app");
+      expect(
+        await world.cluster.get(
+          { group: "", version: "v1", kind: "ConfigMap", namespace: other, name: "a" },
+          world.signal,
+        ),
+      ).toBeUndefined();
+    });
+
+    test("what its own definition or namespace has to wait for is checked before anything is written", async () => {
+      const world = await newWorld();
+      const group = `bad-${world.namespace}.example.com`;
+      const other = `${world.namespace}-never`;
+      const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: other } };
+      const within = (manifest: Manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace: other } });
+      await world.publish("v1", [
+        namespace,
+        widgetDefinition(group),
+        within({ apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" }, spec: { size: "large" } }),
+        within(service(800_000)),
+      ]);
+      await world.kustomization("app", { targetNamespace: undefined });
+      await world.run("app");
+      const ready = await world.ready("app");
+      expect(ready).toContain(`Widget/${other}/w dry-run failed (Invalid): spec.size: must be of type integer\n`);
+      expect(ready).toContain(
+        `Service/${other}/s dry-run failed (Invalid): Service "s" is invalid: [spec.ports[0].port: `,
+      );
+      expect(
+        await world.cluster.get(
+          { group: "", version: "v1", kind: "Namespace", namespace: "", name: other },
+          world.signal,
+        ),
+      ).toBeUndefined();
+      expect(await world.cluster.resource({ group, kind: "Widget" }, world.signal)).toBeUndefined();
+    });
+
+    test("an object without a namespace is refused (85)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { targetNamespace: undefined });
+      await world.run("app");
+      expect(await world.ready("app")).toBe(
+        "False ReconciliationFailed: ConfigMap/a namespace not specified: the server could not find the requested resource\n",
+      );
+    });
+
+    test("bad objects fail the revision before anything is written, and all are named at once (86)", async () => {
+      const world = await newWorld();
+      const first = await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const before = await world.inventory("app");
+      await world.publish("v2", [
+        configMap("a", { k: "new" }),
+        configMap("new"),
+        service(800_000),
+        { apiVersion: "nowhere.example.com/v1", kind: "Thing", metadata: { name: "t" } },
+      ]);
+      await world.run("app");
+      expect(await world.ready("app")).toContain('no matches for kind "Thing" in version "nowhere.example.com/v1"');
+      await world.publish("v3", [configMap("a", { k: "new" }), configMap("new"), service(800_000)]);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(
+        `False ReconciliationFailed: Service/${world.namespace}/s dry-run failed (Invalid): Service "s" is invalid: [spec.ports[0].port: Invalid value: 800000: must be between 1 and 65535, inclusive, spec.ports[0].targetPort: Invalid value: 800000: must be between 1 and 65535, inclusive]\n`,
+      );
+      expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "v" });
+      expect(await world.get("ConfigMap", "new")).toBeUndefined();
+      expect(await world.inventory("app")).toEqual(before);
+      const status = await world.status("app");
+      expect(status).toMatchObject({ lastAppliedRevision: first });
+      expect(status["conditions"]).toContainEqual(
+        expect.objectContaining({ type: "Reconciling", reason: "ProgressingWithRetry" }),
+      );
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { configMap, type World } from "./world.ts";
+
+/** What a Kustomization waits for. */
+export function dependencyStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`what a Kustomization waits for on ${name}`, () => {
+    test("a source that is not there, and one without an artifact (15, 16)", async () => {
+      const world = await newWorld();
+      await world.kustomization("app");
+      expect(await world.run("app")).toMatchObject({ dueInMs: 30_000 });
+      expect(await world.ready("app")).toBe("False ArtifactFailed: Source artifact not found, retrying in 30s");
+      await world.kustomization("lost", { sourceRef: { kind: "OCIRepository", name: "x" } });
+      expect(await world.run("lost")).toMatchObject({ dueInMs: 600_000 });
+      expect(await world.ready("lost")).toBe(
+        'False ArtifactFailed: OCIRepository.source.toolkit.fluxcd.io "x" not found',
+      );
+      expect(await world.events("lost")).toEqual([]);
+    });
+
+    test("dependencies: missing, not ready, on an older revision, ready (27, 28, 29)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { dependsOn: [{ name: "root" }], targetNamespace: world.namespace });
+      await world.run("app");
+      const id = `${world.namespace}/root`;
+      expect(await world.ready("app")).toBe(
+        `False DependencyNotReady: dependency '${id}' not found: kustomizations.kustomize.toolkit.fluxcd.io "root" not found`,
+      );
+      expect(await world.events("app")).toEqual([
+        "Normal DependencyNotReady: Dependencies do not meet ready condition, retrying in 30s",
+      ]);
+      await world.kustomization("root", { namePrefix: "root-" });
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`False DependencyNotReady: dependency '${id}' is not ready`);
+      await world.run("root");
+      expect(world.requested).toContain("Kustomization/app");
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      await world.publish("v2", [configMap("b")]);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`False DependencyNotReady: dependency '${id}' revision is not up to date`);
+    });
+
+    test("a circle of dependencies, and an object that depends on itself, are named", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("one", { dependsOn: [{ name: "two" }] });
+      await world.kustomization("two", { dependsOn: [{ name: "one" }] });
+      await world.kustomization("self", { dependsOn: [{ name: "self" }] });
+      await world.run("one");
+      await world.run("self");
+      const at = (name: string) => `${world.namespace}/${name}`;
+      expect(await world.ready("one")).toBe(
+        `False DependencyNotReady: dependency '${at("two")}' is not ready: circular dependency detected: ${at("one")} -> ${at("two")} -> ${at("one")}`,
+      );
+      expect(await world.ready("self")).toContain(`circular dependency detected: ${at("self")} -> ${at("self")}`);
+    });
+  });
+}

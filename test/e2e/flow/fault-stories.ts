@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { configMap, type World } from "./world.ts";
+
+const kustomize = `${kustomizeGroup}/v1`;
+
+/** A run that is killed anywhere is made good by the next. */
+export function faultStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`a Kustomization that is killed on ${name}`, () => {
+    // Each effect is a story of its own: some forty of them, where others have one.
+    const timeout = 180_000;
+
+    test("killed before or after any single effect, the next runs end right and nothing is left over", {
+      timeout,
+    }, async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const desired = [configMap("a", { k: "2" }), configMap("c")];
+      for (let at = 1, ended = false; !ended; at++) {
+        await world.publish(`before-${at}`, [configMap("a", { k: "1" }), configMap("b")]);
+        await world.kustomization("app");
+        await world.run("app");
+        const revision = await world.publish(`after-${at}`, desired);
+        let calls = 0;
+        world.fault = (call) => {
+          if (++calls === at) throw new Error(`killed at ${call}`);
+        };
+        ended = await world.run("app").then(
+          () => true,
+          () => false,
+        );
+        world.fault = () => {};
+        await world.run("app");
+
+        expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+        expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "2" });
+        expect(await world.get("ConfigMap", "b")).toBeUndefined();
+        expect(await world.get("ConfigMap", "c")).toBeDefined();
+        expect((await world.inventory("app")).map(({ id, state }) => `${id} ${state}`)).toEqual([
+          `${namespace}_a__ConfigMap live`,
+          `${namespace}_c__ConfigMap live`,
+        ]);
+      }
+    });
+
+    test("killed before or after any effect of its deletion, it ends with everything gone", { timeout }, async () => {
+      const world = await newWorld();
+      for (let at = 1, ended = false; !ended; at++) {
+        await world.publish(`v${at}`, [configMap("a"), configMap("b")]);
+        await world.kustomization("app");
+        await world.run("app");
+        await world.remove("app");
+        let calls = 0;
+        world.fault = (call) => {
+          if (++calls === at) throw new Error(`killed at ${call}`);
+        };
+        ended = await world.run("app").then(
+          () => true,
+          () => false,
+        );
+        world.fault = () => {};
+        await world.run("app");
+        expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
+        expect(await world.get("ConfigMap", "a")).toBeUndefined();
+        expect(await world.get("ConfigMap", "b")).toBeUndefined();
+      }
+    });
+  });
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { service } from "./service.ts";
+import { configMap, type World } from "./world.ts";
+
+const kustomize = `${kustomizeGroup}/v1`;
+
+/** What becomes of a Kustomization from its first run to its deletion. */
+export function lifeCycleStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`the life of a Kustomization on ${name}`, () => {
+    test("the first run adds the finalizer, applies everything and says so (6, 7, 72, 94)", async () => {
+      const world = await newWorld();
+      const revision = await world.publish("v1", [configMap("a"), service(80)]);
+      await world.kustomization("app");
+      await world.run("app");
+
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      const live = await world.get("Kustomization", "app", kustomize);
+      expect(live?.metadata.finalizers).toEqual(["finalizers.fluxcd.io"]);
+      const status = await world.status("app");
+      expect(status).toMatchObject({
+        observedGeneration: live?.metadata.generation,
+        lastAppliedRevision: revision,
+        lastAttemptedRevision: revision,
+        inventory: {
+          entries: [
+            { id: `${world.namespace}_a__ConfigMap`, v: "v1" },
+            { id: `${world.namespace}_s__Service`, v: "v1" },
+          ],
+        },
+        history: [{ lastReconciledStatus: "ReconciliationSucceeded", totalReconciliations: 1, metadata: { revision } }],
+      });
+      expect(status["conditions"]).toHaveLength(1);
+      const applied = await world.get("ConfigMap", "a");
+      expect(applied?.metadata.labels).toEqual({
+        [`${kustomizeGroup}/name`]: "app",
+        [`${kustomizeGroup}/namespace`]: world.namespace,
+      });
+      expect(applied?.metadata.managedFields).toMatchObject([{ manager: "kustomize-controller", operation: "Apply" }]);
+      expect(await world.events("app")).toEqual([
+        `Normal Progressing: ConfigMap/${world.namespace}/a created\nService/${world.namespace}/s created`,
+        expect.stringMatching(/^Normal ReconciliationSucceeded: Reconciliation finished in \S+, next run in 10m0s$/),
+      ]);
+    });
+
+    test("a second run writes to no object: one status write, one event, Ready never leaves True (73, 116)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a"), service(80)]);
+      await world.kustomization("app");
+      await world.run("app");
+      const before = [await world.get("ConfigMap", "a"), await world.get("Service", "s")];
+      const calls: string[] = [];
+      world.fault = (call) => void calls.push(call);
+      await world.run("app");
+      world.fault = () => {};
+
+      const writes = calls.filter((call) => /^cluster\.(apply|create|patch|delete)$/.test(call));
+      expect(writes).toEqual(["cluster.patch", "cluster.create"]);
+      expect(calls.filter((call) => call === "cluster.listMetadata")).toHaveLength(2);
+      expect([await world.get("ConfigMap", "a"), await world.get("Service", "s")]).toEqual(before);
+      expect(await world.events("app")).toHaveLength(3);
+      expect((await world.status("app"))["history"]).toMatchObject([{ totalReconciliations: 2 }]);
+    });
+
+    test("suspended: nothing is applied, the request is handled, an object that is Ready is observed (9, 10, 11)", async () => {
+      const world = await newWorld();
+      const first = await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.publish("v2", [configMap("a", { k: "new" })]);
+      await world.kustomization("app", { suspend: true });
+      const annotations = { "reconcile.fluxcd.io/requestedAt": "now" };
+      const body = { metadata: { annotations } };
+      await world.patch("app", body, { manager: "flux" });
+      expect(await world.run("app")).toMatchObject({ outcome: "suspended", dueInMs: undefined });
+
+      expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "v" });
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${first}`);
+      const live = await world.get("Kustomization", "app", kustomize);
+      expect(await world.status("app")).toMatchObject({
+        lastHandledReconcileAt: "now",
+        observedGeneration: live?.metadata.generation,
+      });
+    });
+
+    test.each([
+      { deletionPolicy: "MirrorPrune", prune: true, stays: false },
+      { deletionPolicy: "MirrorPrune", prune: false, stays: true },
+      { deletionPolicy: "Delete", prune: false, stays: false },
+      { deletionPolicy: "WaitForTermination", prune: false, stays: false },
+      { deletionPolicy: "Orphan", prune: true, stays: true },
+    ])("deleted with policy $deletionPolicy and prune $prune: its objects stay $stays (118)", async (row) => {
+      const world = await newWorld();
+      const { stays, ...spec } = row;
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", spec);
+      await world.run("app");
+      await world.remove("app");
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+
+      expect((await world.get("ConfigMap", "a")) !== undefined).toBe(stays);
+      expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
+      expect(await world.run("app")).toMatchObject({ outcome: "absent" });
+    });
+
+    test("deleted while suspended: the objects stay (119)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.kustomization("app", { suspend: true });
+      await world.remove("app");
+      await world.run("app");
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+      expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
+    });
+
+    test("WaitForTermination gives up after the timeout and says so (120)", async () => {
+      const world = await newWorld();
+      const finalizers = ["example.com/hold"];
+      await world.publish("v1", [configMap("a", { k: "v" }, { finalizers })]);
+      await world.kustomization("app", { deletionPolicy: "WaitForTermination", timeout: "30s" });
+      await world.run("app");
+      await world.remove("app");
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      world.clock.advance(31_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+
+      expect(await world.events("app")).toContainEqual(
+        "Warning ReconciliationSucceeded: failed to wait for resources termination",
+      );
+      expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
+    });
+
+    test("a field that is not built yet is refused by name, never ignored", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { serviceAccountName: "tenant" });
+      expect(await world.run("app")).toMatchObject({ outcome: "stalled", dueInMs: undefined });
+      expect(await world.ready("app")).toMatch(/^False UnsupportedField: spec\.serviceAccountName not supported yet/);
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+    });
+  });
+}

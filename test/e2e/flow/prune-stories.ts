@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { configMap, type World } from "./world.ts";
+
+/** What a Kustomization deletes, hands over and leaves alone. */
+export function pruneStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`what a Kustomization prunes on ${name}`, () => {
+    test("what the artifact no longer holds is deleted after the new is applied (96)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a"), configMap("b")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.publish("v2", [configMap("b"), configMap("c")]);
+      await world.run("app");
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+      const { namespace } = world;
+      expect((await world.events("app")).slice(2, 4)).toEqual([
+        `Normal Progressing: ConfigMap/${namespace}/c created`,
+        `Normal Progressing: ConfigMap/${namespace}/a deleted`,
+      ]);
+      expect((await world.inventory("app")).map(({ id }) => id)).toEqual([
+        `${namespace}_b__ConfigMap`,
+        `${namespace}_c__ConfigMap`,
+      ]);
+      expect(world.measured.map(([, measures]) => measures)).toEqual([
+        { ObjectsApplied: 2 },
+        { ObjectsApplied: 1 },
+        { ObjectsPruned: 1 },
+      ]);
+    });
+
+    test("an empty artifact empties the inventory (39)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a"), configMap("b")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.publish("v2", []);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect((await world.status("app"))["inventory"]).toEqual({ entries: [] });
+      expect(await world.get("ConfigMap", "b")).toBeUndefined();
+    });
+
+    test.each([
+      {
+        title: "protected by an annotation (97)",
+        body: { metadata: { annotations: { [`${kustomizeGroup}/prune`]: "disabled" } } },
+      },
+      {
+        title: "reconcile disabled on the live object (101)",
+        body: { metadata: { labels: { [`${kustomizeGroup}/reconcile`]: "Disabled" } } },
+      },
+      { title: "labelled as another's (98)", body: { metadata: { labels: { [`${kustomizeGroup}/name`]: "other" } } } },
+    ])("an object is kept that is $title", async ({ body }) => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      await world.cluster.patch(ref, { type: "merge", body }, { manager: "somebody" }, world.signal);
+      await world.publish("v2", []);
+      await world.run("app");
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+      expect((await world.events("app")).at(-2)).toBe(`Normal Progressing: ConfigMap/${world.namespace}/a skipped`);
+      expect(await world.inventory("app")).toEqual([]);
+    });
+
+    test("an object that somebody made anew under the name is not ours to delete, even with our labels on it", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      const { labels = {} } = (await world.get("ConfigMap", "a"))?.metadata ?? {};
+      await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
+      const theirs = {
+        ...configMap("a", { theirs: "1" }),
+        metadata: { name: "a", namespace: world.namespace, labels },
+      };
+      await world.cluster.create(theirs, { manager: "somebody" }, world.signal);
+      await world.publish("v2", []);
+      await world.run("app");
+      expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ theirs: "1" });
+    });
+
+    test("prune: false keeps the object and drops it from the status (100)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { prune: false });
+      await world.run("app");
+      await world.publish("v2", []);
+      await world.run("app");
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+      expect((await world.status("app"))["inventory"]).toEqual({ entries: [] });
+      expect(await world.inventory("app")).toMatchObject([{ state: "retained" }]);
+      await world.kustomization("app", { prune: true });
+      await world.run("app");
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+    });
+
+    test("a delete that a finalizer holds succeeds and is told once (99)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a", { k: "v" }, { finalizers: ["example.com/hold"] })]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.publish("v2", []);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect(await world.inventory("app")).toMatchObject([{ state: "deleting" }]);
+      await world.run("app");
+      const told = (await world.events("app")).filter((event) => event.includes("deleted"));
+      expect(told).toHaveLength(1);
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      await world.cluster.patch(
+        ref,
+        { type: "merge", body: { metadata: { finalizers: null } } },
+        { manager: "x" },
+        world.signal,
+      );
+      await world.run("app");
+      expect(await world.inventory("app")).toEqual([]);
+      expect(world.measured.slice(1)).toEqual([[`Kustomization/${world.namespace}/app`, { ObjectsPruned: 1 }]]);
+    });
+
+    test("an object that moves to another Kustomization is handed over, never deleted between", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("old");
+      await world.run("old");
+      const uid = (await world.get("ConfigMap", "a"))?.metadata.uid;
+      await world.kustomization("new");
+      await world.run("new");
+      await world.publish("v2", []);
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      // As if the labels had not moved yet: the ledger alone must protect it.
+      await world.cluster.patch(
+        ref,
+        { type: "merge", body: { metadata: { labels: { [`${kustomizeGroup}/name`]: "old" } } } },
+        { manager: "x" },
+        world.signal,
+      );
+      await world.run("old");
+      expect((await world.get("ConfigMap", "a"))?.metadata.uid).toBe(uid);
+    });
+
+    test("only a version bump: nothing is pruned, the version is updated (102)", async () => {
+      const world = await newWorld();
+      const hpa = (version: string) => ({
+        apiVersion: `autoscaling/${version}`,
+        kind: "HorizontalPodAutoscaler",
+        metadata: { name: "h" },
+        spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" } },
+      });
+      await world.publish("v1", [hpa("v1")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.publish("v2", [hpa("v2")]);
+      await world.run("app");
+      const status = await world.status("app");
+      expect(status["inventory"]).toEqual({
+        entries: [{ id: `${world.namespace}_h_autoscaling_HorizontalPodAutoscaler`, v: "v2" }],
+      });
+      expect((await world.events("app")).join()).not.toContain("deleted");
+    });
+
+    test("what Flux applied is adopted from its status and pruned by it", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      const labels = { [`${kustomizeGroup}/name`]: "app", [`${kustomizeGroup}/namespace`]: namespace };
+      for (const name of ["a", "b"]) {
+        const flux = { ...configMap(name), metadata: { name, namespace, labels } };
+        await world.cluster.apply(flux, { manager: "kustomize-controller", force: true }, world.signal);
+      }
+      const entries = ["a", "b"].map((name) => ({ id: `${namespace}_${name}__ConfigMap`, v: "v1" }));
+      const body = { status: { inventory: { entries } } };
+      await world.patch("app", body, { manager: "flux", subresource: "status" });
+      const before = await world.get("ConfigMap", "a");
+      await world.run("app");
+      expect(await world.get("ConfigMap", "a")).toEqual(before);
+      expect(await world.get("ConfigMap", "b")).toBeUndefined();
+    });
+  });
+}
