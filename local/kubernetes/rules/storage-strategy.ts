@@ -2,97 +2,9 @@ import { canonicalJson } from "../../../lib/core/canonical-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject, Gvk } from "../api-object.ts";
 import { templateGeneration } from "./defaults/workload-defaults.ts";
-import { mapItems, mapObject, numberOf, objectOf, textOf, textsOf, without } from "./json-fields.ts";
+import { mapItems, mapObject, objectOf, textOf, textsOf, without } from "./json-fields.ts";
+import { type KindFacts, kindOf } from "./kind-facts.ts";
 import { qosClass } from "./qos-class.ts";
-
-/** What a kind does that its schema does not tell. */
-export interface KindFacts {
-  readonly isBuiltin: boolean;
-  /** Whether the resource has a `status` subresource. */
-  readonly hasStatus: boolean;
-}
-
-const podGraceSeconds = 30;
-
-/** Built-in kinds whose strategies count generations, and what a new one starts with. */
-const generationKinds = new Set([
-  "/Pod",
-  "/ReplicationController",
-  "apps/Deployment",
-  "apps/DaemonSet",
-  "apps/ReplicaSet",
-  "apps/StatefulSet",
-  "batch/CronJob",
-  "batch/Job",
-  "networking.k8s.io/Ingress",
-  "networking.k8s.io/IngressClass",
-  "networking.k8s.io/NetworkPolicy",
-  "policy/PodDisruptionBudget",
-  "apiextensions.k8s.io/CustomResourceDefinition",
-  "admissionregistration.k8s.io/MutatingWebhookConfiguration",
-  "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
-  "admissionregistration.k8s.io/ValidatingAdmissionPolicy",
-  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
-  "flowcontrol.apiserver.k8s.io/FlowSchema",
-  "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration",
-  "discovery.k8s.io/EndpointSlice",
-  // Starts with 1 and stays there: what would count is in no `spec`.
-  "scheduling.k8s.io/PriorityClass",
-]);
-
-/** Kinds without a `spec`, where everything besides the metadata counts. */
-const wholeObjectGenerations = new Set([
-  "admissionregistration.k8s.io/MutatingWebhookConfiguration",
-  "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
-  "discovery.k8s.io/EndpointSlice",
-]);
-
-const answersObjectOnDelete = new Set([
-  "/Pod",
-  "/Service",
-  "/ServiceAccount",
-  "/PersistentVolume",
-  "/PersistentVolumeClaim",
-  "/PodTemplate",
-  "/ResourceQuota",
-  "storage.k8s.io/StorageClass",
-  "storage.k8s.io/VolumeAttachment",
-  "storage.k8s.io/CSINode",
-  "storage.k8s.io/CSIDriver",
-  "storage.k8s.io/VolumeAttributesClass",
-]);
-
-const conditionalUpdates = new Set([
-  "admissionregistration.k8s.io/MutatingWebhookConfiguration",
-  "admissionregistration.k8s.io/ValidatingWebhookConfiguration",
-  "admissionregistration.k8s.io/ValidatingAdmissionPolicy",
-  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding",
-  "apiextensions.k8s.io/CustomResourceDefinition",
-  "coordination.k8s.io/Lease",
-  "node.k8s.io/RuntimeClass",
-  "policy/PodDisruptionBudget",
-  "storage.k8s.io/CSIDriver",
-  "storage.k8s.io/CSINode",
-  "storage.k8s.io/CSIStorageCapacity",
-  "storage.k8s.io/VolumeAttachment",
-]);
-
-const createdByPut = new Set([
-  "/Service",
-  "/Event",
-  "/LimitRange",
-  "/Endpoints",
-  "coordination.k8s.io/Lease",
-  "events.k8s.io/Event",
-  "rbac.authorization.k8s.io/Role",
-  "rbac.authorization.k8s.io/RoleBinding",
-  "rbac.authorization.k8s.io/ClusterRole",
-  "rbac.authorization.k8s.io/ClusterRoleBinding",
-]);
-
-function nameOf(gvk: Gvk): string {
-  return `${gvk.group}/${gvk.kind}`;
-}
 
 /** Fields of the status that a create keeps or that the server starts with. */
 const firstStatus: Readonly<Record<string, JsonObject>> = {
@@ -104,7 +16,7 @@ const firstStatus: Readonly<Record<string, JsonObject>> = {
 /** What the storage strategy does before a create: the status dropped, fields set that belong to the server. */
 export function prepareForCreate(object: ApiObject, gvk: Gvk, facts: KindFacts): ApiObject {
   const own = facts.hasStatus ? withFirstStatus(object, gvk, facts) : object;
-  const kind = nameOf(gvk);
+  const kind = kindOf(gvk);
   if (kind === "/Namespace") return { ...own, spec: { ...objectOf(own, "spec"), finalizers: ["kubernetes"] } };
   if (kind === "/PersistentVolumeClaim") return withFinalizer(own, "kubernetes.io/pvc-protection");
   if (kind === "/PersistentVolume") return withFinalizer(own, "kubernetes.io/pv-protection");
@@ -126,7 +38,7 @@ export function prepareForUpdate(
   const identified = withKeptMetadata(object, old);
   if (subresource === "status") return statusOnly(identified, old, gvk, facts);
   const kept = facts.hasStatus ? withField(identified, "status", old["status"]) : identified;
-  const kind = nameOf(gvk);
+  const kind = kindOf(gvk);
   if (kind === "/Namespace" && subresource !== "finalize") return withField(kept, "spec", old["spec"]);
   if (kind === "apps/StatefulSet") return withoutMaxUnavailable(kept, old);
   if (kind === "/ServiceAccount") return mapItems(kept, "secrets", nameOnly);
@@ -162,7 +74,7 @@ function statusOnly(object: ApiObject, old: ApiObject, gvk: Gvk, facts: KindFact
 export function statusMetadata(object: ApiObject, old: ApiObject, gvk: Gvk): JsonObject {
   const metadata = objectOf(object, "metadata") ?? {};
   const before = objectOf(old, "metadata") ?? {};
-  return nameOf(gvk) === "apps/Deployment" ? withField(metadata, "labels", before["labels"]) : metadata;
+  return kindOf(gvk) === "apps/Deployment" ? withField(metadata, "labels", before["labels"]) : metadata;
 }
 
 function customStatusMetadata(object: ApiObject, old: ApiObject): JsonObject {
@@ -176,10 +88,10 @@ function withField(object: JsonObject, field: string, value: Json | undefined): 
 }
 
 function withFirstStatus(object: ApiObject, gvk: Gvk, facts: KindFacts): ApiObject {
-  if (nameOf(gvk) === "/Pod") {
+  if (kindOf(gvk) === "/Pod") {
     return { ...object, status: { phase: "Pending", qosClass: qosClass(objectOf(object, "spec")) } };
   }
-  const first = firstStatus[nameOf(gvk)];
+  const first = firstStatus[kindOf(gvk)];
   if (first !== undefined) return { ...object, status: first };
   return facts.isBuiltin && isJsonObject(object["status"]) ? { ...object, status: {} } : without(object, "status");
 }
@@ -253,63 +165,4 @@ function withJobSelector(job: ApiObject): ApiObject {
       template: { ...template, metadata: { ...templateMetadata, labels } },
     },
   };
-}
-
-/**
- * The generation after a write: 1 at first, one more when what counts for the kind changed, else as it was. Kinds that
- * count none keep what a create sent. Deletion counts too: call it again with the deletionTimestamp set.
- */
-export function generationOf(
-  object: ApiObject,
-  old: ApiObject | undefined,
-  gvk: Gvk,
-  facts: KindFacts,
-): number | undefined {
-  const counts = !facts.isBuiltin || generationKinds.has(nameOf(gvk));
-  if (old === undefined) return counts ? 1 : numberOf(objectOf(object, "metadata"), "generation");
-  const before = numberOf(objectOf(old, "metadata"), "generation");
-  if (!counts) return before;
-  const isSame = canonicalJson(counted(object, gvk, facts)) === canonicalJson(counted(old, gvk, facts));
-  const isNewlyDeleted = isDeleting(object) && !isDeleting(old);
-  return isSame && !isNewlyDeleted ? before : (before ?? 0) + 1;
-}
-
-/** The part of an object whose change makes a new generation. */
-function counted(object: ApiObject, gvk: Gvk, facts: KindFacts): Json {
-  if (!facts.isBuiltin)
-    return without(object, "metadata", "apiVersion", "kind", ...(facts.hasStatus ? ["status"] : []));
-  if (wholeObjectGenerations.has(nameOf(gvk))) return without(object, "metadata", "apiVersion", "kind");
-  return object["spec"] ?? null;
-}
-
-function isDeleting(object: ApiObject): boolean {
-  return textOf(objectOf(object, "metadata"), "deletionTimestamp") !== "";
-}
-
-/** Whether DELETE answers the object where it is gone at once (Pod, Service and a few more), or a Status. */
-export function deleteAnswersObject(gvk: Gvk): boolean {
-  return answersObjectOnDelete.has(nameOf(gvk));
-}
-
-/** Whether an update must say which resourceVersion it changes. */
-export function demandsResourceVersion(gvk: Gvk, isBuiltin: boolean): boolean {
-  return !isBuiltin || conditionalUpdates.has(nameOf(gvk));
-}
-
-/** Whether PUT creates an absent object. */
-export function createsOnUpdate(gvk: Gvk): boolean {
-  return createdByPut.has(nameOf(gvk));
-}
-
-/**
- * Seconds that a DELETE without finalizers still waits: a Pod that is scheduled and not yet over waits for its own or
- * the requested period; 0 deletes at once.
- */
-export function gracePeriodSeconds(object: ApiObject, gvk: Gvk, requested: number | undefined): number {
-  if (nameOf(gvk) !== "/Pod") return 0;
-  const spec = objectOf(object, "spec");
-  const phase = textOf(objectOf(object, "status"), "phase");
-  if (textOf(spec, "nodeName") === "" || phase === "Failed" || phase === "Succeeded") return 0;
-  const seconds = requested ?? numberOf(spec, "terminationGracePeriodSeconds") ?? podGraceSeconds;
-  return seconds < 0 ? 1 : seconds;
 }
