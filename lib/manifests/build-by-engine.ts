@@ -12,7 +12,7 @@ import { kustomizationFileIn, readKustomization } from "./kustomization-file.ts"
 import { parseOutputSafely } from "./off-thread.ts";
 import { overlay } from "./overlay.ts";
 import type { PlainFolder } from "./plain-folder.ts";
-import { workFolder } from "./work-folder.ts";
+import { withinArtifact, workFolder } from "./work-folder.ts";
 
 const engineLimits: EngineLimits = {
   timeoutMs: 20_000,
@@ -74,7 +74,7 @@ async function runLeniently(
       if (!(error instanceof EngineError)) throw error;
       const unknown = /^invalid Kustomization: json: unknown field "([^"]+)"$/.exec(error.message)?.[1];
       if (unknown === undefined || knownSomewhere.has(unknown.toLowerCase()) || attempt >= maxUnknownFields) {
-        throw engineRefusal(error, posix.join(deps.workFolder, folder), generated);
+        throw engineRefusal(error, folder, generated);
       }
       current = dropField(current, unknown);
     }
@@ -93,8 +93,8 @@ async function runOnce(
     return await deps.engine.build(posix.join(work.path, folder), engineLimits, signal);
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    // The folder's name differs from run to run, which would make every failure a new one.
-    throw new EngineError(error.fault, error.message.replaceAll(work.path, deps.workFolder), { cause: error });
+    // The folder is gone after the run, and its name would make every failure a new one.
+    throw new EngineError(error.fault, withinArtifact(error.message, work.path), { cause: error });
   }
 }
 

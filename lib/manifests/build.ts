@@ -1,4 +1,3 @@
-import { posix } from "node:path";
 import { type Digest, digestOf } from "../core/digest.ts";
 import { Failure } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
@@ -49,16 +48,16 @@ export async function buildManifests(
   signal: AbortSignal,
 ): Promise<Built> {
   const tree = await artifactTree(archive, signal);
-  const folder = builtFolder(tree, spec, deps);
+  const folder = builtFolder(tree, spec);
   const { objects, text } = await build(tree, folder, spec, deps, signal);
   return { manifests: finishBuild(objects, owner, spec.commonMetadata), digest: digestOf(text), bytes: text.length };
 }
 
-function builtFolder(tree: ArtifactTree, { path = "" }: BuildSpec, { workFolder }: BuildDeps): string {
+/** Messages name files and folders by their path in the artifact, which is all that its author knows. */
+function builtFolder(tree: ArtifactTree, { path = "" }: BuildSpec): string {
   const folder = confined(path);
-  const shown = posix.join(workFolder, folder);
   if (tree.folders.has(folder)) return folder;
-  const why = tree.files.has(folder) ? `${shown}: not a directory` : `stat ${shown}: no such file or directory`;
+  const why = tree.files.has(folder) ? `${folder}: not a directory` : `stat ${folder}: no such file or directory`;
   throw new Failure("ArtifactFailed", `kustomization path not found: ${why}`);
 }
 
@@ -92,7 +91,7 @@ async function buildInProcess(
   folder: string,
   plain: PlainFolder,
   spec: BuildSpec,
-  { log, workFolder }: BuildDeps,
+  { log }: BuildDeps,
   signal: AbortSignal,
 ): Promise<Output | undefined> {
   const files = plain.files.map((path) => ({
@@ -114,7 +113,7 @@ async function buildInProcess(
       log.debug("build left to the engine", { file: outcome.path, why: outcome.why });
       return undefined;
     case "unacceptable": {
-      const file = posix.join(workFolder, folder, outcome.path);
+      const file = joinPath(folder, outcome.path);
       const message = `failed to decode Kubernetes YAML from ${file}: yaml: line ${outcome.line}: ${outcome.why}`;
       throw new Failure("BuildFailed", message);
     }

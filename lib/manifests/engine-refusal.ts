@@ -1,13 +1,14 @@
 import { Failure } from "../core/failure.ts";
 import type { EngineError } from "../core/ports/engine.ts";
+import { joinPath } from "./artifact-tree.ts";
 
-/** A refusal of the engine as Flux words it. `folder`: the built folder, absolute, as it is to be shown. */
+/** A refusal of the engine as Flux words it. `folder`: the built folder in the artifact. */
 export function engineRefusal(error: EngineError, folder: string, generated: boolean): Failure {
   const decoding = generated ? decodeFailure(error.message) : undefined;
   const message =
     decoding === undefined
       ? `kustomize build failed: ${withoutSources(error.message)}`
-      : `failed to decode Kubernetes YAML from ${folder}/${decoding.file}: ${decoding.why}`;
+      : `failed to decode Kubernetes YAML from ${joinPath(folder, decoding.file)}: ${decoding.why}`;
   // A kubectl that does not start is no fault of the manifests: soon tried again.
   return new Failure("BuildFailed", message, {
     cause: error,

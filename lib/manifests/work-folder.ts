@@ -28,7 +28,7 @@ export async function workFolder(
   } catch (error) {
     await remove();
     signal.throwIfAborted();
-    throw unwritable(error, path, parent);
+    throw unwritable(withinArtifact(messageOf(error), path), error);
   }
   return { path, [Symbol.asyncDispose]: remove };
 }
@@ -38,14 +38,19 @@ async function freshFolder(parent: string): Promise<string> {
     await mkdir(parent, { recursive: true });
     return await realpath(await scratchFolder(parent, "build"));
   } catch (error) {
-    throw unwritable(error, parent, parent);
+    throw unwritable(messageOf(error), error);
   }
 }
 
 /** The artifact may hold what no file system takes, or the disk may be full: neither is a bug. */
-function unwritable(error: unknown, path: string, shown: string): Failure {
-  const message = `failed to write the artifact to the work folder: ${messageOf(error).replaceAll(path, shown)}`;
-  return new Failure("DirectoryCreationFailed", message, { cause: error });
+function unwritable(why: string, cause: unknown): Failure {
+  const message = `failed to write the artifact to the work folder: ${why}`;
+  return new Failure("DirectoryCreationFailed", message, { cause });
+}
+
+/** A message with every path in a work folder told as one in the artifact, which is what its author knows. */
+export function withinArtifact(message: string, folder: string): string {
+  return message.replaceAll(`${folder}/`, "").replaceAll(folder, ".");
 }
 
 async function write(path: string, content: string | Uint8Array): Promise<void> {

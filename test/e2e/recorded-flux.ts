@@ -102,7 +102,8 @@ function comparableText(text: string): string {
       .replace(/127\.0\.0\.1:\d+(?=\/(v2|golden-))/g, "<registry>")
       // What follows are the registry's own words.
       .replace(/(MANIFEST_UNKNOWN: manifest unknown); .*$/, "$1")
-      .replace(/\/\S*?\/state\/work(?=\/)/g, "<tmp>")
+      // Flux names files by the folder that it unpacked the artifact in, Sluice by their path in the artifact.
+      .replaceAll("<tmp>/", "")
       .replace(/(finished in|passed in|failed after) [0-9a-zµ.]+/g, "$1 <duration>")
   );
 }

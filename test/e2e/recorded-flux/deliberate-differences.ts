@@ -174,8 +174,8 @@ export const deliberateDifferences: readonly Difference[] = [
     why: `${fenced}; the words are those of the parser that reads it there`,
   }),
   ...said("path/03-a-file", [failedReady], {
-    flux: "open <tmp>/file.yaml/kustomization.yaml: not a directory remove <tmp>/file.yaml/kustomization.yaml: not a directory",
-    sluice: "kustomization path not found: <tmp>/file.yaml: not a directory",
+    flux: "open file.yaml/kustomization.yaml: not a directory remove file.yaml/kustomization.yaml: not a directory",
+    sluice: "kustomization path not found: file.yaml: not a directory",
     why: "what is wrong is the path, and nobody wrote the file that Flux names",
   }),
   {
@@ -203,8 +203,8 @@ export const deliberateDifferences: readonly Difference[] = [
     why: "as with any other path that is no folder",
   },
   ...said("path/03-a-file", [event], {
-    flux: "open <tmp>/file.yaml/kustomization.yaml: not a directory remove <tmp>/file.yaml/kustomization.yaml: not a directory",
-    sluice: "kustomization path not found: <tmp>/file.yaml: not a directory",
+    flux: "open file.yaml/kustomization.yaml: not a directory remove file.yaml/kustomization.yaml: not a directory",
+    sluice: "kustomization path not found: file.yaml: not a directory",
     why: "what is wrong is the path, and nobody wrote the file that Flux names",
   }),
   {

@@ -45,7 +45,7 @@ async function realEngine(): Promise<Engine> {
 /** An engine that must not be asked. */
 export const noEngine: Engine = { build: () => Promise.reject(new Error("the engine was asked")) };
 
-/** Builds files in a work folder that is gone afterwards; its path reads `<tmp>` in messages. */
+/** Builds files in a work folder that is gone afterwards. */
 export async function buildFiles(
   files: Files,
   spec: BuildSpec = {},
@@ -56,9 +56,6 @@ export async function buildFiles(
   try {
     const deps = { engine: engine ?? (await realEngine()), workFolder, log: silent };
     return await buildManifests({ archive: await artifactOf(files), spec, owner }, deps, signal);
-  } catch (error) {
-    if (error instanceof Error) error.message = error.message.replaceAll(workFolder, "<tmp>");
-    throw error;
   } finally {
     await rm(workFolder, { recursive: true });
   }

@@ -135,6 +135,6 @@ test("a resource that is not there is told by kustomize, without the name of the
   await expect(buildFiles({ "kustomization.yaml": "resources: [absent.yaml]\n" })).rejects.toMatchObject({
     reason: "BuildFailed",
     message:
-      "kustomize build failed: accumulating resources: accumulation err='accumulating resources from 'absent.yaml': open <tmp>/absent.yaml: no such file or directory': must build at directory: not a valid directory: evalsymlink failure on '<tmp>/absent.yaml' : lstat <tmp>/absent.yaml: no such file or directory",
+      "kustomize build failed: accumulating resources: accumulation err='accumulating resources from 'absent.yaml': open absent.yaml: no such file or directory': must build at directory: not a valid directory: evalsymlink failure on 'absent.yaml' : lstat absent.yaml: no such file or directory",
   });
 });
