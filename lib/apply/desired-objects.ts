@@ -10,6 +10,7 @@ import { formatApiVersion, subject, type VersionedRef } from "../core/object-ref
 import type { Cluster, Resource } from "../core/ports/cluster.ts";
 import type { Secret } from "../core/secret.ts";
 import { byApplyOrder } from "./apply-order.ts";
+import { clashOf } from "./clash-of.ts";
 import { formatEntryId } from "./entry-id.ts";
 
 /** One object of an apply set, ready to be sent. */
@@ -40,11 +41,15 @@ export async function desiredObjects(
   const promised = promisedKinds(manifests);
   const problems: string[] = [];
   const objects = new Map<string, DesiredObject>();
+  const written = new Map<string, Manifest>();
   for (const manifest of manifests) {
     const resource = resources.get(kindKey(manifest));
     const object = desiredObject(manifest, resource ?? promised.get(kindKey(manifest)), deps.installationKey);
-    const problem = problemOf(object, resource ?? promised.get(kindKey(manifest)), objects.has(object.id));
+    const first = written.get(object.id);
+    const clash = first === undefined ? undefined : clashOf(object.ref, first, manifest);
+    const problem = problemOf(object, resource ?? promised.get(kindKey(manifest))) ?? clash;
     if (problem !== undefined) problems.push(problem);
+    if (first === undefined) written.set(object.id, manifest);
     const schema = resource === undefined ? promised.get(kindKey(manifest))?.schema : undefined;
     objects.set(object.id, { ...object, resource, ...(schema === undefined ? {} : { schema }) });
   }
@@ -66,7 +71,7 @@ function desiredObject(
   return { id: formatEntryId(ref), ref, manifest: sent, digest: desiredDigest(sent, key) };
 }
 
-function problemOf({ ref }: Pick<DesiredObject, "ref">, scope: Scope | undefined, twice: boolean): string | undefined {
+function problemOf({ ref }: Pick<DesiredObject, "ref">, scope: Scope | undefined): string | undefined {
   const name = subject(ref);
   if (scope === undefined) {
     return `${name} dry-run failed: no matches for kind "${ref.kind}" in version "${formatApiVersion(ref)}"`;
@@ -74,7 +79,7 @@ function problemOf({ ref }: Pick<DesiredObject, "ref">, scope: Scope | undefined
   if (scope.namespaced && ref.namespace === "") {
     return `${name} namespace not specified: the server could not find the requested resource`;
   }
-  return twice ? `${name} is in the manifests twice: keep one of them` : undefined;
+  return undefined;
 }
 
 /** Builds are remembered, so the same manifests come back run after run. */

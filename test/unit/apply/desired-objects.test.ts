@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { desiredObjects } from "../../../lib/apply/desired-objects.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+
+const cluster: Cluster = {
+  ...noCluster,
+  resource: async ({ group, kind, version = "v1" }) => ({
+    group,
+    version,
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    namespaced: !kind.startsWith("Cluster"),
+    verbs: ["list"],
+  }),
+};
+const object = (apiVersion: string, kind: string, name: string, namespace?: string): Manifest => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+});
+const rbac = "rbac.authorization.k8s.io/v1";
+
+async function outcome(...manifests: readonly Manifest[]): Promise<string> {
+  return desiredObjects(manifests, { cluster, installationKey: new Secret("test") }, new AbortController().signal).then(
+    (objects) => `${objects.length} objects`,
+    String,
+  );
+}
+
+describe("two manifests that are one object are named, with why", () => {
+  test.each([
+    {
+      name: "two names that an inventory cannot tell apart",
+      manifests: [object(rbac, "ClusterRole", "a:b"), object(rbac, "ClusterRole", "a__b")],
+      says: "ClusterRole/a:b and ClusterRole/a__b cannot both be in one Kustomization: in an inventory, as Flux writes it, : in such a name is __, so both have the same entry; rename one of them",
+    },
+    {
+      name: "two versions of a kind",
+      manifests: [
+        object("autoscaling/v1", "HorizontalPodAutoscaler", "web", "apps"),
+        object("autoscaling/v2", "HorizontalPodAutoscaler", "web", "apps"),
+      ],
+      says: "HorizontalPodAutoscaler/apps/web is in the manifests twice, as autoscaling/v1 and as autoscaling/v2: keep one of them",
+    },
+    {
+      name: "two namespaces of a kind that has none",
+      manifests: [object(rbac, "ClusterRole", "a", "x"), object(rbac, "ClusterRole", "a")],
+      says: "ClusterRole/a is in the manifests twice, with the namespaces x and none, though its kind has none: keep one of them",
+    },
+    {
+      name: "two that are the same",
+      manifests: [object("v1", "ConfigMap", "a", "apps"), object("v1", "ConfigMap", "a", "apps")],
+      says: "ConfigMap/apps/a is in the manifests twice: keep one of them",
+    },
+  ])("$name", async ({ manifests, says }) => {
+    expect(await outcome(...manifests)).toBe(`Failure: ${says}\n`);
+  });
+
+  test("others of the same name are others", async () => {
+    const names = [object("v1", "ConfigMap", "a", "apps"), object("v1", "ConfigMap", "a", "web")];
+    expect(await outcome(...names, object("v1", "Secret", "a", "apps"))).toBe("3 objects");
+  });
+});
