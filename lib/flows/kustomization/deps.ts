@@ -1,29 +1,14 @@
 import type { Digest } from "../../core/digest.ts";
 import type { Manifest } from "../../core/manifest.ts";
-import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
-import type { ArtifactStore } from "../../core/ports/artifact-store.ts";
-import type { Clock } from "../../core/ports/clock.ts";
-import type { Cluster } from "../../core/ports/cluster.ts";
-import type { Edges } from "../../core/ports/edges.ts";
 import type { History } from "../../core/ports/history.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../core/ports/ledger.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { Metrics } from "../../core/ports/metrics.ts";
-import type { ReconcileRequests } from "../../core/ports/reconcile-requests.ts";
 import type { Secret } from "../../core/secret.ts";
 import type { BuildSpec } from "../../manifests/build-spec.ts";
+import type { FlowDeps } from "../flow-deps.ts";
 
 /** What the reconcile of a Kustomization needs of the world. */
-export interface KustomizationDeps {
-  readonly cluster: Cluster;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly edges: Edges;
-  readonly requests: ReconcileRequests;
-  readonly artifacts: ArtifactStore;
-  readonly records: ArtifactRecords;
+export interface KustomizationDeps extends FlowDeps {
   readonly inventories: InventoryStore;
   readonly ledger: Ledger;
   readonly history: History;
@@ -31,8 +16,6 @@ export interface KustomizationDeps {
   readonly installationKey: Secret;
   /** Requests to the API server at the same time within one run. */
   readonly concurrency: number;
-  /** A number from 0 to 1 that spreads the intervals of many objects; `Math.random` outside tests. */
-  readonly jitter: () => number;
   /**
    * Builds the manifests of an artifact; undefined where the artifact is not there. Throws a `Failure` with reason
    * `BuildFailed` or `ArtifactFailed`.

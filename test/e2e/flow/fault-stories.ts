@@ -4,6 +4,21 @@ import { configMap, type World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
 
+/** A run that is killed at its n-th effect, and the next one; whether it ended before it came to that effect. */
+async function isUnharmed(world: World, at: number): Promise<boolean> {
+  let calls = 0;
+  world.fault = (call) => {
+    if (++calls === at) throw new Error(`killed at ${call}`);
+  };
+  const ended = await world.run("app").then(
+    () => true,
+    () => false,
+  );
+  world.fault = () => {};
+  await world.run("app");
+  return ended;
+}
+
 /** A run that is killed anywhere is made good by the next. */
 export function faultStories(name: string, newWorld: () => Promise<World>): void {
   describe(`a Kustomization that is killed on ${name}`, () => {
@@ -21,16 +36,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
         await world.kustomization("app");
         await world.run("app");
         const revision = await world.publish(`after-${at}`, desired);
-        let calls = 0;
-        world.fault = (call) => {
-          if (++calls === at) throw new Error(`killed at ${call}`);
-        };
-        ended = await world.run("app").then(
-          () => true,
-          () => false,
-        );
-        world.fault = () => {};
-        await world.run("app");
+        ended = await isUnharmed(world, at);
 
         expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
         expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "2" });
@@ -50,16 +56,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
         await world.kustomization("app");
         await world.run("app");
         await world.remove("app");
-        let calls = 0;
-        world.fault = (call) => {
-          if (++calls === at) throw new Error(`killed at ${call}`);
-        };
-        ended = await world.run("app").then(
-          () => true,
-          () => false,
-        );
-        world.fault = () => {};
-        await world.run("app");
+        ended = await isUnharmed(world, at);
         expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
         expect(await world.get("ConfigMap", "a")).toBeUndefined();
         expect(await world.get("ConfigMap", "b")).toBeUndefined();
