@@ -6,14 +6,30 @@ type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
 
 /** Whether a label or annotation of Flux's domain has this value, in any case of letters (reference 1.6). */
 function marked(metadata: Marked, key: string, value: string): boolean {
+  return markOf(metadata, key, value) !== undefined;
+}
+
+/** The label or annotation as it is to be told. */
+function markOf(metadata: Marked, key: string, value: string): string | undefined {
   const name = `${kustomizeGroup}/${key}`;
   const says = (text: string | undefined) => text?.toLowerCase() === value.toLowerCase();
-  return says(metadata?.labels?.[name]) || says(metadata?.annotations?.[name]);
+  return says(metadata?.labels?.[name]) || says(metadata?.annotations?.[name]) ? `${name}: ${value}` : undefined;
 }
 
 /** Left alone by apply, prune and delete, wherever it is said: in the manifest or on the live object. */
 export function isUnmanaged(metadata: Marked): boolean {
-  return marked(metadata, "reconcile", "disabled") || marked(metadata, "ssa", "Ignore");
+  return leftAloneBy(metadata) !== undefined;
+}
+
+function leftAloneBy(metadata: Marked): string | undefined {
+  return markOf(metadata, "reconcile", "disabled") ?? markOf(metadata, "ssa", "Ignore");
+}
+
+/** Which label or annotation makes an apply skip an object. `live`: undefined too where it was not looked at. */
+export function skippedBy(desired: Marked, live: Marked): string {
+  const inManifest = leftAloneBy(desired) ?? markOf(desired, "ssa", "IfNotPresent");
+  if (inManifest !== undefined) return `${inManifest} in the manifest`;
+  return `${leftAloneBy(live) ?? "a label or annotation"} on the object in the cluster`;
 }
 
 /** Applied only while it does not exist; said in the manifest. */
@@ -31,9 +47,9 @@ export function isForced(metadata: Marked): boolean {
   return marked(metadata, "force", "enabled");
 }
 
-/** Kept when it is no longer wanted; said on the live object. */
-export function isKept(live: Marked): boolean {
-  return marked(live, "prune", "disabled") || isUnmanaged(live);
+/** Which label or annotation of the live object keeps it when it is no longer wanted, if any. */
+export function keptBy(live: Marked): string | undefined {
+  return markOf(live, "prune", "disabled") ?? leftAloneBy(live);
 }
 
 /** Whether the owner labels name this owner. */

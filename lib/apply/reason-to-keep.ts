@@ -1,7 +1,7 @@
 import type { Metadata } from "../core/manifest.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import { ownEntry } from "./field-managers.ts";
-import { isKept, isOwnedBy } from "./opt-outs.ts";
+import { isOwnedBy, keptBy } from "./opt-outs.ts";
 
 export interface KeepDeps {
   readonly owner: { readonly name: string; readonly namespace: string };
@@ -17,7 +17,8 @@ export async function reasonToKeep(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!isOwnedBy(metadata, owner)) return "its owner labels name another owner";
-  if (isKept(metadata)) return "a label or annotation protects it";
+  const mark = keptBy(metadata);
+  if (mark !== undefined) return `${mark} on the object in the cluster`;
   if (entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined) {
     return "somebody else made an object of its name";
   }

@@ -15,6 +15,7 @@ import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { countApplied } from "./count-objects.ts";
 import { inventoryOf } from "./inventory-of.ts";
+import { logSkippedApplies } from "./log-skipped.ts";
 import { pruneEntries } from "./prune-entries.ts";
 import { refusePrune } from "./refuse-prune.ts";
 import { type ServedRef, servedRefs } from "./served-refs.ts";
@@ -78,6 +79,7 @@ export async function applyRevision(
     run.signal,
   );
   countApplied(outcome.applied, of);
+  logSkippedApplies(outcome.applied, live, of);
   const now = withApplied(ahead, outcome.applied);
   if (outcome.kind === "failed") {
     await saveIfChanged(ahead, now, of);

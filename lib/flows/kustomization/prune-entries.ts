@@ -5,6 +5,7 @@ import { type Pruned, prune } from "../../apply/prune.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { countPruned } from "./count-objects.ts";
+import { logSkippedPrunes } from "./log-skipped.ts";
 import { otherOwner, refOfOwner } from "./other-owner.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
@@ -42,6 +43,7 @@ export async function pruneEntries(
     run.signal,
   );
   countPruned(pruned, of);
+  logSkippedPrunes(pruned, of);
   for (const heir of heirs) {
     // The object still has our labels and content: its heir makes it its own at once, or nobody could delete it later.
     const reason = `${run.key.kind}/${namespace}/${name} has handed objects over`;

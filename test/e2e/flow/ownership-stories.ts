@@ -42,6 +42,41 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       expect(await dataOf(world)).toEqual({ k: "v" });
     });
 
+    test("what is left alone is logged with why, in a line for each apply and each prune", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const marked = (name: string, key: string, value: string) =>
+        configMap(name, { k: "v" }, { annotations: { [`${kustomizeGroup}/${key}`]: value } });
+      const kept = [marked("once", "ssa", "IfNotPresent"), marked("never", "ssa", "ignore")];
+      await world.publish("v1", [...kept, configMap("a"), marked("stays", "prune", "Disabled")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await edit(world, { metadata: { annotations: { [`${kustomizeGroup}/reconcile`]: "disabled" } } });
+      await world.publish("v2", [...kept, configMap("a")]);
+      const before = world.logged.length;
+      await world.run("app");
+      const name = (object: string) => `ConfigMap/${namespace}/${object}`;
+      expect(
+        world.logged.slice(before).filter(({ message }) => String(message).startsWith("objects not")),
+      ).toMatchObject([
+        {
+          message: "objects not applied",
+          name: "app",
+          count: 3,
+          objects: [
+            { object: name("a"), why: `${kustomizeGroup}/reconcile: disabled on the object in the cluster` },
+            { object: name("never"), why: `${kustomizeGroup}/ssa: Ignore in the manifest` },
+            { object: name("once"), why: `${kustomizeGroup}/ssa: IfNotPresent in the manifest` },
+          ],
+        },
+        {
+          message: "objects not pruned",
+          count: 1,
+          objects: [{ object: name("stays"), why: `${kustomizeGroup}/prune: disabled on the object in the cluster` }],
+        },
+      ]);
+    });
+
     test.each(["labels", "annotations"])("what its %s keep from prune stays when it is deleted (97)", async (place) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("b")]);

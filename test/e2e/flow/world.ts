@@ -7,6 +7,7 @@ import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Cluster, WriteOptions } from "../../../lib/core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../lib/core/ports/ledger.ts";
+import type { LogFields } from "../../../lib/core/ports/log.ts";
 import type { Flow, FlowResult, Run } from "../../../lib/core/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
@@ -56,6 +57,8 @@ export interface World {
   events(name: string): Promise<readonly string[]>;
   inventory(name: string): Promise<readonly InventoryEntry[]>;
   readonly requested: string[];
+  /** What was logged at level info, in order. */
+  readonly logged: readonly LogFields[];
   /** What the artifacts hold, by digest: one that is taken out is gone from the store. */
   readonly stored: Map<string, readonly Manifest[]>;
   /** What a Kustomization listens to. */
@@ -129,9 +132,10 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       },
     });
   const metrics = recordedMetrics();
+  const logged: LogFields[] = [];
   const memory: Omit<KustomizationDeps, "cluster"> = {
     clock,
-    log: silentLog,
+    log: { ...silentLog, info: (message, fields) => void logged.push({ message, ...fields }) },
     metrics,
     installationKey: new Secret("test"),
     concurrency: 4,
@@ -214,6 +218,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     cluster,
     signal,
     requested,
+    logged,
     stored: published,
     listensTo: (name) => edges.get(formatWorkKey(key(name))) ?? [],
     measured: metrics.recorded,
