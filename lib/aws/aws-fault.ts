@@ -125,14 +125,14 @@ function kindOf(code: string, { code: socketCode, $metadata, $response }: z.infe
 }
 
 function explain(kind: AwsFaultKind, error: unknown, action: AwsAction, { $response }: z.infer<typeof Hints>): string {
-  const said = messageOf(error).replaceAll(/\s+/g, " ");
+  const said = isUnreadable(error) ? "the answer is not AWS's own" : messageOf(error).replaceAll(/\s+/g, " ");
   switch (kind) {
     case "clock":
       return `this machine's clock is too far from AWS's; set it (${said})`;
     case "credentials":
       return `${credentialsAre(error)} (${said}); give the function's role, or log in again`;
     case "denied":
-      return `${deniedTo(said, action)}allow ${action.name} in the policy of the role and of the resource (${said})`;
+      return `${deniedTo(said, action)}allow ${deniedAction(said, action)} in the policy of the role and of the resource (${said})`;
     case "elsewhere": {
       const region = $response?.headers?.["x-amz-bucket-region"];
       const place = region === undefined ? "is not in this region" : `lies in region ${region}`;
@@ -159,6 +159,17 @@ function credentialsAre(error: unknown): string {
   const code = error instanceof Error ? error.name : "";
   if (code === "CredentialsProviderError") return "there are no AWS credentials";
   return code.startsWith("Expired") ? "the AWS credentials have expired" : "AWS does not accept the credentials";
+}
+
+/** A proxy between us and AWS answers in its own words, which the SDK's parser then quotes. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof SyntaxError;
+}
+
+/** The right that AWS misses: a transaction needs those of its parts, and has none of its own name. */
+function deniedAction(said: string, { name }: AwsAction): string {
+  const missed = /not authorized to perform: (\w+:\w+)/.exec(said)?.[1];
+  return missed === undefined || missed.toLowerCase() === name.toLowerCase() ? name : missed;
 }
 
 /** Says so where the caller, whom AWS names in the message, is of another account than the resource. */

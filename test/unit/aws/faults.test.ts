@@ -165,6 +165,28 @@ test("a good answer that cannot be read is not quoted, since it may be a secret"
   expect(error).toMatchObject({ kind: "unavailable", message });
 });
 
+test.each([
+  [403, "denied", "allow secretsmanager:GetSecretValue in the policy of the role and of the resource"],
+  [407, "refused", ""],
+  [502, "unavailable", "AWS has a fault of its own, also after several tries"],
+])("an answer %i of a proxy is %s, and not quoted", async (status, kind, message) => {
+  await using wire = await faultyWire(undefined, () => ({ status, body: "<html>Proxy of ACME</html>" }));
+  const error: unknown = await readSecret("s", { region, endpoint: wire.url, credentials }, never).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
+  expect(error).toMatchObject({ message: expect.stringContaining("the answer is not AWS's own") });
+  expect(error).toMatchObject({ message: expect.not.stringContaining("html") });
+});
+
+test("a transaction that is denied names the right that its part needs", () => {
+  const said =
+    "User: arn:aws:sts::111111111111:assumed-role/sluice/f is not authorized to perform: dynamodb:PutItem on t";
+  const error = Object.assign(new Error(said), { name: "AccessDeniedException" });
+  const fault = awsFault(error, { name: "dynamodb:TransactWriteItems", resource: "table t", region });
+  expect(fault.message).toContain("dynamodb:TransactWriteItems on table t: allow dynamodb:PutItem in the policy");
+});
+
 describe("no credentials", () => {
   test("are named before anything is sent", async () => {
     await using wire = await faultyWire(undefined, () => sent);

@@ -1,0 +1,165 @@
+import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { CreateBucketCommand } from "@aws-sdk/client-s3";
+import { CreateSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { CreateQueueCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AwsConnection, clientConfig } from "../../lib/aws/aws-connection.ts";
+import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
+import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { ecrLogin } from "../../lib/aws/ecr/ecr-login.ts";
+import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
+import { describeCluster } from "../../lib/aws/eks/describe-cluster.ts";
+import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
+import { s3Client } from "../../lib/aws/s3/s3-client.ts";
+import { readSecret } from "../../lib/aws/secrets/read-secret.ts";
+import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
+import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
+import { digestOf } from "../../lib/core/digest.ts";
+import { messageOf } from "../../lib/core/failure.ts";
+import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { type GuardedAws, guardedAws } from "../real/guarded-aws.ts";
+import { realAws } from "./real-aws.ts";
+import { keyOf, never } from "./state-back-end.ts";
+
+/** Of everything that is made. */
+const name = "guarded";
+const bytes = new TextEncoder().encode("an artifact");
+const cluster = parseClusterArn(`arn:aws:eks:eu-west-1:123456789012:cluster/${name}`);
+const repository = { host: "123456789012.dkr.ecr.eu-west-1.amazonaws.com", repository: "web", namespace: "apps" };
+let queueUrl = "";
+
+interface Use {
+  readonly what: string;
+  readonly use: (of: AwsConnection) => Promise<unknown>;
+  /** All that it needs, in the order in which it asks. */
+  readonly actions: readonly string[];
+}
+
+const uses: readonly Use[] = [
+  {
+    what: "a login to ECR",
+    use: (connection) =>
+      ecrLogin({ connection, clock: systemClock, isAllowed: () => true }).credentials(repository, never),
+    actions: ["ecr:GetAuthorizationToken"],
+  },
+  {
+    what: "a cluster's description",
+    use: (of) => describeCluster(cluster, of, never),
+    actions: ["eks:DescribeCluster"],
+  },
+  { what: "a secret", use: (of) => readSecret(name, of, never), actions: ["secretsmanager:GetSecretValue"] },
+  {
+    what: "a wake-up",
+    use: (of) =>
+      using(sqsClient(of), (client) =>
+        sqsWakeUps(client, { url: queueUrl, region: of.region }).send({ key: "home/g/K/ns/web" }, 0, never),
+      ),
+    actions: ["sqs:SendMessage"],
+  },
+  {
+    what: "an artifact that is stored and is there already",
+    use: (of) => withArtifacts(of, (store) => store.put(digestOf(bytes), bytes, never)),
+    actions: ["s3:PutObject", "s3:GetObject"],
+  },
+  {
+    what: "an artifact that is fetched",
+    use: (of) => withArtifacts(of, (store) => store.get(digestOf(bytes), never)),
+    actions: ["s3:GetObject"],
+  },
+  {
+    what: "a work item of a table that nobody has used",
+    use: (of) => withTable(of, ({ items }) => items.get(keyOf("web"), never)),
+    actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"],
+  },
+  {
+    what: "items that are overdue",
+    use: (of) => withTable(of, ({ items }) => items.overdue(0, 10, never)),
+    actions: ["dynamodb:GetItem", "dynamodb:Query"],
+  },
+];
+
+async function using<Client extends { destroy(): void }, Result>(
+  client: Client,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(client);
+  } finally {
+    client.destroy();
+  }
+}
+
+function withArtifacts<Result>(of: AwsConnection, work: (store: ArtifactStore) => Promise<Result>): Promise<Result> {
+  return using(s3Client(of), (client) =>
+    work(s3Artifacts({ bucket: { client, name, region: of.region }, prefix: "", clock: systemClock })),
+  );
+}
+
+function withTable<Result>(of: AwsConnection, work: (stores: DynamodbStores) => Promise<Result>): Promise<Result> {
+  return using(dynamodbClient(of), (client) =>
+    work(openDynamodbStores({ client, name, region: of.region, clock: systemClock })),
+  );
+}
+
+/** Everything that the uses use. */
+async function makeAll(of: AwsConnection): Promise<void> {
+  const described = { name: cluster.name, roleArn: "arn:aws:iam::123456789012:role/eks", resourcesVpcConfig: {} };
+  await using(new EKSClient(clientConfig(of)), (client) => client.send(new CreateClusterCommand(described)));
+  const secret = { Name: name, SecretString: "hunter2" };
+  await using(new SecretsManagerClient(clientConfig(of)), (client) => client.send(new CreateSecretCommand(secret)));
+  const queue = new CreateQueueCommand({ QueueName: name });
+  queueUrl = (await using(sqsClient(of), (client) => client.send(queue))).QueueUrl ?? "";
+  const place = { CreateBucketConfiguration: { LocationConstraint: "eu-west-1" } } as const;
+  await using(s3Client(of), (client) => client.send(new CreateBucketCommand({ Bucket: name, ...place })));
+  await withArtifacts(of, (store) => store.put(digestOf(bytes), bytes, never));
+  await using(dynamodbClient(of), (client) => createStateTable(client, name, never));
+}
+
+describe.skipIf(realAws("AWS") === undefined)(
+  "AWS that checks signatures and policies, where SLUICE_REAL_AWS says that moto is installed (npm run real -- up)",
+  { timeout: 60_000 },
+  () => {
+    let aws: GuardedAws;
+    beforeAll(async () => {
+      aws = await guardedAws();
+      await aws.unguarded(makeAll);
+    }, 120_000);
+    afterAll(() => aws[Symbol.asyncDispose]());
+
+    test.each(uses)(
+      "$what is refused to a role without rights, and granted once the messages are followed",
+      async ({ use, actions }) => {
+        const allowed: string[] = [];
+        await aws.allow();
+        for (const action of actions) {
+          const refused = await use(aws.connection).then(() => "done", messageOf);
+          expect(refused).toContain(`${action} on `);
+          expect(refused).toContain(`allow ${action} in the policy of the role and of the resource`);
+          expect(refused).not.toContain("\n");
+          allowed.push(action);
+          await aws.allow(...allowed);
+        }
+        await use(aws.connection);
+      },
+    );
+
+    test.each(uses)(
+      "$what with a key that nobody knows, another's secret or session is refused as such",
+      async ({ use, actions }) => {
+        await aws.allow(...actions);
+        for (const wrong of [
+          { accessKeyId: "AKIANOBODY" },
+          { secretAccessKey: "another" },
+          { sessionToken: "another" },
+        ]) {
+          const credentials = { ...aws.credentials, ...wrong };
+          const refused = await use({ ...aws.connection, credentials }).then(() => "done", messageOf);
+          expect(refused).toMatch(/AWS does not accept the credentials .*; give the function's role, or log in again/);
+          expect(refused).not.toContain(aws.credentials.secretAccessKey);
+        }
+      },
+    );
+  },
+);
