@@ -11,7 +11,9 @@ if (changedAt("node_modules/.package-lock.json") < changedAt("package-lock.json"
   const npm = process.env.npm_execpath;
   const command = npm === undefined ? ["npm"] : [process.execPath, npm];
   const flags = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
-  const result = spawnSync(command[0], command.slice(1).concat(flags), { cwd: root, stdio: "inherit" });
+  process.stderr.write("► installing what package-lock.json names, once (npm ci, about a minute)\n");
+  // The standard output is that of the command that follows.
+  const result = spawnSync(command[0], command.slice(1).concat(flags), { cwd: root, stdio: ["inherit", 2, 2] });
   if (result.status !== 0) {
     const reason = result.error === undefined ? `it ended with ${result.status}` : result.error.message;
     process.stderr.write(`✗ npm ci has failed (${reason}): see above, mend it and try again\n`);

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 /** A stand-in for npm that notes how it was called and installs, or ends with the code that it is told. */
 const npm = `
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+console.log("added 1 package");
 appendFileSync("calls", process.argv.slice(2).join(" ") + "\\n");
 if (process.env.NPM_FAILS) process.exit(Number(process.env.NPM_FAILS));
 mkdirSync("node_modules", { recursive: true });
@@ -27,7 +28,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-function install(env: Record<string, string> = {}): { readonly status: number | null; readonly stderr: string } {
+interface Installed {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function install(env: Record<string, string> = {}): Installed {
   return spawnSync(process.execPath, [join(folder, "cli/install.js")], {
     cwd: tmpdir(),
     env: { ...process.env, npm_execpath: join(folder, "npm.js"), ...env },
@@ -45,6 +52,15 @@ describe("installing before the demo and the tests", () => {
     expect(install().status).toBe(0);
     expect(install().status).toBe(0);
     expect(await calls()).toEqual(["ci --include=dev --no-audit --no-fund --loglevel=error"]);
+  });
+
+  test("is told before it begins, on stderr, and where nothing is to be done nothing is said", () => {
+    const first = install();
+    expect(first.stderr).toBe(
+      "► installing what package-lock.json names, once (npm ci, about a minute)\nadded 1 package\n",
+    );
+    expect(first.stdout).toBe("");
+    expect(install()).toMatchObject({ stdout: "", stderr: "" });
   });
 
   test("happens again when the lock file is newer than what is installed", async () => {
