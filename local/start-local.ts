@@ -14,6 +14,7 @@ import { ecrPush, localAccount } from "./ecr-push.ts";
 import { installCrds } from "./install-crds.ts";
 import { startKubernetes } from "./kubernetes/start-kubernetes.ts";
 import { localFlows } from "./local-flows.ts";
+import { refuseBesideFlux } from "./refuse-beside-flux.ts";
 import { type Registry, startRegistry } from "./registry/start-registry.ts";
 import { type Ports, readPorts, startOnPort, writePorts } from "./remembered-ports.ts";
 import { startReceiver } from "./start-receiver.ts";
@@ -67,6 +68,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   const cluster = await connectTo(api, options, clock);
   starting.defer(() => cluster.close());
   const clusterUid = await clusterUidOf(cluster, api.file, signal);
+  if (options.kubeconfig !== undefined) await refuseBesideFlux(cluster, { clock, log }, signal);
   await installCrds(cluster, { clock, log }, signal);
 
   const http = httpClient({ refuse: refuseNone });

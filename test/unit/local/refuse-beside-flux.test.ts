@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { refuseBesideFlux } from "../../../local/refuse-beside-flux.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+
+const { signal } = new AbortController();
+
+function lease(name: string, spec: object, namespace = "flux-system"): LiveObject {
+  const metadata = { name, namespace, uid: "u", resourceVersion: "1" };
+  return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec };
+}
+
+/** Starts on a cluster that has these leases after so many milliseconds; answers how long it looked. */
+async function start(leasesAt: (ms: number) => readonly LiveObject[]): Promise<number> {
+  let elapsed = 0;
+  const clock = {
+    now: () => elapsed,
+    monotonic: () => elapsed,
+    sleep: async (ms: number) => void (elapsed += ms),
+  };
+  await refuseBesideFlux({ list: async () => leasesAt(elapsed) }, { clock, log: silentLog }, signal);
+  return elapsed;
+}
+
+const holderIdentity = "kustomize-controller-7d9c_1234";
+/** As a controller leaves it that runs: renewed every five seconds. */
+const renewed = (ms: number) => ({
+  holderIdentity,
+  renewTime: `2026-11-21T12:00:${10 + Math.floor(ms / 5_000)}.000000Z`,
+});
+
+describe("Sluice does not work on the cluster of a Flux that runs", () => {
+  test.each(["kustomize-controller", "source-controller"])("where %s renews its lease", async (controller) => {
+    await expect(start((ms) => [lease(`${controller}-leader-election`, renewed(ms))])).rejects.toThrow(
+      `Flux's ${controller} runs in namespace flux-system of this cluster, and both would reconcile the same objects: stop it first, kubectl -n flux-system scale deployment source-controller kustomize-controller --replicas=0`,
+    );
+  });
+
+  test("also where Flux was installed into another namespace", async () => {
+    const starting = start((ms) => [lease("kustomize-controller-leader-election", renewed(ms), "gitops")]);
+    await expect(starting).rejects.toThrow("runs in namespace gitops");
+  });
+
+  test("a Flux that was killed keeps it waiting for as long as one that runs needs to renew", async () => {
+    expect(await start(() => [lease("kustomize-controller-leader-election", renewed(0))])).toBe(12_000);
+  });
+
+  test.each([
+    ["nobody has a lease", []],
+    ["others renew theirs", [lease("node-1", { holderIdentity: "node-1", renewTime: "2026" }, "kube-node-lease")]],
+    [
+      "Flux has given its lease back",
+      [lease("kustomize-controller-leader-election", { ...renewed(0), holderIdentity: "" })],
+    ],
+    [
+      "a lease of that name holds something else",
+      [lease("kustomize-controller-leader-election", { holderIdentity: 1 })],
+    ],
+  ])("it starts at once where %s", async (_what, leases) => {
+    expect(await start(() => leases)).toBe(0);
+  });
+
+  test("and where it may not see leases: what it cannot know does not stop it", async () => {
+    const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: "leases is forbidden" });
+    expect(
+      await start(() => {
+        throw forbidden;
+      }),
+    ).toBe(0);
+  });
+
+  test("an outage is no answer", async () => {
+    const unreachable = new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
+    const starting = start(() => {
+      throw unreachable;
+    });
+    await expect(starting).rejects.toThrow("no answer");
+  });
+});
