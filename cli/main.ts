@@ -1,6 +1,7 @@
 import "../local/small-heap.ts";
 import { homedir } from "node:os";
 import { followLauncher } from "../local/follow-launcher.ts";
+import { closedPipeExitCode, onClosedPipe } from "../local/on-closed-pipe.ts";
 import { run } from "./run.ts";
 import { terminal } from "./terminal.ts";
 
@@ -18,6 +19,12 @@ for (const name of names) {
     stop.abort(new Error(`stopped by ${name}`));
   });
 }
+let isPipeClosed = false;
+onClosedPipe([process.stdout, process.stderr], () => {
+  isPipeClosed = true;
+  process.exitCode = closedPipeExitCode;
+  stop.abort(new Error("stopped, since nobody reads the output"));
+});
 const following = followLauncher(process.env, () => {
   stop.abort(new Error("stopped, since the process that started this one is gone"));
   setTimeout(() => process.exit(1), orphanEndsWithinMs).unref();
@@ -26,7 +33,9 @@ const following = followLauncher(process.env, () => {
 const code = await run(process.argv.slice(2), {
   terminal: terminal(
     (text) => process.stdout.write(text),
-    (text) => process.stderr.write(text),
+    (text) => {
+      if (!isPipeClosed) process.stderr.write(text);
+    },
   ),
   env: process.env,
   homeDir: homedir(),
@@ -38,4 +47,9 @@ const code = await run(process.argv.slice(2), {
   exit: (exitCode) => process.exit(exitCode),
 });
 following.stop();
-process.exitCode = stoppedBy !== undefined && code !== 0 ? 128 + numbers[stoppedBy] : code;
+process.exitCode = exitCodeOf(code);
+
+function exitCodeOf(code: number): number {
+  if (isPipeClosed) return closedPipeExitCode;
+  return stoppedBy !== undefined && code !== 0 ? 128 + numbers[stoppedBy] : code;
+}

@@ -4,11 +4,13 @@ import { refuseLeftovers } from "./demo/refuse-leftovers.ts";
 import { NotAsTold, openStage, type Stage } from "./demo/stage.ts";
 import { type Scene, scenes, type Told } from "./demo/story.ts";
 import { tidyUp } from "./demo/tidy-up.ts";
+import { onClosedPipe } from "./on-closed-pipe.ts";
 
 /** `npm run demo`: plays the story of the README on a Sluice of its own and says, scene by scene, what came of it. */
 const { values } = parseArgs({ options: { kubeconfig: { type: "string" }, context: { type: "string" } } });
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`ended by ${name}`)));
+onClosedPipe([process.stdout, process.stderr], () => stop.abort(new Error("nobody reads the output")));
 const limit = AbortSignal.any([AbortSignal.timeout(180_000), stop.signal]);
 const tidyUpWithinMs = 30_000;
 const print = (line: string) => process.stdout.write(`${line}\n`);

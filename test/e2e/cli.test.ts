@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { run } from "../../cli/run.ts";
 import { terminal } from "../../cli/terminal.ts";
@@ -303,6 +306,14 @@ describe("the command line and its surroundings", () => {
       expect([code, err]).toEqual([0, ""]);
       expect(out).toContain(`Usage: ${["sluice", ...command].join(" ")}`);
     }
+  });
+
+  test("output that nobody reads any more, as behind head, ends a command quietly", async () => {
+    const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+    const child = spawn(process.execPath, [join(import.meta.dirname, "../../cli/main.ts"), "--help"], { stdio });
+    child.stdout.destroy();
+    const [err] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    expect({ err, code: child.exitCode }).toEqual({ err: "", code: 141 });
   });
 
   test("version is that of the package, also as an option, as of other commands", async () => {

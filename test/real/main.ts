@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../../lib/core/failure.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { lockFolder } from "../../local/lock-folder.ts";
+import { closedPipeExitCode, onClosedPipe } from "../../local/on-closed-pipe.ts";
 import { type Addresses, environmentOf } from "./addresses.ts";
 import { cacheFolder } from "./folders.ts";
 import { type Part, partNames } from "./part.ts";
@@ -28,13 +29,24 @@ Without a PART all are meant: ${partNames.join(", ")}.
 const lockPatienceMs = 2_400_000;
 
 const stop = new AbortController();
-for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`ended by ${name}`)));
+let endedWith: number | undefined;
+for (const [name, number] of [
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+] as const) {
+  process.once(name, () => {
+    endedWith = 128 + number;
+    stop.abort(new Error(`ended by ${name}`));
+  });
+}
+onClosedPipe([process.stdout, process.stderr], () => process.exit(closedPipeExitCode));
 
 try {
   process.exitCode = await main(process.argv.slice(2), stop.signal);
 } catch (error) {
-  process.stderr.write(`${textOf(error)}\n`);
-  process.exitCode = 1;
+  // What was given up for a signal is no mistake of anybody's: no stack.
+  process.stderr.write(`${stop.signal.aborted ? messageOf(stop.signal.reason) : textOf(error)}\n`);
+  process.exitCode = endedWith ?? 1;
 }
 
 async function main(args: string[], signal: AbortSignal): Promise<number> {

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { lockFolder } from "../../local/lock-folder.ts";
 import { ask } from "./ask.ts";
 import { cacheFolder } from "./folders.ts";
 import { sandboxes } from "./lambda/sandbox.ts";
@@ -54,6 +56,32 @@ describe("npm run real", () => {
     const { code, err } = await run("unshare", args, folder);
     expect(code).toBe(1);
     expect(err).toMatch(/^s3: there is no `go` on this machine\. Install Go [^\n]* and see that it is on the PATH\n$/m);
+  });
+
+  test("that is told to end while it waits says so in one line, and ends with the signal's code", async () => {
+    const lock = await lockFolder(folder, 0, systemClock, new AbortController().signal);
+    try {
+      const env = { ...process.env, SLUICE_REAL_CACHE: folder };
+      const child = spawn(process.execPath, [main, "up", "s3"], { stdio: ["ignore", "pipe", "pipe"], env });
+      let err = "";
+      child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+        err += chunk;
+        if (chunk.includes("waiting for another")) child.kill("SIGTERM");
+      });
+      await once(child, "close");
+      expect(err).toBe("waiting for another `npm run real` of this checkout\nended by SIGTERM\n");
+      expect(child.exitCode).toBe(143);
+    } finally {
+      lock.release();
+    }
+  });
+
+  test("whose output nobody reads ends quietly", async () => {
+    const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+    const child = spawn(process.execPath, [main, "--help"], { stdio });
+    child.stdout.destroy();
+    const [err] = await Promise.all([text(child.stderr), once(child, "exit")]);
+    expect({ err, code: child.exitCode }).toEqual({ err: "", code: 141 });
   });
 
   test("says that a part is down that was never up, and down does nothing", async () => {
