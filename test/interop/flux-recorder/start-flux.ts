@@ -23,11 +23,13 @@ export interface FluxOptions {
   /** For artifacts, temporary files and logs. */
   readonly folder: string;
   readonly cluster: Cluster;
+  /** Whether it may take on what is in the cluster already. */
+  readonly adopts?: boolean;
 }
 
 /** Runs Flux's two controllers as processes with their default flags. @returns the address that serves artifacts */
 export async function startFlux(
-  { controllers, crds, kubeconfig, folder, cluster }: FluxOptions,
+  { controllers, crds, kubeconfig, folder, cluster, adopts = false }: FluxOptions,
   signal: AbortSignal,
 ): Promise<AsyncDisposable & { readonly artifacts: string }> {
   for (const bases of crds) {
@@ -37,7 +39,7 @@ export async function startFlux(
       }
     }
   }
-  await assertNobodysObjects(cluster, signal);
+  if (!adopts) await assertNobodysObjects(cluster, signal);
   const storage = join(folder, "storage");
   const scratch = join(folder, "scratch");
   await Promise.all([storage, scratch].map((path) => mkdir(path)));
