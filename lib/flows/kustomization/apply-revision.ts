@@ -14,7 +14,7 @@ import type { Manifest } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { countApplied } from "./count-objects.ts";
-import { inventoryOf } from "./inventory-of.ts";
+import { inventoryOf, type KnownInventory } from "./inventory-of.ts";
 import { logSkippedApplies } from "./log-skipped.ts";
 import { pruneEntries } from "./prune-entries.ts";
 import { refusePrune } from "./refuse-prune.ts";
@@ -51,7 +51,8 @@ export async function applyRevision(
 ): Promise<AppliedRevision> {
   const { cluster, deps, kustomization, run } = of;
   const { force, prune: shouldPrune } = kustomization.spec;
-  const before = await inventoryOf(of);
+  const known = await inventoryOf(of);
+  const before = known.entries;
   const desired = await desiredObjects(manifests, { cluster, installationKey: deps.installationKey }, run.signal);
   const unwanted = stale(before, new Set(desired.map(({ id }) => id)));
   const live = await liveObjects(await refsToList(desired, unwanted, of), of, cluster, run.signal);
@@ -70,7 +71,7 @@ export async function applyRevision(
   }
   const { plan } = planning;
   const [ahead] = await allEnded([
-    writeAhead(before, desired, of),
+    writeAhead(known, desired, of),
     changesAnything(plan) ? beforeFirstWrite() : Promise.resolve(),
   ]);
   const outcome = await applyAll(
@@ -119,18 +120,24 @@ async function refsToList(
   return [...wanted, ...(await servedRefs(unwanted, of))];
 }
 
-/** Writes old and planned entries, then claims what is new: a run killed later leaves nothing that cannot be found. */
+/**
+ * Writes old and planned entries, then claims what is new: a run killed later leaves nothing that cannot be found. What only
+ * the status names and nobody here wants is not claimed: it may be another's.
+ */
 async function writeAhead(
-  before: readonly InventoryEntry[],
+  { entries, isAhead }: KnownInventory,
   desired: readonly DesiredObject[],
   { deps, owner, name, namespace, run }: SubjectOfRun,
 ): Promise<readonly InventoryEntry[]> {
-  const ahead = inventoryAhead(before, desired);
-  if (ahead !== undefined) await deps.inventories.save(owner, ahead, run.fence, run.signal);
-  const planned = (ahead ?? before).filter(({ state }) => state === "planned");
-  const claims = planned.map(({ id }) => ({ id, ownerUid: owner.uid, owner: `Kustomization/${namespace}/${name}` }));
+  const planned = inventoryAhead(entries, desired);
+  const ahead = planned ?? entries;
+  if (planned !== undefined || isAhead) await deps.inventories.save(owner, ahead, run.fence, run.signal);
+  const wanted = new Set(desired.map(({ id }) => id));
+  const claims = ahead
+    .filter(({ id, state }) => state === "planned" && wanted.has(id))
+    .map(({ id }) => ({ id, ownerUid: owner.uid, owner: `Kustomization/${namespace}/${name}` }));
   if (claims.length > 0) await deps.ledger.claim(owner.clusterUid, claims, run.fence, run.signal);
-  return ahead ?? before;
+  return ahead;
 }
 
 async function saveIfChanged(

@@ -32,19 +32,23 @@ export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult
   if (!(live.metadata.finalizers ?? []).includes(finalizer)) return { outcome: "deleted", dueInMs: undefined };
   const startedAt = deps.clock.now();
   const { suspend, interval } = kustomization.spec;
-  const inventory = await inventoryOf(of);
+  const { entries: inventory } = await inventoryOf(of);
   if (deletesObjects(kustomization.spec)) {
     const pruned = await pruneAll(inventory, of);
     if (pruned.some(({ kind }) => kind === "refused")) {
-      return { outcome: "failed", dueInMs: backOffMs(memo.failures), memo: { failures: memo.failures + 1 } };
+      return {
+        outcome: "failed",
+        dueInMs: backOffMs(memo.failures),
+        memo: { failures: memo.failures + 1, isFinalizing: true },
+      };
     }
-    const since = memo.wait?.since ?? startedAt;
+    const since = (memo.isFinalizing ? memo.wait?.since : undefined) ?? startedAt;
     if (deletionPolicy(kustomization.spec) === "WaitForTermination" && !(await areGone(pruned, since, of))) {
       const wait = { phase: "apply", revision: "", generation: of.generation, startedAt: since, since };
       return {
         outcome: "waiting",
         dueInMs: terminationLookMs,
-        memo: { failures: 0, wait: { ...wait, looks: 1, changed: true } },
+        memo: { failures: 0, isFinalizing: true, wait: { ...wait, looks: 1, changed: true } },
       };
     }
   }

@@ -1,26 +1,35 @@
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
-import { parseEntryId } from "../../apply/entry-id.ts";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { adoptedEntries } from "../../apply/adopted-entries.ts";
+import { Failure } from "../../core/failure.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import { readMemo } from "./memo.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
-/**
- * What the Kustomization has in the cluster: our own inventory, or where there is none (objects that Flux applied, or a
- * lost table) what its status says. Adopted entries count as planned: they have no uid, so prune asks for our managed-fields
- * entry too, and the ledger does not know them yet.
- */
-export async function inventoryOf(of: SubjectOfRun): Promise<readonly InventoryEntry[]> {
-  const saved = await of.deps.inventories.load(of.owner, of.run.fence, of.run.signal);
-  return saved ?? (of.kustomization.status.inventory?.entries ?? []).map(({ id, v }) => adopted(id, v));
+/** What a Kustomization has in the cluster, as far as is known before a run. */
+export interface KnownInventory {
+  readonly entries: readonly InventoryEntry[];
+  /** Some of it only the status knew: it has to be saved before anything is written or deleted. */
+  readonly isAhead: boolean;
 }
 
-function adopted(id: string, version: string): InventoryEntry {
-  try {
-    parseEntryId(id);
-  } catch (error) {
-    throw new Failure("ReconciliationFailed", messageOf(error), { cause: error });
+/**
+ * What the Kustomization has in the cluster: our own inventory, and what its status shows beyond that. Alone the status
+ * counts for objects that Flux applied and after a lost table; beside our own it brings back what was applied after the
+ * backup that a table was restored from, or by Flux meanwhile. Anybody may have written it: what it says is only looked at.
+ */
+export async function inventoryOf(of: SubjectOfRun): Promise<KnownInventory> {
+  const saved = await of.deps.inventories.load(of.owner, of.run.fence, of.run.signal);
+  const { status } = of.kustomization;
+  const shown = saved !== undefined && readMemo(of.run.memo).isFinalizing ? [] : (status.inventory?.entries ?? []);
+  const { entries, unreadable } = adoptedEntries(saved ?? [], shown);
+  const [wrong] = unreadable;
+  if (wrong !== undefined) {
+    const message = `unable to parse stored object metadata: ${wrong}`;
+    if (saved === undefined) throw new Failure("ReconciliationFailed", message);
+    // Our own inventory is whole without it, and the status is written anew at the end of the run.
+    of.deps.log.warn(message, { ...of.run.key });
   }
-  return { id, version, state: "planned" };
+  return { entries: [...(saved ?? []), ...entries], isAhead: entries.length > 0 };
 }
 
 /** API servers refuse objects of more than about 1.5 MB; the rest of the status needs its share. */

@@ -5,6 +5,8 @@ import type { JsonObject } from "../../core/json.ts";
 const Memo = z.object({
   /** Retries in a row, for the back-off. */
   failures: z.number().int().min(0).default(0),
+  /** The deletion has begun: what the status knows is in the inventory, and the status is not written any more. */
+  isFinalizing: z.boolean().optional(),
   /** The wait that is under way: for health, for a definition to be served, for something to be gone. */
   wait: z
     .object({

@@ -118,11 +118,14 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
     test("WaitForTermination gives up after the timeout and says so (120)", async () => {
       const world = await newWorld();
       const finalizers = ["example.com/hold"];
-      await world.publish("v1", [configMap("a", { k: "v" }, { finalizers })]);
+      await world.publish("v1", [configMap("a", { k: "v" }, { finalizers }), configMap("free")]);
       await world.kustomization("app", { deletionPolicy: "WaitForTermination", timeout: "30s" });
       await world.run("app");
       await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      const told = (await world.events("app")).filter((event) => event.includes("/free deleted"));
+      expect(told).toHaveLength(1);
       world.clock.advance(31_000);
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
 

@@ -3,6 +3,7 @@ import { deletionStories } from "./deletion-stories.ts";
 import { dependencyStories } from "./dependency-stories.ts";
 import { faultStories } from "./fault-stories.ts";
 import { healthStories } from "./health-stories.ts";
+import { inventoryStories } from "./inventory-stories.ts";
 import { lifeCycleStories } from "./life-cycle-stories.ts";
 import { outageStories } from "./outage-stories.ts";
 import { ownershipStories } from "./ownership-stories.ts";
@@ -17,6 +18,7 @@ const all = [
   dependencyStories,
   faultStories,
   healthStories,
+  inventoryStories,
   lifeCycleStories,
   outageStories,
   ownershipStories,

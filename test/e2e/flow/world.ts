@@ -56,6 +56,8 @@ export interface World {
   ready(name: string): Promise<string>;
   events(name: string): Promise<readonly string[]>;
   inventory(name: string): Promise<readonly InventoryEntry[]>;
+  /** Puts these in place of its inventory, as a state table does that is restored from an older backup. */
+  restoreInventory(name: string, entries: readonly InventoryEntry[]): Promise<void>;
   readonly requested: string[];
   /** What was logged at level info, in order. */
   readonly logged: readonly LogFields[];
@@ -289,6 +291,9 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         .map((event) => `${String(event["type"])} ${String(event["reason"])}: ${String(event["message"])}`);
     },
     inventory: async (name) => inventories.get((await get("Kustomization", name, kustomize))?.metadata.uid ?? "") ?? [],
+    restoreInventory: async (name, entries) => {
+      inventories.set((await get("Kustomization", name, kustomize))?.metadata.uid ?? "", entries);
+    },
   };
   return self;
 }

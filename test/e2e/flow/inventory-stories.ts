@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest";
+import { ownerLabels } from "../../../lib/api/owner-labels.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { configMap, type World } from "./world.ts";
+
+const configMapId = ({ namespace }: World, name: string) => `${namespace}_${name}__ConfigMap`;
+
+/** Somebody writes the inventory of a status. */
+async function show(world: World, name: string, ids: readonly string[]): Promise<void> {
+  const body = { status: { inventory: { entries: ids.map((id) => ({ id, v: "v1" })) } } };
+  await world.patch(name, body, { manager: "somebody", subresource: "status" });
+}
+
+async function idsOf(world: World, name: string): Promise<readonly string[]> {
+  return (await world.inventory(name)).map(({ id }) => id);
+}
+
+/** What a Kustomization knows of its objects where its inventory and its status do not agree. */
+export function inventoryStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`inventory and status that do not agree on ${name}`, () => {
+    /** Its state is from before `b` was applied; the status knows of both, and `b` is wanted no more. */
+    const restored = async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const backup = await world.inventory("app");
+      await world.publish("v2", [configMap("a"), configMap("b")]);
+      await world.run("app");
+      await world.restoreInventory("app", backup);
+      return world;
+    };
+
+    test("after a restore from an older backup, what only the status knows is pruned", async () => {
+      const world = await restored();
+      await world.publish("v3", [configMap("a")]);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect(await world.get("ConfigMap", "b")).toBeUndefined();
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+      expect(await idsOf(world, "app")).toEqual([configMapId(world, "a")]);
+      expect((await world.status("app"))["inventory"]).toEqual({ entries: [{ id: configMapId(world, "a"), v: "v1" }] });
+    });
+
+    test("after a restore, what is still wanted is found unchanged and is known again", async () => {
+      const world = await restored();
+      const before = await world.get("ConfigMap", "b");
+      await world.run("app");
+      expect(await world.get("ConfigMap", "b")).toEqual(before);
+      expect(await world.inventory("app")).toMatchObject([{ uid: expect.any(String) }, { uid: before?.metadata.uid }]);
+    });
+
+    test("what could not be pruned then is known from then on", async () => {
+      const world = await restored();
+      await world.publish("v3", [configMap("a")]);
+      world.fault = (call) => {
+        if (call !== "cluster.delete") return;
+        throw new ApiError({ code: 403, reason: "Forbidden", message: "not now" });
+      };
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^False PruneFailed/);
+      world.fault = () => {};
+      await show(world, "app", []);
+      await world.run("app");
+      expect(await world.get("ConfigMap", "b")).toBeUndefined();
+    });
+
+    test("a Kustomization that is deleted after a restore takes along what only its status knows", async () => {
+      const world = await restored();
+      await world.remove("app");
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+      expect(await world.get("ConfigMap", "b")).toBeUndefined();
+    });
+
+    test("a status that names what is not ours deletes nothing and claims nothing", async () => {
+      const world = await newWorld();
+      const { cluster, namespace, signal } = world;
+      await world.publish("v1", [configMap("theirs")]);
+      await world.kustomization("other");
+      await world.run("other");
+      await world.publish("v2", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const labels = ownerLabels({ name: "app", namespace });
+      for (const metadata of [{ name: "foreign" }, { name: "labelled", labels }]) {
+        await cluster.create(
+          { ...configMap(metadata.name), metadata: { ...metadata, namespace } },
+          { manager: "somebody" },
+          signal,
+        );
+      }
+      const named = ["theirs", "foreign", "labelled", "missing"].map((each) => configMapId(world, each));
+      await show(world, "app", [...named, ...named, "no-id"]);
+      // Killed before it can let go again of anything that it might have claimed.
+      world.fault = (call) => {
+        if (call === "cluster.patch") throw new Error("killed");
+      };
+      await expect(world.run("app")).rejects.toThrow("killed");
+      world.fault = () => {};
+      await world.publish("v3", []);
+      await world.run("other");
+      expect(await world.get("ConfigMap", "theirs")).toBeUndefined();
+
+      await world.publish("v4", [configMap("a")]);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect(await world.get("ConfigMap", "foreign")).toBeDefined();
+      expect(await world.get("ConfigMap", "labelled")).toBeDefined();
+      expect(await idsOf(world, "app")).toEqual([configMapId(world, "a")]);
+    });
+
+    test("a status that is older than the inventory brings nothing back that was told to stay", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { prune: false });
+      await world.run("app");
+      await world.publish("v2", []);
+      await world.run("app");
+      await show(world, "app", [configMapId(world, "a")]);
+      await world.kustomization("app", { prune: true });
+      await world.run("app");
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+      expect(await world.inventory("app")).toMatchObject([{ state: "retained" }]);
+    });
+
+    test("a status without an inventory of ours that cannot be read stops the run", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await show(world, "app", ["no-id"]);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(
+        "False ReconciliationFailed: unable to parse stored object metadata: no-id",
+      );
+    });
+  });
+}
