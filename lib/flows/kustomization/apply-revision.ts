@@ -3,7 +3,7 @@ import type { AppliedObject } from "../../apply/apply-object.ts";
 import { type DesiredObject, desiredObjects } from "../../apply/desired-objects.ts";
 import { type LiveObjects, liveObjects } from "../../apply/live-objects.ts";
 import { inventoryAhead, withApplied } from "../../apply/next-inventory.ts";
-import { changesAnything } from "../../apply/plan.ts";
+import { changesAnything, type Plan } from "../../apply/plan.ts";
 import { planObjects } from "../../apply/plan-objects.ts";
 import type { Pruned } from "../../apply/prune.ts";
 import { stale } from "../../apply/stale.ts";
@@ -34,7 +34,7 @@ export interface AppliedRevision {
 
 interface Circumstances {
   /** Told before the first write to a managed object, so that nobody sees a change under an old Ready condition. */
-  readonly beforeFirstWrite: () => Promise<void>;
+  readonly beforeFirstWrite: (plan: Plan) => Promise<void>;
   /** Whether an earlier run applied this revision and still waits for it. */
   readonly isAwaited: boolean;
 }
@@ -72,7 +72,7 @@ export async function applyRevision(
   const { plan } = planning;
   const [ahead] = await allEnded([
     writeAhead(known, desired, of),
-    changesAnything(plan) ? beforeFirstWrite() : Promise.resolve(),
+    changesAnything(plan) ? beforeFirstWrite(plan) : Promise.resolve(),
   ]);
   const outcome = await applyAll(
     plan.objects,

@@ -1,5 +1,7 @@
 import { effectivePatches } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { emptiedWarning } from "../../apply/emptied-warning.ts";
+import type { Plan } from "../../apply/plan.ts";
 import { allEnded } from "../../core/all-ended.ts";
 import { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
@@ -30,7 +32,9 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     built = await fetchAndBuild(source, of);
     if (built === undefined) return await reportBlocked(of, await askForArtifact(source, of));
     const applied = await applyRevision(built.manifests, of, {
-      beforeFirstWrite: () => tellProgress("apply", of.status(), attempt),
+      beforeFirstWrite: async (plan) => {
+        await allEnded([tellProgress("apply", of.status(), attempt), warnIfEmptied(plan, attempt)]);
+      },
       isAwaited: attempt.wait !== undefined,
     });
     status = { ...of.status(), inventory: statusInventory(applied.inventory) };
@@ -60,6 +64,17 @@ function buildSpec({ kustomization: { spec } }: SubjectOfRun) {
 /** Ready is Unknown from the first write on, so that nobody takes a half-applied revision for an applied one. */
 async function tellProgress(phase: "apply" | "health", status: KustomizationStatus, attempt: Attempt): Promise<void> {
   await attempt.of.write(attempted(inProgress(status, progressText(phase, attempt), attempt.of), attempt));
+}
+
+/** An empty revision prunes everything, as in Flux; that is told before, so that nobody has to find out why. */
+async function warnIfEmptied(plan: Plan, { of, annotations }: Attempt): Promise<void> {
+  const warning = of.kustomization.spec.prune ? emptiedWarning(plan) : undefined;
+  if (warning === undefined) return;
+  const { lastAppliedRevision } = of.status();
+  const mend = lastAppliedRevision === undefined ? "" : `; if that is not meant, publish ${lastAppliedRevision} again`;
+  const message = `${warning}${mend}`;
+  of.deps.log.warn(message, { ...of.run.key });
+  await of.tell({ type: "Warning", reason: "PruningAll", message, annotations });
 }
 
 async function tellChanges({ applied, pruned }: AppliedRevision, { of, annotations }: Attempt): Promise<void> {

@@ -29,9 +29,10 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       ]);
     });
 
-    test("an empty artifact empties the inventory (39)", async () => {
+    test("an empty artifact empties the inventory, and says so before (39)", async () => {
       const world = await newWorld();
-      await world.publish("v1", [configMap("a"), configMap("b")]);
+      const { namespace } = world;
+      const former = await world.publish("v1", [configMap("a"), configMap("b")]);
       await world.kustomization("app");
       await world.run("app");
       await world.publish("v2", []);
@@ -39,6 +40,12 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.ready("app")).toMatch(/^True/);
       expect((await world.status("app"))["inventory"]).toEqual({ entries: [] });
       expect(await world.get("ConfigMap", "b")).toBeUndefined();
+      expect((await world.events("app")).slice(2, 4)).toEqual([
+        `Warning PruningAll: no objects in this revision: pruning all that there are, ConfigMap/${namespace}/a, ConfigMap/${namespace}/b; if that is not meant, publish ${former} again`,
+        `Normal Progressing: ConfigMap/${namespace}/b deleted\nConfigMap/${namespace}/a deleted`,
+      ]);
+      await world.run("app");
+      expect((await world.events("app")).filter((event) => event.startsWith("Warning"))).toHaveLength(1);
     });
 
     test.each([

@@ -68,6 +68,22 @@ const bumpStored = {
   annotations: { "source.toolkit.fluxcd.io/revision": "latest@sha256:<digest>" },
 };
 
+const emptiedStored = {
+  ...bumpStored,
+  message: bumpStored.message.replace("golden-api-version-bump", "golden-empty-artifact"),
+};
+const emptiedPruned = {
+  ...bumpConfigured,
+  message: "ConfigMap/golden-empty-artifact/b deleted\nConfigMap/golden-empty-artifact/a deleted",
+};
+const emptiedWarning = {
+  ...bumpConfigured,
+  type: "Warning",
+  reason: "PruningAll",
+  message:
+    "no objects in this revision: pruning all that there are, ConfigMap/golden-empty-artifact/a, ConfigMap/golden-empty-artifact/b; if that is not meant, publish latest@sha256:<digest> again",
+};
+
 export const deliberateDifferences: readonly Difference[] = [
   ...said("depends-odd/01-self", [blockedReady], {
     flux: "dependency 'golden-depends-odd/self' is not ready",
@@ -281,5 +297,13 @@ export const deliberateDifferences: readonly Difference[] = [
     flux: [bumpFinished, bumpStored],
     sluice: [bumpConfigured, bumpFinished, bumpStored],
     why: "lib/apply/drifted.ts, as above",
+  },
+  {
+    scenario: "empty-artifact",
+    step: "02-emptied",
+    at: ["events"],
+    flux: [emptiedPruned, bumpFinished, emptiedStored],
+    sluice: [emptiedWarning, emptiedPruned, bumpFinished, emptiedStored],
+    why: "ADR 0008: an empty revision prunes everything as in Flux, and says so before",
   },
 ];
