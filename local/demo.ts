@@ -7,9 +7,18 @@ import { tidyUp } from "./demo/tidy-up.ts";
 import { onClosedPipe } from "./on-closed-pipe.ts";
 
 /** `npm run demo`: plays the story of the README on a Sluice of its own and says, scene by scene, what came of it. */
-const { values } = parseArgs({ options: { kubeconfig: { type: "string" }, context: { type: "string" } } });
+const usage = "usage: npm run demo [-- --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
-for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error(`ended by ${name}`)));
+let endedWith = 1;
+for (const [name, number] of [
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+] as const) {
+  process.once(name, () => {
+    endedWith = 128 + number;
+    stop.abort(new Error(`ended by ${name}`));
+  });
+}
 onClosedPipe([process.stdout, process.stderr], () => stop.abort(new Error("nobody reads the output")));
 const limit = AbortSignal.any([AbortSignal.timeout(180_000), stop.signal]);
 const tidyUpWithinMs = 30_000;
@@ -36,16 +45,39 @@ async function clearStage({ cluster }: Stage): Promise<void> {
   }
 }
 
+type Foreign = { readonly file: string; readonly context?: string };
+
+/** The cluster that was named, undefined where none was. Throws an error with the reason where the arguments are no good. */
+function readArguments(): Foreign | "help" | undefined {
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({ options: { kubeconfig: text, context: text, help: { type: "boolean", short: "h" } } });
+  const { kubeconfig: file, context, help } = values;
+  if (help === true) return "help";
+  if (file === undefined && context !== undefined) throw new Error("--context needs --kubeconfig FILE");
+  return file === undefined ? undefined : { file, ...(context === undefined ? {} : { context }) };
+}
+
 async function main(): Promise<number> {
+  let foreign: Foreign | "help" | undefined;
+  try {
+    foreign = readArguments();
+  } catch (error) {
+    process.stderr.write(`✘ ${messageOf(error)}\n${usage}\n`);
+    return 2;
+  }
+  if (foreign !== "help") return playAll(foreign);
+  print(usage);
+  return 0;
+}
+
+async function playAll(foreign: Foreign | undefined): Promise<number> {
   const startedAt = performance.now();
-  const { kubeconfig: file, context } = values;
-  const foreign = file === undefined ? undefined : { file, ...(context === undefined ? {} : { context }) };
   try {
     if (foreign !== undefined) await refuseLeftovers(foreign, limit);
     await using stage = await openStage(foreign, limit);
     const { registry } = stage.sluice().ready;
     print(
-      `Sluice started in ${Math.round(performance.now() - startedAt)} ms: registry ${registry}, cluster ${file ?? "embedded"}`,
+      `Sluice started in ${Math.round(performance.now() - startedAt)} ms: registry ${registry}, cluster ${foreign?.file ?? "embedded"}`,
     );
     try {
       for (const scene of scenes) await play(scene, stage);
@@ -56,6 +88,11 @@ async function main(): Promise<number> {
     const code = await stage.sluice().stop();
     if (code !== 0) throw new NotAsTold(`told: SIGTERM ends Sluice with exit code 0\nseen: ${String(code)}`);
   } catch (error) {
+    if (stop.signal.aborted) {
+      // Whatever else was thrown came of that.
+      print(`${styleText("red", "✘")} ${messageOf(stop.signal.reason)}`);
+      return endedWith;
+    }
     if (!(error instanceof NotAsTold)) {
       print(`${styleText("red", "✘")} the demo could not go on: ${messageOf(error)}`);
       return 1;
