@@ -9,6 +9,9 @@ const controllers = ["source-controller", "kustomize-controller"] as const;
 const renewedWithinMs = 12_000;
 const pollMs = 500;
 
+/** Not allowed, or an API server without leases, as the embedded one. */
+const unknowable: ReadonlySet<string> = new Set(["Forbidden", "NoMatch"]);
+
 const HeldLease = z.object({
   metadata: z.object({ name: z.string(), namespace: z.string() }),
   spec: z.object({ holderIdentity: z.string().min(1), renewTime: z.string() }),
@@ -52,8 +55,8 @@ async function fluxLeases(
     const leases = await cluster.list({ group: "coordination.k8s.io", version: "v1", kind: "Lease" }, signal);
     return new Map(leases.flatMap(heldByFlux));
   } catch (error) {
-    if (!(error instanceof ApiError && error.reason === "Forbidden")) throw error;
-    log.warn("leases may not be listed here, so a Flux that runs would not be noticed", { error: error.message });
+    if (!(error instanceof ApiError && unknowable.has(error.reason))) throw error;
+    log.warn("leases cannot be listed here, so a Flux that runs would not be noticed", { error: error.message });
     return new Map();
   }
 }

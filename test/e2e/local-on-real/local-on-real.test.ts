@@ -53,6 +53,33 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     expect(await cluster.resource({ group: kind.group, version: "v1", kind: kind.kind }, signal)).toBeDefined();
   }, 180_000);
 
+  test("it does not start where Flux renews its lease", async () => {
+    const cluster = await world.cluster(plane);
+    const ref = { group: "coordination.k8s.io", version: "v1", kind: "Lease", namespace: "default" };
+    const metadata = { name: "kustomize-controller-leader-election", namespace: ref.namespace };
+    const renew = (second: number) => {
+      const spec = {
+        holderIdentity: "flux",
+        leaseDurationSeconds: 35,
+        renewTime: `2026-11-21T12:00:${second}.000000Z`,
+      };
+      const lease = { apiVersion: `${ref.group}/v1`, kind: ref.kind, metadata, spec };
+      return cluster.apply(lease, { manager: "flux", force: false }, signal);
+    };
+    await renew(10);
+    const renewed = new Promise((resolve) => {
+      world.watchLog((line) => {
+        const isLooking = line.includes("Flux has been here");
+        if (isLooking) resolve(renew(15));
+        return isLooking;
+      });
+    });
+    const refusal = "Flux's kustomize-controller runs in namespace default of this cluster";
+    await expect(world.start("--kubeconfig", plane.kubeconfig)).rejects.toThrow(refusal);
+    await renewed;
+    await cluster.delete({ ...ref, name: metadata.name }, { propagation: "Background" }, signal);
+  }, 60_000);
+
   test("the demo comes out as told, twice in a row, and leaves nothing behind", async () => {
     const cluster = await world.cluster(plane);
     const before = await whatIsThere(cluster, signal);

@@ -61,14 +61,17 @@ describe("Sluice does not work on the cluster of a Flux that runs", () => {
     expect(await start(() => leases)).toBe(0);
   });
 
-  test("and where it may not see leases: what it cannot know does not stop it", async () => {
-    const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: "leases is forbidden" });
-    expect(
-      await start(() => {
-        throw forbidden;
-      }),
-    ).toBe(0);
-  });
+  test.each(["Forbidden", "NoMatch"])(
+    "and where leases are %s: what it cannot know does not stop it",
+    async (reason) => {
+      const forbidden = new ApiError({ code: 403, reason, message: "leases is forbidden" });
+      expect(
+        await start(() => {
+          throw forbidden;
+        }),
+      ).toBe(0);
+    },
+  );
 
   test("an outage is no answer", async () => {
     const unreachable = new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
