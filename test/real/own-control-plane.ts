@@ -13,8 +13,9 @@ export function mayHaveOwnControlPlane(): boolean {
 
 /**
  * Another control plane, for what takes in a whole cluster or counts its requests: `sluice local` reconciles every Kustomization
- * that it finds, those of other tests too. It keeps an audit log.
+ * that it finds, those of other tests too. It keeps an audit log. Its API server may be started with further arguments.
  */
-export async function ownControlPlane(): Promise<OwnControlPlane> {
-  return ownPart("control-plane", Printed, "--audit");
+export async function ownControlPlane(...apiServerArgs: readonly string[]): Promise<OwnControlPlane> {
+  const env = { SLUICE_REAL_API_SERVER_ARGS: apiServerArgs.join(" ") };
+  return ownPart("control-plane", Printed, { flags: ["--audit"], env });
 }

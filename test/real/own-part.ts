@@ -7,17 +7,23 @@ import type { z } from "zod";
 import { cacheFolder } from "./folders.ts";
 import type { PartName } from "./part.ts";
 
+interface Start {
+  /** Of `up`. */
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A part of its own for one test, of the programs that are installed: its addresses as `up --json` prints them. */
 export async function ownPart<Addresses>(
   part: PartName,
   printed: z.ZodType<Addresses>,
-  ...flags: readonly string[]
+  { flags = [], env: more = {} }: Start = {},
 ): Promise<Addresses & AsyncDisposable> {
   const cache = await mkdtemp(join(tmpdir(), `sluice-${part}-`));
   await symlink(join(cacheFolder(), "installed"), join(cache, "installed"));
   const real = async (...args: readonly string[]): Promise<string> => {
     const command = [join(import.meta.dirname, "main.ts"), ...args, part];
-    const env = { ...process.env, SLUICE_REAL_CACHE: cache };
+    const env = { ...process.env, ...more, SLUICE_REAL_CACHE: cache };
     return (await promisify(execFile)(process.execPath, command, { env })).stdout;
   };
   const down = async (): Promise<void> => {

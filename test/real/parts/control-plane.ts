@@ -6,9 +6,14 @@ export const controlPlane: Part = {
   name: "control-plane",
   installations: planePrograms,
   async start(run) {
-    const files = await startPlane(run, { groups: ["sluice"], apiServerArgs: [] });
+    const files = await startPlane(run, { groups: ["sluice"], apiServerArgs: apiServerArgs(process.env) });
     const { sluice: kubeconfig, admin: adminKubeconfig } = files.kubeconfigOf;
     return { kubeconfig, adminKubeconfig, ...(run.audit ? { audit: files.auditLog } : {}) };
   },
   answers: async ({ adminKubeconfig }) => adminKubeconfig !== undefined && planeAnswers(adminKubeconfig),
 };
+
+/** For a control plane of another kind than usual, as `ownControlPlane` starts it: arguments with a space between them. */
+function apiServerArgs({ SLUICE_REAL_API_SERVER_ARGS: text = "" }: NodeJS.ProcessEnv): readonly string[] {
+  return text.split(" ").filter((argument) => argument !== "");
+}
