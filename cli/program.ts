@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { withFluxHint } from "./flux-commands.ts";
 import { addGetCommands } from "./get-commands.ts";
 import { addLocalCommand } from "./local-command.ts";
 import { ownVersion } from "./own-version.ts";
@@ -29,7 +30,7 @@ export function program(surroundings: Surroundings): Command {
         terminal.note(text);
       },
       outputError: (text) => {
-        terminal.failure(text.replace(/^error: /, "").trimEnd());
+        terminal.failure(withFluxHint(text.replace(/^error: /, "").trimEnd()));
       },
     });
   addGetCommands(root, surroundings);

@@ -35,7 +35,7 @@ export async function runLocal(
   } catch (error) {
     // Told to end while it started: what was given up for that is no failure.
     if (signal.aborted && !isClosing) return 0;
-    writeError(`sluice local: ${messageOf(error)}\n`);
+    writeError(`✗ sluice local: ${messageOf(error)}\n`);
     return 1;
   }
 }

@@ -255,6 +255,8 @@ describe("the command line and its surroundings", () => {
     ["suspend", "ks", ["Kustomization name is required"]],
     ["get", "ks --timeout soon", ['invalid argument "soon" for "--timeout" flag']],
     ["get", "nothing", ["unknown command 'nothing'"]],
+    ["get", "hr", ["unknown command 'hr': Sluice has none yet, flux's own may do on the same objects"]],
+    ["tree", "ks app", ["unknown command 'tree': Sluice has none yet, flux's own may do"]],
     ["version", "-o xml", ["--output must be json or yaml, not xml"]],
     ["local", "--api-port 70000", ['"70000" is no port']],
     ["local", "--context dev", ["--context needs --kubeconfig FILE here"]],

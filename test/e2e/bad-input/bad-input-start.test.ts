@@ -36,7 +36,7 @@ async function refusal(...args: readonly string[]): Promise<string> {
 
 function oneLine(says: string): RegExp {
   const escaped = says.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
-  return new RegExp(`^sluice local ended with 1 before it was ready: sluice local: [^\\n]*${escaped}[^\\n]*$`);
+  return new RegExp(`^sluice local ended with 1 before it was ready: ✗ sluice local: [^\\n]*${escaped}[^\\n]*$`);
 }
 
 function kubeconfig(cluster: string, user: object): string {

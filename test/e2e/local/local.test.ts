@@ -57,7 +57,7 @@ describe("sluice local", () => {
         const bound = server.address();
         const port = typeof bound === "object" && bound !== null ? bound.port : 0;
         const refused = spawnLocal(["--state", world.state, flag, String(port)], never);
-        await expect(refused).rejects.toThrow(/ended with 1 before it was ready: sluice local: [^\n]*$/);
+        await expect(refused).rejects.toThrow(/ended with 1 before it was ready: ✗ sluice local: [^\n]*$/);
         await expect(refused).rejects.toThrow(String(port));
       } finally {
         server.close();
@@ -70,7 +70,7 @@ describe("sluice local", () => {
     { name: "cannot be read", kubeconfig: import.meta.filename, says: "local.test.ts" },
   ])("a kubeconfig that $name is one clear error", async ({ kubeconfig, says }) => {
     const refused = spawnLocal(["--state", world.state, "--kubeconfig", kubeconfig], never);
-    await expect(refused).rejects.toThrow(/ended with 1 before it was ready: sluice local: [^\n]*$/);
+    await expect(refused).rejects.toThrow(/ended with 1 before it was ready: ✗ sluice local: [^\n]*$/);
     await expect(refused).rejects.toThrow(says);
   });
 });
