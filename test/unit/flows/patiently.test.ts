@@ -19,7 +19,10 @@ const run = (memo: Run["memo"]): Run => ({
 const answer = (code: number, reason: string) => new ApiError({ code, reason, message: `the server says ${reason}` });
 
 /** A flow that fails as long as `fault` says so, run again and again as the queue does it: each time when it is due. */
-function patient(fault: () => Error | undefined, tell: (failure: Failure, wasTold: boolean) => Promise<void> = async () => {}) {
+function patient(
+  fault: () => Error | undefined,
+  tell: (failure: Failure, wasTold: boolean) => Promise<void> = async () => {},
+) {
   const told: { readonly text: string; readonly wasTold: boolean }[] = [];
   let now = 0;
   let memo: Run["memo"] = { failures: 2 };
