@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 
@@ -22,6 +23,23 @@ export function clockContract(name: string, clock: Clock): void {
       stop.abort(new Error("time is up"));
       await expect(asleep).rejects.toThrow("time is up");
       await expect(clock.sleep(1, stop.signal)).rejects.toThrow("time is up");
+    });
+
+    test("a sleep that has ended leaves nothing at its signal, and an abort after it does no harm", async () => {
+      const stop = new AbortController();
+      await Promise.all(Array.from({ length: 20 }, () => clock.sleep(1, stop.signal)));
+      expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+      stop.abort(new Error("too late"));
+    });
+
+    test("sleeps under one signal are each their own: the shorter one ends first, an abort ends all that last", async () => {
+      const stop = new AbortController();
+      const ended: string[] = [];
+      const long = [1, 2].map(() => clock.sleep(3_600_000, stop.signal).catch(() => ended.push("long")));
+      await clock.sleep(0, stop.signal).then(() => ended.push("short"));
+      stop.abort();
+      await Promise.all(long);
+      expect(ended).toEqual(["short", "long", "long"]);
     });
   });
 }

@@ -1,0 +1,60 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
+import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
+
+export function answersContract(open: OpenHttp): void {
+  describe("an answer", () => {
+    const { serve, send } = httpWorld(open);
+
+    test.each([200, 204, 304, 401, 404, 429, 500, 503])("of status %i is one", async (status) => {
+      const url = await serve((_, response) => response.writeHead(status).end());
+      expect((await send(url)).status).toBe(status);
+    });
+
+    test("has its headers by names in lower case, and several values of one joined", async () => {
+      const url = await serve((_, response) => {
+        response.setHeader("Link", ["<a>", "<b>"]).setHeader("Docker-Content-Digest", "sha256:0").end();
+      });
+      expect((await send(url)).headers).toMatchObject({ link: "<a>, <b>", "docker-content-digest": "sha256:0" });
+    });
+
+    test("brings every byte as it is, to the last one that is allowed", async () => {
+      const bytes = Uint8Array.from({ length: 1_000 }, (_, index) => index % 256);
+      const url = await serve((_, response) => response.end(bytes));
+      expect(new Uint8Array((await send(url)).body)).toEqual(bytes);
+    });
+
+    test.each<[string, (response: ServerResponse) => void]>([
+      ["says so", (response) => response.end(Buffer.alloc(1_001))],
+      ["does not say so", (response) => void (response.write(Buffer.alloc(600)) && response.end(Buffer.alloc(401)))],
+      [
+        "does not end",
+        (response) => {
+          const more = (): void => {
+            while (response.write(Buffer.alloc(100))) if (response.destroyed) return;
+          };
+          response.on("drain", more);
+          more();
+        },
+      ],
+    ])("that is a byte too long and %s is not read", async (_, answer) => {
+      const url = await serve((_request, response) => answer(response));
+      expect(await faultOf(send(url))).toMatchObject({
+        name: "HttpError",
+        kind: "too-large",
+        message: `GET ${url}/: the answer is longer than 1000 bytes`,
+      });
+    });
+
+    test("is each request's own where many are under way, and others have failed", async () => {
+      const url = await serve(({ url: path = "" }, response) => {
+        if (path === "/3") response.destroy();
+        else setImmediate(() => response.end(path));
+      });
+      const answers = Array.from({ length: 60 }, (_, index) => faultOf(send(`${url}/${index % 5}`).then(textOf)));
+      const found = (await Promise.all(answers)).map((one) => (typeof one === "string" ? one : "failed"));
+      const expected = ["/0", "/1", "/2", "failed", "/4"];
+      expect(found).toEqual(Array.from({ length: 60 }, (_, index) => expected[index % 5]));
+    });
+  });
+}

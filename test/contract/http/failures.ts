@@ -1,0 +1,39 @@
+import { once } from "node:events";
+import { createServer as createTcpServer } from "node:net";
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { faultOf, httpWorld, type OpenHttp } from "./http-world.ts";
+
+export function failuresContract(open: OpenHttp): void {
+  describe("a failure", () => {
+    const { listen, serve, send } = httpWorld(open);
+
+    test("to connect is unreachable", async () => {
+      const server = createTcpServer();
+      const address = await listen(server);
+      server.close();
+      await once(server, "close");
+      expect(await faultOf(send(`http://${address}/`))).toMatchObject({ kind: "unreachable" });
+    });
+
+    test.each([
+      ["that is no HTTP", "hello\r\n"],
+      ["that breaks off", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"],
+      ["whose head breaks off", "HTTP/1.1 200 OK\r\ncontent-le"],
+    ])("by an answer %s is one of the protocol", async (_, answer) => {
+      const server = createTcpServer((socket) => {
+        socket.on("error", () => undefined);
+        socket.once("data", () => socket.end(answer));
+      });
+      expect(await faultOf(send(`http://${await listen(server)}/`))).toMatchObject({ kind: "protocol" });
+    });
+
+    test("names method and URL, and neither its query nor a header", async () => {
+      const url = await serve((_, response) => response.destroy());
+      const secrets = { url: `${url}/v2/?token=hunter2`, headers: { authorization: "Bearer hunter3" } };
+      const error = await faultOf(send(secrets.url, { method: "POST", ...secrets }));
+      expect(error).toMatchObject({ name: "HttpError", message: expect.stringContaining(`POST ${url}/v2/: `) });
+      expect(inspect(error, { depth: 10 })).not.toMatch(/hunter/);
+    });
+  });
+}

@@ -1,0 +1,76 @@
+import type { RequestListener } from "node:http";
+import { describe, expect, test } from "vitest";
+import { faultOf, httpWorld, type OpenHttp, pem, textOf } from "./http-world.ts";
+
+export function redirectsContract(open: OpenHttp): void {
+  describe("a redirect", () => {
+    const { serve, serveSecurely, send } = httpWorld(open);
+
+    const redirect =
+      (location: string, status = 307): RequestListener =>
+      (_, response) =>
+        response.writeHead(status, { location }).end();
+
+    test.each([301, 302, 303, 307, 308])("of status %i is followed for GET and HEAD alone", async (status) => {
+      const url = await serve((request, response) => {
+        if (request.url === "/end") response.end("end");
+        else redirect("/end", status)(request, response);
+      });
+      expect(textOf(await send(url, { maxRedirects: 1 }))).toBe("end");
+      expect((await send(url, { method: "HEAD", maxRedirects: 1 })).status).toBe(200);
+      for (const method of ["DELETE", "PATCH", "POST", "PUT"] as const) {
+        expect((await send(url, { method, maxRedirects: 1 })).status).toBe(status);
+      }
+    });
+
+    test.each([
+      ["more often than allowed", 2, "/again"],
+      ["where none is allowed", undefined, "/again"],
+      ["to another protocol", 2, "ftp://127.0.0.1/"],
+      ["to what is no URL", 2, "http://[/"],
+    ])("%s is an error", async (_, maxRedirects, location) => {
+      const url = await serve(redirect(location));
+      expect(await faultOf(send(url, maxRedirects === undefined ? {} : { maxRedirects }))).toMatchObject({
+        kind: "redirect",
+      });
+    });
+
+    test("from https to http is not followed", async () => {
+      let plain = 0;
+      const target = await serve((_, response) => {
+        plain += 1;
+        response.end();
+      });
+      const url = await serveSecurely("server", redirect(target));
+      const ca = await pem("server.crt");
+      expect(await faultOf(send(url, { maxRedirects: 2, tls: { ca } }))).toMatchObject({ kind: "redirect" });
+      expect(plain).toBe(0);
+    });
+
+    test("takes the credentials along inside one host, and no further", async () => {
+      const seen: unknown[] = [];
+      const elsewhere = await serve(({ headers }, response) => {
+        seen.push([headers.authorization, headers.cookie, headers["x-other"]]);
+        response.end();
+      });
+      const url = await serve((request, response) => {
+        const { authorization, cookie } = request.headers;
+        seen.push([authorization, cookie, request.headers["x-other"]]);
+        redirect(request.url === "/" ? "/inside" : elsewhere)(request, response);
+      });
+      await send(url, { maxRedirects: 2, headers: { Authorization: "Bearer t", Cookie: "c=1", "X-Other": "o" } });
+      expect(seen).toEqual([
+        ["Bearer t", "c=1", "o"],
+        ["Bearer t", "c=1", "o"],
+        [undefined, undefined, "o"],
+      ]);
+    });
+
+    test("counts for the time of the whole exchange", async () => {
+      const url = await serve((request, response) => {
+        setTimeout(() => redirect("/again")(request, response), 40);
+      });
+      expect(await faultOf(send(url, { timeoutMs: 200, maxRedirects: 1_000 }))).toMatchObject({ kind: "timeout" });
+    });
+  });
+}

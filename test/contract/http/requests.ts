@@ -1,0 +1,79 @@
+import { buffer } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
+
+export function requestsContract(open: OpenHttp): void {
+  describe("a request", () => {
+    const { serve, send } = httpWorld(open);
+
+    test.each(["DELETE", "PATCH", "POST", "PUT"] as const)("by %s brings its headers and its bytes", async (method) => {
+      const bytes = new Uint8Array([0, 255, 10]);
+      const url = await serve((request, response) => {
+        const { headers } = request;
+        void buffer(request).then((body) =>
+          response.end(JSON.stringify([request.method, headers["x-kind"], headers["content-length"], [...body]])),
+        );
+      });
+      const answer = await send(url, { method, headers: { "X-Kind": "k" }, body: bytes });
+      expect(JSON.parse(textOf(answer))).toEqual([method, "k", "3", [...bytes]]);
+    });
+
+    test("whose signal is aborted already is not sent", async () => {
+      let requests = 0;
+      const url = await serve((_, response) => {
+        requests += 1;
+        response.end();
+      });
+      const reason = new Error("enough");
+      await expect(send(url, {}, AbortSignal.abort(reason))).rejects.toBe(reason);
+      expect(requests).toBe(0);
+    });
+
+    test.each([
+      ["before its answer", false],
+      ["in the middle of its answer", true],
+    ])("that is aborted %s ends with the reason, and its connection with it", async (_, begins) => {
+      const stop = new AbortController();
+      const reason = new Error("the time is up");
+      const ended = Promise.withResolvers<void>();
+      const url = await serve((request, response) => {
+        request.socket.once("close", () => ended.resolve());
+        if (begins) response.write("begun");
+        setImmediate(() => stop.abort(reason));
+      });
+      await expect(send(url, {}, stop.signal)).rejects.toBe(reason);
+      await ended.promise;
+    });
+
+    test.each([
+      ["nothing", false],
+      ["half an answer", true],
+    ])("that gets %s in its time is a timeout, and the next one is answered", async (_, begins) => {
+      let requests = 0;
+      const url = await serve((_request, response) => {
+        requests += 1;
+        if (requests > 1) response.end("in time");
+        else if (begins) response.write("begun");
+      });
+      expect(await faultOf(send(url, { timeoutMs: 100 }))).toMatchObject({
+        kind: "timeout",
+        message: `GET ${url}/: no answer within 100 ms`,
+      });
+      expect(textOf(await send(url))).toBe("in time");
+    });
+
+    test("goes out once more where the connection that was kept breaks, but not one that may do harm", async () => {
+      const seen: unknown[] = [];
+      const sockets = new Set<unknown>();
+      const url = await serve(({ method, socket }, response) => {
+        seen.push(method);
+        if (sockets.has(socket)) socket.destroy();
+        else response.end("once");
+        sockets.add(socket);
+      });
+      for (const method of ["GET", "PUT"] as const) expect(textOf(await send(url, { method }))).toBe("once");
+      expect(await faultOf(send(url, { method: "POST" }))).toMatchObject({ name: "HttpError" });
+      expect(seen).toEqual(["GET", "PUT", "PUT", "POST"]);
+    });
+  });
+}
