@@ -212,14 +212,8 @@ describe("what Flux wrote in recorded runs, Sluice writes too", () => {
     const scene = await replay("prune-false");
     await scene.push("latest, push 1");
     await scene.applyAll();
-    await expect
-      .poll(() =>
-        sluice().cluster.get(
-          { group: "", version: "v1", kind: "ConfigMap", namespace: scene.namespace, name: "b" },
-          signal,
-        ),
-      )
-      .toBeDefined();
+    const configMap = { group: "", version: "v1", kind: "ConfigMap", namespace: scene.namespace, name: "b" };
+    await expect.poll(() => sluice().cluster.get(configMap, signal), { timeout: 10_000 }).toBeDefined();
     await scene.push("latest, push 2");
     expect(await scene.shown("01-b-removed-from-source")).toEqual(await scene.recorded("01-b-removed-from-source"));
     const ref = await scene.delete("Kustomization", "app");

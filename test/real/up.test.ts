@@ -45,6 +45,7 @@ afterEach(async () => {
 
 const installation: Installation = {
   program: "versitygw",
+  toolchain: "go",
   locks: [],
   needsMegabytes: 1,
   async install(folder) {
@@ -176,6 +177,34 @@ describe("an installation", () => {
     expect(left.some((name) => name.endsWith(".unfinished"))).toBe(false);
   });
 
+  test("waits for another of its toolchain, and for none of another", async () => {
+    const told: string[] = [];
+    const other = Promise.withResolvers<void>();
+    const step = (name: Installation["program"], toolchain: Installation["toolchain"], work: () => Promise<void>) => ({
+      ...installation,
+      program: name,
+      toolchain,
+      async install(folder: string) {
+        told.push(`${name} begins`);
+        await work();
+        await writeFile(join(folder, "server.mjs"), server);
+        told.push(`${name} ends`);
+      },
+    });
+    const installations = [
+      step("versitygw", "go", () => other.promise),
+      step("etcd", "go", async () => {}),
+      step("moto", "python", async () => other.resolve()),
+    ];
+    await start({ ...fakePart(), installations });
+    expect(told.filter((line) => !line.startsWith("moto"))).toEqual([
+      "versitygw begins",
+      "versitygw ends",
+      "etcd begins",
+      "etcd ends",
+    ]);
+  });
+
   test("that does not fit on the disk is not begun", async () => {
     const huge: Part = { ...fakePart(), installations: [{ ...installation, needsMegabytes: 1e12 }] };
     await expect(start(huge)).rejects.toThrow(/^s3: the disk of .* has [0-9]+ MB left, and installing versitygw takes/);
@@ -240,7 +269,15 @@ describe("an installation", () => {
     const script = `
       const { buildInto } = await import(${JSON.stringify(join(import.meta.dirname, "run-tool.ts"))});
       const group = "/proc/self/autogroup";
-      const say = ["-p", \`'nice ' + os.getPriority() + (fs.existsSync('\${group}') ? fs.readFileSync('\${group}') : '')\`];
+      // It may begin before it is told to give way.
+      const say = ["-e", \`
+        const giveUpAt = Date.now() + 20_000;
+        const look = () => {
+          const text = 'nice ' + os.getPriority() + (fs.existsSync('\${group}') ? fs.readFileSync('\${group}') : '');
+          if (text.trimEnd().endsWith(' 0') && Date.now() < giveUpAt) setTimeout(look, 20);
+          else console.log(text);
+        };
+        look();\`];
       await buildInto(${JSON.stringify(log)}, "s3", AbortSignal.timeout(60_000)).run(process.execPath, say, { cwd: "/" });`;
     await promisify(execFile)("nice", ["-n", "15", process.execPath, "--input-type=module", "-e", script]);
     const numbers = [...(await readFile(log, "utf8")).matchAll(/nice (-?\d+)/g)].map(([, found]) => found);

@@ -7,9 +7,6 @@ import { startPart } from "./start-part.ts";
 import { stopPart } from "./stop-part.ts";
 import type { Program } from "./versions.ts";
 
-/** Two: one downloads or links, which leaves a processor idle, while the other compiles. */
-const installConcurrency = 2;
-
 export interface UpOptions {
   readonly audit: boolean;
   readonly say: (line: string) => void;
@@ -57,12 +54,15 @@ async function installAll(
   const all = parts.flatMap((part) => part.installations.map((installation) => ({ part, installation })));
   // Two parts may run the same programs.
   const work = [...new Map(all.map((one) => [one.installation.program, one])).values()];
-  const folders = await mapLimit(
-    work,
-    installConcurrency,
-    async ({ part, installation }, stop) =>
-      [installation.program, await install(installation, part.name, say, stop)] as const,
-    signal,
-  );
-  return new Map(folders);
+  // Go's cache has no locks: two builds at the same time would both compile what they share.
+  const lanes = [...Map.groupBy(work, ({ installation }) => installation.toolchain).values()];
+  const inOrder = (lane: typeof work, stopAll: AbortSignal) =>
+    mapLimit(
+      lane,
+      1,
+      async ({ part, installation }, stop) =>
+        [installation.program, await install(installation, part.name, say, stop)] as const,
+      stopAll,
+    );
+  return new Map((await mapLimit(lanes, lanes.length, inOrder, signal)).flat());
 }

@@ -6,20 +6,28 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const program = fileURLToPath(new URL("print-counts.ts", import.meta.url));
-const name = fileURLToPath(new URL("../contract/a.test.ts", import.meta.url));
+const fileOf = (suite: string): string => fileURLToPath(new URL(`../${suite}/a.test.ts`, import.meta.url));
 
-function print(statuses: readonly string[], ...allowed: readonly string[]): { lines: string[]; status: number | null } {
+/** Of a report for each suite, with one file in it. */
+function printAll(suites: Readonly<Record<string, readonly string[]>>, ...options: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "sluice-counts-"));
-  const assertionResults = statuses.map((status) => ({ fullName: `a ${status} test`, status }));
-  const report = join(folder, "report.json");
-  writeFileSync(report, JSON.stringify({ testResults: [{ name, status: "passed", assertionResults }] }));
+  const reports = Object.entries(suites).map(([suite, statuses]) => {
+    const assertionResults = statuses.map((status) => ({ fullName: `a ${status} test`, status }));
+    const report = join(folder, `${suite}.json`);
+    const testResults = [{ name: fileOf(suite), status: "passed", assertionResults }];
+    writeFileSync(report, JSON.stringify({ testResults }));
+    return report;
+  });
   try {
-    const { stdout, status } = spawnSync(process.execPath, [program, report, ...allowed], { encoding: "utf8" });
+    const { stdout, status } = spawnSync(process.execPath, [program, ...options, ...reports], { encoding: "utf8" });
     return { lines: stdout.trimEnd().split("\n"), status };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
+
+const print = (statuses: readonly string[], ...options: readonly string[]) =>
+  printAll({ contract: statuses }, ...options);
 
 test.each([
   {
@@ -56,5 +64,12 @@ test.each([
 });
 
 test("of the counts, a skipped test whose name is allowed is no failure", () => {
-  expect(print(["passed", "skipped"], "a skipped")).toMatchObject({ status: 0 });
+  expect(print(["passed", "skipped"], "--may-skip=a skipped")).toMatchObject({ status: 0 });
+});
+
+test("several reports are counted together", () => {
+  expect(printAll({ unit: ["passed"], contract: ["passed", "failed"] })).toEqual({
+    lines: ["contract: 1 passed, 1 failed", "unit: 1 passed, 0 failed", "2 passed, 1 failed"],
+    status: 1,
+  });
 });

@@ -1,14 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { suiteCounts, VitestReport } from "./suite-counts.ts";
 
 /**
- * `node test/report/print-counts.ts REPORT [PATTERN]`: the counts of each suite, and last a line with those of all. Tests that
- * were skipped are failures, for a part of theirs was missing, unless their name matches the pattern.
+ * `node test/report/print-counts.ts [--may-skip=PATTERN] REPORT...`: the counts of each suite in all reports together, and last a
+ * line with those of all suites. Tests that were skipped are failures, for a part of theirs was missing, unless their name matches
+ * the pattern.
  */
-const [path = "", allowed = "^$"] = process.argv.slice(2);
-const report = VitestReport.parse(JSON.parse(await readFile(path, "utf8")));
-const { suites, total, skipped } = suiteCounts(report, join(import.meta.dirname, ".."));
+const { values, positionals } = parseArgs({ options: { "may-skip": { type: "string" } }, allowPositionals: true });
+const { "may-skip": allowed = "^$" } = values;
+const read = async (path: string) => VitestReport.parse(JSON.parse(await readFile(path, "utf8")));
+const testResults = (await Promise.all(positionals.map(read))).flatMap((report) => report.testResults);
+const { suites, total, skipped } = suiteCounts({ testResults }, join(import.meta.dirname, ".."));
 const missing = skipped.filter((name) => !new RegExp(allowed).test(name));
 const lines = [
   ...missing.map((name) => `skipped, and must not be: ${name}`),

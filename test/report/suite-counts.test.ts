@@ -28,6 +28,11 @@ describe("the counts of a run", () => {
     expect(suiteCounts({ testResults }, "/p/test").total).toEqual({ passed: 0, failed: 1 });
   });
 
+  test("are none where a file was run twice", () => {
+    const once = { name: "/p/test/unit/a.test.ts", status: "passed", assertionResults: [result("passed")] };
+    expect(() => suiteCounts({ testResults: [once, once] }, "/p/test")).toThrow("a.test.ts was run twice");
+  });
+
   test("name what was skipped, for whatever reason, and count it nowhere", () => {
     const assertionResults = [result("skipped", "needs a part"), result("pending", "later"), result("passed")];
     const testResults = [{ name: "/p/test/contract/a.test.ts", status: "passed", assertionResults }];

@@ -18,10 +18,12 @@ export interface Summary {
   readonly skipped: readonly string[];
 }
 
-/** Counts a run of vitest. A file that could not be loaded counts as one failed test: its tests are unknown. */
+/** Counts what was run, each file once or not at all. A file that could not be loaded counts as one failed test: its tests are unknown. */
 export function suiteCounts({ testResults }: z.infer<typeof VitestReport>, testFolder: string): Summary {
   const suites = new Map<string, Counts>();
   const skipped: string[] = [];
+  const twice = testResults.find(({ name }, index) => testResults.findIndex((other) => other.name === name) !== index);
+  if (twice !== undefined) throw new Error(`${twice.name} was run twice, and would be counted twice`);
   for (const { name, status, assertionResults } of testResults.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const file = name.slice(testFolder.length + 1);
     const suite = file.split("/", 1)[0] ?? file;

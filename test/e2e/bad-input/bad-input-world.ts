@@ -18,7 +18,7 @@ import { artifactOf, type Files } from "../../unit/manifests/build-files.ts";
 
 const { signal } = new AbortController();
 /** Bad input has its answer within this time, whatever it is; and meanwhile everybody else goes on. */
-const answerWithin = { timeout: 10_000, interval: 50 };
+const answerWithin = { timeout: 20_000, interval: 50 };
 const options = { manager: "test", force: true };
 
 const groups = {
@@ -41,7 +41,7 @@ export interface BadInputWorld extends AsyncDisposable {
   kustomization(name: string, spec?: JsonObject): Promise<void>;
   /** The Ready condition as `status reason: message`, or nothing where there is none. */
   ready(kind: Kind, name: string): Promise<string>;
-  /** What Ready says as soon as it has this in it, at the latest after 10 s. Meanwhile a push to the bystander is applied. */
+  /** What Ready says as soon as it has this in it, at the latest after 20 s. Meanwhile a push to the bystander is applied. */
   answer(kind: Kind, name: string, part: string): Promise<string>;
   has(name: string): Promise<boolean>;
 }

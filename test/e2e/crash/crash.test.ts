@@ -7,7 +7,7 @@ import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
 import { configMap, followApp, type LocalWorld, localWorld } from "../local/local-world.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 30_000, interval: 50 };
+const patient = { timeout: 60_000, interval: 50 };
 const manyObjects = 200;
 const kills = 20;
 const seed = 20261121;
@@ -105,7 +105,7 @@ function random(from: number): () => number {
 describe("killed at any moment, the next start goes on, and the end is as if nothing had been", () => {
   let round = 0;
 
-  test(`${kills} times while ${manyObjects} objects are applied`, { timeout: 240_000 }, async () => {
+  test(`${kills} times while ${manyObjects} objects are applied`, { timeout: 600_000 }, async () => {
     const first = await push(++round);
     await expect.poll(seen, patient).toEqual(wanted(first, round));
     const next = random(seed);

@@ -3,10 +3,17 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { installCrds } from "../../../local/install-crds.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { healthStories } from "./health-stories.ts";
+import { ownershipStories } from "./ownership-stories.ts";
 import { removeWorlds } from "./remove-worlds.ts";
+import { sourceStories } from "./source-stories.ts";
+import { specStories } from "./spec-stories.ts";
 import { kustomizationStories } from "./stories.ts";
 import { world } from "./world.ts";
 
+const { signal } = new AbortController();
 const file = process.env["SLUICE_REAL_KUBECONFIG"];
 let cluster: Cluster & { close(): void };
 const prefix = `flow-${Date.now()}-`;
@@ -18,12 +25,17 @@ describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBEC
       clock: systemClock,
       env: {},
     });
+    await installCrds(cluster, { clock: systemClock, log: silentLog }, signal);
   });
   afterAll(async () => {
-    await removeWorlds(cluster, prefix, new AbortController().signal);
+    await removeWorlds(cluster, prefix, signal);
     cluster.close();
   }, 60_000);
 
   const newWorld = () => world(cluster, `${prefix}${worlds++}`);
   kustomizationStories("a real control plane", newWorld);
+  healthStories("a real control plane", newWorld);
+  ownershipStories("a real control plane", newWorld);
+  sourceStories("a real control plane", newWorld);
+  specStories("a real control plane", newWorld);
 });

@@ -31,7 +31,7 @@ afterEach(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 async function start(more: Partial<FunctionSpec> = {}): Promise<LambdaFunction> {
-  const limits = { memoryMegabytes: 512, timeoutMs: 20_000, region: "eu-west-1" };
+  const limits = { memoryMegabytes: 512, timeoutMs: 60_000, region: "eu-west-1" };
   lambda = await startFunction({ name: "probe", folder, env: { SLUICE_TABLE: "t" }, ...limits, ...more });
   return lambda;
 }

@@ -18,6 +18,7 @@ export const aws: Part = {
   installations: [
     {
       program: "moto",
+      toolchain: "python",
       locks: [requirements],
       needsMegabytes: 800,
       async install(folder, { run }) {

@@ -12,6 +12,7 @@ export const dynamodb: Part = {
   installations: [
     {
       program: "dynamodb",
+      toolchain: "maven",
       locks: ["maven/dynamodb.xml", "maven/dynamodb.sha256", "maven/Loopback.java"],
       needsMegabytes: 300,
       async install(folder, build) {

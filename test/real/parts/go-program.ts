@@ -26,6 +26,7 @@ export function goProgram({
   const source = join("go", module);
   return {
     program,
+    toolchain: "go",
     locks: ["go.mod", "go.sum"].map((name) => join(source, name)),
     needsMegabytes,
     async install(folder, { run }) {

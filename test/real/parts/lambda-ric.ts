@@ -17,6 +17,7 @@ const kept = [
 /** Lambda's own runtime for Node: it compiles curl and its client, hence no dependency of ours. */
 export const lambdaRic: Installation = {
   program: "aws-lambda-ric",
+  toolchain: "npm",
   locks: ["package.json", "package-lock.json"].map((name) => join(source, name)),
   needsMegabytes: 200,
   async install(folder, { run }) {

@@ -18,6 +18,7 @@ export const sqs: Part = {
   installations: [
     {
       program: "sqs",
+      toolchain: "maven",
       locks: ["maven/sqs.xml", "maven/sqs.sha256"],
       needsMegabytes: 200,
       install: (folder, build) => mavenJars("sqs", folder, build),
