@@ -2,18 +2,21 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from "node:http";
 
 /** What becomes of one request. `lost`: it is served, but its answer never arrives. */
-export type Treatment = "drop" | "forward" | "lost" | "throttle";
+export type Treatment = "drop" | "forward" | "lost" | "throttle" | "unavailable";
 
 export interface UnreliableProxy extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
 }
 
-/** Stands between a client and an HTTP server, and treats every request as it is told. Counts from 1. */
-export async function unreliableProxy(target: string, treat: (count: number) => Treatment): Promise<UnreliableProxy> {
+/** Stands between a client and an HTTP server, and treats every request as it is told. Counts from 1; `url` is path and query. */
+export async function unreliableProxy(
+  target: string,
+  treat: (count: number, url: string) => Treatment,
+): Promise<UnreliableProxy> {
   let count = 0;
   const server = createServer((request, response) => {
-    const treatment = treat(++count);
+    const treatment = treat(++count, request.url ?? "/");
     switch (treatment) {
       case "drop":
         request.destroy();
@@ -21,6 +24,10 @@ export async function unreliableProxy(target: string, treat: (count: number) => 
       case "throttle":
         request.resume();
         response.writeHead(429, { "retry-after": "1" }).end();
+        return;
+      case "unavailable":
+        request.resume();
+        response.writeHead(503).end("the server is overloaded");
         return;
       case "forward":
       case "lost":

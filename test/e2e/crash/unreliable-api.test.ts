@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { findCondition } from "../../../lib/api/condition.ts";
+import { parseKustomization } from "../../../lib/api/kustomization.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
@@ -12,18 +14,21 @@ import { type Treatment, unreliableProxy } from "../../doubles/unreliable-proxy.
 import { applied, configMap, followApp, localWorld } from "../local/local-world.ts";
 
 const { signal } = new AbortController();
+const app = {
+  group: "kustomize.toolkit.fluxcd.io",
+  version: "v1",
+  kind: "Kustomization",
+  namespace: "default",
+  name: "app",
+};
 const patient = { timeout: 60_000, interval: 100 };
 
 function names(from: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `m${String(from + index).padStart(3, "0")}`);
 }
 
-test.each<{ name: string; objects: number; treat: (count: number) => Treatment }>([
-  { name: "throttles every eighth request", objects: 16, treat: (count) => (count % 8 === 0 ? "throttle" : "forward") },
-  { name: "drops every third request", objects: 60, treat: (count) => (count % 3 === 0 ? "drop" : "forward") },
-  { name: "drops every third answer", objects: 60, treat: (count) => (count % 3 === 0 ? "lost" : "forward") },
-])("an API server that $name: the end is exactly what was pushed", { timeout: 180_000 }, async ({ objects, treat }) => {
-  await using ending = new AsyncDisposableStack();
+/** Sluice on an embedded API server that it reaches through an unreliable proxy; the test reaches it directly. */
+async function sluiceBehind(treat: Parameters<typeof unreliableProxy>[1], ending: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), "sluice-unreliable-"));
   ending.defer(() => rm(folder, { recursive: true, force: true }));
   const server = await startKubernetes({
@@ -33,8 +38,7 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
     log: silentLog,
   });
   ending.defer(() => server.close());
-  let isUnreliable = false;
-  const proxy = ending.use(await unreliableProxy(server.url, (count) => (isUnreliable ? treat(count) : "forward")));
+  const proxy = ending.use(await unreliableProxy(server.url, treat));
   const file = join(folder, "kubeconfig");
   await writeFile(file, server.kubeconfig().replaceAll(server.url, proxy.url));
   const ports = { registryPort: 0, receiverPort: 0, apiPort: 0 };
@@ -55,6 +59,17 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
   const cluster = connect(config, { clock: systemClock, env: {} });
   ending.defer(() => cluster.close());
   const world = ending.use(await localWorld());
+  return { cluster, sluice, world };
+}
+
+test.each<{ name: string; objects: number; treat: (count: number) => Treatment }>([
+  { name: "throttles every eighth request", objects: 16, treat: (count) => (count % 8 === 0 ? "throttle" : "forward") },
+  { name: "drops every third request", objects: 60, treat: (count) => (count % 3 === 0 ? "drop" : "forward") },
+  { name: "drops every third answer", objects: 60, treat: (count) => (count % 3 === 0 ? "lost" : "forward") },
+])("an API server that $name: the end is exactly what was pushed", { timeout: 180_000 }, async ({ objects, treat }) => {
+  await using ending = new AsyncDisposableStack();
+  let isUnreliable = false;
+  const { cluster, sluice, world } = await sluiceBehind((count) => (isUnreliable ? treat(count) : "forward"), ending);
 
   const push = (from: number, value: string) =>
     world.push(
@@ -68,14 +83,36 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
   await expect.poll(() => applied(cluster), patient).toEqual(wanted(0, "1"));
   await push(10, "2");
   await expect.poll(() => applied(cluster), patient).toEqual(wanted(10, "2"));
-  const ref = {
-    group: "kustomize.toolkit.fluxcd.io",
-    version: "v1",
-    kind: "Kustomization",
-    namespace: "default",
-    name: "app",
-  };
-  await cluster.delete(ref, { propagation: "Background" }, signal);
+  await cluster.delete(app, { propagation: "Background" }, signal);
   await expect.poll(() => applied(cluster), patient).toEqual([]);
-  await expect.poll(() => cluster.get(ref, signal), patient).toBeUndefined();
+  await expect.poll(() => cluster.get(app, signal), patient).toBeUndefined();
+});
+
+test("an API server that answers 503 for one kind: Ready says so until it has an end", {
+  timeout: 180_000,
+}, async () => {
+  await using ending = new AsyncDisposableStack();
+  let isOut = false;
+  const { cluster, sluice, world } = await sluiceBehind(
+    (_count, url) => (isOut && url.includes("/configmaps") ? "unavailable" : "forward"),
+    ending,
+  );
+  const ready = async (): Promise<string> => {
+    const live = await cluster.get(app, signal);
+    const found = live && findCondition(parseKustomization(live).status.conditions ?? [], "Ready");
+    return found === undefined ? "none" : `${found.status} ${found.reason}: ${found.message}`;
+  };
+  await world.push(sluice, [configMap("a", "1")]);
+  await followApp(cluster, sluice);
+  await expect.poll(ready, patient).toMatch(/^True/);
+  isOut = true;
+  await world.push(sluice, [configMap("a", "2")]);
+  await expect.poll(ready, patient).toBe("False ReconciliationFailed: the server is overloaded");
+  isOut = false;
+  // The next try would come by itself, half a minute later.
+  await world.push(sluice, [configMap("a", "3")]);
+  await expect.poll(() => applied(cluster), patient).toEqual(["a=3"]);
+  await expect.poll(ready, patient).toMatch(/^True/);
+  const events = await cluster.list({ group: "", version: "v1", kind: "Event", namespace: "default" }, signal);
+  expect(events.filter(({ reason }) => reason === "ReconciliationFailed")).toHaveLength(1);
 });
