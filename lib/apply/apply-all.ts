@@ -3,15 +3,23 @@ import { subject } from "../core/object-ref.ts";
 import { checkHealth, verdict } from "../health/check-health.ts";
 import { type AppliedObject, type ApplyDeps, ApplyError, applyObject, StillTerminating } from "./apply-object.ts";
 import { type Stage, stageOf, stages } from "./apply-order.ts";
+import { extentOf } from "./extent.ts";
 import type { PlannedObject } from "./plan.ts";
 import { planDeferred } from "./plan-objects.ts";
 import { lookAFewTimes } from "./poll.ts";
+import { terminatingText } from "./terminating-text.ts";
 
 export type ApplyOutcome =
   | { readonly kind: "applied"; readonly applied: readonly AppliedObject[] }
   /** Something must become ready or go away before the rest can be applied: run again soon. `why` is for people. */
-  | { readonly kind: "waiting"; readonly applied: readonly AppliedObject[]; readonly why: string }
+  | ({ readonly kind: "waiting"; readonly applied: readonly AppliedObject[] } & Pending)
   | { readonly kind: "failed"; readonly applied: readonly AppliedObject[]; readonly message: string };
+
+/** What is waited for: that a stage is in the cluster, or that something that is being deleted is gone. */
+export interface Pending {
+  readonly why: string;
+  readonly on: "deletion" | "stage";
+}
 
 export interface ApplyAllDeps extends ApplyDeps {
   readonly force: boolean;
@@ -36,11 +44,11 @@ export async function applyAll(
       await applyStage(judged.objects, applied, deps, signal);
     } catch (error) {
       if (error instanceof ApplyError) return { kind: "failed", applied, message: error.message };
-      if (error instanceof StillTerminating) return { kind: "waiting", applied, why: error.message };
+      if (error instanceof StillTerminating) return { kind: "waiting", applied, why: error.message, on: "deletion" };
       throw error;
     }
-    const why = await pendingOf(stage, applied, deps, signal);
-    if (why !== undefined) return { kind: "waiting", applied, why };
+    const pending = pendingDeletion(applied) ?? (await pendingOf(stage, applied, deps, signal));
+    if (pending !== undefined) return { kind: "waiting", applied, ...pending };
   }
   return { kind: "applied", applied };
 }
@@ -81,7 +89,7 @@ async function pendingOf(
   applied: readonly AppliedObject[],
   { cluster, clock }: ApplyDeps,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Pending | undefined> {
   if (stage === "rest") return undefined;
   const targets = applied
     .filter(
@@ -100,5 +108,11 @@ async function pendingOf(
     clock,
     signal,
   );
-  return ready === true ? undefined : last;
+  return ready === true ? undefined : { why: last, on: "stage" };
+}
+
+/** A namespace or definition that is being deleted takes along whatever is put into it: the rest waits until it is gone. */
+function pendingDeletion(applied: readonly AppliedObject[]): Pending | undefined {
+  const why = terminatingText(applied.filter(({ desired }) => extentOf(desired.ref) !== undefined));
+  return why === undefined ? undefined : { why, on: "deletion" };
 }

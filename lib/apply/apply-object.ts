@@ -6,6 +6,7 @@ import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { fieldManager, fingerprint } from "./field-managers.ts";
+import { heldBy } from "./held-by.ts";
 import type { PlannedChange } from "./plan.ts";
 import { lookAFewTimes } from "./poll.ts";
 import { rehearse } from "./rehearse.ts";
@@ -19,6 +20,8 @@ export interface AppliedObject {
   readonly change: Change;
   /** How it stands in the inventory from now on. */
   readonly entry: InventoryEntry;
+  /** Only where it is being deleted although it is wanted: the finalizers that hold it. */
+  readonly heldBy?: readonly string[];
 }
 
 /** The object could not be applied; the message begins with its subject, as Flux's do. */
@@ -53,6 +56,13 @@ export async function applyObject(
       return { desired, change: "unchanged", entry: entryOf(desired, change.uid, change.fingerprint) };
     case "skipped":
       return { desired, change: "skipped", entry: entryOf(desired, change.uid, undefined) };
+    case "terminating":
+      return {
+        desired,
+        change: "unchanged",
+        entry: entryOf(desired, change.uid, undefined),
+        heldBy: change.heldBy,
+      };
     case "create":
       return send(desired, deps.cluster, signal);
     case "configure":
@@ -77,11 +87,12 @@ function entryOf(desired: DesiredObject, uid: string | undefined, mark: string |
 async function send(desired: DesiredObject, cluster: Cluster, signal: AbortSignal): Promise<AppliedObject> {
   try {
     const { object, created } = await cluster.apply(desired.manifest, { manager: fieldManager, force: true }, signal);
-    const change = created ? "created" : "configured";
+    const finalizers = heldBy(desired.manifest, object.metadata);
     return {
       desired,
-      change,
+      change: created ? "created" : "configured",
       entry: entryOf(desired, object.metadata.uid, fingerprint(object.metadata.managedFields)),
+      ...(finalizers === undefined ? {} : { heldBy: finalizers }),
     };
   } catch (error) {
     throw refused(error, `${subject(desired.ref)} apply failed`);

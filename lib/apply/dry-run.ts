@@ -4,9 +4,10 @@ import { ApiError, type Cluster, type PartialObject } from "../core/ports/cluste
 import type { DesiredObject } from "./desired-objects.ts";
 import { drifted } from "./drifted.ts";
 import { fieldManager, fingerprint } from "./field-managers.ts";
+import { heldBy } from "./held-by.ts";
 import { isImmutable } from "./immutable.ts";
 import { isCreateOnly, isForced, isUnmanaged } from "./opt-outs.ts";
-import type { PlannedChange } from "./plan.ts";
+import { createdOnce, type PlannedChange } from "./plan.ts";
 import { takeover } from "./takeover.ts";
 
 /** What a dry run says: what the apply would do, or in Flux's words why the API server would refuse it. */
@@ -50,21 +51,34 @@ async function settled<T>(promise: Promise<T>): Promise<() => T> {
 
 function changeOf(desired: DesiredObject, live: LiveObject, tried: LiveObject): PlannedChange {
   const { metadata } = desired.manifest;
-  if (isUnmanaged(live.metadata) || isCreateOnly(metadata)) return { kind: "skipped", uid: live.metadata.uid };
+  const { uid } = live.metadata;
+  if (isUnmanaged(live.metadata)) return { kind: "skipped", uid };
+  if (isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata);
   const patch = takeover(live.metadata, metadata, desired.manifest.apiVersion);
   if (patch !== undefined || drifted(live, tried)) return { kind: "configure", takeover: patch };
-  return { kind: "unchanged", uid: live.metadata.uid, fingerprint: fingerprint(live.metadata.managedFields) };
+  const finalizers = heldBy(desired.manifest, live.metadata);
+  if (finalizers !== undefined) return { kind: "terminating", uid, heldBy: finalizers };
+  return { kind: "unchanged", uid, fingerprint: fingerprint(live.metadata.managedFields) };
 }
 
 function refusal(desired: DesiredObject, error: ApiError, live: LiveObject | undefined, force: boolean): DryRun {
   const { metadata } = desired.manifest;
-  if (live !== undefined && (isUnmanaged(live.metadata) || isCreateOnly(metadata))) {
-    return { kind: "skipped", uid: live.metadata.uid };
+  if (live !== undefined && isUnmanaged(live.metadata)) return { kind: "skipped", uid: live.metadata.uid };
+  if (live !== undefined && isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata);
+  const finalizers = live && heldBy(desired.manifest, live.metadata);
+  // Its successor will be taken.
+  if (live !== undefined && finalizers !== undefined && (isImmutable(error) || isForDeletion(error))) {
+    return { kind: "terminating", uid: live.metadata.uid, heldBy: finalizers };
   }
   if (live !== undefined && isImmutable(error) && (force || isForced(metadata) || isForced(live.metadata))) {
     return { kind: "replace", uid: live.metadata.uid };
   }
   return { kind: "refused", message: dryRunMessage(desired, error) };
+}
+
+/** Refused for no other reason than that the object is being deleted. */
+function isForDeletion({ message }: ApiError): boolean {
+  return message.includes("can be added if the object is being deleted");
 }
 
 const noJudgement = new Set([

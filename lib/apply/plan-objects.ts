@@ -5,6 +5,7 @@ import type { Cluster } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { type DryRun, dryRun, dryRunMessage } from "./dry-run.ts";
+import { type Extent, extentOf, isWithin } from "./extent.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import { type FirstLook, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
 import { isAboutFields, rehearse } from "./rehearse.ts";
@@ -38,8 +39,11 @@ export async function planObjects(
 ): Promise<Planning> {
   const { looks, prune } = firstLooks(desired, inventory, live, deps.isAwaited);
   // Namespaces first: what they answer says which other objects can have their dry run at all.
-  const namespaces = await judge(looks.filter(isNamespace), new Set(), deps, signal);
-  const missing = new Set(namespaces.objects.filter(isCreated).map(({ desired: { ref } }) => ref.name));
+  const namespaces = await judge(looks.filter(isNamespace), [], deps, signal);
+  const missing = [
+    ...namespaces.objects.filter(({ change }) => change.kind === "create" || change.kind === "terminating"),
+    ...looks.filter(({ desired: { id } }) => live.get(id)?.metadata.deletionTimestamp !== undefined),
+  ].flatMap(({ desired: { ref } }) => extentOf(ref) ?? []);
   const others = await judge(
     looks.filter((looked) => !isNamespace(looked)),
     missing,
@@ -76,10 +80,13 @@ interface Judged {
   readonly refusals: readonly string[];
 }
 
-/** @param missing namespaces that the set itself creates; undefined: nothing is deferred any more */
+/**
+ * @param missing namespaces that the set itself creates, and what nothing can be put into before it is gone and created
+ * anew; undefined: nothing is deferred any more
+ */
 async function judge(
   looks: readonly Looked[],
-  missing: ReadonlySet<string> | undefined,
+  missing: readonly Extent[] | undefined,
   deps: PlanDeps,
   signal: AbortSignal,
 ): Promise<Judged> {
@@ -88,7 +95,10 @@ async function judge(
     deps.concurrency,
     async ({ desired, look }, stop): Promise<{ desired: DesiredObject; change: DryRun }> => {
       if (look.kind !== "unproven") return { desired, change: look };
-      const isEarly = missing !== undefined && (desired.resource === undefined || missing.has(desired.ref.namespace));
+      const { ref, resource } = desired;
+      const isEarly =
+        missing !== undefined &&
+        (resource === undefined || missing.some((extent) => isWithin(ref, resource.plural, extent)));
       return {
         desired,
         change: isEarly ? await judgeEarly(desired, deps, stop) : await dryRun(desired, look.live, deps, stop),
@@ -128,8 +138,4 @@ const openSchema = { "x-kubernetes-preserve-unknown-fields": true } as const;
 
 function isNamespace({ desired: { ref } }: Looked): boolean {
   return ref.group === "" && ref.kind === "Namespace";
-}
-
-function isCreated({ change }: PlannedObject): boolean {
-  return change.kind === "create";
 }

@@ -1,9 +1,10 @@
 import type { JsonObject } from "../core/json.ts";
-import type { Metadata } from "../core/manifest.ts";
+import type { Manifest, Metadata } from "../core/manifest.ts";
 import type { PartialObject } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { fingerprint } from "./field-managers.ts";
+import { heldBy } from "./held-by.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import { mayVanish } from "./may-vanish.ts";
 import { isCreateOnly, isUnmanaged } from "./opt-outs.ts";
@@ -16,6 +17,8 @@ export type PlannedChange =
   | { readonly kind: "unchanged"; readonly uid: string; readonly fingerprint: string | undefined }
   /** Left alone because the manifest or the live object says so. */
   | { readonly kind: "skipped"; readonly uid: string | undefined }
+  /** Being deleted, and nothing of it to change: to be created anew once it is gone. `heldBy`: its finalizers. */
+  | { readonly kind: "terminating"; readonly uid: string; readonly heldBy: readonly string[] }
   | { readonly kind: "create" }
   /** `takeover`: what to take from other managers before the apply. */
   | { readonly kind: "configure"; readonly takeover: readonly JsonObject[] | undefined }
@@ -58,10 +61,17 @@ export function firstLook(
   const wanted = desired.manifest.metadata;
   if (isUnmanaged(wanted) || isUnmanaged(live?.metadata)) return { kind: "skipped", uid: live?.metadata.uid };
   if (live === undefined) return (isAwaited ? ended(desired, entry) : undefined) ?? { kind: "unproven", live };
-  if (isCreateOnly(wanted)) return { kind: "skipped", uid: live.metadata.uid };
+  if (isCreateOnly(wanted)) return createdOnce(desired.manifest, live.metadata);
   return isProven(desired, entry, live.metadata)
     ? { kind: "unchanged", uid: live.metadata.uid, fingerprint: entry?.fingerprint }
     : { kind: "unproven", live };
+}
+
+/** What is applied only while it does not exist: left alone, but for one that is about to exist no more. */
+export function createdOnce(wanted: Manifest, live: Metadata & { readonly uid: string }): PlannedChange {
+  const finalizers = heldBy(wanted, live);
+  if (finalizers === undefined) return { kind: "skipped", uid: live.uid };
+  return { kind: "terminating", uid: live.uid, heldBy: finalizers };
 }
 
 /** The object was applied as it is wanted, has ended and is gone: there is nothing to do for it. */
@@ -106,7 +116,9 @@ export function firstLooks(
   };
 }
 
+const untouched: ReadonlySet<PlannedChange["kind"]> = new Set(["unchanged", "skipped", "terminating"]);
+
 /** Whether anything would be written to the cluster. */
 export function changesAnything({ objects, prune }: Plan): boolean {
-  return prune.length > 0 || objects.some(({ change }) => change.kind !== "unchanged" && change.kind !== "skipped");
+  return prune.length > 0 || objects.some(({ change }) => !untouched.has(change.kind));
 }

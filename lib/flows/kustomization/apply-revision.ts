@@ -1,4 +1,4 @@
-import { applyAll } from "../../apply/apply-all.ts";
+import { applyAll, type Pending } from "../../apply/apply-all.ts";
 import type { AppliedObject } from "../../apply/apply-object.ts";
 import { type DesiredObject, desiredObjects } from "../../apply/desired-objects.ts";
 import { type LiveObjects, liveObjects } from "../../apply/live-objects.ts";
@@ -7,6 +7,7 @@ import { changesAnything, type Plan } from "../../apply/plan.ts";
 import { planObjects } from "../../apply/plan-objects.ts";
 import type { Pruned } from "../../apply/prune.ts";
 import { stale } from "../../apply/stale.ts";
+import { terminatingText } from "../../apply/terminating-text.ts";
 import { allEnded } from "../../core/all-ended.ts";
 import { equal } from "../../core/equal.ts";
 import { Failure } from "../../core/failure.ts";
@@ -23,9 +24,8 @@ import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** What the cluster looks like after plan, apply and prune. */
 export interface AppliedRevision {
-  /** `waiting`: a definition or an object that is being replaced needs time before the rest can follow. */
-  readonly kind: "applied" | "waiting";
-  readonly why: string | undefined;
+  /** What needs time before the rest can be applied, or before what is applied can stay. */
+  readonly pending: Pending | undefined;
   readonly applied: readonly AppliedObject[];
   readonly pruned: readonly Pruned[];
   readonly inventory: readonly InventoryEntry[];
@@ -88,7 +88,8 @@ export async function applyRevision(
   }
   if (outcome.kind === "waiting") {
     await saveIfChanged(ahead, now, of);
-    return { kind: "waiting", why: outcome.why, applied: outcome.applied, pruned: [], inventory: now, live };
+    const { applied, why, on } = outcome;
+    return { pending: { why, on }, applied, pruned: [], inventory: now, live };
   }
   // Known before anything is deleted, so that what was applied has its proof even if the prune never ends.
   if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
@@ -96,7 +97,13 @@ export async function applyRevision(
     ? await pruneEntries(plan.prune, now, live, of)
     : { pruned: [], inventory: retained(now, plan.prune) };
   await saveIfChanged(plan.prune.length > 0 ? now : ahead, inventory, of);
-  return { kind: "applied", why: undefined, applied: outcome.applied, pruned, inventory, live };
+  return { pending: pendingAtEnd(outcome.applied, of), applied: outcome.applied, pruned, inventory, live };
+}
+
+/** What is being deleted although it is wanted. With `wait` it is not healthy, which says the same in Flux's words. */
+function pendingAtEnd(applied: readonly AppliedObject[], { kustomization }: SubjectOfRun): Pending | undefined {
+  const why = kustomization.spec.wait ? undefined : terminatingText(applied);
+  return why === undefined ? undefined : { why, on: "deletion" };
 }
 
 /** `<subject> created` and `<subject> configured`, in apply order: Flux's change event. */

@@ -33,6 +33,11 @@ export function readMemo(memo: JsonObject | undefined): Memo {
   return parsed.success ? parsed.data : { failures: 0 };
 }
 
+/** The same where a deletion is waited for, which may be held by a finalizer for long: 1, 2, 3, 5, 10, 20, 40, 60, 60 … seconds. */
+export function nextDeletionLookMs(looks: number): number {
+  return Math.min(nextLookMs(looks) * 2 ** Math.max(0, looks - 3), 60_000);
+}
+
 /** How long after the n-th look the next wake-up comes: 1, 2, 3, 5, 5 … seconds. */
 export function nextLookMs(looks: number): number {
   return [1_000, 2_000, 3_000][looks] ?? 5_000;

@@ -1,5 +1,6 @@
-import { effectivePatches } from "../../api/kustomization.ts";
+import { effectivePatches, effectiveTimeoutMs } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import type { Pending } from "../../apply/apply-all.ts";
 import { emptiedWarning } from "../../apply/emptied-warning.ts";
 import type { Plan } from "../../apply/plan.ts";
 import { allEnded } from "../../core/all-ended.ts";
@@ -12,7 +13,7 @@ import type { BuiltManifests } from "./deps.ts";
 import { handled, inProgress, withConditions } from "./end-of-run.ts";
 import { healthTargets } from "./health-targets.ts";
 import { statusInventory } from "./inventory-of.ts";
-import { nextLookMs, type Wait } from "./memo.ts";
+import { nextDeletionLookMs, nextLookMs, type Wait } from "./memo.ts";
 import { pruneLines } from "./prune-entries.ts";
 import { reportBlocked } from "./report-blocked.ts";
 import { reportFailure } from "./report-failure.ts";
@@ -33,7 +34,9 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     if (built === undefined) return await reportBlocked(of, await askForArtifact(source, of));
     const applied = await applyRevision(built.manifests, of, {
       beforeFirstWrite: async (plan) => {
-        await allEnded([tellProgress("apply", of.status(), attempt), warnIfEmptied(plan, attempt)]);
+        // An earlier run of a wait has told it, and says there what is waited for.
+        const told = attempt.wait?.phase === "apply" ? undefined : tellProgress("apply", of.status(), attempt);
+        await allEnded([told ?? Promise.resolve(), warnIfEmptied(plan, attempt)]);
       },
       isAwaited: attempt.wait !== undefined,
     });
@@ -89,25 +92,28 @@ function assertAllPruned({ pruned }: AppliedRevision): void {
   if (refused.length > 0) throw new Failure("PruneFailed", `delete failed, errors: ${refused.join("")}`);
 }
 
-/** A definition is not served yet, or an object that is replaced not gone yet: run again soon, within limits. */
-async function awaitStage({ applied, why = "" }: AppliedRevision, attempt: Attempt): Promise<FlowResult> {
+/** Something is not served yet, or is to be gone first: says so and runs again soon, within limits. */
+async function awaitPending({ why, on }: Pending, { applied, status }: Landed, attempt: Attempt): Promise<FlowResult> {
   const { of } = attempt;
-  const wait = waitFor("apply", changeLines(applied).length > 0, attempt);
-  if (of.deps.clock.now() - wait.since >= stageTimeoutMs) throw new Failure("ReconciliationFailed", `${why}\n`);
-  return lookAgainLater(wait);
+  const wait = waitFor("apply", changeLines(applied.applied).length > 0, attempt);
+  const limitMs = on === "stage" ? stageTimeoutMs : effectiveTimeoutMs(of.kustomization.spec);
+  if (of.deps.clock.now() - wait.since >= limitMs) throw new Failure("ReconciliationFailed", `${why}\n`);
+  await of.write(attempted(inProgress(status, why, of), attempt));
+  return lookAgainLater(wait, on === "stage" ? nextLookMs : nextDeletionLookMs);
 }
 
-function lookAgainLater(wait: Wait): FlowResult {
+function lookAgainLater(wait: Wait, pace: (looks: number) => number): FlowResult {
   const memo = { failures: 0, wait: { ...wait, looks: wait.looks + 1 } };
-  return { outcome: "waiting", dueInMs: nextLookMs(wait.looks), memo };
+  return { outcome: "waiting", dueInMs: pace(wait.looks), memo };
 }
 
 /** What stands in the cluster when apply and prune are over. */
 type Landed = Pick<Success, "applied" | "built" | "status" | "told">;
 
 async function conclude(landed: Landed, attempt: Attempt): Promise<FlowResult> {
-  if (landed.applied.kind === "waiting") return awaitStage(landed.applied, attempt);
+  const { pending } = landed.applied;
   assertAllPruned(landed.applied);
+  if (pending !== undefined) return awaitPending(pending, landed, attempt);
   return concludeHealth(landed, attempt);
 }
 
@@ -130,7 +136,7 @@ async function concludeHealth(landed: Landed, attempt: Attempt): Promise<FlowRes
       return reportSuccess({ ...landed, wait, health }, attempt);
     }
     case "waiting":
-      return lookAgainLater(wait);
+      return lookAgainLater(wait, nextLookMs);
     case "failed":
     case "timedOut": {
       const failure = unhealthy(outcome.message, wait, attempt);

@@ -10,6 +10,7 @@ import { ownershipStories } from "./ownership-stories.ts";
 import { pruneStories } from "./prune-stories.ts";
 import { sourceStories } from "./source-stories.ts";
 import { specStories } from "./spec-stories.ts";
+import { terminationStories } from "./termination-stories.ts";
 import type { World } from "./world.ts";
 
 const all = [
@@ -25,6 +26,7 @@ const all = [
   pruneStories,
   sourceStories,
   specStories,
+  terminationStories,
 ];
 
 /** What a Kustomization does to a cluster, told once and run on the embedded API and on a real control plane. */

@@ -53,6 +53,21 @@ describe("a dry run that the API server refuses", () => {
     expect((await dryRun(desired(), undefined, { cluster, force: true }, signal)).kind).toBe("refused");
   });
 
+  const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
+  test.each([
+    { name: "for an immutable field", message: immutable, kind: "terminating" },
+    {
+      name: "for finalizers that come too late",
+      message:
+        'Secret "s" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/x"}',
+      kind: "terminating",
+    },
+    { name: "for what is wrong with its successor too", message: "type: Required value", kind: "refused" },
+  ])("of an object that is being deleted, $name: $kind", async ({ message, kind }) => {
+    const cluster = refusing(invalid(message), live(going));
+    expect((await dryRun(desired(), undefined, { cluster, force: true }, signal)).kind).toBe(kind);
+  });
+
   const conflict = { reason: "FieldManagerConflict", message: "conflict", field: ".data" };
   test.each([
     { answer: invalid("no"), message: "Secret/t/s dry-run failed (Invalid): no" },

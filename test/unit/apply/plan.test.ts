@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import { fingerprint } from "../../../lib/apply/field-managers.ts";
-import { firstLook } from "../../../lib/apply/plan.ts";
+import { changesAnything, firstLook } from "../../../lib/apply/plan.ts";
 import type { ManagedFieldsEntry, Metadata } from "../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 
@@ -162,6 +162,22 @@ describe("an object is proven unchanged only by all of its marks", () => {
     const job = { ...desired(), manifest: { ...desired().manifest, kind: "Job", spec } };
     const applied = { ...entry, ...(digest === undefined ? {} : { desired: digest }) };
     expect(firstLook(job, applied, undefined, isAwaited).kind).toBe(kind);
+  });
+
+  test("what is applied once only, and is being deleted, is to be created anew", () => {
+    const once = desired({ annotations: { [`${domain}/ssa`]: "IfNotPresent" } });
+    const going = live({ deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] });
+    expect(firstLook(once, entry, going)).toEqual({ kind: "terminating", uid: "u1", heldBy: ["example.com/hold"] });
+  });
+
+  test.each([
+    { change: { kind: "terminating", uid: "u1", heldBy: [] }, changes: false },
+    { change: { kind: "unchanged", uid: "u1", fingerprint: print }, changes: false },
+    { change: { kind: "skipped", uid: "u1" }, changes: false },
+    { change: { kind: "create" }, changes: true },
+    { change: { kind: "deferred" }, changes: true },
+  ] as const)("a plan with $change.kind alone writes to the cluster: $changes", ({ change, changes }) => {
+    expect(changesAnything({ objects: [{ desired: desired(), change }], prune: [] })).toBe(changes);
   });
 
   test("ssa Merge keeps what kubectl set (77)", () => {

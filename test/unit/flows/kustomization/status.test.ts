@@ -5,7 +5,7 @@ import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.
 import { removeCondition, setCondition } from "../../../../lib/flows/conditions.ts";
 import { withSnapshot } from "../../../../lib/flows/kustomization/history-snapshots.ts";
 import { statusInventory } from "../../../../lib/flows/kustomization/inventory-of.ts";
-import { nextLookMs, readMemo } from "../../../../lib/flows/kustomization/memo.ts";
+import { nextDeletionLookMs, nextLookMs, readMemo } from "../../../../lib/flows/kustomization/memo.ts";
 
 const now = Date.parse("2026-01-01T00:00:00.900Z");
 const ready = {
@@ -100,6 +100,11 @@ describe("what a run tells the next", () => {
   test("looks come after 1, 2, 3, 5, 5 seconds; failures back off from 750 ms to 15 minutes", () => {
     expect([0, 1, 2, 3, 4, 50].map(nextLookMs)).toEqual([1_000, 2_000, 3_000, 5_000, 5_000, 5_000]);
     expect([0, 1, 2, 40].map(backOffMs)).toEqual([750, 1_500, 3_000, 900_000]);
+  });
+
+  test("what a finalizer may hold for long is looked at ever more seldom, once a minute at last", () => {
+    const seconds = [0, 1, 2, 3, 4, 5, 6, 7, 8, 500].map((looks) => nextDeletionLookMs(looks) / 1_000);
+    expect(seconds).toEqual([1, 2, 3, 5, 10, 20, 40, 60, 60, 60]);
   });
 
   test("a memo of another release counts as none", () => {

@@ -1,0 +1,170 @@
+import { describe, expect, test, vi } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { isJsonObject } from "../../../lib/core/json.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { VersionedRef } from "../../../lib/core/object-ref.ts";
+import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
+import { configMap, type World } from "./world.ts";
+
+const refOfA = ({ namespace }: World) => ({ group: "", version: "v1", kind: "ConfigMap", namespace, name: "a" });
+
+/** Somebody holds it by a finalizer, or lets go of it. */
+async function setFinalizers(world: World, ref: VersionedRef, finalizers: readonly string[]): Promise<void> {
+  const body = { metadata: { finalizers } };
+  await world.cluster.patch(ref, { type: "merge", body }, { manager: "somebody" }, world.signal);
+}
+
+/** Somebody deletes it while a finalizer holds it. */
+async function beginDeletion(world: World, ref: VersionedRef): Promise<void> {
+  await setFinalizers(world, ref, ["example.com/hold"]);
+  expect(await world.cluster.delete(ref, { propagation: "Background" }, world.signal)).toBe("deleting");
+}
+
+async function reconciling(world: World): Promise<unknown> {
+  const { conditions } = await world.status("app");
+  const all = Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
+  return all.find(({ type }) => type === "Reconciling")?.["message"];
+}
+
+/** What becomes of an object that is being deleted although it is wanted. */
+export function terminationStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`what is wanted and being deleted on ${name}`, () => {
+    const waits = "still wanted but being deleted, to be created anew once gone: ";
+
+    const deleted = async (spec = {}, metadata = {}) => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a", { k: "v" }, metadata), configMap("b")]);
+      await world.kustomization("app", spec);
+      await world.run("app");
+      await beginDeletion(world, refOfA(world));
+      return { world, held: `ConfigMap/${world.namespace}/a (held by example.com/hold)` };
+    };
+
+    test("Ready is not True, the rest is applied and pruned, and it is there again as soon as it may be", async () => {
+      const { world, held } = await deleted();
+      const uid = (await world.get("ConfigMap", "a"))?.metadata.uid;
+      const revision = await world.publish("v2", [configMap("a"), configMap("c")]);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
+      expect(await world.ready("app")).toBe("Unknown Progressing: Reconciliation in progress");
+      expect(await reconciling(world)).toBe(`${waits}${held}`);
+      expect(await world.get("ConfigMap", "b")).toBeUndefined();
+      expect(await world.get("ConfigMap", "c")).toBeDefined();
+
+      const writes: string[] = [];
+      world.fault = (call) => void (/^cluster\.(apply|create|patch|delete)$/.test(call) && writes.push(call));
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      world.fault = () => {};
+      // The dry run alone.
+      expect(writes).toEqual(["cluster.apply"]);
+
+      await setFinalizers(world, refOfA(world), []);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      const live = await world.get("ConfigMap", "a");
+      expect(live?.metadata.deletionTimestamp).toBeUndefined();
+      expect(live?.metadata.uid).not.toBe(uid);
+    });
+
+    test("it is looked at ever more seldom, and after the timeout Ready is False", async () => {
+      const { world, held } = await deleted({ timeout: "5m" });
+      const dueInMs: unknown[] = [];
+      for (let looks = 0; looks < 9; looks++) dueInMs.push((await world.run("app")).dueInMs);
+      const minute = 60_000;
+      expect(dueInMs).toEqual([1_000, 2_000, 3_000, 5_000, 10_000, 20_000, 40_000, minute, minute]);
+      world.clock.advance(5 * minute);
+      expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 600_000 });
+      expect(await world.ready("app")).toBe(`False ReconciliationFailed: ${waits}${held}\n`);
+      expect((await world.events("app")).at(-1)).toBe(`Warning ReconciliationFailed: ${waits}${held}\n`);
+    });
+
+    test("what the artifact changes of it is still applied, since that may be what lets it go", async () => {
+      const { world } = await deleted();
+      await world.publish("v2", [configMap("a", { k: "let go" }), configMap("b")]);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "let go" });
+    });
+
+    test("with wait it is not healthy, in Flux's words, and comes back as well", async () => {
+      const { world } = await deleted({ wait: true });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
+      world.clock.advance(600_000);
+      await world.run("app");
+      const text = `timeout waiting for: [ConfigMap/${world.namespace}/a status: 'Terminating']`;
+      expect(await world.ready("app")).toContain(text);
+      await setFinalizers(world, refOfA(world), []);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+    });
+
+    test("what is created only once is created again", async () => {
+      const { world } = await deleted({}, { annotations: { [`${kustomizeGroup}/ssa`]: "IfNotPresent" } });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      await setFinalizers(world, refOfA(world), []);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+    });
+
+    test("what is to be left alone is left alone", async () => {
+      const { world } = await deleted();
+      const body = { metadata: { annotations: { [`${kustomizeGroup}/reconcile`]: "disabled" } } };
+      await world.cluster.patch(refOfA(world), { type: "merge", body }, { manager: "somebody" }, world.signal);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+    });
+
+    test("finalizers that it may not have any more are no reason to fail", async () => {
+      const world = await newWorld();
+      const finalizers = ["example.com/one", "example.com/two"];
+      await world.publish("v1", [configMap("a", { k: "v" }, { finalizers })]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.cluster.delete(refOfA(world), { propagation: "Background" }, world.signal);
+      await setFinalizers(world, refOfA(world), ["example.com/two"]);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      expect(await reconciling(world)).toBe(`${waits}ConfigMap/${world.namespace}/a (held by example.com/two)`);
+    });
+
+    /** Deletes what another object of the artifact is in or of, and lets it go after a run that has to wait. */
+    const comeBack = async (world: World, container: VersionedRef, content: VersionedRef) => {
+      for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      await beginDeletion(world, container);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      expect(await reconciling(world)).toContain(`${waits}${container.kind}/${container.name} (held by `);
+      await setFinalizers(world, container, []);
+      await expect.poll(() => world.cluster.get(container, world.signal), { timeout: 20_000 }).toBeUndefined();
+      const isBack = async () => {
+        await world.outlast("app", 1_000);
+        expect(await world.ready("app")).toMatch(/^True/);
+      };
+      await vi.waitFor(isBack, { timeout: 20_000 });
+      return world.cluster.get(content, world.signal);
+    };
+
+    test("a namespace comes back with all that is in it", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-back`;
+      const content: Manifest = { ...configMap("a"), metadata: { name: "a", namespace: within } };
+      await world.publish("v1", [{ apiVersion: "v1", kind: "Namespace", metadata: { name: within } }, content]);
+      await world.kustomization("app", { targetNamespace: undefined });
+      const namespace = { group: "", version: "v1", kind: "Namespace", namespace: "", name: within };
+      expect(await comeBack(world, namespace, { ...refOfA(world), namespace: within })).toBeDefined();
+    });
+
+    test("a definition comes back with all that is of it", async () => {
+      const world = await newWorld();
+      const group = `back.${world.namespace}.example.com`;
+      const widget = { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" } };
+      await world.publish("v1", [widgetDefinition(group), widget]);
+      await world.kustomization("app");
+      const definition = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" };
+      const named = { ...definition, namespace: "", name: `widgets.${group}` };
+      const object = { group, version: "v1", kind: "Widget", namespace: world.namespace, name: "w" };
+      expect(await comeBack(world, named, object)).toBeDefined();
+      await world.publish("v2", []);
+      await world.run("app");
+    });
+  });
+}
