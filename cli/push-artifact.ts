@@ -35,8 +35,10 @@ export async function pushArtifact(
   const { source, revision, path = "", output } = options;
   if (source === undefined) throw new Error("--source is required");
   if (revision === undefined) throw new Error("--revision is required");
-  if (path !== "-" && !(await exists(path)))
-    throw new Error(`invalid path "${path}", it must point to an existing directory or file`);
+  if (path !== "-" && !(await exists(path))) {
+    const mend = path === "" ? ": give --path" : "";
+    throw new Error(`invalid path "${path}", it must point to an existing directory or file${mend}`);
+  }
   if (output !== undefined && output !== "json" && output !== "yaml") {
     throw new Error(`invalid argument "${output}" for "--output" flag: must be one of json, yaml`);
   }

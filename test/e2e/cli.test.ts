@@ -238,6 +238,7 @@ describe("the command line and its surroundings", () => {
     ["push", "artifact", ["artifact URL is required"]],
     ["push", "artifact oci://a/b", ["--source is required"]],
     ["push", "artifact oci://a/b --source s", ["--revision is required"]],
+    ["push", "artifact oci://a/b --source s --revision r", ['invalid path ""', ": give --path"]],
     ["push", "artifact oci://a/b --source s --revision r -f /no/such", ['invalid path "/no/such"']],
     [
       "push",
