@@ -43,6 +43,17 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await isKept(-1)).toBe(false);
     });
 
+    test("a call under an aborted signal records nothing and forgets nothing", async () => {
+      const fence = await leased(state, source);
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      await state.records.record(source, "uid-1", digest, fence, never);
+      const other = digestOf("another");
+      await expect(state.records.record(source, "uid-1", other, fence, stopped)).rejects.toThrow("time is up");
+      await expect(state.records.retain(source, "uid-1", [], fence, stopped)).rejects.toThrow("time is up");
+      expect(await state.records.recorded(source, "uid-1", digest, never)).toBe(true);
+      expect(await state.records.recorded(source, "uid-1", other, never)).toBe(false);
+    });
+
     test("a holder whose lease was taken over forgets nothing", async () => {
       const fence = await leased(state, source);
       await state.records.record(source, "uid-1", digest, fence, never);

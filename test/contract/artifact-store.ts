@@ -53,6 +53,13 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(await text()).toBe("an artifact");
     });
 
+    test("a call under an aborted signal ends with its reason, and nothing is stored", async () => {
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      await expect(backEnd.store.put(digest, bytes, stopped)).rejects.toThrow("time is up");
+      await expect(backEnd.store.get(digest, stopped)).rejects.toThrow("time is up");
+      expect(await text()).toBeUndefined();
+    });
+
     test("an empty and a large artifact are kept whole", async () => {
       for (const artifact of [new Uint8Array(0), new Uint8Array(5_000_000).fill(7)]) {
         await backEnd.store.put(digestOf(artifact), artifact, never);

@@ -93,6 +93,15 @@ export function edgesContract(name: string, open: OpenState): void {
       expect(await state.edges.listeners("src#a", never)).toEqual([long]);
     });
 
+    test("a call under an aborted signal changes nothing of who listens", async () => {
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      const fence = await leased(state, keyOf("web"));
+      await state.edges.listen(["src#a"], fence, never);
+      await expect(state.edges.listen(["src#b"], fence, stopped)).rejects.toThrow("time is up");
+      await expect(state.edges.listeners("src#a", stopped)).rejects.toThrow("time is up");
+      expect([await names("src#a"), await names("src#b")]).toEqual([["web"], []]);
+    });
+
     test("sixty listeners of one thing are all heard of", async () => {
       const keys = Array.from({ length: 60 }, (_, number) => keyOf(`app-${number}`));
       const listenTo = async (key: WorkKey, stop: AbortSignal): Promise<void> =>

@@ -32,6 +32,13 @@ export function historyContract(name: string, open: OpenState): void {
       expect(await state.history.latest(keyOf("web"), 10, never)).toEqual([record(3), record(2), record(1)]);
     });
 
+    test("a record under an aborted signal is not kept", async () => {
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      await expect(state.history.append(keyOf("web"), record(1), stopped)).rejects.toThrow("time is up");
+      await expect(state.history.latest(keyOf("web"), 10, stopped)).rejects.toThrow("time is up");
+      expect(await state.history.latest(keyOf("web"), 10, never)).toEqual([]);
+    });
+
     test("a hundred records of an object are kept", async () => {
       for (let number = 0; number < 130; number++) await state.history.append(keyOf("web"), record(number), never);
       const latest = await state.history.latest(keyOf("web"), 100, never);

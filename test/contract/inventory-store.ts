@@ -93,6 +93,24 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       await expect(save([entry("a")])).rejects.toThrow(LeaseLost);
     });
 
+    test("a call under an aborted signal saves nothing and removes nothing", async () => {
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      await save([entry("a")]);
+      await expect(state.inventories.save(owner, [], fence, stopped)).rejects.toThrow("time is up");
+      await expect(state.inventories.remove(owner, fence, stopped)).rejects.toThrow("time is up");
+      await expect(state.inventories.load(owner, fence, stopped)).rejects.toThrow("time is up");
+      expect(await load()).toEqual([entry("a")]);
+    });
+
+    test("entries of the longest names come back like others, however few fit a page", async () => {
+      const long = "n".repeat(250);
+      const many = Array.from({ length: 1_000 }, (_, number) => entry(`${long}_${long}_${long}_${long}${number}`));
+      await save(many);
+      expect(await load()).toEqual(many);
+      await save(many.slice(1));
+      expect(await load()).toEqual(many.slice(1));
+    });
+
     test("20,000 entries grow, change in one place and shrink without losing order", async () => {
       const all = entries(20_000);
       await save(all);

@@ -67,6 +67,30 @@ export function ledgerContract(name: string, open: OpenState): void {
       expect(await state.ledger.claims(cluster, ["x"], never)).toEqual(new Map());
     });
 
+    test("a call under an aborted signal claims nothing and releases nothing", async () => {
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      await state.ledger.claim(cluster, [claim("x", "a")], a, never);
+      await expect(state.ledger.claim(cluster, [claim("y", "a")], a, stopped)).rejects.toThrow("time is up");
+      await expect(state.ledger.release(cluster, "a-uid", ["x"], a, stopped)).rejects.toThrow("time is up");
+      await expect(state.ledger.claims(cluster, ["x"], stopped)).rejects.toThrow("time is up");
+      const found = await state.ledger.claims(cluster, ["x", "y"], never);
+      expect(found).toEqual(new Map([["x", [claim("x", "a")]]]));
+    });
+
+    test("a hundred owners may want one object, whose names and whose own are as long as they may be", async () => {
+      const long = "n".repeat(253);
+      const id = [long, long, long, long].join("_");
+      const wanting = Array.from({ length: 100 }, (_, number) => {
+        const name = `${number}-${long}`.slice(0, 253);
+        return { id, ownerUid: `${number}`.padStart(36, "0"), owner: `Kustomization/${long}/${name}` };
+      });
+      for (const one of wanting) await state.ledger.claim(cluster, [one], a, never);
+      expect((await state.ledger.claims(cluster, [id], never)).get(id)).toEqual(wanting);
+      const gone = wanting.slice(0, 99).map(({ ownerUid }) => ownerUid);
+      for (const ownerUid of gone) await state.ledger.release(cluster, ownerUid, [id], a, never);
+      expect((await state.ledger.claims(cluster, [id], never)).get(id)).toEqual(wanting.slice(99));
+    });
+
     test("two thousand claims are made and found in one call", async () => {
       const ids = Array.from({ length: 2_000 }, (_, number) => `apps_cm-${number}__ConfigMap`);
       await state.ledger.claim(

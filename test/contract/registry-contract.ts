@@ -17,7 +17,7 @@ const clock = { now: Date.now, monotonic: () => performance.now(), sleep: async 
 export function registryContract(name: string, start: () => Promise<RegistryUnderTest>): void {
   describe(`the registry client on ${name}`, () => {
     const http = httpClient({ refuse: refuseNone });
-    const signal = AbortSignal.timeout(120_000);
+    const { signal } = new AbortController();
     const repository = `contract/${randomBytes(6).toString("hex")}`;
     let registry: RegistryUnderTest;
     let client: RegistryClient;
@@ -85,6 +85,27 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       const bytes = randomBytes(100_000);
       await client.pushBlob(repository, bytes, signal);
       await expect(client.blob(repository, digestOf(bytes), 50_000, signal)).rejects.toThrow("longer than 50000 bytes");
+    });
+
+    test("a push that is aborted leaves no tag and no blob behind", async () => {
+      const into = `${repository}/aborted`;
+      const blob = randomBytes(100);
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      await push(into, "v1", "before");
+      await expect(client.pushBlob(into, blob, stopped)).rejects.toThrow("time is up");
+      await expect(client.blob(into, digestOf(blob), 1_000, signal)).rejects.toThrow("BLOB_UNKNOWN");
+      const { manifest } = await push(into, "v1", "after");
+      const late = client.pushManifest(into, "v2", mediaTypes.manifest, manifest, stopped);
+      await expect(late).rejects.toThrow("time is up");
+      expect(await client.tags(into, signal)).toEqual(["v1"]);
+    });
+
+    test("of many pushes of one tag at once, one is what the tag names afterwards", async () => {
+      const into = `${repository}/race`;
+      const pushed = await Promise.all(Array.from({ length: 8 }, (_, index) => push(into, "v1", `${index}`)));
+      const digests = pushed.map(({ digest }) => digest);
+      expect(digests).toContain(await client.digestOfTag(into, "v1", signal));
+      for (const digest of digests) expect((await client.manifest(into, digest, signal)).digest).toBe(digest);
     });
 
     test("every tag is listed, whatever the registry's pages", async () => {

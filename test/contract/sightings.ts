@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { mapLimit } from "../../lib/core/map-limit.ts";
 import type { Sightings } from "../../lib/core/ports/sightings.ts";
 import { keyOf, never } from "./state-back-end.ts";
 
@@ -56,6 +57,21 @@ export function sightingsContract(name: string, open: () => Promise<SightingsBac
           ["web", "second"],
         ]),
       );
+    });
+
+    test("a call under an aborted signal changes nothing", async () => {
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      await backEnd.sightings.put(keyOf("web"), "seen", never);
+      await expect(backEnd.sightings.put(keyOf("web"), "late", stopped)).rejects.toThrow("time is up");
+      await expect(backEnd.sightings.remove(keyOf("web"), stopped)).rejects.toThrow("time is up");
+      await expect(backEnd.sightings.list(kind, stopped)).rejects.toThrow("time is up");
+      expect(await backEnd.sightings.get(keyOf("web"), never)).toBe("seen");
+    });
+
+    test("a list of three thousand has each of them once", async () => {
+      const wanted = Array.from({ length: 3_000 }, (_, number) => `web-${number}`);
+      await mapLimit(wanted, 25, (name) => backEnd.sightings.put(keyOf(name), "uid/1/resource-version", never), never);
+      expect(await names()).toEqual(wanted.toSorted());
     });
 
     test("a key of the greatest length that a key may have is kept like any other", async () => {

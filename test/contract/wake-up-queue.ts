@@ -45,6 +45,22 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       expect(await bodies()).toEqual([{ key: "later" }]);
     });
 
+    test("a send under an aborted signal sends nothing", async () => {
+      const stopped = AbortSignal.abort(new Error("time is up"));
+      await expect(queue.wakeUps.send({ key: "web" }, 0, stopped)).rejects.toThrow("time is up");
+      expect(await bodies()).toEqual([]);
+    });
+
+    test("the longest wake-up arrives as it was sent", async () => {
+      const wakeUp = {
+        key: "\u{1F409}".repeat(650),
+        held: { token: 2 ** 53 - 1, renewals: 2 ** 53 - 1 },
+        dueAt: Number.MAX_VALUE,
+      };
+      await queue.wakeUps.send(wakeUp, 0, never);
+      expect(await bodies()).toEqual([wakeUp]);
+    });
+
     test("the longest delay is taken", async () => {
       await queue.wakeUps.send({ key: "later" }, maxDelayMs, never);
       expect(await bodies()).toEqual([]);

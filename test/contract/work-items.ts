@@ -96,6 +96,17 @@ export function workItemsContract(name: string, open: OpenState): void {
       await expect.poll(() => state.items.overdue(1, 10, never), patience).toEqual([item]);
     });
 
+    test("an item whose texts have the greatest length that they may have is kept like any other", async () => {
+      const item = workItem(key, {
+        fault: "\u{1F409}".repeat(250),
+        input: "i".repeat(2_000),
+        memo: { text: "m".repeat(4_000) },
+        seen: { objectUid: "o".repeat(36), clusterUid: "c".repeat(36), revision: "r".repeat(1_000) },
+      });
+      await state.items.put(item, never);
+      expect(await state.items.get(key, never)).toEqual(item);
+    });
+
     test("a call under an aborted signal stores nothing", async () => {
       const stopped = AbortSignal.abort(new Error("time is up"));
       await expect(state.items.put(workItem(key), stopped)).rejects.toThrow("time is up");
