@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { digestOf } from "../../lib/core/digest.ts";
 import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
 import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
+import type { RegistryAccess } from "../../lib/sources/oci/registry-access.ts";
 import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
 
-/** A registry that takes pushes from anybody over plain HTTP. */
+/** A registry, and how to enter it as somebody who may push. */
 export interface RegistryUnderTest {
-  readonly address: string;
+  readonly access: RegistryAccess;
   readonly close: () => Promise<void>;
 }
 
@@ -23,7 +24,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
     let client: RegistryClient;
     beforeAll(async () => {
       registry = await start();
-      client = registryClients(http, clock)({ host: registry.address, insecure: true });
+      client = registryClients(http, clock)(registry.access);
     });
     afterAll(async () => {
       http.close();
@@ -118,7 +119,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
     test("a tag that is not there is told in the registry's own words", async () => {
       await push(repository, "present", "here");
       await expect(client.digestOfTag(repository, "absent", signal)).rejects.toThrow(
-        `GET http://${registry.address}/v2/${repository}/manifests/absent: MANIFEST_UNKNOWN: manifest unknown`,
+        `://${registry.access.host}/v2/${repository}/manifests/absent: MANIFEST_UNKNOWN: manifest unknown`,
       );
     });
 
