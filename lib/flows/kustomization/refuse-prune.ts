@@ -1,17 +1,15 @@
-import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizeGroup } from "../../api/names.ts";
 import type { DesiredObject } from "../../apply/desired-objects.ts";
-import { formatEntryId, parseEntryId } from "../../apply/entry-id.ts";
+import { parseEntryId } from "../../apply/entry-id.ts";
 import { type Extent, extentOf, isWithin } from "../../apply/extent.ts";
 import type { LiveObjects } from "../../apply/live-objects.ts";
 import { pruneRefusal, type Wanted } from "../../apply/prune-refusal.ts";
 import { reasonToKeep } from "../../apply/reason-to-keep.ts";
-import { type LiveObject, refOf } from "../../core/manifest.ts";
-import { type ObjectRef, subject } from "../../core/object-ref.ts";
+import type { ObjectRef } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
-import { isGoingWithAll } from "./is-going-with-all.ts";
 import { otherOwner } from "./other-owner.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
+import { wantedByKustomizations } from "./wanted-by-kustomizations.ts";
 
 /** A namespace or definition that a prune would delete, and with it all that is within. */
 interface Doomed {
@@ -32,7 +30,7 @@ export async function refusePrune(
 ): Promise<readonly string[]> {
   const doomed = await doomedBy(stale, live, of);
   if (doomed.length === 0) return [];
-  const others = await wantedByOthers(new Set(stale.map(({ id }) => id)), of);
+  const others = await wantedByOthers(stale, of);
   const refusals: string[] = [];
   for (const { ref, extent } of doomed) {
     const own = desired.filter((object) => isWithin(object.ref, object.resource?.plural, extent));
@@ -64,35 +62,15 @@ async function doomedBy(
 }
 
 /**
- * The Kustomizations that live on, and what they have by their status. The ledger has a row for each object and none for a
- * namespace, so it could only be asked by reading all of it; this is one list, and knows what Flux has applied too.
+ * The ledger has a row for each object and none for a namespace, so it could only be asked by reading all of it; this is one
+ * list, and knows what Flux has applied too.
  */
-async function wantedByOthers(staleIds: ReadonlySet<string>, of: SubjectOfRun): Promise<readonly Wanted[]> {
+async function wantedByOthers(stale: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Wanted[]> {
   const { deps, owner, run } = of;
   const kind = { group: kustomizeGroup, version: "v1", kind: "Kustomization" };
   // With our own rights: whether something of others would be lost is no question of what this object's account may see.
   const all = await deps.cluster.list(kind, run.signal);
-  return all
-    .filter((live) => !isGoingWithAll(live) && !staleIds.has(formatEntryId(refOf(live))))
-    .flatMap((live) => [{ ref: refOf(live) }, ...(live.metadata.uid === owner.uid ? [] : inventoryIn(live))]);
-}
-
-function inventoryIn(live: LiveObject): readonly Wanted[] {
-  const status = KustomizationStatus.pick({ inventory: true }).safeParse(live["status"] ?? {});
-  const owner = subject(refOf(live));
-  return (status.data?.inventory?.entries ?? []).flatMap(({ id }) => {
-    const ref = readId(id);
-    return ref === undefined ? [] : [{ ref, owner }];
-  });
-}
-
-/** What another's status says wrong is no reason to stop here. */
-function readId(id: string): ObjectRef | undefined {
-  try {
-    return parseEntryId(id);
-  } catch {
-    return undefined;
-  }
+  return wantedByKustomizations(all, { uid: owner.uid, staleIds: new Set(stale.map(({ id }) => id)) });
 }
 
 async function within(others: readonly Wanted[], extent: Extent, of: SubjectOfRun): Promise<readonly Wanted[]> {

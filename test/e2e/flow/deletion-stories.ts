@@ -147,6 +147,25 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await world.run("tenant")).toMatchObject({ outcome: "deleted" });
     });
 
+    test("a definition stays while another Kustomization has objects of it, until that one wants them no more", async () => {
+      const world = await newWorld();
+      const group = `shared.${world.namespace}.example.com`;
+      await world.publish("v1", [widgetDefinition(group)]);
+      await world.kustomization("platform", elsewhere);
+      await settle(world, "platform");
+      await world.publish("v2", [widget(group)]);
+      await world.kustomization("tenant");
+      await settle(world, "tenant");
+      await world.publish("v3", []);
+      await world.run("platform");
+      const theirs = `Widget/${world.namespace}/w of Kustomization/${world.namespace}/tenant`;
+      expect(await world.ready("platform")).toContain(`widgets.${group} prune refused: ${keep}${theirs}; ${mend}`);
+      expect(await world.get("Widget", "w", `${group}/v1`)).toBeDefined();
+      await world.run("tenant");
+      await world.run("platform");
+      expect(await world.ready("platform")).toMatch(/^True/);
+    });
+
     test("a namespace in which a Kustomization lives stays, its own as well, and goes where both leave together", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-home`;
