@@ -3,6 +3,7 @@ import {
   CreateBucketCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  PutBucketPolicyCommand,
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
@@ -15,6 +16,7 @@ import { s3Client } from "../../lib/aws/s3/s3-client.ts";
 import { Digest, digestOf } from "../../lib/core/digest.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
+import { addS3Account } from "../real/eks/s3-account.ts";
 import { artifactStoreContract } from "./artifact-store.ts";
 import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
@@ -22,6 +24,8 @@ import { never } from "./state-back-end.ts";
 const connection = realAws("S3");
 const realAccessKeyId = process.env["SLUICE_REAL_ACCESS_KEY_ID"] ?? "x";
 const prefix = "artifacts/";
+const bytes = new TextEncoder().encode("a");
+const digest = digestOf(bytes);
 /** Long enough for three parts. */
 const large = new Uint8Array(20_000_000).fill(7);
 
@@ -203,5 +207,46 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
       message: expect.stringContaining("AWS does not accept the credentials"),
     });
     strangers.destroy();
+  });
+
+  test("a bucket in another region is told of, with that region", async () => {
+    const bucket = await createBucket();
+    const astray = s3Client({ ...of, region: "us-east-1" });
+    const store = storeIn({ ...bucket, client: astray, region: "us-east-1" });
+    const elsewhere = expect.objectContaining({
+      kind: "elsewhere",
+      message: expect.stringMatching(/it is not in this region, and us-east-1 was asked; .*expecting "eu-west-1"/),
+    });
+    await expect(store.put(digest, bytes, never)).rejects.toEqual(elsewhere);
+    await expect(store.get(digest, never)).rejects.toEqual(elsewhere);
+    astray.destroy();
+  });
+
+  test("a bucket whose policy gives one right and not the other names the one that is missing", async () => {
+    const bucket = await createBucket();
+    const key = { accessKeyId: randomUUID().replaceAll("-", ""), secretAccessKey: randomUUID() };
+    await addS3Account(of, key, "user");
+    const guest = s3Client({ ...of, credentials: key });
+    const store = storeIn({ ...bucket, client: guest });
+    const denied = (action: string) => ({
+      kind: "denied",
+      message: expect.stringContaining(
+        `${action} on bucket ${bucket.name}: allow ${action} in the policy of the role and of the resource`,
+      ),
+    });
+    await expect(store.put(digest, bytes, never)).rejects.toMatchObject(denied("s3:PutObject"));
+    await expect(store.get(digest, never)).rejects.toMatchObject(denied("s3:GetObject"));
+    const statement = {
+      Effect: "Allow",
+      Principal: { AWS: [key.accessKeyId] },
+      Action: ["s3:PutObject"],
+      Resource: [`arn:aws:s3:::${bucket.name}/*`],
+    };
+    const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [statement] });
+    await client.send(new PutBucketPolicyCommand({ Bucket: bucket.name, Policy }));
+    await store.put(digest, bytes, never);
+    await expect(store.get(digest, never)).rejects.toMatchObject(denied("s3:GetObject"));
+    expect(await storeIn(bucket).get(digest, never)).toEqual(Buffer.from(bytes));
+    guest.destroy();
   });
 });

@@ -8,11 +8,18 @@ export interface AccessKey {
   readonly secretAccessKey: string;
 }
 
-/** Lets the S3 gateway know an access key that STS handed out, with all rights; on AWS S3 knows it by itself. */
-export async function addS3Account({ endpoint = "", region, credentials }: AwsConnection, key: AccessKey) {
+/**
+ * Lets the S3 gateway know an access key that STS handed out; on AWS S3 knows it by itself. An `admin` has all rights, a `user` those
+ * that a bucket's policy gives.
+ */
+export async function addS3Account(
+  { endpoint = "", region, credentials }: AwsConnection,
+  key: AccessKey,
+  role: "admin" | "user" = "admin",
+) {
   if (credentials === undefined) throw new Error("the gateway's own account is needed");
   const url = new URL("/create-user", endpoint);
-  const body = `<Account><Access>${key.accessKeyId}</Access><Secret>${key.secretAccessKey}</Secret><Role>admin</Role></Account>`;
+  const body = `<Account><Access>${key.accessKeyId}</Access><Secret>${key.secretAccessKey}</Secret><Role>${role}</Role></Account>`;
   const signer = new SignatureV4({ credentials, region, service: "s3", sha256: Sha256 });
   const { method, headers } = await signer.sign(
     new HttpRequest({
