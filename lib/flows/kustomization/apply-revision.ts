@@ -32,6 +32,16 @@ export interface AppliedRevision {
   readonly live: LiveObjects;
 }
 
+/** An object could not be applied; `applied` is what was done before. */
+export class ApplyFailed extends Failure {
+  readonly applied: readonly AppliedObject[];
+
+  constructor(message: string, applied: readonly AppliedObject[]) {
+    super("ReconciliationFailed", message);
+    this.applied = applied;
+  }
+}
+
 interface Circumstances {
   /** Told before the first write to a managed object, so that nobody sees a change under an old Ready condition. */
   readonly beforeFirstWrite: (plan: Plan) => Promise<void>;
@@ -84,7 +94,7 @@ export async function applyRevision(
   const now = withApplied(ahead, outcome.applied);
   if (outcome.kind === "failed") {
     await saveIfChanged(ahead, now, of);
-    throw new Failure("ReconciliationFailed", lines([outcome.message, ...changeLines(outcome.applied)]));
+    throw new ApplyFailed(lines([outcome.message, ...changeLines(outcome.applied)]), outcome.applied);
   }
   if (outcome.kind === "waiting") {
     await saveIfChanged(ahead, now, of);

@@ -6,7 +6,7 @@ import type { Plan } from "../../apply/plan.ts";
 import { allEnded } from "../../core/all-ended.ts";
 import { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
-import { type AppliedRevision, applyRevision, changeLines } from "./apply-revision.ts";
+import { type AppliedRevision, ApplyFailed, applyRevision, changeLines } from "./apply-revision.ts";
 import { type Attempt, attempted, beginAttempt, elapsedText, progressText, waitFor } from "./attempt.ts";
 import { awaitHealth } from "./await-health.ts";
 import type { BuiltManifests } from "./deps.ts";
@@ -15,6 +15,7 @@ import { healthTargets } from "./health-targets.ts";
 import { statusInventory } from "./inventory-of.ts";
 import { nextDeletionLookMs, nextLookMs, type Wait } from "./memo.ts";
 import { pruneLines } from "./prune-entries.ts";
+import { noChanges } from "./remember-run.ts";
 import { reportBlocked } from "./report-blocked.ts";
 import { reportFailure } from "./report-failure.ts";
 import { reportSuccess, type Success } from "./report-success.ts";
@@ -29,6 +30,7 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
   const attempt = beginAttempt(of, source);
   let built: BuiltManifests | undefined;
   let status = of.status();
+  let changes = noChanges;
   try {
     built = await fetchAndBuild(source, of);
     if (built === undefined) return await reportBlocked(of, await askForArtifact(source, of));
@@ -40,13 +42,15 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
       },
       isAwaited: attempt.wait !== undefined,
     });
+    changes = applied;
     status = { ...of.status(), inventory: statusInventory(applied.inventory) };
     const told = tellChanges(applied, attempt);
     const [result] = await allEnded([conclude({ applied, built, status, told }, attempt), told]);
     return result;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return reportFailure(error, status, built?.digest, attempt);
+    if (error instanceof ApplyFailed) changes = { applied: error.applied, pruned: [] };
+    return reportFailure(error, { status, digest: built?.digest, changes }, attempt);
   }
 }
 
@@ -120,6 +124,7 @@ async function conclude(landed: Landed, attempt: Attempt): Promise<FlowResult> {
 /** The last step: what was applied becomes healthy, or the attempt fails, or a later run looks again. */
 async function concludeHealth(landed: Landed, attempt: Attempt): Promise<FlowResult> {
   const { applied, built, status, told } = landed;
+  const reached = { status, digest: built.digest, changes: applied };
   const { of } = attempt;
   const wait = waitFor("health", changeLines(applied.applied).length > 0, attempt);
   const targets = await healthTargets(applied.applied, of);
@@ -127,8 +132,7 @@ async function concludeHealth(landed: Landed, attempt: Attempt): Promise<FlowRes
     return reportSuccess({ ...landed, wait, health: undefined }, attempt);
   // From here on it takes time, and what changed is news at once.
   await told;
-  if (typeof targets === "string")
-    return reportFailure(unhealthy(targets, wait, attempt), status, built.digest, attempt, targets);
+  if (typeof targets === "string") return reportFailure(unhealthy(targets, wait, attempt), reached, attempt, targets);
   const outcome = await awaitHealth(targets, wait, of, () => tellHealthWait(status, attempt));
   switch (outcome.kind) {
     case "healthy": {
@@ -140,7 +144,7 @@ async function concludeHealth(landed: Landed, attempt: Attempt): Promise<FlowRes
     case "failed":
     case "timedOut": {
       const failure = unhealthy(outcome.message, wait, attempt);
-      return reportFailure(failure, status, built.digest, attempt, outcome.message);
+      return reportFailure(failure, reached, attempt, outcome.message);
     }
   }
 }

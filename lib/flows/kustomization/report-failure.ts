@@ -6,6 +6,7 @@ import { type Attempt, attempted, progressText } from "./attempt.ts";
 import { handled, withConditions, withoutConditions } from "./end-of-run.ts";
 import { withSnapshot } from "./history-snapshots.ts";
 import { readMemo } from "./memo.ts";
+import { type Changes, rememberRun } from "./remember-run.ts";
 import { retryInMs } from "./report-blocked.ts";
 
 /** The phase that a failure ended: its progress message stays in Reconciling. */
@@ -18,16 +19,23 @@ function phaseOf({ reason }: Failure): "fetch" | "build" | "apply" | "health" {
 /** The failures that reached the cluster, which alone enter the history (reference 3.18). */
 const counted = new Set(["ReconciliationFailed", "PruneFailed", "HealthCheckFailed"]);
 
+/** How far an attempt came before it failed. */
+export interface Reached {
+  /** As it is to be but for what the failure says. */
+  readonly status: KustomizationStatus;
+  /** Of the built manifests; undefined where the attempt did not get that far. */
+  readonly digest: string | undefined;
+  readonly changes: Changes;
+}
+
 /**
  * Says that an attempt failed: Ready=False with the reason, Reconciling with the phase and `ProgressingWithRetry`.
  *
- * @param digest of the built manifests, where the attempt got that far
  * @param health what Healthy=False says, where health was the matter
  */
 export async function reportFailure(
   failure: Failure,
-  before: KustomizationStatus,
-  digest: string | undefined,
+  { status: before, digest, changes }: Reached,
   attempt: Attempt,
   health?: string,
 ): Promise<FlowResult> {
@@ -46,7 +54,7 @@ export async function reportFailure(
   const history = finished && withSnapshot(before.history ?? [], finished, of.deps.clock.now());
   await of.write(handled(history === undefined ? status : { ...status, history: [...history] }, of));
   await of.tell({ type: "Warning", reason, message, annotations });
-  await remember(reason, attempt);
+  await rememberRun(reason, changes, attempt);
   const { failures } = readMemo(of.run.memo);
   const dueInMs = retryInMs(failure.retry, failures, of) ?? retryIntervalMs(of.kustomization.spec);
   return { outcome: "failed", dueInMs, memo: { failures: failures + 1 } };
@@ -56,11 +64,4 @@ function finishedAttempt(reason: string, digest: string | undefined, { of, sourc
   if (digest === undefined || !counted.has(reason)) return undefined;
   const { revision, originRevision } = source;
   return { digest, status: reason, durationMs: of.deps.clock.now() - startedAt, revision, originRevision };
-}
-
-async function remember(outcome: string, { of, source, startedAt }: Attempt): Promise<void> {
-  const at = of.deps.clock.now();
-  const counts = { created: 0, configured: 0, unchanged: 0, deleted: 0 };
-  const record = { at, revision: source.revision, outcome, durationMs: at - startedAt, ...counts };
-  await of.deps.history.append(of.run.key, record, of.run.signal);
 }

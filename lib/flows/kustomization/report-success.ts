@@ -12,6 +12,7 @@ import type { BuiltManifests } from "./deps.ts";
 import { handled, withConditions, withoutConditions } from "./end-of-run.ts";
 import { withSnapshot } from "./history-snapshots.ts";
 import type { Wait } from "./memo.ts";
+import { rememberRun } from "./remember-run.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 export interface Success {
@@ -39,7 +40,7 @@ export async function reportSuccess(success: Success, attempt: Attempt): Promise
       .write(successStatus(success, attempt))
       .then(() => (isNewlyReady(before, attempt) ? wakeDependents(of) : undefined)),
     tellSuccess(success, attempt, interval),
-    remember(success, attempt),
+    rememberRun("ReconciliationSucceeded", success.applied, attempt),
   ]);
   const dueInMs = interval === 0 ? undefined : spreadInterval(interval, of.deps.jitter());
   return { outcome: "applied", dueInMs, memo: { failures: 0 } };
@@ -108,20 +109,4 @@ async function wakeDependents({ deps, run }: SubjectOfRun): Promise<void> {
   for (const dependent of await deps.edges.listeners(readyEdge(run.key), run.signal)) {
     await deps.requests.request(dependent, reason, run.signal);
   }
-}
-
-async function remember({ applied }: Success, { of, source, startedAt }: Attempt): Promise<void> {
-  const at = of.deps.clock.now();
-  const count = (change: string) => applied.applied.filter((object) => object.change === change).length;
-  const record = {
-    at,
-    revision: source.revision,
-    outcome: "ReconciliationSucceeded",
-    durationMs: at - startedAt,
-    created: count("created"),
-    configured: count("configured"),
-    unchanged: count("unchanged"),
-    deleted: applied.pruned.filter(({ kind }) => kind === "deleted").length,
-  };
-  await of.deps.history.append(of.run.key, record, of.run.signal);
 }

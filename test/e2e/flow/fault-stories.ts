@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { service } from "./service.ts";
 import { configMap, type World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
@@ -61,6 +63,32 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
         expect(await world.get("ConfigMap", "a")).toBeUndefined();
         expect(await world.get("ConfigMap", "b")).toBeUndefined();
       }
+    });
+
+    test("a run that fails is remembered with what it did before", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a"), service(80)]);
+      await world.kustomization("app");
+      let applies = 0;
+      world.fault = (call) => {
+        // Two dry runs come first, then the ConfigMap: the Service is the last.
+        if (call === "cluster.apply" && ++applies === 4)
+          throw new ApiError({ code: 422, reason: "Invalid", message: "refused" });
+      };
+      await world.run("app");
+      world.fault = () => {};
+      await world.run("app");
+      const healthChecks = [{ apiVersion: "v1", kind: "ConfigMap", name: "none", namespace: world.namespace }];
+      await world.publish("v2", [configMap("a", { k: "2" })]);
+      await world.kustomization("app", { healthChecks, timeout: "1s" });
+      await world.run("app");
+      world.clock.advance(30_000);
+      await world.run("app");
+      expect(world.remembered).toMatchObject([
+        { outcome: "ReconciliationFailed", created: 1, configured: 0, unchanged: 0, deleted: 0 },
+        { outcome: "ReconciliationSucceeded", created: 1, configured: 0, unchanged: 1, deleted: 0 },
+        { outcome: "HealthCheckFailed", created: 0, configured: 0, unchanged: 1, deleted: 0 },
+      ]);
     });
   });
 }

@@ -5,6 +5,7 @@ import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../..
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Cluster, WriteOptions } from "../../../lib/core/ports/cluster.ts";
+import type { HistoryRecord } from "../../../lib/core/ports/history.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../lib/core/ports/ledger.ts";
 import type { LogFields } from "../../../lib/core/ports/log.ts";
@@ -65,6 +66,8 @@ export interface World {
   readonly stored: Map<string, readonly Manifest[]>;
   /** What a Kustomization listens to. */
   listensTo(name: string): readonly string[];
+  /** The ends of its attempts, in order. */
+  readonly remembered: readonly HistoryRecord[];
   /** What was measured, in order. */
   readonly measured: ReturnType<typeof recordedMetrics>["recorded"];
   readonly clock: Clock & { advance(ms: number): void };
@@ -134,6 +137,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       },
     });
   const metrics = recordedMetrics();
+  const remembered: HistoryRecord[] = [];
   const logged: LogFields[] = [];
   const memory: Omit<KustomizationDeps, "cluster"> = {
     clock,
@@ -178,7 +182,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       },
       claims: async (_cluster, ids) => new Map(ids.map((id) => [id, claims.get(id) ?? []])),
     }),
-    history: { append: async () => {}, latest: async () => [] },
+    history: { append: async (_key, record) => void remembered.push(record), latest: async () => [] },
     build: async ({ artifact: digest, archive, spec, owner }) => {
       self.fault("build");
       if ((await archive()) === undefined) return undefined;
@@ -224,6 +228,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     stored: published,
     listensTo: (name) => edges.get(formatWorkKey(key(name))) ?? [],
     measured: metrics.recorded,
+    remembered,
     clock,
     fault: () => {},
     publish: async (tag, manifests, { metadata, within = namespace } = {}) => {
