@@ -1,6 +1,4 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import { connect as connectTcp, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,6 +8,7 @@ import { agentsOf } from "../../../lib/kube/agents.ts";
 import { type ApiRequest, apiClient } from "../../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
 import { connect } from "../../../lib/kube/connect.ts";
+import { tunnelProxy } from "../../doubles/tunnel-proxy.ts";
 import { apiDeps, configMapOf, configOf, fakeApi, sendDiscovery, sendJson } from "./fake-api.ts";
 
 const { signal } = new AbortController();
@@ -32,40 +31,6 @@ async function faultOf(call: Promise<unknown>): Promise<ApiError> {
 }
 
 describe("a proxy", () => {
-  /** Tunnels what it is asked for, and remembers who asked. */
-  async function proxyServer(refuse?: string) {
-    const asked: { readonly target: string; readonly authorization: string | undefined }[] = [];
-    const server: Server = createServer().on("connect", (request: IncomingMessage, socket: Socket) => {
-      asked.push({ target: request.url ?? "", authorization: request.headers["proxy-authorization"] });
-      if (refuse !== undefined) {
-        socket.end(`HTTP/1.1 ${refuse}\r\n\r\n`);
-        return;
-      }
-      const upstream = connectTcp(Number(new URL(`http://${request.url ?? ""}`).port), "127.0.0.1", () => {
-        socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
-        upstream.pipe(socket).pipe(upstream);
-      });
-      for (const end of [socket, upstream]) {
-        end.on("error", () => {
-          socket.destroy();
-          upstream.destroy();
-        });
-      }
-    });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.listen(0, "127.0.0.1", resolve);
-    await promise;
-    const address = server.address();
-    const port = address !== null && typeof address === "object" ? address.port : 0;
-    return {
-      asked,
-      port,
-      [Symbol.dispose]() {
-        server.close();
-      },
-    };
-  }
-
   const through = async (server: URL, proxy: URL) =>
     configOf(server, { proxy, tls: { ca: await fixture("server.crt"), serverName: undefined, insecure: false } });
   const secure = async (answer: Parameters<typeof fakeApi>[0]) =>
@@ -76,7 +41,7 @@ describe("a proxy", () => {
       if (!sendDiscovery(request, response))
         response.write(`${JSON.stringify({ type: "ADDED", object: configMapOf("a") })}\n`);
     });
-    using proxy = await proxyServer();
+    using proxy = await tunnelProxy();
     const cluster = connect(await through(api.url, new URL(`http://127.0.0.1:${proxy.port}`)), apiDeps);
     for await (const { type } of cluster.watch(configMaps, signal)) {
       expect(type).toBe("ADDED");
@@ -90,7 +55,7 @@ describe("a proxy", () => {
     await using api = await secure((_, response) => {
       sendJson(response, 200, {});
     });
-    using proxy = await proxyServer("407 Proxy Authentication Required");
+    using proxy = await tunnelProxy("407 Proxy Authentication Required");
     const address = new URL(`http://us:s3cr3t@127.0.0.1:${proxy.port}`);
     const client = apiClient(await through(api.url, address), apiDeps);
     const error = await faultOf(client.send(read, signal));
@@ -102,7 +67,7 @@ describe("a proxy", () => {
   });
 
   test("that is not there is named", async () => {
-    using proxy = await proxyServer();
+    using proxy = await tunnelProxy();
     const { port } = proxy;
     proxy[Symbol.dispose]();
     const client = apiClient(

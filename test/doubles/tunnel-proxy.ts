@@ -1,0 +1,36 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { connect as connectTcp, type Socket } from "node:net";
+
+/** An HTTP proxy that tunnels to loopback what it is asked for, and remembers who asked; or refuses, with such a status line. */
+export async function tunnelProxy(refuse?: string) {
+  const asked: { readonly target: string; readonly authorization: string | undefined }[] = [];
+  const server: Server = createServer().on("connect", (request: IncomingMessage, socket: Socket) => {
+    asked.push({ target: request.url ?? "", authorization: request.headers["proxy-authorization"] });
+    if (refuse !== undefined) {
+      socket.end(`HTTP/1.1 ${refuse}\r\n\r\n`);
+      return;
+    }
+    const upstream = connectTcp(Number(new URL(`http://${request.url ?? ""}`).port), "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      upstream.pipe(socket).pipe(upstream);
+    });
+    for (const end of [socket, upstream]) {
+      end.on("error", () => {
+        socket.destroy();
+        upstream.destroy();
+      });
+    }
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const address = server.address();
+  const port = address !== null && typeof address === "object" ? address.port : 0;
+  return {
+    asked,
+    port,
+    [Symbol.dispose]() {
+      server.close();
+    },
+  };
+}
