@@ -103,6 +103,11 @@ export async function applyRevision(
   }
   // Known before anything is deleted, so that what was applied has its proof even if the prune never ends.
   if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
+  // The apply took its time: others may have put something there meanwhile.
+  const late = shouldPrune ? await refusePrune(plan.prune, desired, live, of) : [];
+  if (late.length > 0) {
+    throw new Failure("PruneFailed", lines([...late, ...changeLines(outcome.applied)]), { retry: "backoff" });
+  }
   const { pruned, inventory } = shouldPrune
     ? await pruneEntries(plan.prune, now, live, of)
     : { pruned: [], inventory: retained(now, plan.prune) };

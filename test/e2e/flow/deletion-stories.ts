@@ -147,6 +147,29 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await world.run("tenant")).toMatchObject({ outcome: "deleted" });
     });
 
+    test("a namespace stays in which another Kustomization puts something while the rest is applied", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-late`;
+      await world.publish("v1", [namespaceNamed(within)]);
+      await world.kustomization("platform", elsewhere);
+      await settle(world, "platform");
+      await world.kustomization("tenant", { targetNamespace: within });
+      await world.publish("v2", [placed(world.namespace, configMap("a"))]);
+      let writes = 0;
+      world.fault = async (call) => {
+        if (call !== "inventories.save" || ++writes > 1) return;
+        await world.publish("v3", [configMap("late")]);
+        await world.run("tenant");
+      };
+      await world.run("platform");
+      world.fault = () => {};
+      const theirs = `ConfigMap/${within}/late of Kustomization/${world.namespace}/tenant`;
+      expect(await world.ready("platform")).toBe(
+        `False PruneFailed: Namespace/${within} prune refused: ${keep}${theirs}; ${mend}\nConfigMap/${world.namespace}/a created\n`,
+      );
+      expect(await isGoing(world, within)).toBe(false);
+    });
+
     test("a definition stays while another Kustomization has objects of it, until that one wants them no more", async () => {
       const world = await newWorld();
       const group = `shared.${world.namespace}.example.com`;

@@ -21,7 +21,7 @@ import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 /** A port call that a test makes fail: named by port and method, counted from 1. */
-export type Fault = (call: string) => void;
+export type Fault = (call: string) => void | Promise<void>;
 
 interface Published {
   /** The annotations of the artifact. */
@@ -71,7 +71,7 @@ export interface World {
   /** What was measured, in order. */
   readonly measured: ReturnType<typeof recordedMetrics>["recorded"];
   readonly clock: Clock & { advance(ms: number): void };
-  /** Called before every port call and before a build; throw to make it fail. */
+  /** Called before and after every port call and before a build; throw to make it fail. Port calls wait for it. */
   fault: Fault;
 }
 
@@ -129,9 +129,9 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         const value: unknown = Reflect.get(target, method, receiver);
         if (typeof value !== "function" || method === "watch") return value;
         return async (...args: readonly unknown[]) => {
-          self.fault(`${port}.${String(method)}`);
+          await self.fault(`${port}.${String(method)}`);
           const result: unknown = await Reflect.apply(value, target, args);
-          self.fault(`${port}.${String(method)} done`);
+          await self.fault(`${port}.${String(method)} done`);
           return result;
         };
       },
@@ -184,7 +184,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     }),
     history: { append: async (_key, record) => void remembered.push(record), latest: async () => [] },
     build: async ({ artifact: digest, archive, spec, owner }) => {
-      self.fault("build");
+      await self.fault("build");
       if ((await archive()) === undefined) return undefined;
       const objects = (published.get(digest) ?? []).map(({ metadata, ...rest }) => {
         const placed = spec.targetNamespace === undefined ? metadata : { namespace: spec.targetNamespace, ...metadata };
@@ -211,7 +211,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       key: key(name),
       signal,
       fence: { key: key(name), token: 1 },
-      assertLease: () => self.fault("assertLease"),
+      assertLease: () => void self.fault("assertLease"),
       memo: memos.get(name),
       superseded: async () => false,
     };
