@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ClusterArn } from "../../../lib/aws/eks/cluster-arn.ts";
 import { eksToken } from "../../../lib/aws/eks/eks-token.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { apiClient } from "../../../lib/kube/api-client.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { ask } from "../../real/ask.ts";
 import { realParts } from "./real-parts.ts";
@@ -47,5 +49,46 @@ describe.skipIf(parts === undefined)("a token for EKS, where SLUICE_REAL_EKS_CLU
     { what: "that names another partition's STS", options: { cluster: { partition: "aws-cn", region: "cn-north-1" } } },
   ])("is refused $what", async ({ options }) => {
     expect(await knock(options)).toMatchObject({ status: 401, user: undefined });
+  });
+
+  test("that has ended in the middle of a run is made anew once, and one that stays refused is a clear failure", async () => {
+    if (eks === undefined) throw new Error("skipped");
+    const session = await roleSession(eks.sts, eks.role, `middle-${randomUUID().slice(0, 8)}`);
+    const described = await readKubeconfig({ file: eks.kubeconfig, env: {}, homeDir: "/" });
+    /** The clock by which each further token is signed. */
+    const signedAt: number[] = [];
+    const supply = async () => {
+      const { token } = await eksToken(eks.cluster, session, signedAt.shift() ?? Number.NaN);
+      return { token, renewAt: Number.POSITIVE_INFINITY };
+    };
+    const user = { name: "our AWS identity", certificate: undefined, impersonate: undefined };
+    const config = {
+      ...described,
+      name: eks.cluster.name,
+      user: { ...user, token: { kind: "supplied", supply } },
+    } as const;
+    const statuses: number[] = [];
+    const observe = ({ status }: { readonly status: number }): void => void statuses.push(status);
+    const api = apiClient(config, { clock: systemClock, env: {}, observe });
+    const read = { verb: "get", method: "GET", path: "/api/v1/namespaces/kube-system", repeatable: true } as const;
+    const { signal } = new AbortController();
+
+    signedAt.push(Date.now() - 20 * minute, Date.now());
+    expect((await api.expect(read, signal)).status).toBe(200);
+    expect(statuses.splice(0)).toEqual([401, 200]);
+    expect((await api.expect(read, signal)).status).toBe(200);
+    expect(statuses.splice(0)).toEqual([200]);
+    api.close();
+
+    const late = apiClient(config, { clock: systemClock, env: {}, observe });
+    signedAt.push(Date.now() - 20 * minute, Date.now() - 20 * minute);
+    await expect(late.expect(read, signal)).rejects.toMatchObject({
+      code: 401,
+      message: expect.stringMatching(
+        /does not take the credential of our AWS identity, nor a new one: .*check .* that the clocks agree/,
+      ),
+    });
+    expect(statuses).toEqual([401, 401]);
+    late.close();
   });
 });
