@@ -1,4 +1,5 @@
 import { ApiError, type ListQuery } from "../lib/core/ports/cluster.ts";
+import { someOf } from "../lib/core/some-of.ts";
 import type { Reconcilable } from "./reconcilable.ts";
 import type { Session } from "./settings.ts";
 
@@ -20,10 +21,9 @@ export async function hintElsewhere(
     const found = await cluster.list(query, signal);
     const namespaces = [...new Set(found.map(({ metadata }) => metadata.namespace ?? ""))].toSorted();
     if (namespaces.length === 0) return;
-    const shown = namespaces.slice(0, maxNamespaces).join(", ");
-    const more = namespaces.length > maxNamespaces ? ` and ${namespaces.length - maxNamespaces} more` : "";
+    const shown = someOf(namespaces, maxNamespaces);
     const what = name === undefined ? `${kind} objects` : `${kind} '${name}'`;
-    terminal.warning(`${what} can be found in ${shown}${more}: name the namespace with -n`);
+    terminal.warning(`${what} can be found in ${shown}: name the namespace with -n`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }

@@ -2,23 +2,16 @@ import "../local/small-heap.ts";
 import { homedir } from "node:os";
 import { followLauncher } from "../local/follow-launcher.ts";
 import { closedPipeExitCode, onClosedPipe } from "../local/on-closed-pipe.ts";
+import { stopOnSignal } from "../local/stop-on-signal.ts";
 import { run } from "./run.ts";
 import { terminal } from "./terminal.ts";
 
 /** An orphan has a second from its launcher's death, of which noticing it took up to a quarter. */
 const orphanEndsWithinMs = 500;
-const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 const names = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
 const stop = new AbortController();
-let stoppedBy: (typeof names)[number] | undefined;
-for (const name of names) {
-  // Once: a second Ctrl-C ends the process at once.
-  process.once(name, () => {
-    stoppedBy = name;
-    stop.abort(new Error(`stopped by ${name}`));
-  });
-}
+const stoppedWith = stopOnSignal(names, (reason) => stop.abort(reason));
 let isPipeClosed = false;
 onClosedPipe([process.stdout, process.stderr], () => {
   isPipeClosed = true;
@@ -51,5 +44,5 @@ process.exitCode = exitCodeOf(code);
 
 function exitCodeOf(code: number): number {
   if (isPipeClosed) return closedPipeExitCode;
-  return stoppedBy !== undefined && code !== 0 ? 128 + numbers[stoppedBy] : code;
+  return code === 0 ? code : (stoppedWith() ?? code);
 }

@@ -4,22 +4,18 @@ import { refuseLeftovers } from "./demo/refuse-leftovers.ts";
 import { NotAsTold, openStage, type Stage } from "./demo/stage.ts";
 import { type Scene, scenes, type Told } from "./demo/story.ts";
 import { tidyUp } from "./demo/tidy-up.ts";
-import { onClosedPipe } from "./on-closed-pipe.ts";
+import { closedPipeExitCode, onClosedPipe } from "./on-closed-pipe.ts";
+import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** `npm run demo`: plays the story of the README on a Sluice of its own and says, scene by scene, what came of it. */
 const usage = "usage: npm run demo [-- --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
-let endedWith = 1;
-for (const [name, number] of [
-  ["SIGINT", 2],
-  ["SIGTERM", 15],
-] as const) {
-  process.once(name, () => {
-    endedWith = 128 + number;
-    stop.abort(new Error(`ended by ${name}`));
-  });
-}
-onClosedPipe([process.stdout, process.stderr], () => stop.abort(new Error("nobody reads the output")));
+const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
+let isPipeClosed = false;
+onClosedPipe([process.stdout, process.stderr], () => {
+  isPipeClosed = true;
+  stop.abort(new Error("nobody reads the output"));
+});
 const limit = AbortSignal.any([AbortSignal.timeout(180_000), stop.signal]);
 const tidyUpWithinMs = 30_000;
 const print = (line: string) => process.stdout.write(`${line}\n`);
@@ -91,7 +87,7 @@ async function playAll(foreign: Foreign | undefined): Promise<number> {
     if (stop.signal.aborted) {
       // Whatever else was thrown came of that.
       print(`${styleText("red", "✘")} ${messageOf(stop.signal.reason)}`);
-      return endedWith;
+      return isPipeClosed ? closedPipeExitCode : (stoppedWith() ?? 1);
     }
     if (!(error instanceof NotAsTold)) {
       print(`${styleText("red", "✘")} the demo could not go on: ${messageOf(error)}`);

@@ -65,6 +65,7 @@ function heldByFlux(lease: LiveObject): readonly (readonly [string, string])[] {
   const held = HeldLease.safeParse(lease);
   if (!held.success) return [];
   const { metadata, spec } = held.data;
-  const controller = controllers.find((name) => metadata.name === `${name}-leader-election`);
+  // A shard's lease ends with eight more characters.
+  const controller = controllers.find((name) => metadata.name.startsWith(`${name}-leader-election`));
   return controller === undefined ? [] : [[`${metadata.namespace}/${controller}`, spec.renewTime]];
 }

@@ -1,7 +1,7 @@
 import { subject } from "../core/object-ref.ts";
+import { someOf } from "../core/some-of.ts";
 import { parseEntryId } from "./entry-id.ts";
 import type { Plan } from "./plan.ts";
-import { someOf } from "./some-of.ts";
 
 /**
  * What to say of a plan that prunes everything because nothing is wanted any more: meant as often as it is a build that

@@ -1,6 +1,6 @@
 import { kustomizeGroup } from "../api/names.ts";
 import { type ObjectRef, subject } from "../core/object-ref.ts";
-import { someOf } from "./some-of.ts";
+import { someOf } from "../core/some-of.ts";
 
 /** An object that is still wanted; `owner` is whose it is, as `Kustomization/namespace/name`, where it is not our own. */
 export interface Wanted {

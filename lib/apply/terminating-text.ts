@@ -1,6 +1,6 @@
 import { subject } from "../core/object-ref.ts";
+import { someOf } from "../core/some-of.ts";
 import type { AppliedObject } from "./apply-object.ts";
-import { someOf } from "./some-of.ts";
 
 /** What is waited for where some of what was applied is being deleted; undefined where none is. Pure. */
 export function terminatingText(applied: readonly AppliedObject[]): string | undefined {

@@ -28,10 +28,14 @@ export function outageOf(error: unknown, reason: Reason, what: string): unknown 
   return isOutage(error) ? new Outage(reason, `${what}: ${messageOf(error)}`, { cause: error }) : error;
 }
 
-/** For what a store throws: an {@link Outage}, or the reason of the signal where that ended the call. */
+/**
+ * For what a store throws: an {@link Outage}, or the reason of the signal where that ended the call. A mistake in a program is
+ * none: no wait mends that.
+ */
 export function storeOutage(reason: Reason, what: string, signal: AbortSignal): (error: unknown) => never {
   return (error) => {
     signal.throwIfAborted();
+    if (error instanceof TypeError || error instanceof RangeError) throw error;
     throw new Outage(reason, `${what}: ${messageOf(error)}`, { cause: error });
   };
 }

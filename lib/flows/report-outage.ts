@@ -28,7 +28,7 @@ export async function reportOutage(
       const { conditions = [] } = isKustomization ? failing(status, failure, now) : failed(status, failure, now);
       const ready = findCondition(before, "Ready");
       const isSame = ready?.status === "False" && ready.reason === reason && ready.message === message;
-      const isNews = !(wasTold || isSame) || requestedAt !== handledAt;
+      const isNews = !(wasTold || isSame) || (requestedAt !== undefined && requestedAt !== handledAt);
       return {
         conditions,
         handledAt: requestedAt,

@@ -39,6 +39,6 @@ test("the demo that is told to end says so, and nothing of what that broke off",
     if (chunk.includes("Sluice started")) child.kill("SIGTERM");
   });
   const [err] = await Promise.all([text(child.stderr), once(child, "close")]);
-  expect(out.trimEnd().split("\n").at(-1)).toBe("✘ ended by SIGTERM");
+  expect(out.trimEnd().split("\n").at(-1)).toBe("✘ stopped by SIGTERM");
   expect({ err, code: child.exitCode }).toEqual({ err: "", code: 143 });
 }, 60_000);

@@ -4,6 +4,7 @@ import { messageOf } from "../../lib/core/failure.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { lockFolder } from "../../local/lock-folder.ts";
 import { closedPipeExitCode, onClosedPipe } from "../../local/on-closed-pipe.ts";
+import { stopOnSignal } from "../../local/stop-on-signal.ts";
 import { type Addresses, environmentOf } from "./addresses.ts";
 import { cacheFolder } from "./folders.ts";
 import { type Part, partNames } from "./part.ts";
@@ -29,16 +30,7 @@ Without a PART all are meant: ${partNames.join(", ")}.
 const lockPatienceMs = 2_400_000;
 
 const stop = new AbortController();
-let endedWith: number | undefined;
-for (const [name, number] of [
-  ["SIGINT", 2],
-  ["SIGTERM", 15],
-] as const) {
-  process.once(name, () => {
-    endedWith = 128 + number;
-    stop.abort(new Error(`ended by ${name}`));
-  });
-}
+const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
 onClosedPipe([process.stdout, process.stderr], () => process.exit(closedPipeExitCode));
 
 try {
@@ -46,7 +38,7 @@ try {
 } catch (error) {
   // What was given up for a signal is no mistake of anybody's: no stack.
   process.stderr.write(`${stop.signal.aborted ? messageOf(stop.signal.reason) : textOf(error)}\n`);
-  process.exitCode = endedWith ?? 1;
+  process.exitCode = stoppedWith() ?? 1;
 }
 
 async function main(args: string[], signal: AbortSignal): Promise<number> {

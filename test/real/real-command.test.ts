@@ -69,7 +69,7 @@ describe("npm run real", () => {
         if (chunk.includes("waiting for another")) child.kill("SIGTERM");
       });
       await once(child, "close");
-      expect(err).toBe("waiting for another `npm run real` of this checkout\nended by SIGTERM\n");
+      expect(err).toBe("waiting for another `npm run real` of this checkout\nstopped by SIGTERM\n");
       expect(child.exitCode).toBe(143);
     } finally {
       lock.release();

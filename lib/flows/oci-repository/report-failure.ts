@@ -12,7 +12,8 @@ const Memo = z.object({ failures: z.number().int().min(0) });
 /** The run failed in a way that was foreseen: says so, tells of it unless that was told already, and plans the next try. */
 export async function reportFailure(failure: Failure, of: SubjectOfRun): Promise<FlowResult> {
   const isStalled = failure.retry === "never";
-  const isNews = !isTold(of.before, failure) || of.requestedAt !== of.before.lastHandledReconcileAt;
+  const isAsked = of.requestedAt !== undefined && of.requestedAt !== of.before.lastHandledReconcileAt;
+  const isNews = !isTold(of.before, failure) || isAsked;
   await of.conclude(isStalled ? stalled(of.status(), failure, of.now()) : failed(of.status(), failure, of.now()));
   of.deps.log.info("reconcile failed", { ...of.run.key, reason: failure.reason, error: failure.message });
   if (isNews) {

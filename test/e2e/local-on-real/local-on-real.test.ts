@@ -114,7 +114,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     stop.abort();
     const { code, output } = await playing;
     expect(code).toBe(1);
-    expect(output).toContain("the demo could not go on: ended by SIGTERM");
+    expect(output).toContain("✘ stopped by SIGTERM");
     await expect.poll(() => whatIsThere(cluster, signal), patient).toEqual(before);
   }, 120_000);
 

@@ -37,6 +37,11 @@ describe("Sluice does not work on the cluster of a Flux that runs", () => {
     );
   });
 
+  test("also where Flux is one of several shards", async () => {
+    const shard = "kustomize-controller-leader-election-0a1b2c3d";
+    await expect(start((ms) => [lease(shard, renewed(ms))])).rejects.toThrow("Flux's kustomize-controller runs");
+  });
+
   test("also where Flux was installed into another namespace", async () => {
     const starting = start((ms) => [lease("kustomize-controller-leader-election", renewed(ms), "gitops")]);
     await expect(starting).rejects.toThrow("runs in namespace gitops");
