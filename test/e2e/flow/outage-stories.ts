@@ -13,11 +13,9 @@ function fail(world: World, call: string, error: Error): void {
   };
 }
 
-async function request(world: World, value: string): Promise<void> {
-  const { cluster, namespace, signal } = world;
-  const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: "app" };
+function request(world: World, value: string | null): Promise<void> {
   const body = { metadata: { annotations: { [requestedAtAnnotation]: value } } };
-  await cluster.patch(ref, { type: "merge", body }, { manager: "flux" }, signal);
+  return world.patch("app", body, { manager: "flux" });
 }
 
 /** What a Kustomization says while something that it needs does not answer. */
@@ -94,16 +92,24 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
 
     test("is told of an object that is being deleted, and ends with it gone", async () => {
       const { world } = await applied();
-      const { cluster, namespace, signal } = world;
-      const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: "app" };
       fail(world, "cluster.listMetadata", unavailable);
-      await cluster.delete(ref, { propagation: "Background" }, signal);
+      await world.remove("app");
       await world.outlast("app", 60_000);
       expect(await world.ready("app")).toBe("False ReconciliationFailed: the server is overloaded");
       world.fault = () => {};
       await world.outlast("app", 1);
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
-      expect(await cluster.get(ref, signal)).toBeUndefined();
+      expect(await world.get("Kustomization", "app", `${kustomizeGroup}/v1`)).toBeUndefined();
+    });
+
+    test("is told once, also where a request was handled before and its annotation is gone", async () => {
+      const { world } = await applied();
+      await request(world, "now");
+      await world.run("app");
+      await request(world, null);
+      fail(world, "cluster.listMetadata", unavailable);
+      await world.outlast("app", 3_600_000);
+      expect(await warnings(world)).toHaveLength(1);
     });
   });
 }

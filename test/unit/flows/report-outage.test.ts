@@ -104,20 +104,6 @@ describe("an outage that concerns an OCIRepository", () => {
     expect(world.get("app")["status"]).toEqual(before);
   });
 
-  test("is told once where the annotation of a request that was handled is gone", async () => {
-    const annotations = { "reconcile.fluxcd.io/requestedAt": "now" };
-    const source = ociRepository("app", { url: `oci://${world.address}/app` });
-    await world.push("latest", { "a.yaml": "a" });
-    world.apply({ ...source, metadata: { ...source.metadata, annotations } });
-    await world.run();
-    world.apply(source);
-    world.events.length = 0;
-    world.deps.artifacts.put = refused;
-    await world.push("latest", { "a.yaml": "b" });
-    await outlast(3_600_000);
-    expect(world.events.filter(({ type }) => type === "Warning")).toHaveLength(1);
-  });
-
   test("is none where a store trips over a mistake of its own", async () => {
     await world.push("latest", { "a.yaml": "a" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app` }));
