@@ -66,7 +66,7 @@ export async function applyRevision(
   const desired = await desiredObjects(manifests, { cluster, installationKey: deps.installationKey }, run.signal);
   const unwanted = stale(before, new Set(desired.map(({ id }) => id)));
   const live = await liveObjects(await refsToList(desired, unwanted, of), of, cluster, run.signal);
-  const refusals = shouldPrune ? await refusePrune(unwanted, desired, live, of) : [];
+  const refusals = shouldPrune ? await refusePrune(before, desired, live, of) : [];
   const planning = await planObjects(
     desired,
     before,
@@ -104,7 +104,7 @@ export async function applyRevision(
   // Known before anything is deleted, so that what was applied has its proof even if the prune never ends.
   if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
   // The apply took its time: others may have put something there meanwhile.
-  const late = shouldPrune ? await refusePrune(plan.prune, desired, live, of) : [];
+  const late = shouldPrune ? await refusePrune(now, desired, live, of) : [];
   if (late.length > 0) {
     throw new Failure("PruneFailed", lines([...late, ...changeLines(outcome.applied)]), { retry: "backoff" });
   }

@@ -1,13 +1,12 @@
 import { kustomizeGroup } from "../../api/names.ts";
 import type { DesiredObject } from "../../apply/desired-objects.ts";
-import { parseEntryId } from "../../apply/entry-id.ts";
+import { formatEntryId, parseEntryId } from "../../apply/entry-id.ts";
 import { type Extent, extentOf, isWithin } from "../../apply/extent.ts";
 import type { LiveObjects } from "../../apply/live-objects.ts";
 import { pruneRefusal, type Wanted } from "../../apply/prune-refusal.ts";
-import { reasonToKeep } from "../../apply/reason-to-keep.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
-import { otherOwner } from "./other-owner.ts";
+import { judgeEntries } from "./judge-entries.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 import { wantedByKustomizations } from "./wanted-by-kustomizations.ts";
 
@@ -18,67 +17,85 @@ interface Doomed {
 }
 
 /**
- * Why these entries may not be pruned: one line for each namespace or definition with which something would go that the
- * artifact still wants, or another Kustomization that lives on, or such a Kustomization itself. Asks the cluster only where
- * a namespace or definition is to go.
+ * Why what of the inventory is wanted no more may not be pruned: one line for each namespace or definition with which
+ * something would go that is to stay: what the artifact wants, what another Kustomization that lives on has, such a
+ * Kustomization itself, and what the prune leaves alone. Asks the cluster only where a namespace or definition is to go.
  */
 export async function refusePrune(
-  stale: readonly InventoryEntry[],
+  inventory: readonly InventoryEntry[],
   desired: readonly DesiredObject[],
   live: LiveObjects,
   of: SubjectOfRun,
 ): Promise<readonly string[]> {
-  const doomed = await doomedBy(stale, live, of);
+  const wantedIds = new Set(desired.map(({ id }) => id));
+  const unwanted = inventory.filter(({ id }) => !wantedIds.has(id));
+  const doomed = await doomedBy(unwanted, live, of);
   if (doomed.length === 0) return [];
-  const others = await wantedByOthers(stale, of);
+  const judged = await judgeEntries(
+    unwanted.filter(({ id }) => doomed.some(({ extent }) => mayBeWithin(parseEntryId(id), extent))),
+    live,
+    of,
+  );
+  const others = await wantedByOthers(unwanted, of);
   const refusals: string[] = [];
   for (const { ref, extent } of doomed) {
-    const own = desired.filter((object) => isWithin(object.ref, object.resource?.plural, extent));
-    const wanted = [...own.map((object) => ({ ref: object.ref })), ...(await within(others, extent, of))];
-    if (wanted.length > 0) refusals.push(pruneRefusal(ref, wanted));
+    const wanted = [
+      ...desired.filter((object) => isWithin(object.ref, object.resource?.plural, extent)),
+      ...(await within(others, extent, of)),
+      ...judged.filter((object) => object.why !== undefined && isWithin(object.ref, object.plural, extent)),
+    ];
+    if (wanted.length > 0) refusals.push(pruneRefusal(ref, eachOnce(wanted)));
   }
   return refusals;
 }
 
 /** What is gone, on its way out, protected or handed over is deleted by nobody here, so nothing goes with it. */
 async function doomedBy(
-  stale: readonly InventoryEntry[],
+  unwanted: readonly InventoryEntry[],
   live: LiveObjects,
   of: SubjectOfRun,
 ): Promise<readonly Doomed[]> {
-  const doomed: Doomed[] = [];
-  for (const entry of stale) {
-    const ref = parseEntryId(entry.id);
-    const extent = extentOf(ref);
-    const metadata = live.get(entry.id)?.metadata;
-    if (extent === undefined || metadata === undefined || metadata.deletionTimestamp !== undefined) continue;
-    const { deps, name, namespace, owner, run } = of;
-    const heir = async (id: string, signal: AbortSignal) =>
-      otherOwner((await deps.ledger.claims(owner.clusterUid, [id], signal)).get(id) ?? [], of);
-    const why = await reasonToKeep(entry, metadata, { owner: { name, namespace }, otherOwner: heir }, run.signal);
-    if (why === undefined) doomed.push({ ref, extent });
+  const candidates = unwanted.filter(({ id }) => extentOf(parseEntryId(id)) !== undefined);
+  const judged = await judgeEntries(candidates, live, of);
+  return judged.flatMap(({ ref, why }) => {
+    const extent = why === undefined ? extentOf(ref) : undefined;
+    return extent === undefined ? [] : [{ ref, extent }];
+  });
+}
+
+/** What can be said without the cluster. */
+function mayBeWithin({ group, namespace }: ObjectRef, extent: Extent): boolean {
+  return extent.kind === "namespace" ? namespace === extent.namespace : group === extent.group;
+}
+
+function eachOnce(wanted: readonly Wanted[]): readonly Wanted[] {
+  const byId = new Map<string, Wanted>();
+  for (const { ref, owner, why } of wanted) {
+    const id = formatEntryId(ref);
+    if (!byId.has(id)) byId.set(id, { ref, owner, why });
   }
-  return doomed;
+  return [...byId.values()];
 }
 
 /**
  * The ledger has a row for each object and none for a namespace, so it could only be asked by reading all of it; this is one
  * list, and knows what Flux has applied too.
  */
-async function wantedByOthers(stale: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Wanted[]> {
+async function wantedByOthers(unwanted: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Wanted[]> {
   const { deps, owner, run } = of;
   const kind = { group: kustomizeGroup, version: "v1", kind: "Kustomization" };
   // With our own rights: whether something of others would be lost is no question of what this object's account may see.
   const all = await deps.cluster.list(kind, run.signal);
-  return wantedByKustomizations(all, { uid: owner.uid, staleIds: new Set(stale.map(({ id }) => id)) });
+  const staleIds = new Set(unwanted.filter(({ state }) => state !== "retained").map(({ id }) => id));
+  return wantedByKustomizations(all, { uid: owner.uid, staleIds });
 }
 
 async function within(others: readonly Wanted[], extent: Extent, of: SubjectOfRun): Promise<readonly Wanted[]> {
-  if (extent.kind === "namespace") return others.filter(({ ref }) => isWithin(ref, undefined, extent));
+  const near = others.filter(({ ref }) => mayBeWithin(ref, extent));
+  if (extent.kind === "namespace") return near;
   const plurals = new Map<string, string | undefined>();
-  const ofGroup = others.filter(({ ref }) => ref.group === extent.group);
-  for (const { group, kind } of ofGroup.map(({ ref }) => ref)) {
+  for (const { group, kind } of near.map(({ ref }) => ref)) {
     if (!plurals.has(kind)) plurals.set(kind, (await of.cluster.resource({ group, kind }, of.run.signal))?.plural);
   }
-  return ofGroup.filter(({ ref }) => isWithin(ref, plurals.get(ref.kind), extent));
+  return near.filter(({ ref }) => isWithin(ref, plurals.get(ref.kind), extent));
 }

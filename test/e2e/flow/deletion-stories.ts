@@ -31,6 +31,8 @@ async function isGoing(world: World, namespace: string): Promise<boolean> {
 export function deletionStories(name: string, newWorld: () => Promise<World>): void {
   describe(`what a prune would take along on ${name}`, () => {
     const elsewhere = { targetNamespace: undefined };
+    /** What takes things along is gone only when they are. */
+    const patient = { timeout: 20_000 };
     const keep = `it would take along what is still wanted: `;
     const mend = `put it back, take that out too, or annotate it with ${kustomizeGroup}/prune: disabled to keep it`;
 
@@ -73,7 +75,8 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await world.publish("v3", []);
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
-      await expect.poll(() => clusterWide(world, "CustomResourceDefinition", `widgets.${group}`)).toBeUndefined();
+      const gone = () => clusterWide(world, "CustomResourceDefinition", `widgets.${group}`);
+      await expect.poll(gone, patient).toBeUndefined();
     });
 
     test("a namespace goes with all that leaves the artifact together with it", async () => {
@@ -105,6 +108,66 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await world.ready("app")).toMatch(/^True/);
       expect((await world.inventory("app")).map(({ id }) => id)).toEqual([`${within}_a__ConfigMap`]);
       expect(await isGoing(world, within)).toBe(false);
+    });
+
+    test("a namespace stays while an object is in it that an annotation protects", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-protected`;
+      const annotations = { [`${kustomizeGroup}/prune`]: "disabled" };
+      const contents = [configMap("data", { k: "v" }, { annotations }), configMap("plain")];
+      await world.publish("v1", [namespaceNamed(within), ...contents.map((each) => placed(within, each))]);
+      await world.kustomization("app", elsewhere);
+      await settle(world, "app");
+      await world.publish("v2", []);
+      await world.run("app");
+      const why = `${kustomizeGroup}/prune: disabled on the object in the cluster`;
+      expect(await world.ready("app")).toBe(
+        `False ReconciliationFailed: Namespace/${within} prune refused: ${keep}ConfigMap/${within}/data (${why}); ${mend}\n`,
+      );
+      expect(await isGoing(world, within)).toBe(false);
+
+      const body = { metadata: { annotations: { [`${kustomizeGroup}/prune`]: null } } };
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "data" };
+      await world.cluster.patch(ref, { type: "merge", body }, { manager: "kubectl" }, world.signal);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect(await isGoing(world, within)).toBe(true);
+    });
+
+    test("a namespace stays while an object is in it that carries our labels no more", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-released`;
+      await world.publish("v1", [namespaceNamed(within), placed(within, configMap("data"))]);
+      await world.kustomization("app", elsewhere);
+      await settle(world, "app");
+      const body = { metadata: { labels: { [`${kustomizeGroup}/name`]: null } } };
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "data" };
+      await world.cluster.patch(ref, { type: "merge", body }, { manager: "kubectl" }, world.signal);
+      await world.publish("v2", []);
+      await world.run("app");
+      expect(await world.ready("app")).toContain(`ConfigMap/${within}/data (its owner labels name another owner)`);
+      expect(await isGoing(world, within)).toBe(false);
+    });
+
+    test("a namespace stays while an object is in it that prune: false has kept", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-retained`;
+      await world.publish("v1", [namespaceNamed(within), placed(within, configMap("data"))]);
+      await world.kustomization("app", { ...elsewhere, prune: false });
+      await settle(world, "app");
+      await world.publish("v2", [namespaceNamed(within)]);
+      await world.run("app");
+      await world.kustomization("app", { ...elsewhere, prune: true });
+      await world.publish("v3", []);
+      await world.run("app");
+      expect(await world.ready("app")).toContain(`ConfigMap/${within}/data (kept by prune: false); `);
+      expect(await isGoing(world, within)).toBe(false);
+
+      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "data" };
+      await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect(await isGoing(world, within)).toBe(true);
     });
 
     test("a namespace that moves to another Kustomization is handed over, what stays behind in the first stays", async () => {
@@ -222,7 +285,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
       const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "a" };
-      await expect.poll(() => world.cluster.get(ref, world.signal)).toBeUndefined();
+      await expect.poll(() => world.cluster.get(ref, world.signal), patient).toBeUndefined();
     });
   });
 }

@@ -23,4 +23,9 @@ describe("why a namespace is not pruned", () => {
     const theirs = { ...wanted("a"), owner: "Kustomization/apps/shop" };
     expect(pruneRefusal(team, [theirs])).toContain("ConfigMap/team/a of Kustomization/apps/shop;");
   });
+
+  test("says what protects an object that the artifact does not want", () => {
+    const kept = { ...wanted("a"), why: "kept by prune: false" };
+    expect(pruneRefusal(team, [kept])).toContain("ConfigMap/team/a (kept by prune: false);");
+  });
 });
