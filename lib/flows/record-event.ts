@@ -17,7 +17,7 @@ export interface EventToRecord {
 }
 
 /** The Flux controller under whose name users look for an event. */
-type Source = "source-controller" | "kustomize-controller";
+export type EventSource = "source-controller" | "kustomize-controller";
 
 const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
 
@@ -29,7 +29,7 @@ export async function recordEvent(
   cluster: Cluster,
   object: LiveObject,
   event: EventToRecord,
-  source: Source,
+  source: EventSource,
   run: Run,
   clock: Clock,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function tellUsers(
   cluster: Cluster,
   object: LiveObject,
   event: EventToRecord,
-  source: Source,
+  source: EventSource,
   run: Run,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<void> {

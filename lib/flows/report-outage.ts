@@ -3,9 +3,8 @@ import type { Failure } from "../core/failure.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Cluster } from "../core/ports/cluster.ts";
 import type { Run } from "../core/run.ts";
-import { failing } from "./conditions.ts";
-import { failed } from "./oci-repository/stages.ts";
 import { tellOfObject } from "./tell-of-object.ts";
+import { toldKind } from "./told-kind.ts";
 
 /**
  * Tells the users of an object what keeps its runs from their end for longer than a moment: Ready=False with the reason, and
@@ -22,15 +21,13 @@ export async function reportOutage(
   const { reason, message } = failure;
   await tellOfObject(
     run,
-    ({ isKustomization, conditions: before, generation, requestedAt, handledAt }) => {
+    ({ conditions: before, generation, requestedAt, handledAt }) => {
       const now = { generation, at: deps.clock.now() };
-      const status = { conditions: [...before] };
-      const { conditions = [] } = isKustomization ? failing(status, failure, now) : failed(status, failure, now);
       const ready = findCondition(before, "Ready");
       const isSame = ready?.status === "False" && ready.reason === reason && ready.message === message;
       const isNews = !(wasTold || isSame) || (requestedAt !== undefined && requestedAt !== handledAt);
       return {
-        conditions,
+        conditions: toldKind(run.key).failing(before, failure, now),
         handledAt: requestedAt,
         event: isNews ? { type: "Warning", reason, message, annotations: {} } : undefined,
       };

@@ -1,17 +1,16 @@
 import { type Condition, Conditions } from "../api/condition.ts";
-import { kustomizationStatusManager, kustomizeGroup, requestedAtAnnotation } from "../api/names.ts";
+import { requestedAtAnnotation } from "../api/names.ts";
 import { fencedCluster } from "../apply/fenced-cluster.ts";
 import { isJsonObject, type JsonObject, toJson } from "../core/json.ts";
 import { type LiveObject, refOf } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Cluster } from "../core/ports/cluster.ts";
 import type { Run } from "../core/run.ts";
-import { sourceManager } from "./oci-repository/subject-of-run.ts";
 import { type EventToRecord, recordEvent } from "./record-event.ts";
+import { toldKind } from "./told-kind.ts";
 
 /** What is read of an object before anything is told of it: whatever else it holds may be what its runs fail on. */
 export interface Known {
-  readonly isKustomization: boolean;
   readonly conditions: readonly Condition[];
   readonly generation: number;
   readonly requestedAt: string | undefined;
@@ -35,22 +34,20 @@ export async function tellOfObject(
   const cluster = fencedCluster(deps.cluster, run);
   const live = await cluster.get({ ...run.key, version: "v1" }, run.signal);
   if (live === undefined) return;
-  const known = knownOf(live, run);
+  const known = knownOf(live);
   const { conditions, handledAt, event } = word(known);
   const request = handledAt === undefined ? {} : { lastHandledReconcileAt: handledAt };
   const patch = { type: "merge", body: { status: { ...request, conditions: toJson(conditions) } } } as const;
-  const manager = known.isKustomization ? kustomizationStatusManager : sourceManager;
+  const { manager, source } = toldKind(run.key);
   await cluster.patch(refOf(live), patch, { manager, subresource: "status" }, run.signal);
   if (event === undefined) return;
-  const source = known.isKustomization ? "kustomize-controller" : "source-controller";
   await recordEvent(cluster, live, event, source, run, deps.clock);
 }
 
-function knownOf(live: LiveObject, { key }: Run): Known {
+function knownOf(live: LiveObject): Known {
   const status: JsonObject = isJsonObject(live["status"]) ? live["status"] : {};
   const handledAt = status["lastHandledReconcileAt"];
   return {
-    isKustomization: key.group === kustomizeGroup,
     conditions: Conditions.safeParse(status["conditions"] ?? []).data ?? [],
     generation: live.metadata.generation ?? 0,
     requestedAt: live.metadata.annotations?.[requestedAtAnnotation],
