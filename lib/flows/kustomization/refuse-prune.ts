@@ -31,17 +31,22 @@ export async function refusePrune(
   const unwanted = inventory.filter(({ id }) => !wantedIds.has(id));
   const doomed = await doomedBy(unwanted, live, of);
   if (doomed.length === 0) return [];
+  const isNear = (ref: ObjectRef) => doomed.some((one) => mayConcern(ref, one));
   const judged = await judgeEntries(
-    unwanted.filter(({ id }) => doomed.some(({ extent }) => mayBeWithin(parseEntryId(id), extent))),
+    unwanted
+      .map((entry) => ({ ...entry, ref: parseEntryId(entry.id) }))
+      .filter(({ ref }) => isKustomization(ref) || isNear(ref)),
     live,
     of,
   );
-  const others = await wantedByOthers(unwanted, of);
+  const goingIds = new Set(judged.flatMap(({ ref, why }) => (why === undefined ? [formatEntryId(ref)] : [])));
+  const others = await wantedByOthers({ goingIds, isNear }, of);
   const refusals: string[] = [];
-  for (const { ref, extent } of doomed) {
+  for (const one of doomed) {
+    const { ref, extent } = one;
     const wanted = [
       ...desired.filter((object) => isWithin(object.ref, object.resource?.plural, extent)),
-      ...(await within(others, extent, of)),
+      ...(await concernedBy(one, others, of)),
       ...judged.filter((object) => object.why !== undefined && isWithin(object.ref, object.plural, extent)),
     ];
     if (wanted.length > 0) refusals.push(pruneRefusal(ref, eachOnce(wanted)));
@@ -63,9 +68,21 @@ async function doomedBy(
   });
 }
 
-/** What can be said without the cluster. */
-function mayBeWithin({ group, namespace }: ObjectRef, extent: Extent): boolean {
-  return extent.kind === "namespace" ? namespace === extent.namespace : group === extent.group;
+/**
+ * What can be said without the cluster. That others have the namespace or definition itself concerns it too: where they
+ * also have a claim in the ledger it is handed over and not doomed, but Flux makes none.
+ */
+function mayConcern(ref: ObjectRef, { ref: container, extent }: Doomed): boolean {
+  if (isSame(ref, container)) return true;
+  return extent.kind === "namespace" ? ref.namespace === extent.namespace : ref.group === extent.group;
+}
+
+function isSame(a: ObjectRef, b: ObjectRef): boolean {
+  return formatEntryId(a) === formatEntryId(b);
+}
+
+function isKustomization({ group, kind }: ObjectRef): boolean {
+  return group === kustomizeGroup && kind === "Kustomization";
 }
 
 function eachOnce(wanted: readonly Wanted[]): readonly Wanted[] {
@@ -81,21 +98,21 @@ function eachOnce(wanted: readonly Wanted[]): readonly Wanted[] {
  * The ledger has a row for each object and none for a namespace, so it could only be asked by reading all of it; this is one
  * list, and knows what Flux has applied too.
  */
-async function wantedByOthers(unwanted: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Wanted[]> {
-  const { deps, owner, run } = of;
+async function wantedByOthers(
+  asked: Pick<Parameters<typeof wantedByKustomizations>[1], "goingIds" | "isNear">,
+  { deps, owner, run }: SubjectOfRun,
+): Promise<readonly Wanted[]> {
   const kind = { group: kustomizeGroup, version: "v1", kind: "Kustomization" };
   // With our own rights: whether something of others would be lost is no question of what this object's account may see.
-  const all = await deps.cluster.list(kind, run.signal);
-  const staleIds = new Set(unwanted.filter(({ state }) => state !== "retained").map(({ id }) => id));
-  return wantedByKustomizations(all, { uid: owner.uid, staleIds });
+  return wantedByKustomizations(await deps.cluster.list(kind, run.signal), { uid: owner.uid, ...asked });
 }
 
-async function within(others: readonly Wanted[], extent: Extent, of: SubjectOfRun): Promise<readonly Wanted[]> {
-  const near = others.filter(({ ref }) => mayBeWithin(ref, extent));
-  if (extent.kind === "namespace") return near;
+async function concernedBy(doomed: Doomed, others: readonly Wanted[], of: SubjectOfRun): Promise<readonly Wanted[]> {
+  const near = others.filter(({ ref }) => mayConcern(ref, doomed));
+  if (doomed.extent.kind === "namespace") return near;
   const plurals = new Map<string, string | undefined>();
   for (const { group, kind } of near.map(({ ref }) => ref)) {
     if (!plurals.has(kind)) plurals.set(kind, (await of.cluster.resource({ group, kind }, of.run.signal))?.plural);
   }
-  return near.filter(({ ref }) => isWithin(ref, plurals.get(ref.kind), extent));
+  return near.filter(({ ref }) => isSame(ref, doomed.ref) || isWithin(ref, plurals.get(ref.kind), doomed.extent));
 }

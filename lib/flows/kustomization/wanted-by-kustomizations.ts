@@ -1,26 +1,30 @@
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { formatEntryId, parseEntryId } from "../../apply/entry-id.ts";
-import { keptBy } from "../../apply/opt-outs.ts";
 import type { Wanted } from "../../apply/prune-refusal.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
 import { type ObjectRef, subject } from "../../core/object-ref.ts";
 import { isGoingWithAll } from "./is-going-with-all.ts";
 
-/**
- * The Kustomizations that live on, and what those but our own have in this cluster by their status. Pure.
- *
- * @param self whose own objects are known from elsewhere, and the ids of the entries that it is about to prune
- */
+/** What is asked for, and by whom. */
+export interface Asked {
+  /** The Kustomization that asks: what it has itself is known from elsewhere. */
+  readonly uid: string;
+  /** The ids of what is about to be deleted. */
+  readonly goingIds: ReadonlySet<string>;
+  /** Which objects matter: a cluster may have more of others' than is worth holding. */
+  readonly isNear: (ref: ObjectRef) => boolean;
+}
+
+/** The Kustomizations that live on, and what those but our own have in this cluster by their status. Pure. */
 export function wantedByKustomizations(
   all: readonly LiveObject[],
-  self: { readonly uid: string; readonly staleIds: ReadonlySet<string> },
+  { uid, goingIds, isNear }: Asked,
 ): readonly Wanted[] {
-  const isPruned = (live: LiveObject) =>
-    self.staleIds.has(formatEntryId(refOf(live))) && keptBy(live.metadata) === undefined;
   return all
-    .filter((live) => !isGoingWithAll(live, isPruned(live)))
-    .flatMap((live) => [{ ref: refOf(live) }, ...(live.metadata.uid === self.uid ? [] : inventoryIn(live))]);
+    .filter((live) => !isGoingWithAll(live, goingIds.has(formatEntryId(refOf(live)))))
+    .flatMap((live) => [{ ref: refOf(live) }, ...(live.metadata.uid === uid ? [] : inventoryIn(live))])
+    .filter(({ ref }) => isNear(ref));
 }
 
 function inventoryIn(live: LiveObject): readonly Wanted[] {

@@ -252,6 +252,57 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await world.ready("platform")).toMatch(/^True/);
     });
 
+    test("a namespace stays while a Kustomization has objects in it that has moved to another parent", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-adopted`;
+      const child: Manifest = {
+        apiVersion: `${kustomizeGroup}/v1`,
+        kind: "Kustomization",
+        metadata: { name: "child", namespace: world.namespace },
+        spec: {
+          interval: "1h",
+          prune: true,
+          targetNamespace: within,
+          sourceRef: { kind: "OCIRepository", name: "repo", namespace: world.namespace },
+        },
+      };
+      await world.publish("v1", [namespaceNamed(within), child]);
+      await world.kustomization("old", elsewhere);
+      await settle(world, "old");
+      await world.publish("v2", [configMap("db")]);
+      await settle(world, "child");
+      await world.publish("v3", [child]);
+      await world.kustomization("new", elsewhere);
+      await settle(world, "new");
+      await world.publish("v4", []);
+      await world.run("old");
+      const theirs = `ConfigMap/${within}/db of Kustomization/${world.namespace}/child`;
+      expect(await world.ready("old")).toContain(`Namespace/${within} prune refused: ${keep}${theirs}; `);
+      expect(await isGoing(world, within)).toBe(false);
+      expect((await world.get("Kustomization", "child", `${kustomizeGroup}/v1`))?.metadata.deletionTimestamp).toBe(
+        undefined,
+      );
+    });
+
+    test("a namespace stays that another Kustomization shows as its own, as Flux does without a claim of ours", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-fluxs`;
+      await world.publish("v1", [namespaceNamed(within)]);
+      await world.kustomization("platform", elsewhere);
+      await settle(world, "platform");
+      await world.kustomization("flux", elsewhere);
+      const inventory = { entries: [{ id: `_${within}__Namespace`, v: "v1" }] };
+      await world.patch("flux", { status: { inventory } }, { manager: "flux", subresource: "status" });
+      await world.publish("v2", []);
+      await world.run("platform");
+      const theirs = `Namespace/${within} of Kustomization/${world.namespace}/flux`;
+      expect(await world.ready("platform")).toContain(`Namespace/${within} prune refused: ${keep}${theirs}; `);
+      expect(await isGoing(world, within)).toBe(false);
+      await world.remove("flux");
+      await world.run("platform");
+      expect(await world.ready("platform")).toMatch(/^True/);
+    });
+
     test("a namespace in which a Kustomization lives stays, its own as well, and goes where both leave together", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-home`;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LiveObject, Metadata } from "../../../../lib/core/manifest.ts";
+import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
 import { wantedByKustomizations } from "../../../../lib/flows/kustomization/wanted-by-kustomizations.ts";
 
 const kustomization = (
@@ -25,7 +26,7 @@ const object = (name: string, owner: string) => ({
   ref: { group: "", kind: "ConfigMap", namespace: "t", name },
   owner: `Kustomization/apps/${owner}`,
 });
-const self = { uid: "uid-self", staleIds: new Set<string>() };
+const self = { uid: "uid-self", goingIds: new Set<string>(), isNear: () => true };
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 
 describe("what Kustomizations want in a cluster", () => {
@@ -57,13 +58,16 @@ describe("what Kustomizations want in a cluster", () => {
     expect(wantedByKustomizations([of], self)).toEqual(wanted);
   });
 
-  const kept = { annotations: { "kustomize.toolkit.fluxcd.io/prune": "disabled" } };
   test.each([
     { name: "with its objects", of: kustomization("a"), wanted: [] },
     { name: "but keeps its objects", of: kustomization("a", { spec: { prune: false } }), wanted: ["a", "a"] },
-    { name: "but is protected", of: kustomization("a", { metadata: kept }), wanted: ["a", "a"] },
   ])("one that is pruned together with the rest, $name", ({ of, wanted }) => {
-    const staleIds = new Set(["apps_a_kustomize.toolkit.fluxcd.io_Kustomization"]);
-    expect(wantedByKustomizations([of], { ...self, staleIds }).map(({ ref }) => ref.name)).toEqual(wanted);
+    const goingIds = new Set(["apps_a_kustomize.toolkit.fluxcd.io_Kustomization"]);
+    expect(wantedByKustomizations([of], { ...self, goingIds }).map(({ ref }) => ref.name)).toEqual(wanted);
+  });
+
+  test("only what is asked for", () => {
+    const isNear = ({ namespace }: ObjectRef) => namespace === "t";
+    expect(wantedByKustomizations([kustomization("a")], { ...self, isNear })).toEqual([object("a", "a")]);
   });
 });
