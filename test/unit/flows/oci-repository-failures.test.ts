@@ -1,58 +1,48 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { HttpError } from "../../../lib/core/ports/http.ts";
-import { seenSources } from "./seen-sources.ts";
-import { ociRepository, sourceWorld, type World } from "./source-world.ts";
+import { file, seenSources } from "./seen-sources.ts";
+import { ociRepository } from "./source-world.ts";
 
-let world: World;
-beforeEach(async () => {
-  world = await sourceWorld();
-});
-afterEach(async () => {
-  await world.close();
-});
-
-const file = { "a.yaml": "kind: ConfigMap\n" };
-const url = () => `oci://${world.address}/app`;
-const { observedGeneration, condition, conditionTypes, told, seenNow, recordedFrom } = seenSources(() => world);
+const { world, url, observedGeneration, condition, conditionTypes, told, seenNow, recordedFrom } = seenSources();
 
 describe("an OCIRepository that cannot be reconciled", () => {
   test("golden oci-tag-missing: a tag that is not there", async () => {
-    await world.push("present", file);
-    world.apply(ociRepository("app", { url: url(), ref: { tag: "absent" } }));
-    await world.run();
+    await world().push("present", file);
+    world().apply(ociRepository("app", { url: url(), ref: { tag: "absent" } }));
+    await world().run();
     const wanted = await recordedFrom("oci-tag-missing", "01-failed", "app");
     expect(seenNow("app")).toEqual(wanted);
   });
 
   test("golden oci-tag-missing, 11.3/65: no tag in the range", async () => {
-    await world.push("present", file);
-    world.apply(ociRepository("range", { url: url(), ref: { semver: ">=9.0.0" } }));
-    await world.run("range");
+    await world().push("present", file);
+    world().apply(ociRepository("range", { url: url(), ref: { semver: ">=9.0.0" } }));
+    await world().run("range");
     const wanted = await recordedFrom("oci-tag-missing", "02-semver-without-match", "range");
     expect(seenNow("range")).toEqual(wanted);
   });
 
   test("11.1/6: waits longer after each failure, says the same only once, and starts anew after a success", async () => {
-    world.apply(ociRepository("app", { url: url() }));
+    world().apply(ociRepository("app", { url: url() }));
     const waits: (number | undefined)[] = [];
     for (let tries = 0; tries < 4; tries++) {
-      waits.push((await world.run()).dueInMs);
-      world.state.now += 5_000;
+      waits.push((await world().run()).dueInMs);
+      world().state.now += 5_000;
     }
     expect(waits).toEqual([750, 1_500, 3_000, 6_000]);
     expect(told().map(({ reason }) => reason)).toEqual(["OCIArtifactPullFailed"]);
-    const writes = world.writes.length;
-    await world.run();
-    expect(world.writes).toHaveLength(writes);
-    await world.push("latest", file);
-    await world.run();
-    world.apply(ociRepository("app", { url: url(), ref: { tag: "gone" } }));
-    expect((await world.run()).dueInMs).toBe(750);
+    const writes = world().writes.length;
+    await world().run();
+    expect(world().writes).toHaveLength(writes);
+    await world().push("latest", file);
+    await world().run();
+    world().apply(ociRepository("app", { url: url(), ref: { tag: "gone" } }));
+    expect((await world().run()).dueInMs).toBe(750);
   });
 
   test("11.3/60, 11.1/7: a tag in the URL stalls it until the spec changes", async () => {
-    world.apply(ociRepository("app", { url: "oci://registry.example.com/app:1.0" }));
-    expect(await world.run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
+    world().apply(ociRepository("app", { url: "oci://registry.example.com/app:1.0" }));
+    expect(await world().run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
     const message =
       "URL validation failed for 'oci://registry.example.com/app:1.0': URL must not contain a tag; remove ':1.0'";
     expect(condition("app", "Stalled")).toMatchObject({ status: "True", reason: "URLInvalid", message });
@@ -68,20 +58,20 @@ describe("an OCIRepository that cannot be reconciled", () => {
     { statements: "11.3/83, 84", field: "spec.verify", spec: { verify: { provider: "notation" } } },
     { statements: "11.1/29", field: "spec.proxySecretRef", spec: { proxySecretRef: { name: "proxy" } } },
   ])("$statements: $field is refused by name until it is built, never ignored", async ({ field, spec }) => {
-    world.apply(ociRepository("app", { url: url(), ...spec }));
-    await world.run();
+    world().apply(ociRepository("app", { url: url(), ...spec }));
+    await world().run();
     expect(condition("app", "Stalled")).toMatchObject({
       reason: "UnsupportedField",
       message: expect.stringContaining(`${field} is not supported yet: `),
     });
     expect(condition("app", "Ready")).toMatchObject({ status: "False", reason: "UnsupportedField" });
-    expect(world.sent).toEqual([]);
+    expect(world().sent).toEqual([]);
   });
 
   test("a registry that asks to be left alone is left alone for so long", async () => {
-    world.deps.http.send = async () => ({ status: 429, headers: { "retry-after": "40" }, body: new Uint8Array() });
-    world.apply(ociRepository("app", { url: url() }));
-    expect(await world.run()).toMatchObject({ outcome: "failed", dueInMs: 40_000 });
+    world().deps.http.send = async () => ({ status: 429, headers: { "retry-after": "40" }, body: new Uint8Array() });
+    world().apply(ociRepository("app", { url: url() }));
+    expect(await world().run()).toMatchObject({ outcome: "failed", dueInMs: 40_000 });
     expect(condition("app", "Ready")).toMatchObject({
       reason: "OCIArtifactPullFailed",
       message: expect.stringContaining("unexpected status code 429 Too Many Requests"),
@@ -89,21 +79,21 @@ describe("an OCIRepository that cannot be reconciled", () => {
   });
 
   test("a run that ends midway says nothing: the next one finds out", async () => {
-    await world.push("latest", file);
-    world.apply(ociRepository("app", { url: url() }));
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
     const stop = new AbortController();
-    world.deps.http.send = async () => {
+    world().deps.http.send = async () => {
       stop.abort(new Error("the run has ended"));
       throw new HttpError("unreachable", "aborted");
     };
-    await expect(world.run("app", stop.signal)).rejects.toThrow("the run has ended");
-    expect(world.events).toEqual([]);
+    await expect(world().run("app", stop.signal)).rejects.toThrow("the run has ended");
+    expect(world().events).toEqual([]);
     expect(conditionTypes("app")).toEqual(["Reconciling", "Ready"]);
   });
 
   test("a secret that is not there", async () => {
-    world.apply(ociRepository("app", { url: url(), secretRef: { name: "pull" } }));
-    await world.run();
+    world().apply(ociRepository("app", { url: url(), secretRef: { name: "pull" } }));
+    await world().run();
     expect(condition("app", "FetchFailed")).toMatchObject({
       reason: "AuthenticationFailed",
       message: `failed to get credential: failed to get secret 'apps/pull': secrets "pull" not found`,
@@ -111,8 +101,8 @@ describe("an OCIRepository that cannot be reconciled", () => {
   });
 
   test("a registry that is down", async () => {
-    world.apply(ociRepository("app", { url: "oci://127.0.0.1:1/app" }));
-    expect(await world.run()).toMatchObject({ outcome: "failed" });
+    world().apply(ociRepository("app", { url: "oci://127.0.0.1:1/app" }));
+    expect(await world().run()).toMatchObject({ outcome: "failed" });
     expect(condition("app", "Ready")).toMatchObject({
       reason: "OCIArtifactPullFailed",
       message: expect.stringContaining(
@@ -122,9 +112,9 @@ describe("an OCIRepository that cannot be reconciled", () => {
   });
 
   test("11.3/69: a layer that is not there", async () => {
-    await world.push("latest", file);
-    world.apply(ociRepository("app", { url: url(), layerSelector: { mediaType: "text/x" } }));
-    await world.run();
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url(), layerSelector: { mediaType: "text/x" } }));
+    await world().run();
     expect(condition("app", "FetchFailed")).toMatchObject({
       reason: "OCIArtifactLayerOperationFailed",
       message: "failed to find layer with media type 'text/x' in artifact",

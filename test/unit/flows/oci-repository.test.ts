@@ -1,84 +1,78 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { seenSources } from "./seen-sources.ts";
-import { ociRepository, sourceWorld, type World } from "./source-world.ts";
+import { file, seenSources } from "./seen-sources.ts";
+import { ociRepository } from "./source-world.ts";
 
-let world: World;
-beforeEach(async () => {
-  world = await sourceWorld();
-});
-afterEach(async () => {
-  await world.close();
-});
-
-const file = { "a.yaml": "kind: ConfigMap\n" };
-const url = () => `oci://${world.address}/app`;
-const { artifactOf, observedGeneration, condition, conditionTypes, statusWrites, told } = seenSources(() => world);
+const { world, url, artifactOf, observedGeneration, condition, conditionTypes, statusWrites, told } = seenSources();
 
 describe("what a source has replaced", () => {
-  const recordedOf = () => [...world.recorded].map((record) => record.split(" ")[1]);
+  const recordedOf = () => [...world().recorded].map((record) => record.split(" ")[1]);
   const digestInStatus = () =>
-    z.object({ artifact: z.object({ digest: z.string() }) }).parse(world.get("app")["status"]).artifact.digest;
+    z.object({ artifact: z.object({ digest: z.string() }) }).parse(world().get("app")["status"]).artifact.digest;
 
   test("11.1/14: is forgotten, but for the last one, which a consumer may still be reading", async () => {
-    world.apply(ociRepository("app", { url: url() }));
+    world().apply(ociRepository("app", { url: url() }));
     const stored: string[] = [];
     for (const version of ["1", "2", "3"]) {
-      await world.push("latest", { "a.yaml": `v: ${version}\n` });
-      await world.run();
+      await world().push("latest", { "a.yaml": `v: ${version}\n` });
+      await world().run();
       stored.push(digestInStatus());
       // Nothing new: nothing is forgotten.
-      await world.run();
+      await world().run();
     }
     expect(recordedOf()).toEqual(stored.slice(1));
-    expect(world.stored.size).toBe(3);
+    expect(world().stored.size).toBe(3);
   });
 
   test("stays until the status names what took its place: a run that ends before forgets nothing", async () => {
-    world.apply(ociRepository("app", { url: url() }));
-    await world.push("latest", { "a.yaml": "v: 1\n" });
-    await world.run();
+    world().apply(ociRepository("app", { url: url() }));
+    await world().push("latest", { "a.yaml": "v: 1\n" });
+    await world().run();
     const first = digestInStatus();
     for (const version of ["2", "3"]) {
-      await world.push("latest", { "a.yaml": `v: ${version}\n` });
-      world.refuseStatus(true);
-      await expect(world.run()).rejects.toThrow("the API server is away");
-      world.refuseStatus(false);
+      await world().push("latest", { "a.yaml": `v: ${version}\n` });
+      world().refuseStatus(true);
+      await expect(world().run()).rejects.toThrow("the API server is away");
+      world().refuseStatus(false);
       expect(recordedOf()).toContain(first);
     }
-    await world.run();
+    await world().run();
     expect(recordedOf()).toEqual(expect.arrayContaining([first, digestInStatus()]));
   });
 
   test("11.1/10: and everything else, is forgotten when the source is gone", async () => {
-    await world.push("latest", file);
-    world.apply(ociRepository("app", { url: url() }));
-    await world.run();
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
     expect(recordedOf()).toHaveLength(1);
-    world.delete("app");
-    await world.run();
+    world().delete("app");
+    await world().run();
     expect(recordedOf()).toEqual([]);
   });
 });
 
 describe("a new OCIRepository", () => {
   test("11.1/1: first gets its finalizer, then is reconciled without waiting", async () => {
-    await world.push("latest", file);
-    world.apply(ociRepository("app", { url: url() }));
-    const result = await world.run();
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    const result = await world().run();
     expect(result).toMatchObject({ outcome: "stored", dueInMs: 3_600_000 });
-    expect(world.writes[0]).toMatchObject({
+    expect(world().writes[0]).toMatchObject({
       manager: "source-controller",
       subresource: undefined,
       body: { metadata: { finalizers: ["finalizers.fluxcd.io"] } },
     });
-    expect(world.writes.slice(1).every(({ manager }) => manager === "source-controller")).toBe(true);
+    expect(
+      world()
+        .writes.slice(1)
+        .every(({ manager }) => manager === "source-controller"),
+    ).toBe(true);
   });
 
   test("11.1/2: says that it works on the first generation", async () => {
-    await world.push("latest", file);
-    world.apply(ociRepository("app", { url: url() }));
-    await world.run();
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
     const message = "processing object: new generation -1 -> 1";
     expect(statusWrites()[0]).toMatchObject({
       status: {
@@ -91,12 +85,12 @@ describe("a new OCIRepository", () => {
   });
 
   test("11.1/4, 11.1/27, 11.3/61, 67, 68: takes the tag latest and ends Ready with what Flux says", async () => {
-    const digest = await world.push("latest", file);
-    world.apply(ociRepository("app", { url: url() }));
-    await world.run();
+    const digest = await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
     const revision = `latest@${digest}`;
     const stored = { status: "True", reason: "Succeeded", message: `stored artifact for digest '${revision}'` };
-    const { status } = world.get("app");
+    const { status } = world().get("app");
     expect(status).toEqual({
       artifact: {
         digest: expect.stringMatching(/^sha256:/),
@@ -129,25 +123,25 @@ describe("a new OCIRepository", () => {
         },
       },
     ]);
-    expect([...world.stored.keys()]).toEqual([artifactOf("app").digest]);
-    expect([...world.recorded]).toEqual([`uid-of-OCIRepository/apps/app ${artifactOf("app").digest}`]);
+    expect([...world().stored.keys()]).toEqual([artifactOf("app").digest]);
+    expect([...world().recorded]).toEqual([`uid-of-OCIRepository/apps/app ${artifactOf("app").digest}`]);
   });
 
   test("listens to its repository before it asks the registry, and wakes whoever is made from it", async () => {
-    await world.push("latest", file);
-    world.sent.length = 0;
+    await world().push("latest", file);
+    world().sent.length = 0;
     const askedBefore: number[] = [];
-    const { listen } = world.deps.edges;
-    world.deps.edges.listen = async (key, whats) => {
-      askedBefore.push(world.sent.length);
+    const { listen } = world().deps.edges;
+    world().deps.edges.listen = async (key, whats) => {
+      askedBefore.push(world().sent.length);
       await listen(key, whats);
     };
-    world.apply(ociRepository("app", { url: url() }));
-    await world.run();
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
     expect(askedBefore).toEqual([0]);
-    expect([...world.listens.values()]).toEqual([[`repo#${world.address}/app`]]);
+    expect([...world().listens.values()]).toEqual([[`repo#${world().address}/app`]]);
     const source = "here/source.toolkit.fluxcd.io/OCIRepository/apps/app";
-    expect(world.requested).toEqual([
+    expect(world().requested).toEqual([
       { key: "here/source.toolkit.fluxcd.io/Kustomization/apps/web", why: `new artifact of ${source}` },
     ]);
   });
@@ -155,32 +149,32 @@ describe("a new OCIRepository", () => {
 
 describe("an OCIRepository that has its artifact", () => {
   beforeEach(async () => {
-    await world.push("latest", file);
-    world.apply(ociRepository("app", { url: url() }));
-    await world.run();
-    world.writes.length = 0;
-    world.requested.length = 0;
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
+    world().writes.length = 0;
+    world().requested.length = 0;
   });
 
   test("11.1/3: is not written to where nothing changed, and wakes nobody", async () => {
-    world.state.now += 3_600_000;
-    expect(await world.run()).toMatchObject({ outcome: "unchanged", dueInMs: 3_600_000 });
-    expect(world.writes).toEqual([]);
-    expect(world.requested).toEqual([]);
+    world().state.now += 3_600_000;
+    expect(await world().run()).toMatchObject({ outcome: "unchanged", dueInMs: 3_600_000 });
+    expect(world().writes).toEqual([]);
+    expect(world().requested).toEqual([]);
   });
 
   test("11.1/8: copies the request that it handled and writes nothing else", async () => {
-    world.annotate("app", { "reconcile.fluxcd.io/requestedAt": "one" });
-    await world.run();
-    expect(world.writes.map(({ body }) => body)).toEqual([{ status: { lastHandledReconcileAt: "one" } }]);
-    await world.run();
-    expect(world.writes).toHaveLength(1);
+    world().annotate("app", { "reconcile.fluxcd.io/requestedAt": "one" });
+    await world().run();
+    expect(world().writes.map(({ body }) => body)).toEqual([{ status: { lastHandledReconcileAt: "one" } }]);
+    await world().run();
+    expect(world().writes).toHaveLength(1);
   });
 
   test("11.3/66: tells of a new revision while it is built, then publishes it", async () => {
-    const digest = await world.push("latest", { "a.yaml": "kind: Secret\n" });
-    await world.run();
-    const news = `new revision 'latest@${digest}' for '${world.address}/app:latest'`;
+    const digest = await world().push("latest", { "a.yaml": "kind: Secret\n" });
+    await world().run();
+    const news = `new revision 'latest@${digest}' for '${world().address}/app:latest'`;
     const building = { reason: "Progressing", message: `building artifact: ${news}` };
     expect(statusWrites()[0]).toMatchObject({
       status: {
@@ -195,87 +189,87 @@ describe("an OCIRepository that has its artifact", () => {
     expect(conditionTypes("app")).toEqual(["Ready", "ArtifactInStorage"]);
     expect(artifactOf("app").revision).toBe(`latest@${digest}`);
     expect(told().map(({ reason }) => reason)).toEqual(["NewArtifact", "NewArtifact"]);
-    expect(world.requested).toHaveLength(1);
+    expect(world().requested).toHaveLength(1);
   });
 
   test("11.1/24: a new revision with the same content is published without an event", async () => {
     const before = artifactOf("app");
-    await world.push("latest", { ...file, "photo.png": "left out on push and in the archive" });
-    await world.push("latest", { ...file, ".sops.yaml": "left out in the archive only" });
-    await world.run();
+    await world().push("latest", { ...file, "photo.png": "left out on push and in the archive" });
+    await world().push("latest", { ...file, ".sops.yaml": "left out in the archive only" });
+    await world().run();
     const after = artifactOf("app");
     expect(after.revision).not.toBe(before.revision);
     expect(after.digest).toBe(before.digest);
     expect(told()).toHaveLength(1);
-    expect(world.requested).toHaveLength(1);
+    expect(world().requested).toHaveLength(1);
   });
 
   test("11.1/5, 11.1/25: keeps its artifact through a failure and says when that has gone", async () => {
     const before = artifactOf("app");
     const observed = observedGeneration("app");
-    world.apply(ociRepository("app", { url: url(), ref: { tag: "absent" } }));
-    expect(await world.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
+    world().apply(ociRepository("app", { url: url(), ref: { tag: "absent" } }));
+    expect(await world().run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
     expect(artifactOf("app")).toEqual(before);
     expect(observedGeneration("app")).toBe(observed);
     expect(condition("app", "Reconciling")).toMatchObject({
       reason: "ProgressingWithRetry",
       message: "processing object: new generation 1 -> 2",
     });
-    world.apply(ociRepository("app", { url: url() }));
-    await world.run();
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
     expect(told().map(({ reason }) => reason)).toEqual(["NewArtifact", "OCIArtifactPullFailed", "Succeeded"]);
     expect(conditionTypes("app")).toEqual(["Ready", "ArtifactInStorage"]);
   });
 
   test("11.1/11: an artifact that is gone from the store is built again", async () => {
     const { revision } = artifactOf("app");
-    world.stored.clear();
-    await world.run();
+    world().stored.clear();
+    await world().run();
     const message = "building artifact: disappeared from storage";
     expect(statusWrites()[0]).toMatchObject({ status: { artifact: null, url: null } });
     expect(JSON.stringify(statusWrites()[0])).toContain(message);
     expect(artifactOf("app").revision).toBe(revision);
-    expect(world.stored.size).toBe(1);
+    expect(world().stored.size).toBe(1);
   });
 
   test("an artifact that another wrote into the status is not taken for ours", async () => {
-    world.recorded.clear();
-    await world.run();
-    expect(world.recorded.size).toBe(1);
-    expect(world.requested).toHaveLength(0);
+    world().recorded.clear();
+    await world().run();
+    expect(world().recorded.size).toBe(1);
+    expect(world().requested).toHaveLength(0);
   });
 
   test("11.1/13: only the address follows where the server has another", async () => {
     const before = artifactOf("app");
-    world.deps.artifactUrl = (path) => `https://new.example.test/${path}`;
-    await world.run();
+    world().deps.artifactUrl = (path) => `https://new.example.test/${path}`;
+    await world().run();
     expect(artifactOf("app")).toEqual({ ...before, url: `https://new.example.test/${before.path}` });
   });
 
   test("11.1/9, 11.1/10: suspended it looks at nothing but follows its generation, and can be deleted", async () => {
-    world.apply(ociRepository("app", { url: url(), suspend: true }));
-    world.annotate("app", { "reconcile.fluxcd.io/requestedAt": "two" });
-    world.sent.length = 0;
-    expect(await world.run()).toMatchObject({ outcome: "suspended", dueInMs: undefined });
-    expect(world.sent).toEqual([]);
+    world().apply(ociRepository("app", { url: url(), suspend: true }));
+    world().annotate("app", { "reconcile.fluxcd.io/requestedAt": "two" });
+    world().sent.length = 0;
+    expect(await world().run()).toMatchObject({ outcome: "suspended", dueInMs: undefined });
+    expect(world().sent).toEqual([]);
     expect(observedGeneration("app")).toBe(2);
-    expect(world.get("app")["status"]).toMatchObject({ lastHandledReconcileAt: "two" });
-    world.delete("app");
-    expect(await world.run()).toMatchObject({ outcome: "deleted" });
-    expect(world.has("app")).toBe(false);
-    expect([...world.listens.values()]).toEqual([[]]);
+    expect(world().get("app")["status"]).toMatchObject({ lastHandledReconcileAt: "two" });
+    world().delete("app");
+    expect(await world().run()).toMatchObject({ outcome: "deleted" });
+    expect(world().has("app")).toBe(false);
+    expect([...world().listens.values()]).toEqual([[]]);
   });
 
   test("a changed spec.ignore builds again at the same revision", async () => {
     const before = artifactOf("app");
-    world.apply(ociRepository("app", { url: url(), ignore: "a.yaml\n" }));
-    await world.run();
+    world().apply(ociRepository("app", { url: url(), ignore: "a.yaml\n" }));
+    await world().run();
     expect(artifactOf("app").revision).toBe(before.revision);
     expect(artifactOf("app").digest).not.toBe(before.digest);
-    expect(world.get("app")["status"]).toMatchObject({ observedIgnore: "a.yaml\n" });
-    world.apply(ociRepository("app", { url: url() }));
-    await world.run();
+    expect(world().get("app")["status"]).toMatchObject({ observedIgnore: "a.yaml\n" });
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
     expect(artifactOf("app").digest).toBe(before.digest);
-    expect(Object.keys(z.object({}).loose().parse(world.get("app")["status"]))).not.toContain("observedIgnore");
+    expect(Object.keys(z.object({}).loose().parse(world().get("app")["status"]))).not.toContain("observedIgnore");
   });
 });

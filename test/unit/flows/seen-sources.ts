@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
-import type { World } from "./source-world.ts";
+import { sourceWorld, type World } from "./source-world.ts";
 
 const Status = z
   .object({
@@ -22,8 +23,26 @@ const Told = z.object({
   annotations: z.record(z.string(), z.string()).optional(),
 });
 
-/** What can be seen of the sources of a world, and what was told of them. */
-export function seenSources(world: () => World) {
+/** What every world's repository holds at first. */
+export const file = { "a.yaml": "kind: ConfigMap\n" };
+
+/** A world for each test of the file that calls this: what can be seen of its sources, and what was told of them. */
+export function seenSources() {
+  let own: World | undefined;
+  beforeEach(async () => {
+    own = await sourceWorld();
+  });
+  afterEach(() => own?.close());
+
+  function world(): World {
+    if (own === undefined) throw new Error("asked for before the test began");
+    return own;
+  }
+
+  function url(): string {
+    return `oci://${world().address}/app`;
+  }
+
   function statusOf(name: string) {
     return Status.parse(world().get(name)["status"]);
   }
@@ -83,7 +102,18 @@ export function seenSources(world: () => World) {
     const status = objects.find(({ metadata }) => metadata.name === name)?.status;
     return { status, events: events.filter(({ object }) => object === `OCIRepository/${name}`) };
   }
-  return { artifactOf, observedGeneration, condition, conditionTypes, statusWrites, told, seenNow, recordedFrom };
+  return {
+    world,
+    url,
+    artifactOf,
+    observedGeneration,
+    condition,
+    conditionTypes,
+    statusWrites,
+    told,
+    seenNow,
+    recordedFrom,
+  };
 }
 
 function componentOf(event: LiveObject): string {
