@@ -9,6 +9,8 @@ import { buildInto } from "./run-tool.ts";
 import { versions } from "./versions.ts";
 
 const marker = "installed.json";
+/** Set where what is installed belongs to a checkout whose own parts run from it: nothing is mended under them. */
+export const borrowed = "SLUICE_REAL_BORROWED";
 /** Path and size of each file, as it was when the installation was complete. */
 const Contents = z.record(z.string(), z.int());
 
@@ -23,6 +25,9 @@ export async function install(
   const folder = join(cacheFolder(), "installed", await keyOf(installation));
   const damage = await damageOf(folder);
   if (damage === undefined) return folder;
+  if (process.env[borrowed] !== undefined) {
+    throw new PartFailure(part, `${program} in the cache is ${damage}; it is another's: npm run real -- up ${part}`);
+  }
   if (damage !== "missing") say(`${part}: ${program} in the cache is damaged (${damage}); installing it again`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(dirname(folder), { recursive: true });

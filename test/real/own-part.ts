@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { z } from "zod";
 import { cacheFolder } from "./folders.ts";
+import { borrowed } from "./install.ts";
 import type { PartName } from "./part.ts";
 
 interface Start {
@@ -23,7 +24,7 @@ export async function ownPart<Addresses>(
   await symlink(join(cacheFolder(), "installed"), join(cache, "installed"));
   const real = async (...args: readonly string[]): Promise<string> => {
     const command = [join(import.meta.dirname, "main.ts"), ...args, part];
-    const env = { ...process.env, ...more, SLUICE_REAL_CACHE: cache };
+    const env = { ...process.env, ...more, SLUICE_REAL_CACHE: cache, [borrowed]: "true" };
     return (await promisify(execFile)(process.execPath, command, { env })).stdout;
   };
   const down = async (): Promise<void> => {

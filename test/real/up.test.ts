@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ask } from "./ask.ts";
 import { findTool } from "./find-tool.ts";
 import { partFolder } from "./folders.ts";
+import { borrowed } from "./install.ts";
 import type { Installation, Part, PartRun } from "./part.ts";
 import { isAlive, readPidFiles } from "./pid-file.ts";
 import { status } from "./status.ts";
@@ -99,6 +100,22 @@ describe("a part that is brought up", () => {
   test("is named with the end of its log where it dies as it starts, and leaves nothing running", async () => {
     await expect(start(fakePart("dying"))).rejects.toThrow(/^s3: fake died as it started.*\n {2}no luck today$/s);
     expect(readPidFiles(partFolder("s3"))).toEqual([]);
+  });
+
+  test("installs nothing in a cache that is borrowed, and uses what is there", async () => {
+    process.env[borrowed] = "true";
+    try {
+      await expect(start()).rejects.toThrow("s3: versitygw in the cache is missing; it is another's");
+      expect(installed).toBe(0);
+      delete process.env[borrowed];
+      await start();
+      await stopPart("s3", signal);
+      process.env[borrowed] = "true";
+      await start();
+      expect(installed).toBe(1);
+    } finally {
+      delete process.env[borrowed];
+    }
   });
 
   test("is named where it has died since, and is started anew", async () => {
