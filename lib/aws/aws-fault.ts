@@ -2,11 +2,12 @@ import { z } from "zod";
 import { messageOf } from "../core/failure.ts";
 
 /**
- * `clock`: ours is too far from theirs, also after the SDK has corrected it. `credentials`: none, expired or not known to AWS. `denied`: known, but not allowed. `missing`: the queue, bucket, cluster or
+ * `clock`: ours is too far from theirs, also after the SDK has corrected it. `credentials`: none, expired or not known to AWS. `denied`: known, but not allowed. `ciphertext`: it was not sealed by this key for this context, or was changed. `missing`: the queue, bucket, cluster or
  * key is not there. `elsewhere`: it lies in another region. `key`: what it is encrypted with cannot be used. `timeout`: no answer in time, it may have happened all the same.
  * `throttled`, `unreachable` and `unavailable`: later it may work; `unavailable` also where what came cannot be read. `refused`: anything else that AWS said no to.
  */
 export type AwsFaultKind =
+  | "ciphertext"
   | "clock"
   | "credentials"
   | "denied"
@@ -55,13 +56,18 @@ const kindByCode: Readonly<Record<string, AwsFaultKind>> = {
   CredentialsProviderError: "credentials",
   ExpiredToken: "credentials",
   ExpiredTokenException: "credentials",
+  DisabledException: "key",
   IllegalLocationConstraintException: "elsewhere",
+  IncorrectKeyException: "ciphertext",
   IncompleteSignature: "credentials",
   InvalidAccessKeyId: "credentials",
+  InvalidCiphertextException: "ciphertext",
   InvalidClientTokenId: "credentials",
+  InvalidKeyUsageException: "key",
   InvalidSignatureException: "credentials",
   InvalidToken: "credentials",
   KmsThrottled: "throttled",
+  KMSInternalException: "unavailable",
   KMSThrottlingException: "throttled",
   MissingAuthenticationToken: "credentials",
   MissingAuthenticationTokenException: "credentials",
@@ -127,6 +133,8 @@ function kindOf(code: string, { code: socketCode, $metadata, $response }: z.infe
 function explain(kind: AwsFaultKind, error: unknown, action: AwsAction, { $response }: z.infer<typeof Hints>): string {
   const said = isUnreadable(error) ? "the answer is not AWS's own" : messageOf(error).replaceAll(/\s+/g, " ");
   switch (kind) {
+    case "ciphertext":
+      return `it was sealed by another key, or for another encryption context, or has been changed since; encrypt it anew (${said})`;
     case "clock":
       return `this machine's clock is too far from AWS's; set it (${said})`;
     case "credentials":
@@ -139,7 +147,7 @@ function explain(kind: AwsFaultKind, error: unknown, action: AwsAction, { $respo
       return `it ${place}, and ${action.region} was asked; set the region of the resource (${said})`;
     }
     case "key":
-      return `the KMS key that it is encrypted with cannot be used; enable the key, and allow kms:Decrypt and kms:GenerateDataKey on it to the function's role (${said})`;
+      return `the KMS key cannot be used; enable it, and allow kms:Decrypt and kms:GenerateDataKey on it to the function's role (${said})`;
     case "missing":
       return `there is none in region ${action.region}; create it or correct its name (${said})`;
     case "throttled":

@@ -1,4 +1,5 @@
 import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { CreateKeyCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { CreateBucketCommand } from "@aws-sdk/client-s3";
 import { CreateSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
@@ -10,6 +11,7 @@ import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/
 import { ecrLogin } from "../../lib/aws/ecr/ecr-login.ts";
 import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { describeCluster } from "../../lib/aws/eks/describe-cluster.ts";
+import { kmsDataKeys } from "../../lib/aws/kms/kms-data-keys.ts";
 import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../../lib/aws/s3/s3-client.ts";
 import { readSecret } from "../../lib/aws/secrets/read-secret.ts";
@@ -18,6 +20,7 @@ import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
 import { digestOf } from "../../lib/core/digest.ts";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
+import type { DataKeys, SealedDataKey } from "../../lib/core/ports/data-keys.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { type GuardedAws, guardedAws } from "../real/guarded-aws.ts";
 import { realAws } from "./real-aws.ts";
@@ -29,6 +32,7 @@ const bytes = new TextEncoder().encode("an artifact");
 const cluster = parseClusterArn(`arn:aws:eks:eu-west-1:123456789012:cluster/${name}`);
 const repository = { host: "123456789012.dkr.ecr.eu-west-1.amazonaws.com", repository: "web", namespace: "apps" };
 let queueUrl = "";
+let sealed: SealedDataKey = { sealedBy: "", ciphertext: new Uint8Array(), context: {} };
 
 interface Use {
   readonly what: string;
@@ -50,6 +54,11 @@ const uses: readonly Use[] = [
     actions: ["eks:DescribeCluster"],
   },
   { what: "a secret", use: (of) => readSecret(name, of, never), actions: ["secretsmanager:GetSecretValue"] },
+  {
+    what: "a data key",
+    use: (of) => using(dataKeysOf(of), (keys) => keys.open(sealed, "apps", never)),
+    actions: ["kms:Decrypt"],
+  },
   {
     what: "a wake-up",
     use: (of) =>
@@ -91,6 +100,11 @@ async function using<Client extends { destroy(): void }, Result>(
   }
 }
 
+function dataKeysOf(connection: AwsConnection): DataKeys & { destroy(): void } {
+  const keys = kmsDataKeys({ connection, isAllowed: () => true });
+  return { ...keys, destroy: () => keys.close() };
+}
+
 function withArtifacts<Result>(of: AwsConnection, work: (store: ArtifactStore) => Promise<Result>): Promise<Result> {
   return using(s3Client(of), (client) =>
     work(s3Artifacts({ bucket: { client, name, region: of.region }, prefix: "", clock: systemClock })),
@@ -103,12 +117,21 @@ function withTable<Result>(of: AwsConnection, work: (stores: DynamodbStores) => 
   );
 }
 
+async function sealDataKey(client: KMSClient): Promise<SealedDataKey> {
+  const { KeyMetadata: { Arn: sealedBy = "" } = {} } = await client.send(new CreateKeyCommand({}));
+  const { CiphertextBlob: ciphertext = new Uint8Array() } = await client.send(
+    new EncryptCommand({ KeyId: sealedBy, Plaintext: bytes }),
+  );
+  return { sealedBy, ciphertext, context: {} };
+}
+
 /** Everything that the uses use. */
 async function makeAll(of: AwsConnection): Promise<void> {
   const described = { name: cluster.name, roleArn: "arn:aws:iam::123456789012:role/eks", resourcesVpcConfig: {} };
   await using(new EKSClient(clientConfig(of)), (client) => client.send(new CreateClusterCommand(described)));
   const secret = { Name: name, SecretString: "hunter2" };
   await using(new SecretsManagerClient(clientConfig(of)), (client) => client.send(new CreateSecretCommand(secret)));
+  sealed = await using(new KMSClient(clientConfig(of)), sealDataKey);
   const queue = new CreateQueueCommand({ QueueName: name });
   queueUrl = (await using(sqsClient(of), (client) => client.send(queue))).QueueUrl ?? "";
   const place = { CreateBucketConfiguration: { LocationConstraint: "eu-west-1" } } as const;

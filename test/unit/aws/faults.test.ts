@@ -88,7 +88,7 @@ describe("a queue", () => {
     ["InvalidClientTokenId", "credentials", "AWS does not accept the credentials"],
     ["QueueDoesNotExist", "missing", `there is none in region ${region}`],
     ["KmsAccessDenied", "key", "allow kms:Decrypt and kms:GenerateDataKey on it"],
-    ["KmsDisabled", "key", "enable the key"],
+    ["KmsDisabled", "key", "enable it"],
     ["RequestExpired", "clock", "this machine's clock is too far from AWS's"],
     ["AccessDenied", "denied", "allow sqs:SendMessage in the policy of the role"],
     ["InvalidMessageContents", "refused", "said so"],
@@ -241,7 +241,7 @@ describe("a bucket", () => {
     ["ExpiredToken", 400, "credentials", "the AWS credentials have expired"],
     ["AccessDenied", 403, "denied", "allow s3:PutObject in the policy of the role and of the resource"],
     ["NoSuchBucket", 404, "missing", "there is none in region eu-west-1"],
-    ["KMS.DisabledException", 400, "key", "the KMS key that it is encrypted with cannot be used"],
+    ["KMS.DisabledException", 400, "key", "the KMS key cannot be used"],
   ])("that answers %s is told from an artifact that is not there", async (code, status, kind, message) => {
     const { error } = await putOver(() => s3Error(status, code, "no"));
     expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
