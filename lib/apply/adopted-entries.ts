@@ -1,5 +1,5 @@
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
-import { parseEntryId } from "./entry-id.ts";
+import { readEntryId } from "./entry-id.ts";
 
 /** What of a status is not in our own inventory. */
 export interface Adopted {
@@ -20,17 +20,8 @@ export function adoptedEntries(
   for (const { id, v } of shown) {
     if (ids.has(id)) continue;
     ids.add(id);
-    if (isReadable(id)) entries.push({ id, version: v, state: "planned" });
+    if (readEntryId(id) !== undefined) entries.push({ id, version: v, state: "planned" });
     else unreadable.push(id);
   }
   return { entries, unreadable };
-}
-
-function isReadable(id: string): boolean {
-  try {
-    parseEntryId(id);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -29,3 +29,12 @@ export function parseEntryId(id: string): ObjectRef {
     kind: id.slice(last + 1),
   };
 }
+
+/** {@link parseEntryId} for what anybody may have written; undefined for a text that is no id. */
+export function readEntryId(id: string): ObjectRef | undefined {
+  try {
+    return parseEntryId(id);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,5 +1,5 @@
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
-import { formatEntryId, parseEntryId } from "../../apply/entry-id.ts";
+import { formatEntryId, readEntryId } from "../../apply/entry-id.ts";
 import type { Wanted } from "../../apply/prune-refusal.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
@@ -34,16 +34,8 @@ function inventoryIn(live: LiveObject): readonly Wanted[] {
   const status = KustomizationStatus.pick({ inventory: true }).safeParse(live["status"] ?? {});
   const owner = subject(refOf(live));
   return (status.data?.inventory?.entries ?? []).flatMap(({ id }) => {
-    const ref = readId(id);
+    // What another's status says wrong is no reason to stop here.
+    const ref = readEntryId(id);
     return ref === undefined ? [] : [{ ref, owner }];
   });
-}
-
-/** What another's status says wrong is no reason to stop here. */
-function readId(id: string): ObjectRef | undefined {
-  try {
-    return parseEntryId(id);
-  } catch {
-    return undefined;
-  }
 }
