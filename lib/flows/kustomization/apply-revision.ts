@@ -28,17 +28,21 @@ export interface AppliedRevision {
   readonly pending: Pending | undefined;
   readonly applied: readonly AppliedObject[];
   readonly pruned: readonly Pruned[];
+  /** Why nothing was pruned, where something found its way meanwhile into what would go. */
+  readonly pruneRefusals: readonly string[];
   readonly inventory: readonly InventoryEntry[];
   readonly live: LiveObjects;
 }
 
-/** An object could not be applied; `applied` is what was done before. */
+/** An object could not be applied; `applied` is what was done before, `inventory` what there is with it. */
 export class ApplyFailed extends Failure {
   readonly applied: readonly AppliedObject[];
+  readonly inventory: readonly InventoryEntry[];
 
-  constructor(message: string, applied: readonly AppliedObject[]) {
+  constructor(message: string, applied: readonly AppliedObject[], inventory: readonly InventoryEntry[]) {
     super("ReconciliationFailed", message);
     this.applied = applied;
+    this.inventory = inventory;
   }
 }
 
@@ -52,7 +56,7 @@ interface Circumstances {
 /**
  * Plan, apply, prune. Nothing is written before the whole plan stands; the inventory is written ahead of the first object.
  *
- * @throws Failure `ReconciliationFailed` or `PruneFailed`; the inventory is right whenever it throws
+ * @throws Failure `ReconciliationFailed`, an {@link ApplyFailed} once there are writes; the inventory is right whenever it throws
  */
 export async function applyRevision(
   manifests: readonly Manifest[],
@@ -94,25 +98,33 @@ export async function applyRevision(
   const now = withApplied(ahead, outcome.applied);
   if (outcome.kind === "failed") {
     await saveIfChanged(ahead, now, of);
-    throw new ApplyFailed(lines([outcome.message, ...changeLines(outcome.applied)]), outcome.applied);
+    throw new ApplyFailed(lines([outcome.message, ...changeLines(outcome.applied)]), outcome.applied, now);
   }
   if (outcome.kind === "waiting") {
     await saveIfChanged(ahead, now, of);
     const { applied, why, on } = outcome;
-    return { pending: { why, on }, applied, pruned: [], inventory: now, live };
+    return { pending: { why, on }, applied, pruned: [], pruneRefusals: [], inventory: now, live };
   }
   // Known before anything is deleted, so that what was applied has its proof even if the prune never ends.
   if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
   // The apply took its time: others may have put something there meanwhile.
-  const late = shouldPrune ? await refusePrune(now, desired, live, of) : [];
-  if (late.length > 0) {
-    throw new Failure("PruneFailed", lines([...late, ...changeLines(outcome.applied)]), { retry: "backoff" });
-  }
-  const { pruned, inventory } = shouldPrune
-    ? await pruneEntries(plan.prune, now, live, of)
-    : { pruned: [], inventory: retained(now, plan.prune) };
+  const pruneRefusals = shouldPrune ? await refusePrune(now, desired, live, of) : [];
+  const { pruned, inventory } = await pruneUnlessRefused(pruneRefusals, plan.prune, now, live, of);
   await saveIfChanged(plan.prune.length > 0 ? now : ahead, inventory, of);
-  return { pending: pendingAtEnd(outcome.applied, of), applied: outcome.applied, pruned, inventory, live };
+  const pending = pendingAtEnd(outcome.applied, of);
+  return { pending, applied: outcome.applied, pruned, pruneRefusals, inventory, live };
+}
+
+async function pruneUnlessRefused(
+  refusals: readonly string[],
+  unwanted: readonly InventoryEntry[],
+  inventory: readonly InventoryEntry[],
+  live: LiveObjects,
+  of: SubjectOfRun,
+): Promise<Pick<AppliedRevision, "pruned" | "inventory">> {
+  if (refusals.length > 0) return { pruned: [], inventory };
+  if (!of.kustomization.spec.prune) return { pruned: [], inventory: retained(inventory, unwanted) };
+  return pruneEntries(unwanted, inventory, live, of);
 }
 
 /** What is being deleted although it is wanted. With `wait` it is not healthy, which says the same in Flux's words. */

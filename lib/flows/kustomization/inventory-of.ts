@@ -38,12 +38,18 @@ const maxShownBytes = 1_000_000;
 /**
  * The inventory as `status.inventory` shows it: what is only planned, or going, is not in it. Of a very large one as much
  * as an object can hold: ours is whole, and by a shorter list Flux would only prune less.
+ *
+ * @param before what the status shows until now: what Flux or a lost table has left there stays until it is applied or pruned
  */
-export function statusInventory(entries: readonly InventoryEntry[]): NonNullable<KustomizationStatus["inventory"]> {
+export function statusInventory(
+  entries: readonly InventoryEntry[],
+  before: KustomizationStatus["inventory"],
+): NonNullable<KustomizationStatus["inventory"]> {
+  const shownBefore = new Set((before?.entries ?? []).map(({ id }) => id));
   const shown: { id: string; v: string }[] = [];
   let bytes = 0;
   for (const { id, version, state } of entries) {
-    if (state !== "live") continue;
+    if (state !== "live" && !(state === "planned" && shownBefore.has(id))) continue;
     bytes += id.length + version.length + '{"id":"","v":""},'.length;
     if (bytes > maxShownBytes) break;
     shown.push({ id, v: version });

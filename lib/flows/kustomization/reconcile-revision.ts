@@ -5,6 +5,7 @@ import { emptiedWarning } from "../../apply/emptied-warning.ts";
 import type { Plan } from "../../apply/plan.ts";
 import { allEnded } from "../../core/all-ended.ts";
 import { Failure } from "../../core/failure.ts";
+import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { type AppliedRevision, ApplyFailed, applyRevision, changeLines } from "./apply-revision.ts";
 import { type Attempt, attempted, beginAttempt, elapsedText, progressText, waitFor } from "./attempt.ts";
@@ -43,15 +44,24 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
       isAwaited: attempt.wait !== undefined,
     });
     changes = applied;
-    status = { ...of.status(), inventory: statusInventory(applied.inventory) };
+    status = showing(applied.inventory, of);
     const told = tellChanges(applied, attempt);
     const [result] = await allEnded([conclude({ applied, built, status, told }, attempt), told]);
     return result;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (error instanceof ApplyFailed) changes = { applied: error.applied, pruned: [] };
+    if (error instanceof ApplyFailed) {
+      changes = { applied: error.applied, pruned: [] };
+      status = showing(error.inventory, of);
+    }
     return reportFailure(error, { status, digest: built?.digest, changes }, attempt);
   }
+}
+
+/** The status with this inventory: what stands in the cluster is shown however the run ends, for others and for Flux. */
+function showing(inventory: readonly InventoryEntry[], of: SubjectOfRun): KustomizationStatus {
+  const status = of.status();
+  return { ...status, inventory: statusInventory(inventory, status.inventory) };
 }
 
 /** Undefined where the artifact is not there. It is fetched only where it was not built before. */
@@ -91,7 +101,9 @@ async function tellChanges({ applied, pruned }: AppliedRevision, { of, annotatio
   }
 }
 
-function assertAllPruned({ pruned }: AppliedRevision): void {
+function assertAllPruned({ pruned, pruneRefusals }: AppliedRevision): void {
+  // As before the first write: what others have put there may be gone in a moment.
+  if (pruneRefusals.length > 0) throw new Failure("PruneFailed", `${pruneRefusals.join("\n")}\n`, { retry: "backoff" });
   const refused = pruned.flatMap((one) => (one.kind === "refused" ? [`${one.message};`] : []));
   if (refused.length > 0) throw new Failure("PruneFailed", `delete failed, errors: ${refused.join("")}`);
 }

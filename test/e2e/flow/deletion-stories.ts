@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
+import { service } from "./service.ts";
 import { configMap, type World } from "./world.ts";
 
 const namespaceNamed = (name: string): Manifest => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
@@ -228,8 +230,39 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       world.fault = () => {};
       const theirs = `ConfigMap/${within}/late of Kustomization/${world.namespace}/tenant`;
       expect(await world.ready("platform")).toBe(
-        `False PruneFailed: Namespace/${within} prune refused: ${keep}${theirs}; ${mend}\nConfigMap/${world.namespace}/a created\n`,
+        `False PruneFailed: Namespace/${within} prune refused: ${keep}${theirs}; ${mend}\n`,
       );
+      expect(await world.events("platform")).toContain(`Normal Progressing: ConfigMap/${world.namespace}/a created`);
+      expect(world.remembered.at(-1)).toMatchObject({ outcome: "PruneFailed", created: 1 });
+      const entries = [`${world.namespace}_a__ConfigMap`, `_${within}__Namespace`].map((id) => ({ id, v: "v1" }));
+      expect((await world.status("platform"))["inventory"]).toEqual({ entries });
+      expect(await isGoing(world, within)).toBe(false);
+    });
+
+    test("a namespace stays while an object is in it of another Kustomization whose apply has failed", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-halfway`;
+      await world.publish("v1", [namespaceNamed(within)]);
+      await world.kustomization("platform", elsewhere);
+      await settle(world, "platform");
+      await world.publish("v2", [configMap("a"), service(80)]);
+      await world.kustomization("tenant", { targetNamespace: within });
+      let applies = 0;
+      world.fault = (call) => {
+        // Two dry runs come first, then the ConfigMap: the Service is the last.
+        if (call === "cluster.apply" && ++applies === 4)
+          throw new ApiError({ code: 403, reason: "Forbidden", message: "over quota" });
+      };
+      await world.run("tenant");
+      world.fault = () => {};
+      expect(await world.ready("tenant")).toContain("over quota");
+      expect((await world.status("tenant"))["inventory"]).toEqual({
+        entries: [{ id: `${within}_a__ConfigMap`, v: "v1" }],
+      });
+      await world.publish("v3", []);
+      await world.run("platform");
+      const theirs = `ConfigMap/${within}/a of Kustomization/${world.namespace}/tenant`;
+      expect(await world.ready("platform")).toContain(`Namespace/${within} prune refused: ${keep}${theirs}; ${mend}`);
       expect(await isGoing(world, within)).toBe(false);
     });
 

@@ -83,14 +83,14 @@ describe("the inventory in the status", () => {
 
   test("shows what is there, not what is planned, going or kept", () => {
     const entries = [entry("a"), entry("b", "planned"), entry("c", "deleting"), entry("d", "retained")];
-    expect(statusInventory(entries)).toEqual({ entries: [{ id: "a", v: "v1" }] });
+    expect(statusInventory(entries, undefined)).toEqual({ entries: [{ id: "a", v: "v1" }] });
   });
 
   test("holds as much of 20,000 entries as an object can", () => {
     const entries = Array.from({ length: 20_000 }, (_, index) =>
       entry(`namespace-of-the-team_object-${index}_apps_Deployment`),
     );
-    const bytes = JSON.stringify(statusInventory(entries)).length;
+    const bytes = JSON.stringify(statusInventory(entries, undefined)).length;
     expect(bytes).toBeGreaterThan(900_000);
     expect(bytes).toBeLessThan(1_050_000);
   });
