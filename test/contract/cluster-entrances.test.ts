@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { type ApiClient, apiClient } from "../../lib/kube/api-client.ts";
@@ -25,6 +25,12 @@ const Reviewed = z.object({
   status: z.object({ userInfo: z.object({ username: z.string(), groups: z.array(z.string()) }) }),
 });
 const Token = z.object({ status: z.object({ token: z.string() }) });
+
+/** A client that is closed when the test that asked for it is over. */
+function opened<Client extends { close(): void }>(client: Client): Client {
+  onTestFinished(() => client.close());
+  return client;
+}
 
 /** Whom the API server takes us for. */
 async function whoAmI(config: ClusterConfig): Promise<string> {
@@ -98,26 +104,25 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     const tokenFile = join(folder, "token");
     await writeFile(tokenFile, token);
     const config = await enter({ tokenFile });
-    const client = apiClient(config, { clock: systemClock, env: {} });
+    const client = opened(apiClient(config, { clock: systemClock, env: {} }));
     expect((await review(client)).username).toBe("sluice");
     await writeFile(tokenFile, "expired");
-    const late = apiClient(config, { clock: systemClock, env: {} });
+    const late = opened(apiClient(config, { clock: systemClock, env: {} }));
     await expect(review(late)).rejects.toMatchObject({ code: 401, reason: "Unauthorized" });
     await writeFile(tokenFile, token);
     expect((await review(late)).username).toBe("sluice");
-    client.close();
-    late.close();
   });
 
   test("the token of a service account, as a pod has it", async () => {
     const name = `entrances-${randomUUID().slice(0, 8)}`;
     const admin = await enter({ token });
-    const [owner, api] = [
-      connect(admin, { clock: systemClock, env: {} }),
-      apiClient(admin, { clock: systemClock, env: {} }),
-    ];
+    const owner = opened(connect(admin, { clock: systemClock, env: {} }));
+    const api = opened(apiClient(admin, { clock: systemClock, env: {} }));
     const metadata = { name, namespace: "default" };
     await owner.create({ apiVersion: "v1", kind: "ServiceAccount", metadata }, { manager: "test" }, never);
+    const ref = { group: "", version: "v1", kind: "ServiceAccount", ...metadata };
+    const remove = () => owner.delete(ref, { propagation: "Background" }, never);
+    onTestFinished(async () => void (await remove()));
     const path = `/api/v1/namespaces/default/serviceaccounts/${name}/token`;
     const json = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 600 } };
     const body = { type: "application/json", json };
@@ -134,24 +139,18 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     if (config === undefined) throw new Error("the variables of a pod are there");
     expect(await whoAmI(config)).toBe(`system:serviceaccount:default:${name}`);
 
-    const ref = { group: "", version: "v1", kind: "ServiceAccount", ...metadata };
-    await owner.delete(ref, { propagation: "Background" }, never);
+    await remove();
     // The server looks for the account at each request, and remembers for a moment that it was there.
     await expect
       .poll(() => whoAmI(config).catch((error: unknown) => error), { timeout: 30_000 })
       .toMatchObject({ code: 401 });
-    owner.close();
-    api.close();
   }, 60_000);
 
   test("as somebody else, with his groups", async () => {
-    const client = apiClient(await enter({ token, as: "jane", "as-groups": ["dev", "ops"] }), {
-      clock: systemClock,
-      env: {},
-    });
+    const config = await enter({ token, as: "jane", "as-groups": ["dev", "ops"] });
+    const client = opened(apiClient(config, { clock: systemClock, env: {} }));
     const { username, groups } = await review(client);
     expect([username, ...groups]).toEqual(["jane", "dev", "ops", "system:authenticated"]);
-    client.close();
     // Who has no right to be somebody else, is told so.
     const files = { "client-certificate": join(tls, "client.crt"), "client-key": join(tls, "client.key") };
     await expect(whoAmI(await enter({ ...files, as: "sluice" }))).rejects.toMatchObject({
@@ -176,13 +175,12 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     using proxy = await tunnelProxy();
     const config = await enter({ token }, { "proxy-url": `http://127.0.0.1:${proxy.port}` });
     expect(await whoAmI(config)).toBe("sluice");
-    const through = connect(config, { clock: systemClock, env: {} });
+    const through = opened(connect(config, { clock: systemClock, env: {} }));
     const query = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system" };
     for await (const { type } of through.watch(query, never)) {
       expect(type).toBe("ADDED");
       break;
     }
-    through.close();
     expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(new Set([new URL(cluster.server).host]));
     expect(proxy.asked.length).toBeGreaterThan(1);
   });

@@ -88,7 +88,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       await expect(client.blob(repository, digestOf(bytes), 50_000, signal)).rejects.toThrow("longer than 50000 bytes");
     });
 
-    test("a push that is aborted leaves no tag and no blob behind", async () => {
+    test("a push under a signal that is aborted leaves no tag and no blob behind", async () => {
       const into = `${repository}/aborted`;
       const blob = randomBytes(100);
       const stopped = AbortSignal.abort(new Error("time is up"));

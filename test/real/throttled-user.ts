@@ -21,6 +21,7 @@ export interface ThrottledUser extends AsyncDisposable {
 }
 
 const manager = "throttled-user";
+const patienceMs = 30_000;
 const deps = { clock: systemClock, env: {} };
 const Review = z.object({ request: z.object({ uid: z.string() }) });
 
@@ -30,25 +31,31 @@ const Review = z.object({ request: z.object({ uid: z.string() }) });
  */
 export async function throttledUser(config: ClusterConfig): Promise<ThrottledUser> {
   const name = `throttled-${randomUUID().slice(0, 8)}`;
-  const { signal } = new AbortController();
+  const soon = () => AbortSignal.timeout(patienceMs);
   const webhook = await slowWebhook();
   const admin = connect(config, deps);
   const own = { ...config, user: { ...config.user, impersonate: { user: name, groups: ["system:authenticated"] } } };
   // Too little time to send anything again.
   const impatient = apiClient(own, { ...deps, limitMs: 500 });
   const waiting = apiClient(own, { ...deps, limitMs: 15_000 });
-  const version = () => impatient.send({ verb: "get", method: "GET", path: "/version", repeatable: false }, signal);
-  const apply = (manifest: Manifest) => admin.apply(manifest, { manager, force: true }, signal);
+  const version = (signal: AbortSignal) =>
+    impatient.send({ verb: "get", method: "GET", path: "/version", repeatable: false }, signal);
+  const apply = (manifest: Manifest) => admin.apply(manifest, { manager, force: true }, soon());
   const objects = [clusterRoleBinding(name), webhookConfiguration(name, webhook), priorityLevel(name, plenty)];
   for (const object of objects) await apply(object);
   const schema = flowSchema(name);
   const { uid } = (await apply(schema)).object.metadata;
-  while ((await version()).headers["x-kubernetes-pf-flowschema-uid"] !== uid) await systemClock.sleep(20, signal);
+  const isCounted = soon();
+  while ((await version(isCounted)).headers["x-kubernetes-pf-flowschema-uid"] !== uid) {
+    await systemClock.sleep(20, isCounted);
+  }
 
   let taken: Promise<unknown> | undefined;
   /** The server may not know the webhook yet: then it answers at once. */
   const take = async (): Promise<void> => {
+    const signal = soon();
     for (let isTaken = false; !isTaken; ) {
+      signal.throwIfAborted();
       const asked = webhook.asked().then(() => true);
       taken = waiting.send(heldRequest(name), signal).catch(() => undefined);
       isTaken = await Promise.race([asked, taken.then(() => false)]);
@@ -65,13 +72,14 @@ export async function throttledUser(config: ClusterConfig): Promise<ThrottledUse
     async throttle() {
       await take();
       await apply(priorityLevel(name, 0));
-      while ((await version()).status !== 429) await systemClock.sleep(20, signal);
+      const signal = soon();
+      while ((await version(signal)).status !== 429) await systemClock.sleep(20, signal);
     },
     release,
     async [Symbol.asyncDispose]() {
       await release();
       for (const object of [schema, ...objects]) {
-        await admin.delete({ ...refOf(object), namespace: "" }, { propagation: "Background" }, signal);
+        await admin.delete({ ...refOf(object), namespace: "" }, { propagation: "Background" }, soon());
       }
       await webhook.close();
       for (const client of [admin, impatient, waiting]) client.close();
