@@ -8,20 +8,20 @@ const read = (path: string): Promise<string> => readFile(join(here, path), "utf8
 
 describe("the versions of the real parts", () => {
   test.each([
-    { program: "kubernetes", module: "k8s.io/kubernetes" },
-    { program: "etcd", module: "go.etcd.io/etcd/server/v3" },
-    { program: "kwok", module: "sigs.k8s.io/kwok" },
-    { program: "registry", module: "github.com/distribution/distribution/v3" },
-    { program: "aws-iam-authenticator", module: "sigs.k8s.io/aws-iam-authenticator" },
-    { program: "versitygw", module: "github.com/versity/versitygw" },
-  ] as const)("of $program are what its go.mod requires and its go.sum holds", async ({ program, module }) => {
+    { program: "kubernetes", folder: "control-plane", module: "k8s.io/kubernetes" },
+    { program: "etcd", folder: "control-plane", module: "go.etcd.io/etcd/server/v3" },
+    { program: "kwok", folder: "kwok", module: "sigs.k8s.io/kwok" },
+    { program: "aws-iam-authenticator", folder: "control-plane", module: "sigs.k8s.io/aws-iam-authenticator" },
+    { program: "registry", folder: "registry", module: "github.com/distribution/distribution/v3" },
+    { program: "versitygw", folder: "versitygw", module: "github.com/versity/versitygw" },
+  ] as const)("of $program are what its go.mod requires and its go.sum holds", async ({ program, folder, module }) => {
     const wanted = `${module} v${versions[program]}`;
-    expect(await read(`go/${program}/go.mod`)).toMatch(new RegExp(`^(require )?\\t?${wanted}$`, "m"));
-    expect(await read(`go/${program}/go.sum`)).toContain(`${wanted} h1:`);
+    expect(await read(`go/${folder}/go.mod`)).toMatch(new RegExp(`^(require )?\\t?${wanted}$`, "m"));
+    expect(await read(`go/${folder}/go.sum`)).toContain(`${wanted} h1:`);
   });
 
   test("of Kubernetes' own modules are those of its release", async () => {
-    const replaced = (await read("go/kubernetes/go.mod")).match(/=> k8s\.io\/\S+ \S+/g) ?? [];
+    const replaced = (await read("go/control-plane/go.mod")).match(/=> k8s\.io\/\S+ \S+/g) ?? [];
     const release = `v0.${versions.kubernetes.split(".").slice(1).join(".")}`;
     expect(replaced.length).toBeGreaterThan(20);
     expect(replaced.filter((line) => !line.endsWith(` ${release}`))).toEqual([]);

@@ -40,9 +40,11 @@ export const eks: Part = {
     ...planePrograms,
     goProgram({
       program: "aws-iam-authenticator",
-      module: "aws-iam-authenticator",
+      module: "control-plane",
       packages: ["sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator"],
       output: "aws-iam-authenticator",
+      // It asks EC2 for the names of nodes, which have none here.
+      neverRun: ["github.com/aws/aws-sdk-go-v2/service/ec2"],
       needsMegabytes: 2_500,
     }),
   ],

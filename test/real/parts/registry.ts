@@ -27,7 +27,8 @@ export const registry: Part = {
     goProgram({
       program: "registry",
       module: "registry",
-      packages: ["github.com/distribution/distribution/v3/cmd/registry"],
+      packages: ["."],
+      ownSource: ["main.go"],
       output: "registry",
       needsMegabytes: 2_500,
     }),

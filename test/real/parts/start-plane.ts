@@ -58,7 +58,7 @@ export interface PlaneOptions {
 export const planePrograms: readonly Installation[] = [
   goProgram({
     program: "kubernetes",
-    module: "kubernetes",
+    module: "control-plane",
     packages: ["kube-apiserver", "kube-controller-manager", "kube-scheduler"].map(
       (name) => `k8s.io/kubernetes/cmd/${name}`,
     ),
@@ -68,7 +68,7 @@ export const planePrograms: readonly Installation[] = [
   }),
   goProgram({
     program: "etcd",
-    module: "etcd",
+    module: "control-plane",
     packages: ["go.etcd.io/etcd/server/v3"],
     output: "etcd",
     needsMegabytes: 1_000,
