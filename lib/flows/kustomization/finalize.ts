@@ -44,7 +44,7 @@ export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult
     }
     const since = (memo.isFinalizing ? memo.wait?.since : undefined) ?? startedAt;
     if (deletionPolicy(kustomization.spec) === "WaitForTermination" && !(await areGone(pruned, since, of))) {
-      const wait = { phase: "apply", revision: "", generation: of.generation, startedAt: since, since };
+      const wait = { phase: "deletion", revision: "", generation: of.generation, startedAt: since, since };
       return {
         outcome: "waiting",
         dueInMs: terminationLookMs,

@@ -8,7 +8,10 @@ import type { SubjectOfRun } from "./subject-of-run.ts";
 /** What a Kustomization has in the cluster, as far as is known before a run. */
 export interface KnownInventory {
   readonly entries: readonly InventoryEntry[];
-  /** Some of it only the status knew: it has to be saved before anything is written or deleted. */
+  /**
+   * Some of it only the status knew: it has to be saved before anything is written. A deletion of the Kustomization need
+   * not: the status stays until its end.
+   */
   readonly isAhead: boolean;
 }
 

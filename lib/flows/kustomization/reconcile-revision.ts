@@ -38,7 +38,8 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     const applied = await applyRevision(built.manifests, of, {
       beforeFirstWrite: async (plan) => {
         // An earlier run of a wait has told it, and says there what is waited for.
-        const told = attempt.wait?.phase === "apply" ? undefined : tellProgress("apply", of.status(), attempt);
+        const isTold = attempt.wait?.phase === "apply" || attempt.wait?.phase === "deletion";
+        const told = isTold ? undefined : tellProgress("apply", of.status(), attempt);
         await allEnded([told ?? Promise.resolve(), warnIfEmptied(plan, attempt)]);
       },
       isAwaited: attempt.wait !== undefined,
@@ -111,7 +112,7 @@ function assertAllPruned({ pruned, pruneRefusals }: AppliedRevision): void {
 /** Something is not served yet, or is to be gone first: says so and runs again soon, within limits. */
 async function awaitPending({ why, on }: Pending, { applied, status }: Landed, attempt: Attempt): Promise<FlowResult> {
   const { of } = attempt;
-  const wait = waitFor("apply", changeLines(applied.applied).length > 0, attempt);
+  const wait = waitFor(on === "stage" ? "apply" : "deletion", changeLines(applied.applied).length > 0, attempt);
   const limitMs = on === "stage" ? stageTimeoutMs : effectiveTimeoutMs(of.kustomization.spec);
   if (of.deps.clock.now() - wait.since >= limitMs) throw new Failure("ReconciliationFailed", `${why}\n`);
   await of.write(attempted(inProgress(status, why, of), attempt));

@@ -26,6 +26,22 @@ async function reconciling(world: World): Promise<unknown> {
   return all.find(({ type }) => type === "Reconciling")?.["message"];
 }
 
+const definitionOf = (group: string): VersionedRef => ({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  namespace: "",
+  name: `widgets.${group}`,
+});
+
+/** A definition that takes the kind of {@link widgetDefinition} away from it: that one is never established beside it. */
+function rivalOf(group: string): Manifest {
+  const definition = widgetDefinition(group);
+  const spec = isJsonObject(definition["spec"]) ? definition["spec"] : {};
+  const names = { plural: "gadgets", singular: "gadget", kind: "Widget", listKind: "WidgetList" };
+  return { ...definition, metadata: { name: `gadgets.${group}` }, spec: { ...spec, names } };
+}
+
 /** What becomes of an object that is being deleted although it is wanted. */
 export function terminationStories(name: string, newWorld: () => Promise<World>): void {
   describe(`what is wanted and being deleted on ${name}`, () => {
@@ -159,12 +175,64 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       const widget = { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" } };
       await world.publish("v1", [widgetDefinition(group), widget]);
       await world.kustomization("app");
-      const definition = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" };
-      const named = { ...definition, namespace: "", name: `widgets.${group}` };
       const object = { group, version: "v1", kind: "Widget", namespace: world.namespace, name: "w" };
-      expect(await comeBack(world, named, object)).toBeDefined();
+      expect(await comeBack(world, definitionOf(group), object)).toBeDefined();
       await world.publish("v2", []);
       await world.run("app");
+    });
+
+    /** Flux has applied a definition and a ConfigMap, we have seen neither; somebody deletes the definition. */
+    const fromFlux = async (world: World, group: string) => {
+      const { cluster, namespace, signal } = world;
+      await world.publish("v1", [widgetDefinition(group), configMap("a")]);
+      await world.kustomization("app");
+      const labels = { [`${kustomizeGroup}/name`]: "app", [`${kustomizeGroup}/namespace`]: namespace };
+      const definition = widgetDefinition(group);
+      for (const { metadata, ...rest } of [definition, { ...configMap("a"), metadata: { name: "a", namespace } }]) {
+        const manifest = { ...rest, metadata: { ...metadata, labels } };
+        await cluster.apply(manifest, { manager: "kustomize-controller", force: true }, signal);
+      }
+      const ids = [`_widgets.${group}_apiextensions.k8s.io_CustomResourceDefinition`, `${namespace}_a__ConfigMap`];
+      const inventory = { entries: ids.map((id) => ({ id, v: "v1" })) };
+      await world.patch("app", { status: { inventory } }, { manager: "flux", subresource: "status" });
+      await beginDeletion(world, definitionOf(group));
+      return inventory;
+    };
+
+    test("the status keeps what Flux has applied while a definition is waited for", async () => {
+      const world = await newWorld();
+      const group = `flux.${world.namespace}.example.com`;
+      const inventory = await fromFlux(world, group);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      expect((await world.status("app"))["inventory"]).toEqual(inventory);
+      await setFinalizers(world, definitionOf(group), []);
+      await world.publish("v2", []);
+      await world.run("app");
+    });
+
+    test("a stage has its whole time to be ready after a deletion that was waited for", async () => {
+      const world = await newWorld();
+      const group = `slow.${world.namespace}.example.com`;
+      await world.publish("v1", [widgetDefinition(group)]);
+      await world.kustomization("app");
+      for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
+      await beginDeletion(world, definitionOf(group));
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      world.clock.advance(90_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      await setFinalizers(world, definitionOf(group), []);
+      const gone = () => world.cluster.get(definitionOf(group), world.signal);
+      await expect.poll(gone, { timeout: 20_000 }).toBeUndefined();
+      await world.cluster.apply(rivalOf(group), { manager: "somebody", force: true }, world.signal);
+      const rival = () => world.cluster.get({ ...definitionOf(group), name: `gadgets.${group}` }, world.signal);
+      const established = expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]);
+      await expect.poll(rival, { timeout: 20_000 }).toMatchObject({ status: { conditions: established } });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
+      expect(await reconciling(world)).toContain(`widgets.${group}`);
+      for (const plural of ["gadgets", "widgets"]) {
+        const ref = { ...definitionOf(group), name: `${plural}.${group}` };
+        await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
+      }
     });
   });
 }
