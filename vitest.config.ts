@@ -26,6 +26,8 @@ export default defineConfig({
     reporters: ["default", listSkipped((text) => process.stdout.write(text))],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // The deadline of a wait, a second by default: what is waited for comes later where others compute.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       { extends: true, test: { name: "embedded", include: ["test/**/*.test.ts"], exclude: withRealParts } },
       { extends: true, test: { name: "real", include: withRealParts } },
