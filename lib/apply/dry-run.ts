@@ -66,8 +66,7 @@ function refusal(desired: DesiredObject, error: ApiError, live: LiveObject | und
   if (live !== undefined && isUnmanaged(live.metadata)) return { kind: "skipped", uid: live.metadata.uid };
   if (live !== undefined && isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata);
   const finalizers = live && heldBy(desired.manifest, live.metadata);
-  // Its successor will be taken.
-  if (live !== undefined && finalizers !== undefined && (isImmutable(error) || isForDeletion(error))) {
+  if (live !== undefined && finalizers !== undefined && isOverOnceGone(error)) {
     return { kind: "terminating", uid: live.metadata.uid, heldBy: finalizers };
   }
   if (live !== undefined && isImmutable(error) && (force || isForced(metadata) || isForced(live.metadata))) {
@@ -76,9 +75,14 @@ function refusal(desired: DesiredObject, error: ApiError, live: LiveObject | und
   return { kind: "refused", message: dryRunMessage(desired, error) };
 }
 
-/** Refused for no other reason than that the object is being deleted. */
-function isForDeletion({ message }: ApiError): boolean {
-  return message.includes("can be added if the object is being deleted");
+/** Refused for nothing that could be said of a successor too. */
+function isOverOnceGone({ reason, message, causes }: ApiError): boolean {
+  const faults = causes.length === 0 ? [message] : causes.map((cause) => cause.message ?? "");
+  return faults.every((fault) => isForDeletion(fault) || isImmutable({ reason, message: fault }));
+}
+
+function isForDeletion(fault: string): boolean {
+  return fault.includes("can be added if the object is being deleted");
 }
 
 const noJudgement = new Set([

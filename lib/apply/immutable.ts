@@ -15,7 +15,7 @@ const texts = [
  * Whether the API server refused the change because a field can never change, so that only recreating the object helps.
  * Flux takes every Conflict and Invalid for that, and so deletes objects whose new version is plainly wrong; we do not.
  */
-export function isImmutable(error: ApiError): boolean {
-  const refused = error.reason === "Invalid" || error.reason === "Conflict" || error.reason === "Forbidden";
-  return refused && texts.some((text) => text.test(error.message));
+export function isImmutable({ reason, message }: Pick<ApiError, "reason" | "message">): boolean {
+  const refused = reason === "Invalid" || reason === "Conflict" || reason === "Forbidden";
+  return refused && texts.some((text) => text.test(message));
 }

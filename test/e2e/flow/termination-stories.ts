@@ -142,6 +142,19 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await reconciling(world)).toBe(`${waits}ConfigMap/${world.namespace}/a (held by example.com/two)`);
     });
 
+    test("finalizers that it may not have any more do not hide what is wrong with it", async () => {
+      const world = await newWorld();
+      const finalizers = ["example.com/one", "example.com/two"];
+      await world.publish("v1", [configMap("a", { k: "v" }, { finalizers })]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.cluster.delete(refOfA(world), { propagation: "Background" }, world.signal);
+      await setFinalizers(world, refOfA(world), ["example.com/two"]);
+      await world.publish("v2", [configMap("a", { "bad key": "v" }, { finalizers })]);
+      expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      expect(await world.ready("app")).toContain("bad key");
+    });
+
     /** Deletes what another object of the artifact is in or of, and lets it go after a run that has to wait. */
     const comeBack = async (world: World, container: VersionedRef, content: VersionedRef) => {
       for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");

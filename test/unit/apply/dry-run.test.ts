@@ -54,18 +54,33 @@ describe("a dry run that the API server refuses", () => {
   });
 
   const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
+  const unchangeable = "Forbidden: field is immutable when `immutable` is set";
+  const late =
+    'Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/x"}';
+  const wrong = 'Invalid value: "bad key": name part must consist of alphanumeric characters';
   test.each([
-    { name: "for an immutable field", message: immutable, kind: "terminating" },
-    {
-      name: "for finalizers that come too late",
-      message:
-        'Secret "s" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/x"}',
-      kind: "terminating",
-    },
-    { name: "for what is wrong with its successor too", message: "type: Required value", kind: "refused" },
-  ])("of an object that is being deleted, $name: $kind", async ({ message, kind }) => {
-    const cluster = refusing(invalid(message), live(going));
-    expect((await dryRun(desired(), undefined, { cluster, force: true }, signal)).kind).toBe(kind);
+    { name: "for an immutable field", faults: [unchangeable], kind: "terminating" },
+    { name: "for finalizers that come too late", faults: [late, late], kind: "terminating" },
+    { name: "for both", faults: [late, unchangeable], kind: "terminating" },
+    { name: "for what is wrong with its successor too", faults: [wrong], kind: "refused" },
+    { name: "for that and finalizers that come too late", faults: [wrong, late], kind: "refused" },
+    { name: "for that and an immutable field", faults: [unchangeable, wrong], kind: "refused" },
+  ])("of an object that is being deleted, $name: $kind", async ({ faults, kind }) => {
+    const message = `Secret "s" is invalid: [${faults.join(", ")}]`;
+    const named = new ApiError({
+      code: 422,
+      reason: "Invalid",
+      message,
+      causes: faults.map((fault) => ({ reason: "FieldValueForbidden", message: fault, field: "metadata" })),
+    });
+    expect(
+      (await dryRun(desired(), undefined, { cluster: refusing(named, live(going)), force: false }, signal)).kind,
+    ).toBe(kind);
+  });
+
+  test("of an object that is being deleted, by one that names no causes, is judged by its text", async () => {
+    const cluster = refusing(invalid(`Secret "s" is invalid: metadata.finalizers: ${late}`), live(going));
+    expect((await dryRun(desired(), undefined, { cluster, force: false }, signal)).kind).toBe("terminating");
   });
 
   const conflict = { reason: "FieldManagerConflict", message: "conflict", field: ".data" };
