@@ -85,11 +85,13 @@ async function tellProgress(phase: "apply" | "health", status: KustomizationStat
 }
 
 /** An empty revision prunes everything, as in Flux; that is told before, so that nobody has to find out why. */
-async function warnIfEmptied(plan: Plan, { of, annotations }: Attempt): Promise<void> {
+async function warnIfEmptied(plan: Plan, { of, source, annotations }: Attempt): Promise<void> {
   const warning = of.kustomization.spec.prune ? emptiedWarning(plan) : undefined;
   if (warning === undefined) return;
   const { lastAppliedRevision } = of.status();
-  const mend = lastAppliedRevision === undefined ? "" : `; if that is not meant, publish ${lastAppliedRevision} again`;
+  // Where the revision is the same, the spec has emptied it: no artifact mends that.
+  const isMend = lastAppliedRevision !== undefined && lastAppliedRevision !== source.revision;
+  const mend = isMend ? `; if that is not meant, publish ${lastAppliedRevision} again` : "";
   const message = `${warning}${mend}`;
   of.deps.log.warn(message, { ...of.run.key });
   await of.tell({ type: "Warning", reason: "PruningAll", message, annotations });

@@ -48,6 +48,19 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.events("app")).filter((event) => event.startsWith("Warning"))).toHaveLength(1);
     });
 
+    test("where the same revision has no objects any more, no revision is named to bring them back", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      // As by another path or a patch.
+      for (const digest of world.stored.keys()) world.stored.set(digest, []);
+      await world.run("app");
+      expect(await world.events("app")).toContain(
+        `Warning PruningAll: no objects in this revision: pruning all that there are, ConfigMap/${world.namespace}/a`,
+      );
+    });
+
     test.each([
       {
         title: "protected by an annotation (97)",
