@@ -60,11 +60,18 @@ export function errorOfStatus(status: JsonObject, httpStatus: number, retryAfter
   });
 }
 
-/** The error without the values that an apply of fields of the wrong type quotes, for an object whose values nobody may read. */
+/**
+ * The error without the values that an apply of fields of the wrong type quotes, for an object whose values nobody may read.
+ * A value may be of many lines, so whatever comes after the first is left out too.
+ */
 export function withoutQuotedValues(error: ApiError): ApiError {
-  const message = error.message.replaceAll(/(valueUnstructured\{Value:).*/g, "$1*****}");
-  if (message === error.message) return error;
-  const { code, reason, causes, retryAfterMs } = error;
+  const hidden = (text: string) => text.replace(/(valueUnstructured\{Value:|expected [^,]+, got )[^]*/, "$1*****");
+  const message = hidden(error.message);
+  const { code, reason, retryAfterMs } = error;
+  const causes = error.causes.map((cause) => ({
+    ...cause,
+    ...(cause.message === undefined ? {} : { message: hidden(cause.message) }),
+  }));
   return new ApiError({ code, reason, message, causes, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 

@@ -84,6 +84,21 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.inventory("app")).toMatchObject([{ desired: expect.stringMatching(/^hmac-sha256:/) }]);
     });
 
+    test.each([
+      { stringData: "hunter" },
+      { stringData: "one line\nhunter" },
+      { data: ["hunter"] },
+      { data: { k: 1 }, immutable: "hunter" },
+    ])("what a Secret may have meant to hide is told by nobody: %j", async (content) => {
+      const world = await newWorld();
+      await world.publish("v1", [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, ...content }]);
+      await world.kustomization("app");
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^False ReconciliationFailed: Secret\/.*\/s dry-run failed/);
+      const told = JSON.stringify([await world.status("app"), await world.events("app")]);
+      expect(told).not.toContain("hunter");
+    });
+
     test("force never deletes what its successor could not replace", async () => {
       const world = await newWorld();
       const bad = (port: number, clusterIP: string) => ({

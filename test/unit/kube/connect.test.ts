@@ -142,26 +142,27 @@ describe("discovery of the cluster adapter", () => {
   });
 });
 
-test("the values of a Secret with fields of the wrong type are in no error", async () => {
-  const said = "failed to create typed patch object (n/a; /v1, Kind=Secret): .stringData.pin: expected string, got ";
+test.each([
+  [".stringData.pin: expected string, got ", "&value.valueUnstructured{Value:hunter}"],
+  [".stringData: expected map, got ", "&{hunter}"],
+  [".data: expected map, got ", "&{[hunter]}"],
+  [".stringData: expected map, got ", "&{first line\nhunter}\n.immutable: expected boolean, got &{hunter}"],
+])("the values of a Secret with fields of the wrong type are in no error: %s%j", async (fault, value) => {
+  const said = `failed to create typed patch object (n/a; /v1, Kind=Secret): ${fault}`;
   await using api = await fakeApi((request, response) => {
     if (request.method !== "GET") {
-      const message = `${said}&value.valueUnstructured{Value:12345}`;
-      sendJson(response, 500, { kind: "Status", code: 500, message });
+      const causes = [{ message: `${fault}${value}` }];
+      sendJson(response, 500, { kind: "Status", code: 500, message: `${said}${value}`, details: { causes } });
       return;
     }
     sendDiscovery(request, response, { resource: "secrets", kind: "Secret" });
   });
   const cluster = connect(configOf(api.url), apiDeps);
-  const secret = {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name: "a", namespace: "n" },
-    stringData: { pin: 12345 },
-  };
-  await expect(cluster.apply(secret, { manager: "m", force: true }, signal)).rejects.toThrow(
-    `${said}&value.valueUnstructured{Value:*****}`,
-  );
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "a", namespace: "n" } };
+  await expect(cluster.apply(secret, { manager: "m", force: true }, signal)).rejects.toMatchObject({
+    message: `${said}*****`,
+    causes: [{ message: `${fault}*****` }],
+  });
   cluster.close();
 });
 
