@@ -1,5 +1,6 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { ecrHosts } from "../functions/ingest.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
@@ -39,7 +40,7 @@ export interface LocalOptions {
 }
 
 export interface LocalSluice {
-  /** The kubeconfig file of the cluster that is worked on. */
+  /** The kubeconfig file of the cluster that is worked on, absolute. */
   readonly kubeconfig: string;
   /** `127.0.0.1:PORT`. */
   readonly registry: string;
@@ -112,7 +113,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
 
   const running = starting.move();
   return {
-    kubeconfig: api.file,
+    kubeconfig: resolve(api.file),
     registry: registry.address,
     receiver: receiver.url,
     state: state.path,
