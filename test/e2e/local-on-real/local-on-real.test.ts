@@ -113,7 +113,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
       .toBeGreaterThan(before.length + 2);
     stop.abort();
     const { code, output } = await playing;
-    expect(code).toBe(1);
+    expect(code).toBe(143);
     expect(output).toContain("✘ stopped by SIGTERM");
     await expect.poll(() => whatIsThere(cluster, signal), patient).toEqual(before);
   }, 120_000);
