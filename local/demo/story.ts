@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isJsonObject } from "../../lib/core/json.ts";
 import { refOf } from "../../lib/core/manifest.ts";
 import { subject } from "../../lib/core/object-ref.ts";
+import { orAborted } from "../../lib/core/or-aborted.ts";
 import {
   configMap,
   countConfigMaps,
@@ -188,7 +189,8 @@ async function killAndResume(stage: Stage): Promise<Told> {
     await rm(join(folder, "pdb.yaml"));
     await Promise.all(names.map((name) => writeFile(join(folder, `${name}.yaml`), configMap(name))));
   });
-  await killed.promise;
+  // A Ctrl-C ends the one that was to be killed, too.
+  await orAborted(killed.promise, stage.signal);
   const at = Date.now();
   await stage.restart();
   const started = Date.now() - at;
