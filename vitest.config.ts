@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { listSkipped } from "./test/report/list-skipped.ts";
+import { LongFirst } from "./test/report/long-first.ts";
 
 /**
  * What is skipped in part or whole where no real part is named, and what builds with Go, as the parts do: CI runs the other
@@ -24,6 +25,7 @@ export default defineConfig({
     // Many files wait for a process, a server or a deadline most of their time, so there is one more than can compute at once.
     maxWorkers: availableParallelism() + 1,
     reporters: ["default", listSkipped((text) => process.stdout.write(text))],
+    sequence: { sequencer: LongFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // The deadline of a wait, a second by default: what is waited for comes later where others compute.

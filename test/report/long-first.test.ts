@@ -1,0 +1,9 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { longFiles } from "./long-first.ts";
+
+test("the test files that begin first are there", () => {
+  const missing = longFiles.filter((name) => !existsSync(join(import.meta.dirname, "..", `${name}.test.ts`)));
+  expect(missing).toEqual([]);
+});
