@@ -27,7 +27,8 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
     const options = local.optsWithGlobals<LocalCommandOptions>();
     const { state, registryPort, receiverPort, apiPort, kubeconfig, context } = options;
     if (context !== undefined && kubeconfig === undefined) throw new Error("--context needs --kubeconfig FILE here");
-    const [{ runLocal }, { writeLog }] = await Promise.all([
+    const [{ groupedLines }, { runLocal }, { writeLog }] = await Promise.all([
+      import("../local/grouped-lines.ts"),
       import("../local/run-local.ts"),
       import("../lib/core/write-log.ts"),
     ]);
@@ -35,12 +36,12 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
       kubeconfig === undefined
         ? {}
         : { kubeconfig: { file: kubeconfig, ...(context === undefined ? {} : { context }) } };
-    const log = writeLog(
-      (line) => {
-        terminal.note(line);
-      },
-      options.verbose === true ? "debug" : "info",
-    );
+    const lines = groupedLines((text) => {
+      terminal.note(text);
+    });
+    // However it ends, short of being killed.
+    process.once("exit", lines.flush);
+    const log = writeLog(lines.write, options.verbose === true ? "debug" : "info");
     // A signal that comes again, as through npm, which passes on what the terminal has sent already, must not cut the end short.
     onSignal(() => undefined);
     const code = await runLocal(
@@ -53,6 +54,7 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
           terminal.out(text);
         },
         writeError: (text) => {
+          lines.flush();
           terminal.note(text);
         },
       },
