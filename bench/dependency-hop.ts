@@ -13,6 +13,7 @@ export async function dependencyHop(): Promise<readonly Figure[]> {
   for (let round = 0; round <= rounds; round++) {
     const { revision, at } = await sluice.push("hop-a", { "a.yaml": configMap("hop", String(round)) });
     await sluice.ready("hop-b", revision);
+    await sluice.logged("hop-b", at);
     const since = sluice.process.requests.filter((request) => request.at >= at);
     const ready = since.findLast(({ verb, path }) => verb === "patch" && path.endsWith("/kustomizations/hop-a/status"));
     const write = since.find(

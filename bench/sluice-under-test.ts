@@ -24,6 +24,8 @@ export interface SluiceUnderTest {
   push(repository: string, files: Readonly<Record<string, string>>): Promise<{ revision: string; at: number }>;
   /** Applies an OCIRepository and a Kustomization of one name. */
   follow(name: string, spec?: JsonObject): Promise<void>;
+  /** Waits until the log has the end of a run from `at` on that applied something whole: it is behind what the cluster shows. */
+  logged(name: string, at: number): Promise<void>;
   /** Waits until Ready says this revision. */
   ready(name: string, revision: string): Promise<void>;
   /** Asks for a run as `flux reconcile` does and waits for its end; answers its handler time. */
@@ -73,6 +75,10 @@ export async function sluiceUnderTest(args: readonly string[] = []): Promise<Slu
       const appliedOf = () => endsOf(name).find(({ outcome }) => outcome === "applied");
       await until(`an apply of ${name}`, () => appliedOf() !== undefined);
       return appliedOf()?.durationMs ?? Number.NaN;
+    },
+    logged: (name, since) => {
+      const isLogged = () => endsOf(name).some(({ at, outcome }) => at >= since && outcome === "applied");
+      return until(`the end of a run of ${name}`, isLogged);
     },
     push: async (repository, files) => {
       const path = await mkdtemp(join(folder, "push-"));
