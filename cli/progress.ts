@@ -75,10 +75,14 @@ function lastWord(object: LiveObject): string {
   const ready = conditionOf(object, "Ready");
   const said =
     ready === undefined ? "nothing of Ready" : `Ready=${ready.status} ${ready.reason}: ${ready.message.trim()}`;
+  const doing = conditionOf(object, "Reconciling");
+  const phase = doing?.status === "True" && doing.message !== ready?.message ? `; ${doing.message.trim()}` : "";
   const asked = object.metadata.annotations?.[requestedAtAnnotation];
   const isHandled = asked === undefined || asked === textAt(object, "status", "lastHandledReconcileAt");
-  const stale = isHandled ? "" : " (the request has not been handled: see that Sluice runs for this cluster)";
-  return `${object.kind} ${object.metadata.name} last said ${said}${stale}`;
+  const stale = isHandled
+    ? ""
+    : " (the request has not been handled yet: if that lasts, see that Sluice runs for this cluster)";
+  return `${object.kind} ${object.metadata.name} last said ${said}${phase}${stale}`;
 }
 
 function canWatchAgain({ code }: ApiError): boolean {

@@ -138,6 +138,11 @@ function damaged(path: string, why: string, cause?: unknown): StateFolderError {
   );
 }
 
+function mendOf(code: string): string {
+  if (["EACCES", "EPERM", "EROFS"].includes(code)) return "Make it writable, or ";
+  return ["ENOSPC", "EDQUOT"].includes(code) ? "Make room, or " : "Mend that, or ";
+}
+
 /** Says which folder could not be written where the system only says which call failed. */
 async function writable<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -147,7 +152,7 @@ async function writable<Result>(path: string, work: () => Promise<Result>): Prom
       throw error;
     }
     throw new StateFolderError(
-      `the state folder ${path} cannot be used: ${error.message}. Make it writable, or choose another with --state`,
+      `the state folder ${path} cannot be used: ${error.message}. ${mendOf(String(error.code))}choose another with --state`,
       { cause: error },
     );
   }

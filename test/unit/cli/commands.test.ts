@@ -222,14 +222,20 @@ describe("reconcile", () => {
   });
 
   test("takes no notice of what was handled before it asked (10)", async () => {
-    const status = { ...readyStatus, lastHandledReconcileAt: "before" };
+    const conditions = [
+      condition("Reconciling", "True", "Namespace/web is being deleted\n"),
+      condition("Ready", "Unknown", "Reconciliation in progress"),
+    ];
+    const status = { ...readyStatus, conditions, lastHandledReconcileAt: "before" };
     const stop = new AbortController();
     const session = fakeSession([kustomization("web", {}, status)], undefined, stop.signal);
     const reconciling = reconcileObject(kustomizations, "web", false, session);
     await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
     stop.abort(new TimeIsUp());
     await expect(reconciling).rejects.toThrow("context deadline exceeded");
-    expect(session.output.err).toContain("the request has not been handled: see that Sluice runs for this cluster");
+    expect(session.output.err).toContain(
+      "Reconciliation in progress; Namespace/web is being deleted (the request has not been handled yet: if that lasts, see that Sluice runs for this cluster",
+    );
   });
 
   test.each([
