@@ -11,10 +11,11 @@ const module = join(import.meta.dirname, "..", "..", "..", "local", "follow-laun
 /** Says its pid, then stays until its launcher is gone. */
 const child = `
   const { followLauncher } = await import(${JSON.stringify(module)});
+  // Before it says anything: after that the launcher may be killed at any moment.
+  const launcher = process.ppid;
   setInterval(() => {}, 60_000);
   followLauncher(process.env, () => process.exit(0));
   console.log(process.pid);
-  const launcher = process.ppid;
   let checks = 0;
   const orphan = setInterval(() => {
     if (process.ppid === launcher || ++checks < 4) return;
