@@ -60,6 +60,10 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
     const path = request.url?.slice(prefix.length) ?? "";
     if (path === "/invocation/next") {
       idle = response;
+      // A process that is killed may have asked before, and be heard only now: an event for it would be lost.
+      response.once("close", () => {
+        if (idle === response) idle = undefined;
+      });
       handOut();
       return;
     }
