@@ -31,7 +31,7 @@ const faults: readonly (readonly [string, WireFault])[] = [
 describe.skipIf(connection === undefined)(
   "data keys of KMS, where SLUICE_REAL_AWS names one (npm run real -- up)",
   () => {
-    const of = connection ?? { region: "" };
+    const of = connection ?? { region: "eu-west-1" };
     const client = new KMSClient(clientConfig(of));
     const keys = kmsDataKeys({ connection: of, isAllowed: () => true });
     let key = "";
