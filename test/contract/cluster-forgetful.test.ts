@@ -42,12 +42,13 @@ describe.skipIf(!mayHaveOwnControlPlane())(
 
     /** The same request again and again, while the world goes on, until the server says that it has forgotten its state. */
     async function untilForgotten(request: ApiRequest) {
+      const deadline = AbortSignal.timeout(60_000);
       for (let turn = 0; ; turn++) {
-        const answer = await api.send(request, never);
+        const answer = await api.send(request, deadline);
         // A watch is told so in its stream.
         if (answer.status === 410 || answer.text.includes('"code":410')) return answer;
         await write("clock", { turn: `${turn}` });
-        await systemClock.sleep(100, never);
+        await systemClock.sleep(100, deadline);
       }
     }
 

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { vi } from "vitest";
 import { z } from "zod";
 import { type Manifest, refOf } from "../../lib/core/manifest.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
@@ -22,6 +23,7 @@ export interface ThrottledUser extends AsyncDisposable {
 
 const manager = "throttled-user";
 const patienceMs = 30_000;
+const patience = { timeout: patienceMs, interval: 20 };
 const deps = { clock: systemClock, env: {} };
 const Review = z.object({ request: z.object({ uid: z.string() }) });
 
@@ -45,10 +47,11 @@ export async function throttledUser(config: ClusterConfig): Promise<ThrottledUse
   for (const object of objects) await apply(object);
   const schema = flowSchema(name);
   const { uid } = (await apply(schema)).object.metadata;
-  const isCounted = soon();
-  while ((await version(isCounted)).headers["x-kubernetes-pf-flowschema-uid"] !== uid) {
-    await systemClock.sleep(20, isCounted);
-  }
+  const isCounted = async () => {
+    const { headers } = await version(soon());
+    if (headers["x-kubernetes-pf-flowschema-uid"] !== uid) throw new Error("the requests are counted as others'");
+  };
+  await vi.waitFor(isCounted, patience);
 
   let taken: Promise<unknown> | undefined;
   /** The server may not know the webhook yet: then it answers at once. */
@@ -72,8 +75,11 @@ export async function throttledUser(config: ClusterConfig): Promise<ThrottledUse
     async throttle() {
       await take();
       await apply(priorityLevel(name, 0));
-      const signal = soon();
-      while ((await version(signal)).status !== 429) await systemClock.sleep(20, signal);
+      const isThrottled = async () => {
+        const { status } = await version(soon());
+        if (status !== 429) throw new Error(`a request is answered ${status}, not 429`);
+      };
+      await vi.waitFor(isThrottled, patience);
     },
     release,
     async [Symbol.asyncDispose]() {
