@@ -2,6 +2,7 @@ import { applyStories } from "./apply-stories.ts";
 import { deletionStories } from "./deletion-stories.ts";
 import { dependencyStories } from "./dependency-stories.ts";
 import { faultStories } from "./fault-stories.ts";
+import { foreignDeletionStories } from "./foreign-deletion-stories.ts";
 import { healthStories } from "./health-stories.ts";
 import { inventoryStories } from "./inventory-stories.ts";
 import { lifeCycleStories } from "./life-cycle-stories.ts";
@@ -18,6 +19,7 @@ const all = [
   deletionStories,
   dependencyStories,
   faultStories,
+  foreignDeletionStories,
   healthStories,
   inventoryStories,
   lifeCycleStories,
