@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import type { ApiDeps } from "../../../lib/kube/api-client.ts";
+import type { ApiDeps, ApiRequest } from "../../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
 
 export const apiDeps: ApiDeps = { clock: systemClock, env: {} };
+
+/** A request that any server has an answer to. */
+export const readNodes: ApiRequest = { verb: "get", method: "GET", path: "/api/v1/nodes", repeatable: true };
 
 /** A server that answers as a test wants it to. */
 export interface FakeApi extends AsyncDisposable {

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { apiClient } from "../../../lib/kube/api-client.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { faultOf } from "../../contract/cluster/fault-of.ts";
+import { tunnelProxy } from "../../doubles/tunnel-proxy.ts";
+import { pem } from "../../fixtures/pem.ts";
+import { apiDeps, configMapOf, configOf, fakeApi, readNodes, sendDiscovery, sendJson } from "./fake-api.ts";
+
+const { signal } = new AbortController();
+const configMaps = { group: "", version: "v1", kind: "ConfigMap", namespace: "n" };
+
+describe("a proxy", () => {
+  const through = async (server: URL, proxy: URL) =>
+    configOf(server, { proxy, tls: { ca: await pem("server.crt"), serverName: undefined, insecure: false } });
+  const secure = async (answer: Parameters<typeof fakeApi>[0]) =>
+    fakeApi(answer, { cert: await pem("server.crt"), key: await pem("server.key") });
+
+  test("that is named is gone through", async () => {
+    await using api = await secure((_, response) => {
+      sendJson(response, 200, {});
+    });
+    using proxy = await tunnelProxy();
+    const client = apiClient(await through(api.url, new URL(`http://127.0.0.1:${proxy.port}`)), apiDeps);
+    expect((await client.send(readNodes, signal)).status).toBe(200);
+    expect(proxy.asked.map(({ target }) => target)).toEqual([api.url.host]);
+    client.close();
+  });
+
+  test("carries watches too, to a server of a custom authority", async () => {
+    await using api = await secure((request, response) => {
+      if (!sendDiscovery(request, response))
+        response.write(`${JSON.stringify({ type: "ADDED", object: configMapOf("a") })}\n`);
+    });
+    using proxy = await tunnelProxy();
+    const cluster = connect(await through(api.url, new URL(`http://127.0.0.1:${proxy.port}`)), apiDeps);
+    for await (const { type } of cluster.watch(configMaps, signal)) {
+      expect(type).toBe("ADDED");
+      break;
+    }
+    expect(proxy.asked.every(({ target }) => target === api.url.host)).toBe(true);
+    cluster.close();
+  });
+
+  test("is given its user and password, which no error holds", async () => {
+    await using api = await secure((_, response) => {
+      sendJson(response, 200, {});
+    });
+    using proxy = await tunnelProxy("407 Proxy Authentication Required");
+    const address = new URL(`http://us:s3cr3t@127.0.0.1:${proxy.port}`);
+    const client = apiClient(await through(api.url, address), apiDeps);
+    const error = await faultOf(client.send(readNodes, signal));
+    expect(proxy.asked[0]?.authorization).toBe(`Basic ${Buffer.from("us:s3cr3t").toString("base64")}`);
+    expect(error).toMatchObject({ code: 0, reason: "Unreachable" });
+    expect(error.message).toContain(`cannot be reached through the proxy http://127.0.0.1:${proxy.port}`);
+    expect(`${error.message} ${JSON.stringify(error)}`).not.toContain("s3cr3t");
+    client.close();
+  });
+
+  test("that is not there is named", async () => {
+    using proxy = await tunnelProxy();
+    const { port } = proxy;
+    proxy[Symbol.dispose]();
+    const client = apiClient(
+      await through(new URL("https://api.sluice.test"), new URL(`http://127.0.0.1:${port}`)),
+      apiDeps,
+    );
+    const { message } = await faultOf(client.send(readNodes, signal));
+    expect(message).toContain(
+      `the cluster at https://api.sluice.test cannot be reached through the proxy http://127.0.0.1:${port}`,
+    );
+    client.close();
+  });
+});
