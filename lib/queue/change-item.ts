@@ -6,6 +6,8 @@ import type { Instant } from "./rules/may-write.ts";
 
 const maxFaults = 5;
 const maxConflicts = 50;
+/** Between two tries of a call that insists: as long as its answer may come late after an outage. */
+const maxPauseMs = 5_000;
 
 /** What to write, if anything, and what it means for the caller. */
 export interface Change<Outcome> {
@@ -21,18 +23,27 @@ export interface Changed<Outcome> {
   readonly since: Instant;
 }
 
+export interface ChangeOptions {
+  /** The item as last seen, to spare the first read. */
+  readonly known?: WorkItem | undefined;
+  /**
+   * Until this is aborted a write that gave no answer is not given up: nobody else could tell a lease that was taken, or a
+   * run that has ended, from a holder that is dead.
+   */
+  readonly insistUntil?: AbortSignal | undefined;
+}
+
 /**
  * Reads an item, lets `decide` say what becomes of it, and writes that where the item is still the one that was read;
  * else does it all again. `decide` is called once per try; `inDoubt` tells it that an earlier try to write gave no answer,
  * so that what it is given may be of this call's own making. Throws after several faults, or the signal's reason.
- * @param known the item as last seen, to spare the first read.
  */
 export async function changeItem<Outcome>(
   key: WorkKey,
   decide: (item: WorkItem | undefined, inDoubt: boolean) => Change<Outcome> | Promise<Change<Outcome>>,
   deps: QueueDeps,
   signal: AbortSignal,
-  known?: WorkItem,
+  { known, insistUntil }: ChangeOptions = {},
 ): Promise<Changed<Outcome>> {
   let cached = known;
   const since = instant(deps);
@@ -46,19 +57,22 @@ export async function changeItem<Outcome>(
       if (item === undefined) return { item: found, outcome, since };
       cached = undefined;
       const next = { ...item, version: (found?.version ?? 0) + 1 };
-      const answer = await deps.items.put(next, signal).catch((error: unknown) => {
-        // Only an answer says what became of a write.
-        inDoubt = true;
-        throw error;
-      });
+      const wasInDoubt: boolean = inDoubt;
+      // Only an answer says what became of a write.
+      inDoubt = true;
+      const answer = await deps.items.put(next, signal);
+      inDoubt = wasInDoubt;
       if (answer === "stored") return { item: next, outcome, since };
       conflicts += 1;
     } catch (error) {
       signal.throwIfAborted();
       faults += 1;
-      if (faults >= maxFaults) throw error;
+      const insists = inDoubt && insistUntil?.aborted === false;
+      if (faults >= maxFaults && !insists) throw error;
       deps.log.warn("work item not reached, trying again", { key, error: messageOf(error) });
-      await deps.clock.sleep(100 * 2 ** faults, signal);
+      const pause = deps.clock.sleep(Math.min(100 * 2 ** faults, maxPauseMs), insists ? insistUntil : signal);
+      // Once it may not insist any more, there is one last try.
+      await (insists ? pause.catch(() => undefined) : pause);
     }
   }
   throw new Error(

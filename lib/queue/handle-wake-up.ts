@@ -77,6 +77,7 @@ async function decide(wakeUp: WakeUp, deps: RunnerDeps, signal: AbortSignal): Pr
     },
     deps,
     signal,
+    { insistUntil: signal },
   );
   return { decision, item, since };
 }

@@ -16,6 +16,8 @@ export interface KeptLease {
   readonly signal: AbortSignal;
   /** Throws once the lease may be another's, or the signal's reason. */
   assert(): void;
+  /** Whether the lease is lost because the store did not take its renewals, and not because this process stood still. */
+  isCutOff(): boolean;
   /** Ends the renewing; answers the item as last seen. */
   stop(): Promise<WorkItem>;
 }
@@ -41,6 +43,7 @@ export function keepLease(
   let item = taken;
   let renewed = since;
   let hiding: Promise<void> = Promise.resolve();
+  let renewalFailed = false;
 
   const isOver = () => stopped.signal.aborted || lost.signal.aborted;
   const writable = () => deps.rules.mayWrite(renewed, instant(deps));
@@ -60,7 +63,7 @@ export function keepLease(
       },
       deps,
       stopped.signal,
-      item,
+      { known: item },
     );
     if (!ours || latest === undefined) return false;
     item = latest;
@@ -84,8 +87,10 @@ export function keepLease(
       try {
         await deps.clock.sleep(renewEveryMs, stopped.signal);
         if (!(await renew())) lose();
+        renewalFailed = false;
       } catch (error) {
         if (isOver()) return;
+        renewalFailed = true;
         deps.log.warn("lease not renewed", { key, error: messageOf(error) });
         if (!writable()) lose();
       }
@@ -100,6 +105,7 @@ export function keepLease(
       if (!writable()) lose();
       lost.signal.throwIfAborted();
     },
+    isCutOff: () => renewalFailed && lost.signal.aborted,
     async stop() {
       stopped.abort(runEnded);
       await Promise.all([renewing, hiding]);

@@ -1,7 +1,7 @@
 import { messageOf } from "../core/failure.ts";
 import { holdsLease, type WorkItem } from "../core/ports/work-items.ts";
 import type { Run } from "../core/run.ts";
-import { changeItem } from "./change-item.ts";
+import { changeItem, instant } from "./change-item.ts";
 import { HandBack } from "./hand-back.ts";
 import { type ExtendVisibility, type KeptLease, keepLease } from "./keep-lease.ts";
 import type { QueueDeps } from "./queue-deps.ts";
@@ -20,7 +20,9 @@ export interface Taken {
 
 /**
  * Does `work` while keeping the lease, then lets go of it as `work` said, or as failed where it threw, and sends what the
- * item needs to go on. Throws only where the end could not be stored or sent.
+ * item needs to go on. What keeps the state from answering is no attempt of the object: the end is tried to be stored for as
+ * long as the handler has time, and a run that lost its lease that way is handed back. Throws only where the end could not
+ * be stored or sent.
  */
 export async function runUnderLease(
   { item, since }: Taken,
@@ -29,17 +31,29 @@ export async function runUnderLease(
   deps: QueueDeps,
   signal: AbortSignal,
 ): Promise<void> {
+  // The answer to the write that took it came too late to begin.
+  if (!deps.rules.mayWrite(since, instant(deps))) return letGo(item, { kind: "handedBack" }, deps, signal);
   const lease = keepLease(item, since, extend, deps, signal);
-  const end = await endOf(work, runOf(item, lease, deps), deps, signal);
+  const end = await endOf(work, runOf(item, lease, deps), lease, deps, signal);
   const last = await lease.stop();
-  await letGo(last, end, deps);
+  await letGo(last, end, deps, signal);
 }
 
-async function endOf(work: (run: Run) => Promise<End>, run: Run, deps: QueueDeps, signal: AbortSignal): Promise<End> {
+async function endOf(
+  work: (run: Run) => Promise<End>,
+  run: Run,
+  lease: KeptLease,
+  deps: QueueDeps,
+  signal: AbortSignal,
+): Promise<End> {
   try {
     return await work(run);
   } catch (error) {
     if (signal.reason instanceof HandBack) return { kind: "handedBack" };
+    if (lease.isCutOff()) {
+      deps.log.warn("run stopped, its lease could not be renewed", { key: run.key, error: messageOf(error) });
+      return { kind: "handedBack" };
+    }
     deps.log.error("run did not end well", { key: run.key, error: messageOf(error) });
     return { kind: "failed", fault: messageOf(error).slice(0, maxFaultLength) };
   }
@@ -68,8 +82,11 @@ async function isSuperseded({ key, token, started }: WorkItem, deps: QueueDeps, 
   }
 }
 
-/** Not under the run's signal: the end has to be stored most of all when time is up. The store limits its own calls. */
-async function letGo(last: WorkItem, end: End, deps: QueueDeps): Promise<void> {
+/**
+ * Not under the handler's signal: the end has to be stored most of all when time is up. The store limits its own calls, and
+ * until then it is tried again.
+ */
+async function letGo(last: WorkItem, end: End, deps: QueueDeps, insistUntil: AbortSignal): Promise<void> {
   const { signal } = new AbortController();
   const { key, token } = last;
   const { item, outcome: ended } = await changeItem(
@@ -82,7 +99,7 @@ async function letGo(last: WorkItem, end: End, deps: QueueDeps): Promise<void> {
     },
     deps,
     signal,
-    last,
+    { known: last, insistUntil },
   );
   if (item === undefined || !ended) {
     deps.log.warn("run ended after its lease", { key, end: end.kind });

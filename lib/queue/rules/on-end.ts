@@ -7,7 +7,7 @@ export type End =
   | { readonly kind: "finished"; readonly result: FlowResult }
   /** The flow threw. */
   | { readonly kind: "failed"; readonly fault: string }
-  /** The process ends, through no fault of the object: another goes on at once. */
+  /** The process ends or is cut off from the state, through no fault of the object: another goes on at once. */
   | { readonly kind: "handedBack" }
   | { readonly kind: "parked" };
 

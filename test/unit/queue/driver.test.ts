@@ -1,75 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { DeadLetters, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
-import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../../lib/core/ports/work-items.ts";
+import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { HandBack } from "../../../lib/queue/hand-back.ts";
-import { handleWakeUp } from "../../../lib/queue/handle-wake-up.ts";
-import type { RunnerDeps } from "../../../lib/queue/queue-deps.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
-import { rules } from "../../../lib/queue/rules/rules.ts";
 import { sweep } from "../../../lib/queue/sweep.ts";
 import { maxAttempts } from "../../../lib/queue/timing.ts";
 import { voidLeases } from "../../../lib/queue/void-leases.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
-import { silentLog } from "../../doubles/silent-log.ts";
-
-const key = keyOf("web");
-const applied: Flow = async () => ({ outcome: "applied", dueInMs: undefined });
-
-/** The queue on plain maps, with a clock that moves only when it is slept on. */
-function world() {
-  const rows = new Map<string, WorkItem>();
-  const sent: { wakeUp: WakeUp; delayMs: number }[] = [];
-  const letters: Parameters<DeadLetters["send"]>[0][] = [];
-  const told: string[] = [];
-  let now = 1_000_000;
-  const items: WorkItems & LeasedItems = {
-    get: async (of) => rows.get(formatWorkKey(of)),
-    put: async (item) => {
-      const id = formatWorkKey(item.key);
-      if ((rows.get(id)?.version ?? 0) !== item.version - 1) return "conflict";
-      rows.set(id, item);
-      return "stored";
-    },
-    overdue: async (at, limit) =>
-      [...rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= at).slice(0, limit),
-    leased: async () => [...rows.values()].filter(({ lease }) => lease !== undefined),
-  };
-  const deps: RunnerDeps & { items: typeof items } = {
-    items,
-    wakeUps: { send: async (wakeUp, delayMs) => void sent.push({ wakeUp, delayMs }) },
-    deadLetters: { send: async (letter) => void letters.push(letter) },
-    clock: {
-      now: () => now,
-      monotonic: () => now,
-      sleep: (ms, signal) =>
-        new Promise((resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-          // A short wait is a pause before another try; a renewal's wait ends with the run.
-          if (ms >= 10_000) return;
-          now += ms;
-          resolve();
-        }),
-    },
-    log: silentLog,
-    rules,
-    newHolder: () => `holder-${now}`,
-    inputOf: async () => "input",
-    onPoisoned: async (_, message) => void told.push(message),
-  };
-  const handle = (flow: Flow, wakeUp: WakeUp = { key: formatWorkKey(key) }, signal = never, with_ = deps) =>
-    handleWakeUp({ wakeUp, extend: async () => undefined }, flow, with_, signal);
-  return {
-    deps,
-    sent,
-    letters,
-    told,
-    handle,
-    row: () => rows.get(formatWorkKey(key)),
-    store: (item: WorkItem) => rows.set(formatWorkKey(item.key), item),
-  };
-}
+import { applied, key, queueWorld } from "./queue-world.ts";
 
 /** Calls fail after having succeeded, as often as given. */
 function failingAfterSuccess<Items extends WorkItems>(items: Items, times: number): Items {
@@ -87,14 +26,14 @@ function failingAfterSuccess<Items extends WorkItems>(items: Items, times: numbe
 
 describe("requestReconcile", () => {
   test("sends the wake-up also where its own write gave no answer and shows as a waiting request", async () => {
-    const { deps, sent, row } = world();
+    const { deps, sent, row } = queueWorld();
     await requestReconcile(key, "test", { ...deps, items: failingAfterSuccess(deps.items, 1) }, never);
     expect(row()?.requested).toBe(1);
     expect(sent).toEqual([{ wakeUp: { key: formatWorkKey(key) }, delayMs: 0 }]);
   });
 
   test("throws where the store cannot be reached, once it has tried five times", async () => {
-    const { deps, sent } = world();
+    const { deps, sent } = queueWorld();
     let calls = 0;
     const get = async (): Promise<undefined> => {
       calls += 1;
@@ -109,7 +48,7 @@ describe("requestReconcile", () => {
 
 describe("handleWakeUp", () => {
   test("an undisturbed run costs one read and two writes", async () => {
-    const { deps, handle } = world();
+    const { deps, handle } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const calls: string[] = [];
     const items: typeof deps.items = {
@@ -122,7 +61,7 @@ describe("handleWakeUp", () => {
   });
 
   test("knows its own lease and its own end again where both writes gave no answer", async () => {
-    const { deps, sent, handle, row } = world();
+    const { deps, sent, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const items = failingAfterSuccess(deps.items, 2);
     await handle(async () => ({ outcome: "waiting", dueInMs: 5_000 }), undefined, never, { ...deps, items });
@@ -131,7 +70,7 @@ describe("handleWakeUp", () => {
   });
 
   test("hands the last run's memo to the next", async () => {
-    const { deps, handle } = world();
+    const { deps, handle } = queueWorld();
     const memos: unknown[] = [];
     const flow: Flow = async ({ memo }) => {
       memos.push(memo);
@@ -145,7 +84,7 @@ describe("handleWakeUp", () => {
   });
 
   test("tells a waiting run of a newer request", async () => {
-    const { deps, handle } = world();
+    const { deps, handle } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const seen: boolean[] = [];
     await handle(async (run) => {
@@ -158,7 +97,7 @@ describe("handleWakeUp", () => {
   });
 
   test("a run that cannot look for newer requests goes on", async () => {
-    const { deps, handle, row } = world();
+    const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     let gets = 0;
     const get: WorkItems["get"] = (...args) => {
@@ -171,7 +110,7 @@ describe("handleWakeUp", () => {
   });
 
   test("hands a run back when the process ends: nothing counted, lease dropped, wake-up sent", async () => {
-    const { deps, sent, handle, row } = world();
+    const { deps, sent, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const process = new AbortController();
     await handle(
@@ -188,7 +127,7 @@ describe("handleWakeUp", () => {
   });
 
   test("a run that is stopped because its time is up counts as an attempt", async () => {
-    const { deps, handle, row } = world();
+    const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const invocation = new AbortController();
     await handle(
@@ -204,7 +143,7 @@ describe("handleWakeUp", () => {
   });
 
   test("says which object is parked, after how many runs, why, and what brings it back", async () => {
-    const { handle, letters, told, store, row } = world();
+    const { handle, letters, told, store, row } = queueWorld();
     store(workItem(key, { started: 1, attempts: maxAttempts, input: "input", fault: "the flow has a bug", dueAt: 7 }));
     await handle(applied, { key: formatWorkKey(key), dueAt: 7 });
     expect(told).toEqual([
@@ -213,25 +152,11 @@ describe("handleWakeUp", () => {
     expect(letters).toEqual([{ key, attempts: 12, message: told[0] }]);
     expect(row()?.phase).toBe("Poisoned");
   });
-
-  test("throws where the end of the run could not be stored, so that the message comes again", async () => {
-    const { deps, handle } = world();
-    await requestReconcile(key, "test", deps, never);
-    let puts = 0;
-    const items = {
-      ...deps.items,
-      put: (...args: Parameters<WorkItems["put"]>) => {
-        puts += 1;
-        return puts === 1 ? deps.items.put(...args) : Promise.reject(new Error("the table is gone"));
-      },
-    };
-    await expect(handle(applied, undefined, never, { ...deps, items })).rejects.toThrow("the table is gone");
-  });
 });
 
 describe("voidLeases", () => {
   test("frees and wakes what earlier processes held, and counts nothing against it", async () => {
-    const { deps, sent, store, row, handle } = world();
+    const { deps, sent, store, row, handle } = queueWorld();
     store(workItem(key, { started: 1, token: 5, attempts: 3, lease: { holder: "dead", renewals: 9 }, wakeUntil: 9e9 }));
     store(workItem(keyOf("idle"), { started: 1 }));
     expect(await voidLeases(deps, never)).toBe(1);
@@ -250,7 +175,7 @@ describe("voidLeases", () => {
 
 describe("sweep", () => {
   test("wakes everything overdue, however many pages, and once", async () => {
-    const { deps, sent, store } = world();
+    const { deps, sent, store } = queueWorld();
     for (let index = 0; index < 250; index += 1) store(workItem(keyOf(`o${index}`), { started: 1, dueAt: 5 }));
     expect(await sweep(deps, never)).toBe(250);
     expect(new Set(sent.map(({ wakeUp }) => wakeUp.key)).size).toBe(250);
@@ -258,7 +183,7 @@ describe("sweep", () => {
   });
 
   test("one object's trouble does not keep the others asleep", async () => {
-    const { deps, sent, store } = world();
+    const { deps, sent, store } = queueWorld();
     for (const name of ["a", "b", "c"]) store(workItem(keyOf(name), { started: 1, dueAt: 5 }));
     const put: WorkItems["put"] = (item, signal) =>
       item.key.name === "b" ? Promise.reject(new Error("throttled")) : deps.items.put(item, signal);
