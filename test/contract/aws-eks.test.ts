@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
-import { join } from "node:path";
 import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { describe, expect, test } from "vitest";
 import { clientConfig } from "../../lib/aws/aws-connection.ts";
@@ -12,6 +10,7 @@ import { eksClusterConfig } from "../../lib/aws/eks/eks-cluster-config.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { apiClient } from "../../lib/kube/api-client.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
+import { pem } from "../doubles/pem.ts";
 import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
 
@@ -19,8 +18,7 @@ const connection = realAws("AWS");
 
 /** An API server that asks STS who its caller is, as EKS's does, and tells it in a namespace's uid. */
 async function clusterThatAsksSts(sts: string, clusterName: string) {
-  const tls = join(import.meta.dirname, "../fixtures/tls");
-  const [cert, key] = await Promise.all(["server.crt", "server.key"].map((name) => readFile(join(tls, name), "utf8")));
+  const [cert, key] = await Promise.all([pem("server.crt"), pem("server.key")]);
   const tokens: string[] = [];
   const state = { refuses: 0 };
   const whoIs = async (token: string): Promise<string | undefined> => {
@@ -48,7 +46,7 @@ async function clusterThatAsksSts(sts: string, clusterName: string) {
   await promise;
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  return { url: `https://127.0.0.1:${address.port}`, ca: cert ?? "", tokens, state, close: () => server.close() };
+  return { url: `https://127.0.0.1:${address.port}`, ca: cert, tokens, state, close: () => server.close() };
 }
 
 describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one (npm run real -- up)", () => {

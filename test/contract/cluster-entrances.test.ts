@@ -10,11 +10,11 @@ import type { ClusterConfig } from "../../lib/kube/cluster-config.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { inClusterConfig } from "../../lib/kube/in-cluster.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { pem, pemFile } from "../doubles/pem.ts";
 import { tunnelProxy } from "../doubles/tunnel-proxy.ts";
 import { never } from "./state-back-end.ts";
 
 const real = process.env["SLUICE_REAL_KUBECONFIG"] ?? "";
-const tls = join(import.meta.dirname, "../fixtures/tls");
 const Kubeconfig = z.object({
   clusters: z.tuple([
     z.object({ cluster: z.object({ server: z.string(), "certificate-authority-data": z.string() }) }),
@@ -81,14 +81,13 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     await chmod(file, 0o755);
     return { exec: { apiVersion, command: file, interactiveMode: "Never" } };
   }
-  const pem = (name: string): Promise<string> => readFile(join(tls, name), "utf8");
 
   test("a token in the kubeconfig", async () => {
     expect(await whoAmI(await enter({ token }))).toBe("sluice");
   });
 
   test("a client certificate, in files and in the kubeconfig", async () => {
-    const files = { "client-certificate": join(tls, "client.crt"), "client-key": join(tls, "client.key") };
+    const files = { "client-certificate": pemFile("client.crt"), "client-key": pemFile("client.key") };
     const [cert, key] = await Promise.all([pem("client.crt"), pem("client.key")]);
     const data = { "client-certificate-data": btoa(cert), "client-key-data": btoa(key) };
     for (const user of [files, data]) expect(await whoAmI(await enter(user))).toBe("jane");
@@ -152,7 +151,7 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     const { username, groups } = await review(client);
     expect([username, ...groups]).toEqual(["jane", "dev", "ops", "system:authenticated"]);
     // Who has no right to be somebody else, is told so.
-    const files = { "client-certificate": join(tls, "client.crt"), "client-key": join(tls, "client.key") };
+    const files = { "client-certificate": pemFile("client.crt"), "client-key": pemFile("client.key") };
     await expect(whoAmI(await enter({ ...files, as: "sluice" }))).rejects.toMatchObject({
       code: 403,
       reason: "Forbidden",
@@ -167,7 +166,7 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
       message: `the cluster at ${cluster.server} (x) does not take the credential of u: Unauthorized; check that it may enter there and that the clocks agree`,
     });
     // A certificate of another authority: the server asks for none of it, and takes us for nobody.
-    const files = { "client-certificate": join(tls, "amazon.crt"), "client-key": join(tls, "amazon.key") };
+    const files = { "client-certificate": pemFile("amazon.crt"), "client-key": pemFile("amazon.key") };
     await expect(whoAmI(await enter(files))).rejects.toMatchObject({ code: 401, reason: "Unauthorized" });
   });
 
@@ -195,7 +194,7 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
     expect(await whoAmI(await enter({ token }, { ...none, "insecure-skip-tls-verify": true }))).toBe("sluice");
     for (const wrong of [
       none,
-      { ...none, "certificate-authority": join(tls, "server.crt") },
+      { ...none, "certificate-authority": pemFile("server.crt") },
       { "tls-server-name": "elsewhere.test" },
     ]) {
       const error: unknown = await whoAmI(await enter({ token }, wrong)).catch((thrown: unknown) => thrown);

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { vi } from "vitest";
 import { z } from "zod";
@@ -11,6 +9,7 @@ import { systemClock } from "../../lib/core/system-clock.ts";
 import { type ApiRequest, apiClient } from "../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../lib/kube/cluster-config.ts";
 import { connect } from "../../lib/kube/connect.ts";
+import { pem } from "../doubles/pem.ts";
 
 /** A user of a real API server who may do everything, and whose requests it answers 429 for as long as a test says so. */
 export interface ThrottledUser extends AsyncDisposable {
@@ -95,10 +94,7 @@ export async function throttledUser(config: ClusterConfig): Promise<ThrottledUse
 
 /** An admission webhook that allows everything, but not before it is told to. */
 async function slowWebhook() {
-  const tls = join(import.meta.dirname, "../fixtures/tls");
-  const [cert = "", key = ""] = await Promise.all(
-    ["server.crt", "server.key"].map((file) => readFile(join(tls, file), "utf8")),
-  );
+  const [cert, key] = await Promise.all([pem("server.crt"), pem("server.key")]);
   let gate = Promise.withResolvers<void>();
   const server = createServer({ cert, key }, (request, response) => {
     server.emit("asked");

@@ -1,19 +1,13 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Server as TcpServer } from "node:net";
-import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import type { Http, HttpRequest, HttpResponse } from "../../../lib/core/ports/http.ts";
+import { pem } from "../../doubles/pem.ts";
 import { never } from "../state-back-end.ts";
 
 export type OpenHttp = () => Http & { close(): void };
-
-/** A file of `test/fixtures/tls`. */
-export function pem(name: string): Promise<string> {
-  return readFile(join(import.meta.dirname, "../../fixtures/tls", name), "utf8");
-}
 
 export function textOf({ body }: HttpResponse): string {
   return Buffer.from(body).toString();

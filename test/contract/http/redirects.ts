@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import { describe, expect, test } from "vitest";
-import { faultOf, httpWorld, type OpenHttp, pem, textOf } from "./http-world.ts";
+import { pem } from "../../doubles/pem.ts";
+import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
 
 export function redirectsContract(open: OpenHttp): void {
   describe("a redirect", () => {

@@ -1,7 +1,8 @@
 import type { RequestListener } from "node:http";
 import { TLSSocket } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { faultOf, httpWorld, type OpenHttp, pem, textOf } from "./http-world.ts";
+import { pem } from "../../doubles/pem.ts";
+import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
 
 export function trustContract(open: OpenHttp): void {
   describe("a server with TLS", () => {

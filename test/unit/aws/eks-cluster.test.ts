@@ -1,19 +1,15 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseClusterArn } from "../../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../../lib/aws/eks/eks-cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { faultyWire } from "../../doubles/faulty-wire.ts";
+import { pem } from "../../doubles/pem.ts";
 import { fakeApi, sendJson } from "../kube/fake-api.ts";
 
 const never = new AbortController().signal;
 const arn = parseClusterArn("arn:aws:eks:eu-west-1:123456789012:cluster/prod");
 const credentials = { accessKeyId: "x", secretAccessKey: "y" };
-const tls = join(import.meta.dirname, "../../fixtures/tls");
-const [cert, key, otherCa] = await Promise.all(
-  ["server.crt", "server.key", "expired.crt"].map((name) => readFile(join(tls, name), "utf8")),
-);
+const [cert, key, otherCa] = await Promise.all(["server.crt", "server.key", "expired.crt"].map(pem));
 
 test("a cluster whose authority has changed is described anew, half a minute after the last time at the earliest", async () => {
   await using api = await fakeApi(

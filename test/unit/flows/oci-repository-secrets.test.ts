@@ -1,18 +1,13 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { pem } from "../../doubles/pem.ts";
 import { ociRepository, sourceWorld, type World } from "./source-world.ts";
 
-const [certificate, key, expired] = await Promise.all(
-  ["server.crt", "server.key", "expired.crt"].map((name) =>
-    readFile(join(import.meta.dirname, "../../fixtures/tls", name), "utf8"),
-  ),
-);
+const [certificate, key, expired] = await Promise.all(["server.crt", "server.key", "expired.crt"].map(pem));
 
 let world: World;
 beforeEach(async () => {

@@ -8,7 +8,7 @@ import { apiClient } from "../../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { faultOf } from "../../contract/cluster/fault-of.ts";
-import { pem } from "../../fixtures/pem.ts";
+import { pem } from "../../doubles/pem.ts";
 import { apiDeps, configMapOf, configOf, fakeApi, readNodes, sendDiscovery, sendJson } from "./fake-api.ts";
 
 const { signal } = new AbortController();

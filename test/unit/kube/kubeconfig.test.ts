@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
 import { inClusterConfig } from "../../../lib/kube/in-cluster.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { pem, pemFile } from "../../doubles/pem.ts";
 
-const tls = join(import.meta.dirname, "../../fixtures/tls");
 let folder: string;
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe("a kubeconfig", () => {
   });
 
   test("names files relative to the folder that it lies in", async () => {
-    const ca = await readFile(join(tls, "server.crt"), "utf8");
+    const ca = await pem("server.crt");
     await write("nested/ca.crt", ca);
     const cluster = "server: https://a, certificate-authority: ca.crt, tls-server-name: api.sluice.test";
     const file = await write("nested/config", kubeconfig({ cluster, user: "tokenFile: token" }));
@@ -96,11 +96,11 @@ describe("a kubeconfig", () => {
   });
 
   test("holds certificates as data, which win over files", async () => {
-    const pem = await readFile(join(tls, "client.crt"), "utf8");
+    const cert = await pem("client.crt");
     const data = (text: string) => Buffer.from(text).toString("base64");
-    const user = `client-certificate: none.crt, client-certificate-data: ${data(pem)}, client-key-data: ${data("key")}`;
+    const user = `client-certificate: none.crt, client-certificate-data: ${data(cert)}, client-key-data: ${data("key")}`;
     const { certificate } = (await read(kubeconfig({ user }))).user;
-    expect(certificate?.cert).toBe(pem);
+    expect(certificate?.cert).toBe(cert);
     expect(certificate?.key.reveal()).toBe("key");
   });
 
@@ -235,7 +235,7 @@ describe("a kubeconfig that cannot be used", () => {
   });
 
   test("because its certificate has expired says when", async () => {
-    const user = `client-certificate: ${join(tls, "expired.crt")}, client-key: ${join(tls, "expired.key")}`;
+    const user = `client-certificate: ${pemFile("expired.crt")}, client-key: ${pemFile("expired.key")}`;
     await expect(read(kubeconfig({ user }))).rejects.toThrow(
       "users[u].user.client-certificate has expired at 2021-01-01T00:00:00.000Z: renew it and write the kubeconfig again",
     );

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { apiClient } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { faultOf } from "../../contract/cluster/fault-of.ts";
+import { pem } from "../../doubles/pem.ts";
 import { tunnelProxy } from "../../doubles/tunnel-proxy.ts";
-import { pem } from "../../fixtures/pem.ts";
 import { apiDeps, configMapOf, configOf, fakeApi, readNodes, sendDiscovery, sendJson } from "./fake-api.ts";
 
 const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { Secret } from "../../../lib/core/secret.ts";
 import { apiClient } from "../../../lib/kube/api-client.ts";
 import { faultOf } from "../../contract/cluster/fault-of.ts";
-import { pem } from "../../fixtures/pem.ts";
+import { pem } from "../../doubles/pem.ts";
 import { apiDeps, configOf, type FakeApi, fakeApi, readNodes, sendJson } from "./fake-api.ts";
 import { outcomeOf } from "./outcome-of.ts";
 
