@@ -15,6 +15,13 @@ export function extentOf({ group, kind, name }: ObjectRef): Extent | undefined {
 }
 
 /**
+ * Whether an object might go with what has this extent, by its name alone: kinds tell their plurals only when asked. Pure.
+ */
+export function mightBeWithin({ group, namespace }: ObjectRef, extent: Extent): boolean {
+  return extent.kind === "namespace" ? namespace === extent.namespace : group === extent.group;
+}
+
+/**
  * Whether an object goes with it. Pure.
  *
  * @param plural how the cluster serves the object's kind; undefined where it does not, then no definition takes it along

@@ -1,6 +1,8 @@
 import { applyAll, type Pending } from "../../apply/apply-all.ts";
 import type { AppliedObject } from "../../apply/apply-object.ts";
 import { type DesiredObject, desiredObjects } from "../../apply/desired-objects.ts";
+import { parseEntryId } from "../../apply/entry-id.ts";
+import { extentOf } from "../../apply/extent.ts";
 import { type LiveObjects, liveObjects } from "../../apply/live-objects.ts";
 import { inventoryAhead, withApplied } from "../../apply/next-inventory.ts";
 import { changesAnything, type Plan } from "../../apply/plan.ts";
@@ -17,10 +19,12 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { countApplied } from "./count-objects.ts";
 import { inventoryOf, type KnownInventory } from "./inventory-of.ts";
 import { logSkippedApplies } from "./log-skipped.ts";
-import { pruneEntries } from "./prune-entries.ts";
+import { pruneRevision } from "./prune-revision.ts";
 import { refusePrune } from "./refuse-prune.ts";
+import type { ResolvedSource } from "./resolve-source.ts";
 import { type ServedRef, servedRefs } from "./served-refs.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
+import { wantedBySiblings } from "./wanted-by-siblings.ts";
 
 /** What the cluster looks like after plan, apply and prune. */
 export interface AppliedRevision {
@@ -47,6 +51,7 @@ export class ApplyFailed extends Failure {
 }
 
 interface Circumstances {
+  readonly source: ResolvedSource;
   /** Told before the first write to a managed object, so that nobody sees a change under an old Ready condition. */
   readonly beforeFirstWrite: (plan: Plan) => Promise<void>;
   /** Whether an earlier run applied this revision and still waits for it. */
@@ -61,7 +66,7 @@ interface Circumstances {
 export async function applyRevision(
   manifests: readonly Manifest[],
   of: SubjectOfRun,
-  { beforeFirstWrite, isAwaited }: Circumstances,
+  { source, beforeFirstWrite, isAwaited }: Circumstances,
 ): Promise<AppliedRevision> {
   const { cluster, deps, kustomization, run } = of;
   const { force, prune: shouldPrune } = kustomization.spec;
@@ -70,7 +75,9 @@ export async function applyRevision(
   const desired = await desiredObjects(manifests, { cluster, installationKey: deps.installationKey }, run.signal);
   const unwanted = stale(before, new Set(desired.map(({ id }) => id)));
   const live = await liveObjects(await refsToList(desired, unwanted, of), of, cluster, run.signal);
-  const refusals = shouldPrune ? await refusePrune(before, desired, live, of) : [];
+  const takingAlong = shouldPrune ? unwanted.filter(({ id }) => extentOf(parseEntryId(id)) !== undefined) : [];
+  const soon = await wantedBySiblings(takingAlong, source, of);
+  const refusals = shouldPrune ? await refusePrune(before, desired, live, soon, of) : [];
   const planning = await planObjects(
     desired,
     before,
@@ -107,24 +114,10 @@ export async function applyRevision(
   }
   // Known before anything is deleted, so that what was applied has its proof even if the prune never ends.
   if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
-  // The apply took its time: others may have put something there meanwhile.
-  const pruneRefusals = shouldPrune ? await refusePrune(now, desired, live, of) : [];
-  const { pruned, inventory } = await pruneUnlessRefused(pruneRefusals, plan.prune, now, live, of);
+  const { pruned, pruneRefusals, inventory } = await pruneRevision(plan.prune, now, { desired, live, source }, of);
   await saveIfChanged(plan.prune.length > 0 ? now : ahead, inventory, of);
   const pending = pendingAtEnd(outcome.applied, of);
   return { pending, applied: outcome.applied, pruned, pruneRefusals, inventory, live };
-}
-
-async function pruneUnlessRefused(
-  refusals: readonly string[],
-  unwanted: readonly InventoryEntry[],
-  inventory: readonly InventoryEntry[],
-  live: LiveObjects,
-  of: SubjectOfRun,
-): Promise<Pick<AppliedRevision, "pruned" | "inventory">> {
-  if (refusals.length > 0) return { pruned: [], inventory };
-  if (!of.kustomization.spec.prune) return { pruned: [], inventory: retained(inventory, unwanted) };
-  return pruneEntries(unwanted, inventory, live, of);
 }
 
 /** What is being deleted although it is wanted. With `wait` it is not healthy, which says the same in Flux's words. */
@@ -180,13 +173,4 @@ async function saveIfChanged(
   { deps, owner, run }: SubjectOfRun,
 ): Promise<void> {
   if (!equal(before, after)) await deps.inventories.save(owner, after, run.fence, run.signal);
-}
-
-/** With `prune: false` nothing is deleted: the objects stay, and stay known. */
-function retained(
-  inventory: readonly InventoryEntry[],
-  unwanted: readonly InventoryEntry[],
-): readonly InventoryEntry[] {
-  const ids = new Set(unwanted.map(({ id }) => id));
-  return inventory.map((entry) => (ids.has(entry.id) ? { ...entry, state: "retained" } : entry));
 }

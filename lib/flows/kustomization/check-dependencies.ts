@@ -1,10 +1,10 @@
 import { isTrue } from "../../api/condition.ts";
 import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
-import { kustomizeGroup, sourceGroup } from "../../api/names.ts";
+import { kustomizeGroup } from "../../api/names.ts";
 import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
 import { revisionAnnotations } from "./annotations.ts";
 import type { Blocked } from "./outcome.ts";
-import type { ResolvedSource } from "./resolve-source.ts";
+import { type ResolvedSource, sourceKey } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** More dependencies than this in one chain are looked at for a cycle by nobody. */
@@ -45,7 +45,8 @@ async function problemOf(key: WorkKey, of: SubjectOfRun, source: ResolvedSource)
     const because = cycle === undefined ? "" : `: circular dependency detected: ${cycle.join(" -> ")}`;
     return `dependency '${name}' is not ready${because}`;
   }
-  const isSameSource = formatWorkKey(sourceOf(dependency, key)) === formatWorkKey(source.key);
+  const theirs = sourceKey(dependency.spec, key.namespace, key.cluster);
+  const isSameSource = formatWorkKey(theirs) === formatWorkKey(source.key);
   return isSameSource && dependency.status.lastAppliedRevision !== source.revision
     ? `dependency '${name}' revision is not up to date`
     : undefined;
@@ -53,11 +54,6 @@ async function problemOf(key: WorkKey, of: SubjectOfRun, source: ResolvedSource)
 
 function isReady({ metadata, status }: Kustomization): boolean {
   return metadata.generation === status.observedGeneration && isTrue(status.conditions ?? [], "Ready");
-}
-
-function sourceOf({ spec }: Kustomization, key: WorkKey): WorkKey {
-  const { kind, name, namespace = key.namespace } = spec.sourceRef;
-  return { ...key, group: sourceGroup, kind, name, namespace };
 }
 
 async function read(key: WorkKey, { cluster, run }: SubjectOfRun): Promise<Kustomization | undefined> {

@@ -2,22 +2,19 @@ import { findCondition, isTrue } from "../../api/condition.ts";
 import { deletionPolicy, effectiveTimeoutMs } from "../../api/kustomization.ts";
 import { finalizer, kustomizationStatusManager } from "../../api/names.ts";
 import { parseEntryId } from "../../apply/entry-id.ts";
-import { liveObjects } from "../../apply/live-objects.ts";
 import { lookAFewTimes } from "../../apply/poll.ts";
 import type { Pruned } from "../../apply/prune.ts";
 import { backOffMs } from "../../core/back-off.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { mapLimit } from "../../core/map-limit.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
-import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
-import { revisionAnnotations } from "./annotations.ts";
+import { appliedAnnotations } from "./annotations.ts";
 import { deletesObjects } from "./deletes-objects.ts";
 import { inventoryOf } from "./inventory-of.ts";
 import type { Memo } from "./memo.ts";
-import { pruneEntries, pruneLines } from "./prune-entries.ts";
-import { servedRefs } from "./served-refs.ts";
+import { pruneAll } from "./prune-all.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** Between two looks at objects that are still terminating: Flux's own poll. */
@@ -25,7 +22,7 @@ const terminationLookMs = 2_000;
 
 /**
  * The end of a Kustomization (reference section 5): deletes what its policy says, in reverse order and with all the checks of
- * a prune, then lets go of the object. Sources, dependencies and stalls do not matter here.
+ * a prune, then lets go of the object. Dependencies and stalls do not matter here, a failing source neither.
  */
 export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult> {
   const { cluster, deps, kustomization, live, owner, run } = of;
@@ -67,27 +64,6 @@ export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult
   return { outcome: "deleted", dueInMs: undefined };
 }
 
-async function pruneAll(inventory: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Pruned[]> {
-  const { cluster, deps, owner, run } = of;
-  const entries = inventory.filter(({ state }) => state !== "retained");
-  const live = await liveObjects(await servedRefs(entries, of), of, cluster, run.signal);
-  const { pruned, inventory: left } = await pruneEntries(entries, inventory, live, of);
-  await deps.inventories.save(owner, left, run.fence, run.signal);
-  const lines = pruneLines(pruned);
-  const reason = findCondition(of.status().conditions ?? [], "Ready")?.reason ?? "Info";
-  const annotations = appliedAnnotations(of);
-  if (lines.length > 0) await of.tell({ type: "Normal", reason, message: lines.join("\n"), annotations });
-  if (pruned.some(({ kind }) => kind === "refused")) {
-    const message = "pruning for deleted resource failed";
-    await of.tell({ type: "Warning", reason, message, annotations });
-    deps.log.warn(message, {
-      ...run.key,
-      refused: pruned.flatMap((one) => (one.kind === "refused" ? one.message : [])),
-    });
-  }
-  return pruned;
-}
-
 /** Whether all that was deleted is gone, or the time for that is over: then the deletion goes on and says so. */
 async function areGone(pruned: readonly Pruned[], since: number, of: SubjectOfRun): Promise<boolean> {
   const { deps, kustomization, run } = of;
@@ -123,9 +99,4 @@ async function getOrGone(
     if (error instanceof ApiError && error.reason === "NoMatch") return false;
     throw error;
   }
-}
-
-function appliedAnnotations(of: SubjectOfRun): Readonly<Record<string, string>> {
-  const { lastAppliedRevision, lastAppliedOriginRevision } = of.status();
-  return revisionAnnotations(lastAppliedRevision, lastAppliedOriginRevision);
 }

@@ -38,8 +38,9 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
     await writeFinalizers(live, withOurs, { cluster, manager: kustomizationStatusManager }, run.signal);
   }
   if (of.kustomization.spec.suspend === true) return suspended(of);
+  const from = sourceKey(of.kustomization.spec, of.namespace, run.key.cluster);
   // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.
-  await of.deps.edges.listen([sourceEdge(sourceKey(of)), ...dependencyKeys(of).map(readyEdge)], run.fence, run.signal);
+  await of.deps.edges.listen([sourceEdge(from), ...dependencyKeys(of).map(readyEdge)], run.fence, run.signal);
   const source = await gate(of);
   return source.kind === "blocked" ? reportBlocked(of, source) : reconcileRevision(of, source);
 }

@@ -1,4 +1,4 @@
-import { effectivePatches, effectiveTimeoutMs } from "../../api/kustomization.ts";
+import { effectiveTimeoutMs } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import type { Pending } from "../../apply/apply-all.ts";
 import { emptiedWarning } from "../../apply/emptied-warning.ts";
@@ -10,6 +10,7 @@ import type { FlowResult } from "../../core/run.ts";
 import { type AppliedRevision, ApplyFailed, applyRevision, changeLines } from "./apply-revision.ts";
 import { type Attempt, attempted, beginAttempt, elapsedText, progressText, waitFor } from "./attempt.ts";
 import { awaitHealth } from "./await-health.ts";
+import { buildSpec } from "./build-spec.ts";
 import type { BuiltManifests } from "./deps.ts";
 import { handled, inProgress, withConditions } from "./end-of-run.ts";
 import { healthTargets } from "./health-targets.ts";
@@ -36,6 +37,7 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     built = await fetchAndBuild(source, of);
     if (built === undefined) return await reportBlocked(of, await askForArtifact(source, of));
     const applied = await applyRevision(built.manifests, of, {
+      source,
       beforeFirstWrite: async (plan) => {
         // An earlier run of a wait has told it, and says there what is waited for.
         const isTold = attempt.wait?.phase === "apply" || attempt.wait?.phase === "deletion";
@@ -71,12 +73,10 @@ async function fetchAndBuild(source: ResolvedSource, of: SubjectOfRun): Promise<
   if (artifact === undefined) return undefined;
   const { name, namespace } = of;
   const archive = () => fetchArtifact(artifact, of);
-  return of.deps.build({ artifact, archive, spec: buildSpec(of), owner: { name, namespace } }, of.run.signal);
-}
-
-function buildSpec({ kustomization: { spec } }: SubjectOfRun) {
-  const patches = effectivePatches(spec);
-  return patches.length === 0 ? spec : { ...spec, patches };
+  return of.deps.build(
+    { artifact, archive, spec: buildSpec(of.kustomization.spec), owner: { name, namespace } },
+    of.run.signal,
+  );
 }
 
 /** Ready is Unknown from the first write on, so that nobody takes a half-applied revision for an applied one. */

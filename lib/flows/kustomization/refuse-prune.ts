@@ -1,7 +1,7 @@
 import { kustomizeGroup } from "../../api/names.ts";
 import type { DesiredObject } from "../../apply/desired-objects.ts";
 import { formatEntryId, parseEntryId } from "../../apply/entry-id.ts";
-import { type Extent, extentOf, isWithin } from "../../apply/extent.ts";
+import { type Extent, extentOf, isWithin, mightBeWithin } from "../../apply/extent.ts";
 import type { LiveObjects } from "../../apply/live-objects.ts";
 import { pruneRefusal, type Wanted } from "../../apply/prune-refusal.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
@@ -18,16 +18,20 @@ interface Doomed {
 
 /**
  * Why what of the inventory is wanted no more may not be pruned: one line for each namespace or definition with which
- * something would go that is to stay: what the artifact wants, what another Kustomization that lives on has, such a
- * Kustomization itself, and what the prune leaves alone. Asks the cluster only where a namespace or definition is to go.
+ * something would go that is to stay: what the artifact wants, what another Kustomization that lives on has or is about to
+ * have, such a Kustomization itself, and what the prune leaves alone. Asks the cluster only where a namespace or definition
+ * is to go.
+ *
+ * @param soon what others are about to have, as {@link wantedBySiblings} says
  */
 export async function refusePrune(
   inventory: readonly InventoryEntry[],
   desired: readonly DesiredObject[],
   live: LiveObjects,
+  soon: readonly Wanted[],
   of: SubjectOfRun,
 ): Promise<readonly string[]> {
-  const wantedIds = new Set(desired.map(({ id }) => id));
+  const wantedIds = new Set([...desired, ...soon.map(({ ref }) => ({ id: formatEntryId(ref) }))].map(({ id }) => id));
   const unwanted = inventory.filter(({ id }) => !wantedIds.has(id));
   const doomed = await doomedBy(unwanted, live, of);
   if (doomed.length === 0) return [];
@@ -40,7 +44,7 @@ export async function refusePrune(
     of,
   );
   const goingIds = new Set(judged.flatMap(({ ref, why }) => (why === undefined ? [formatEntryId(ref)] : [])));
-  const others = await wantedByOthers({ goingIds, isNear }, of);
+  const others = [...soon, ...(await wantedByOthers({ goingIds, isNear }, of))];
   const refusals: string[] = [];
   for (const one of doomed) {
     const { ref, extent } = one;
@@ -73,8 +77,7 @@ async function doomedBy(
  * also have a claim in the ledger it is handed over and not doomed, but Flux makes none.
  */
 function mayConcern(ref: ObjectRef, { ref: container, extent }: Doomed): boolean {
-  if (isSame(ref, container)) return true;
-  return extent.kind === "namespace" ? ref.namespace === extent.namespace : ref.group === extent.group;
+  return isSame(ref, container) || mightBeWithin(ref, extent);
 }
 
 function isSame(a: ObjectRef, b: ObjectRef): boolean {

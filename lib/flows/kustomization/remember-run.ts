@@ -1,3 +1,4 @@
+import { messageOf } from "../../core/failure.ts";
 import type { AppliedRevision } from "./apply-revision.ts";
 import type { Attempt } from "./attempt.ts";
 
@@ -24,5 +25,11 @@ export async function rememberRun(
     unchanged: count("unchanged"),
     deleted: pruned.filter(({ kind }) => kind === "deleted").length,
   };
-  await of.deps.history.append(of.run.key, record, of.run.signal);
+  try {
+    await of.deps.history.append(of.run.key, record, of.run.signal);
+  } catch (error) {
+    of.run.signal.throwIfAborted();
+    // Nothing is decided by it, so no run is done again for it.
+    of.deps.log.warn("end of a run not remembered", { ...of.run.key, error: messageOf(error) });
+  }
 }

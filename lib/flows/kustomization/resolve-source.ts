@@ -1,4 +1,5 @@
 import type { Artifact } from "../../api/artifact.ts";
+import type { KustomizationSpec } from "../../api/kustomization-spec.ts";
 import { sourceGroup } from "../../api/names.ts";
 import { parseOciRepository } from "../../api/oci-repository.ts";
 import { Digest } from "../../core/digest.ts";
@@ -23,16 +24,10 @@ export interface ResolvedSource {
   readonly originRevision: string | undefined;
 }
 
-/** The key of the source that a Kustomization names. */
-export function sourceKey({ kustomization, namespace, run }: SubjectOfRun): WorkKey {
-  const { sourceRef } = kustomization.spec;
-  return {
-    cluster: run.key.cluster,
-    group: sourceGroup,
-    kind: sourceRef.kind,
-    namespace: sourceRef.namespace ?? namespace,
-    name: sourceRef.name,
-  };
+/** The key of the source that a Kustomization of this namespace names. */
+export function sourceKey({ sourceRef }: KustomizationSpec, ownNamespace: string, cluster: string): WorkKey {
+  const { kind, name, namespace = ownNamespace } = sourceRef;
+  return { cluster, group: sourceGroup, kind, namespace, name };
 }
 
 /**
@@ -40,7 +35,7 @@ export function sourceKey({ kustomization, namespace, run }: SubjectOfRun): Work
  * applied (reference 3.2).
  */
 export async function resolveSource(of: SubjectOfRun): Promise<ResolvedSource | Blocked> {
-  const key = sourceKey(of);
+  const key = sourceKey(of.kustomization.spec, of.namespace, of.run.key.cluster);
   const live = await of.cluster.get({ ...key, version: "v1" }, of.run.signal).catch((error: unknown) => {
     throw outageOf(error, "ArtifactFailed", `unable to get source '${key.namespace}/${key.name}'`);
   });

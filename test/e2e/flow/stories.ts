@@ -6,6 +6,7 @@ import { foreignDeletionStories } from "./foreign-deletion-stories.ts";
 import { healthStories } from "./health-stories.ts";
 import { inventoryStories } from "./inventory-stories.ts";
 import { lifeCycleStories } from "./life-cycle-stories.ts";
+import { movingStories } from "./moving-stories.ts";
 import { outageStories } from "./outage-stories.ts";
 import { ownershipStories } from "./ownership-stories.ts";
 import { pruneStories } from "./prune-stories.ts";
@@ -23,6 +24,7 @@ const all = [
   healthStories,
   inventoryStories,
   lifeCycleStories,
+  movingStories,
   outageStories,
   ownershipStories,
   pruneStories,

@@ -1,6 +1,7 @@
 import { findCondition } from "../../../lib/api/condition.ts";
 import { parseKustomization } from "../../../lib/api/kustomization.ts";
 import { type Digest, digestOf } from "../../../lib/core/digest.ts";
+import { Failure } from "../../../lib/core/failure.ts";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
@@ -14,6 +15,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
 import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomization-flow.ts";
+import { patientState } from "../../../lib/flows/patient-state.ts";
 import { patiently } from "../../../lib/flows/patiently.ts";
 import { reportOutage } from "../../../lib/flows/report-outage.ts";
 import { finishBuild } from "../../../lib/manifests/finish-build.ts";
@@ -28,6 +30,8 @@ interface Published {
   readonly metadata?: Readonly<Record<string, string>>;
   /** The namespace of the source, which is made where there is none: that of the world by default. */
   readonly within?: string;
+  /** What each folder of the artifact holds, for Kustomizations that name one as their path: any other does not build. */
+  readonly folders?: Readonly<Record<string, readonly Manifest[]>>;
 }
 
 /**
@@ -89,6 +93,7 @@ export const configMap = (
 export async function world(cluster: Cluster, namespace: string): Promise<World> {
   const { signal } = new AbortController();
   const published = new Map<string, readonly Manifest[]>();
+  const foldersOf = new Map<string, NonNullable<Published["folders"]>>();
   const inventories = new Map<string, readonly InventoryEntry[]>();
   const claims = new Map<string, Claim[]>();
   const edges = new Map<string, readonly string[]>();
@@ -182,11 +187,16 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       },
       claims: async (_cluster, ids) => new Map(ids.map((id) => [id, claims.get(id) ?? []])),
     }),
-    history: { append: async (_key, record) => void remembered.push(record), latest: async () => [] },
+    history: through("history", {
+      append: async (_key, record) => void remembered.push(record),
+      latest: async () => [],
+    }),
     build: async ({ artifact: digest, archive, spec, owner }) => {
       await self.fault("build");
       if ((await archive()) === undefined) return undefined;
-      const objects = (published.get(digest) ?? []).map(({ metadata, ...rest }) => {
+      const folder = spec.path === undefined ? published.get(digest) : foldersOf.get(digest)?.[spec.path];
+      if (folder === undefined) throw new Failure("BuildFailed", `kustomization path not found: ${spec.path}`);
+      const objects = folder.map(({ metadata, ...rest }) => {
         const placed = spec.targetNamespace === undefined ? metadata : { namespace: spec.targetNamespace, ...metadata };
         return toJsonObject({ ...rest, metadata: placed });
       });
@@ -196,7 +206,8 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
   };
   const unsure = through("cluster", cluster);
   const flow = kustomizationFlow({ ...memory, cluster: unsure });
-  const patient = patiently(flow, {
+  const lasting = kustomizationFlow({ ...memory, ...patientState(memory), cluster: unsure });
+  const patient = patiently(lasting, {
     clock,
     log: silentLog,
     tell: (run, failure, wasTold) => reportOutage(run, failure, wasTold, { cluster: unsure, clock }),
@@ -238,10 +249,11 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     remembered,
     clock,
     fault: () => {},
-    publish: async (tag, manifests, { metadata, within = namespace } = {}) => {
+    publish: async (tag, manifests, { metadata, within = namespace, folders } = {}) => {
       if (within !== namespace) await beginNamespace(within);
-      const digest: Digest = digestOf(JSON.stringify([tag, manifests]));
+      const digest: Digest = digestOf(JSON.stringify([tag, manifests, folders]));
       published.set(digest, manifests);
+      if (folders !== undefined) foldersOf.set(digest, folders);
       const revision = `${tag}@${digest}`;
       const artifact = {
         digest,

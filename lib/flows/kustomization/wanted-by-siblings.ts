@@ -1,0 +1,112 @@
+import { isTrue } from "../../api/condition.ts";
+import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
+import { kustomizeGroup } from "../../api/names.ts";
+import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
+import { formatEntryId, parseEntryId } from "../../apply/entry-id.ts";
+import { extentOf, mightBeWithin } from "../../apply/extent.ts";
+import type { Wanted } from "../../apply/prune-refusal.ts";
+import type { Digest } from "../../core/digest.ts";
+import { Failure } from "../../core/failure.ts";
+import { type Manifest, refOf } from "../../core/manifest.ts";
+import { type ObjectRef, subject } from "../../core/object-ref.ts";
+import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
+import { buildSpec } from "./build-spec.ts";
+import { fetchArtifact, type ResolvedSource, recordedArtifact, sourceKey } from "./resolve-source.ts";
+import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/**
+ * What other Kustomizations of the same source are about to have of what is unwanted here, and of what would go with it: those
+ * that have not come to this revision yet, or have failed at it, by what their folders build to. Their claims say nothing
+ * until then, so a prune that asks only those would delete what the same push has moved to them.
+ *
+ * Nothing is known of one whose folder does not build.
+ */
+export async function wantedBySiblings(
+  unwanted: readonly InventoryEntry[],
+  source: ResolvedSource,
+  of: SubjectOfRun,
+): Promise<readonly Wanted[]> {
+  if (unwanted.length === 0) return [];
+  const siblings = await siblingsBehind(source, of);
+  if (siblings.length === 0) return [];
+  const artifact = await recordedArtifact(source, of);
+  if (artifact === undefined) return [];
+  const isNear = nearTo(unwanted);
+  const wanted: Wanted[] = [];
+  // One after the other: what a folder builds to may be large, and its names are all that is kept.
+  for (const sibling of siblings) {
+    const owner = subject(refOfSibling(sibling));
+    for (const manifest of await manifestsOf(sibling, artifact, of)) {
+      const ref = refOf(manifest);
+      // Whether its kind has namespaces is not known here: what has none is named without, whatever the manifest says.
+      const names = ref.namespace === "" ? [ref] : [ref, { ...ref, namespace: "" }];
+      wanted.push(...names.filter(isNear).map((near) => ({ ref: near, owner })));
+    }
+  }
+  return wanted;
+}
+
+function nearTo(entries: readonly InventoryEntry[]): (ref: ObjectRef) => boolean {
+  const ids = new Set(entries.map(({ id }) => id));
+  const extents = entries.flatMap(({ id }) => extentOf(parseEntryId(id)) ?? []);
+  return (ref) => ids.has(formatEntryId(ref)) || extents.some((extent) => mightBeWithin(ref, extent));
+}
+
+/** The others of this source that live, are at work and do not say that they have applied this revision. */
+async function siblingsBehind(
+  source: ResolvedSource,
+  { deps, owner, run }: SubjectOfRun,
+): Promise<readonly Kustomization[]> {
+  const kind = { group: kustomizeGroup, version: "v1", kind: "Kustomization" };
+  // With our own rights: whether something of others would be lost is no question of what this object's account may see.
+  const all = await deps.cluster.list(kind, run.signal);
+  return all
+    .filter(({ metadata: { uid, deletionTimestamp } }) => uid !== owner.uid && deletionTimestamp === undefined)
+    .flatMap((live) => readable(() => parseKustomization(live)))
+    .filter(({ metadata: { namespace = "" }, spec }) => {
+      const theirs = sourceKey(spec, namespace, run.key.cluster);
+      return formatWorkKey(theirs) === formatWorkKey(source.key);
+    })
+    .filter(({ spec }) => spec.suspend !== true && unsupportedKustomizationFields(spec).length === 0)
+    .filter((sibling) => !hasApplied(sibling, source.revision));
+}
+
+/** One whose spec cannot be read applies nothing. */
+function readable(parse: () => Kustomization): readonly Kustomization[] {
+  try {
+    return [parse()];
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+}
+
+function hasApplied({ metadata, status }: Kustomization, revision: string): boolean {
+  return (
+    status.lastAppliedRevision === revision &&
+    status.observedGeneration === metadata.generation &&
+    isTrue(status.conditions ?? [], "Ready")
+  );
+}
+
+async function manifestsOf(sibling: Kustomization, artifact: Digest, of: SubjectOfRun): Promise<readonly Manifest[]> {
+  const { name, namespace } = refOfSibling(sibling);
+  const spec = buildSpec(sibling.spec);
+  const archive = () => fetchArtifact(artifact, of);
+  try {
+    const built = await of.deps.build({ artifact, archive, spec, owner: { name, namespace } }, of.run.signal);
+    return built?.manifests ?? [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    of.deps.log.info("what another Kustomization of the source wants is not known, for it does not build", {
+      ...of.run.key,
+      other: `${namespace}/${name}`,
+    });
+    return [];
+  }
+}
+
+function refOfSibling({ metadata: { name, namespace = "" } }: Kustomization): ObjectRef {
+  return { group: kustomizeGroup, kind: "Kustomization", namespace, name };
+}
