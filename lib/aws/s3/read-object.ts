@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
+import { Digest } from "../../core/digest.ts";
 import { AwsFault, awsFault } from "../aws-fault.ts";
 import { callAws } from "../call-aws.ts";
 import { bucketAction, objectIn, type S3Bucket } from "./s3-bucket.ts";
@@ -7,21 +9,30 @@ import { bucketAction, objectIn, type S3Bucket } from "./s3-bucket.ts";
 const limitMs = 60_000;
 
 export interface StoredObject {
-  readonly bytes: Uint8Array;
+  /** Of all its bytes, taken as they came. */
+  readonly digest: Digest;
   /** Names this very content, for a write that replaces it. */
   readonly etag: string;
+  /** In one piece, where they were to be kept. */
+  readonly bytes: Uint8Array;
 }
 
-/** A whole object of at most `maxBytes`; undefined where there is none. */
+interface HowToRead {
+  readonly maxBytes: number;
+  /** Without it no more than a chunk of the object is in memory at any time, and its bytes are empty. */
+  readonly keep: boolean;
+}
+
+/** Streams a whole object of at most `maxBytes` and tells its digest; undefined where there is none. */
 export async function readObject(
   bucket: S3Bucket,
   key: string,
-  maxBytes: number,
+  { maxBytes, keep }: HowToRead,
   signal: AbortSignal,
 ): Promise<StoredObject | undefined> {
   const action = bucketAction("s3:GetObject", bucket);
-  const tooLarge = (): AwsFault =>
-    new AwsFault("refused", "", `${action.name} on ${action.resource}: ${key} is longer than ${maxBytes} bytes`);
+  const refused = (why: string): AwsFault =>
+    new AwsFault("refused", "", `${action.name} on ${action.resource}: ${key} ${why}`);
   return callAws(
     action,
     async (options) => {
@@ -32,29 +43,34 @@ export async function readObject(
         throw fault;
       });
       if (found === undefined) return undefined;
-      const { Body: body, ContentLength: length = 0, ETag: etag = "" } = found;
+      const { Body: body, ContentLength: length, ETag: etag = "" } = found;
       if (!(body instanceof Readable)) throw new TypeError("Node gives a stream");
-      if (length > maxBytes) {
-        body.destroy();
-        throw tooLarge();
-      }
       const onAbort = (): void => void body.destroy(new Error("given up"));
       options.abortSignal.addEventListener("abort", onAbort, { once: true });
       try {
-        const chunks: Uint8Array[] = [];
-        let read = 0;
-        for await (const chunk of body) {
-          if (!(chunk instanceof Uint8Array)) throw new TypeError("a stream without encoding gives bytes");
-          read += chunk.length;
-          if (read > maxBytes) throw tooLarge();
-          chunks.push(chunk);
-        }
-        return { bytes: Buffer.concat(chunks, read), etag };
+        if (length === undefined) throw refused("came without its length");
+        if (length > maxBytes) throw refused(`is longer than ${maxBytes} bytes`);
+        return { ...(await receive(body, length, keep)), etag };
       } finally {
         options.abortSignal.removeEventListener("abort", onAbort);
+        body.destroy();
       }
     },
     signal,
     limitMs,
   );
+}
+
+/** As many bytes as HTTP has announced: Node ends a stream that has fewer with an error, and passes no more on. */
+async function receive(body: Readable, length: number, keep: boolean): Promise<Omit<StoredObject, "etag">> {
+  const bytes = Buffer.allocUnsafeSlow(keep ? length : 0);
+  const sha256 = createHash("sha256");
+  let read = 0;
+  for await (const chunk of body) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError("a stream without encoding gives bytes");
+    sha256.update(chunk);
+    if (keep) bytes.set(chunk, read);
+    read += chunk.length;
+  }
+  return { bytes, digest: Digest.parse(`sha256:${sha256.digest("hex")}`) };
 }

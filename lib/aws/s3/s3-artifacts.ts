@@ -31,8 +31,8 @@ export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): Arti
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         if ((await createObject(bucket, key, digest, bytes, condition, signal)) === "stored") return;
         // Somebody was first, or our own lost answer was. What lies there is trusted only when it is the artifact.
-        const found = await readObject(bucket, key, maxArtifactBytes, signal);
-        if (found !== undefined && digestOf(found.bytes) === digest) return;
+        const found = await readObject(bucket, key, { maxBytes: maxArtifactBytes, keep: false }, signal);
+        if (found?.digest === digest) return;
         condition = found === undefined ? { IfNoneMatch: "*" } : { IfMatch: found.etag };
         await clock.sleep(Math.random() * firstWaitMs * 2 ** attempt, signal);
       }
@@ -40,8 +40,9 @@ export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): Arti
       throw new AwsFault("refused", "PreconditionFailed", `artifact ${digest} is not stored: ${why}`);
     },
     async get(digest, signal) {
-      const found = await readObject(bucket, artifactKey(prefix, digest), maxArtifactBytes, signal);
-      return found !== undefined && digestOf(found.bytes) === digest ? found.bytes : undefined;
+      const how = { maxBytes: maxArtifactBytes, keep: true };
+      const found = await readObject(bucket, artifactKey(prefix, digest), how, signal);
+      return found?.digest === digest ? found.bytes : undefined;
     },
   };
 }
