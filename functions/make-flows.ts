@@ -4,6 +4,7 @@ import { kustomizationFlow } from "../lib/flows/kustomization/kustomization-flow
 import { measured } from "../lib/flows/measured.ts";
 import type { OciRepositoryDeps } from "../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../lib/flows/oci-repository/oci-repository-flow.ts";
+import { patientState } from "../lib/flows/patient-state.ts";
 import { type PatienceDeps, patiently } from "../lib/flows/patiently.ts";
 import { reportOutage } from "../lib/flows/report-outage.ts";
 import { cachedBuild } from "../lib/manifests/cached-build.ts";
@@ -22,7 +23,7 @@ export interface FlowParts
 /** The flow of every kind. */
 export function makeFlows(parts: FlowParts): Flows {
   const { cluster, clock, engine, log, workFolder } = parts;
-  const common = { ...parts, jitter: Math.random };
+  const common = { ...parts, ...patientState(parts), jitter: Math.random };
   const patience: PatienceDeps = {
     clock,
     log,

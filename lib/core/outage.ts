@@ -1,5 +1,6 @@
 import { messageOf, type Reason } from "./failure.ts";
 import { ApiError } from "./ports/cluster.ts";
+import { LeaseLost } from "./ports/fence.ts";
 
 /**
  * Something that a run needs does not answer, through no fault of its object: the run is tried again for as long as it takes
@@ -30,12 +31,12 @@ export function outageOf(error: unknown, reason: Reason, what: string): unknown 
 
 /**
  * For what a store throws: an {@link Outage}, or the reason of the signal where that ended the call. A mistake in a program is
- * none: no wait mends that.
+ * none: no wait mends that. Nor is a lost lease: a successor is at work.
  */
 export function storeOutage(reason: Reason, what: string, signal: AbortSignal): (error: unknown) => never {
   return (error) => {
     signal.throwIfAborted();
-    if (error instanceof TypeError || error instanceof RangeError) throw error;
+    if (error instanceof TypeError || error instanceof RangeError || error instanceof LeaseLost) throw error;
     throw new Outage(reason, `${what}: ${messageOf(error)}`, { cause: error });
   };
 }

@@ -43,6 +43,12 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
         error: new Error("connect ECONNREFUSED 127.0.0.1:9000"),
         said: "ArtifactFailed: failed to download archive: connect ECONNREFUSED 127.0.0.1:9000",
       },
+      {
+        what: "a state table that does not answer",
+        call: "inventories.load",
+        error: new Error("dynamodb:BatchGetItem on table sluice: AWS throttles it"),
+        said: "ReconciliationFailed: Sluice's own state is out of reach: dynamodb:BatchGetItem on table sluice: AWS throttles it",
+      },
     ])("$what: the object says so, with one event, and recovers by itself", async ({ call, error, said }) => {
       const { world, ready } = await applied();
       fail(world, call, error);
@@ -63,6 +69,28 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.ready("app")).toBe(ready);
       const { conditions } = await world.status("app");
       expect(conditions).toHaveLength(1);
+    });
+
+    test.each(["edges.listen", "inventories.save", "ledger.claim"])(
+      "a state whose %s fails parks nothing, and what is asked for is there once it is back",
+      async (call) => {
+        const { world } = await applied();
+        const revision = await world.publish("v2", [configMap("a"), configMap("b")]);
+        fail(world, call, new Error("AWS throttles it"));
+        expect(await world.outlast("app", 86_400_000)).toMatchObject({ outcome: "unreachable", dueInMs: 900_000 });
+        expect(await world.get("ConfigMap", "b")).toBeUndefined();
+        world.fault = () => {};
+        expect(await world.outlast("app", 1)).toMatchObject({ outcome: "applied" });
+        expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+        expect((await world.inventory("app")).map(({ state }) => state)).toEqual(["live", "live"]);
+      },
+    );
+
+    test("a history that cannot be written holds up nothing", async () => {
+      const { world, ready } = await applied();
+      fail(world, "history.append", new Error("AWS throttles it"));
+      expect(await world.run("app")).toMatchObject({ outcome: "applied" });
+      expect(await world.ready("app")).toBe(ready);
     });
 
     test("counts as the end of a request that is made meanwhile, with an event of its own", async () => {
