@@ -1,25 +1,19 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createGzip, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { digestOf } from "../../../lib/core/digest.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
-import { archiveTree } from "../../../lib/sources/archive/archive-tree.ts";
-import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
-import { inWalkOrder, type TreeEntry } from "../../../lib/sources/archive/tree.ts";
 import { type ArchiveLimits, defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
 import { type Member, tarOf } from "./tar-of.ts";
+import { contentOf } from "./tree-file.ts";
+import { unpackTar } from "./unpack-tar.ts";
 
 const execute = promisify(execFile);
 const forever = new AbortController().signal;
-
-function unpackTar(tar: Uint8Array, limits: Partial<ArchiveLimits> = {}) {
-  return unpack(gzipSync(tar), { ...defaultArchiveLimits, ...limits }, forever);
-}
 
 function unpackMembers(members: readonly Member[], limits: Partial<ArchiveLimits> = {}) {
   return unpackTar(tarOf(members), limits);
@@ -27,95 +21,6 @@ function unpackMembers(members: readonly Member[], limits: Partial<ArchiveLimits
 
 async function namesOf(members: readonly Member[]): Promise<readonly string[]> {
   return (await unpackMembers(members)).entries.map(({ path }) => path);
-}
-
-function file(path: string, text = "", mode = 0o644): TreeEntry {
-  return { type: "file", path, mode, bytes: Buffer.from(text) };
-}
-
-describe("the archive of a tree", () => {
-  const tree = [file("b/c.yaml", "c"), file("a.yaml", "a"), file("run.sh", "", 0o755)];
-
-  test("11.1/17: is the same for the same names, bytes and execute bits, and another for others", async () => {
-    const digest = async (entries: readonly TreeEntry[]) => digestOf(await archiveTree(entries, undefined, forever));
-    const wanted = await digest(tree);
-    expect(await digest(tree.toReversed())).toBe(wanted);
-    expect(await digest(tree.map((entry) => ({ ...entry, mode: entry.mode & 0o511 })))).toBe(wanted);
-    expect(await digest(tree.map((entry) => ({ ...entry, mode: 0o644 })))).not.toBe(wanted);
-    expect(await digest([...tree, file("d.yaml")])).not.toBe(wanted);
-  });
-
-  test("has Flux's modes, no owner, no time, and the root for its first entry", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
-    const packed = await archiveTree([...tree, { type: "directory", path: "b", mode: 0o777 }], undefined, forever);
-    await writeFile(join(folder, "a.tgz"), packed);
-    const listed = await execute("tar", ["tvzf", join(folder, "a.tgz"), "--full-time", "--utc"]);
-    await rm(folder, { recursive: true });
-    expect(listed.stdout.trimEnd().split("\n")).toEqual([
-      "drwxr-x--- 0/0               0 1970-01-01 00:00:00 .",
-      "-rw------- 0/0               1 1970-01-01 00:00:00 a.yaml",
-      "drwxr-x--- 0/0               0 1970-01-01 00:00:00 b",
-      "-rw------- 0/0               1 1970-01-01 00:00:00 b/c.yaml",
-      "-rwx------ 0/0               0 1970-01-01 00:00:00 run.sh",
-    ]);
-    expect(packed.subarray(0, 10)).toEqual(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]));
-  });
-
-  test("holds the ignore files themselves, nested ones after the root's", async () => {
-    const entries = [
-      file(".sourceignore", "*.txt\n"),
-      file("a.txt"),
-      file("sub/.sourceignore", "!*.txt\n"),
-      file("sub/b.txt"),
-    ];
-    const { entries: kept } = await unpack(
-      await archiveTree(entries, undefined, forever),
-      defaultArchiveLimits,
-      forever,
-    );
-    expect(kept.map(({ path }) => path)).toEqual([".sourceignore", "sub", "sub/.sourceignore", "sub/b.txt"]);
-  });
-
-  test("comes back as it was, whatever the names and contents", async () => {
-    const name = fc
-      .string({ unit: fc.constantFrom("a", "B", "é", "日", "-", ".", " ", "x".repeat(60)), minLength: 1, maxLength: 4 })
-      .filter((text) => text !== "." && !text.endsWith(".."));
-    const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
-    const content = fc.uint8Array({ maxLength: 2_000 });
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(fc.tuple(path, content), { maxLength: 8, selector: ([one]) => one }),
-        async (all) => {
-          const isFolder = (one: string): boolean => all.some(([other]) => other.startsWith(`${one}/`));
-          const files = all.flatMap(([one, bytes]): TreeEntry[] =>
-            isFolder(one) ? [] : [{ type: "file", path: one, mode: 0o600, bytes }],
-          );
-          const { entries } = await unpackTar(Buffer.concat([...packTar(files, 0o750)]));
-          const back = entries.filter(({ type }) => type === "file").map((one) => ({ ...one, ...plain(one) }));
-          expect(back).toEqual(inWalkOrder(files).map((one) => ({ ...one, ...plain(one) })));
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
-
-  test("is read by GNU tar, long names and all", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
-    const long = `${"d".repeat(90)}/${"e".repeat(90)}/${"f".repeat(120)}.yaml`;
-    await writeFile(
-      join(folder, "a.tar"),
-      Buffer.concat([...packTar([file(long, "long"), file("ünï.yaml", "u")], 0o755)]),
-    );
-    await execute("tar", ["xf", "a.tar"], { cwd: folder });
-    const found = (await readdir(folder, { recursive: true })).toSorted();
-    await rm(folder, { recursive: true });
-    expect(found).toContain(long);
-    expect(found).toContain("ünï.yaml");
-  });
-});
-
-function plain(entry: TreeEntry): { readonly bytes: string } {
-  return { bytes: entry.type === "file" ? Buffer.from(entry.bytes).toString("hex") : "" };
 }
 
 describe("unpacking a layer", () => {
@@ -162,7 +67,7 @@ describe("unpacking a layer", () => {
       { name: "a/b.yaml", content: "two" },
     ]);
     expect(entries.map(({ path }) => path)).toEqual(["a", "a/b.yaml"]);
-    expect(entries.map(plain).at(-1)?.bytes).toBe(Buffer.from("two").toString("hex"));
+    expect(entries.map(contentOf).at(-1)?.bytes).toBe(Buffer.from("two").toString("hex"));
   });
 
   test("a pax global header, as git archive writes it, is an empty file", async () => {
@@ -276,12 +181,6 @@ describe("bombs are refused in bounded memory", () => {
     const members = Array.from({ length: 300 }, (_, index) => [deep(index), { name: "f" }]).flat();
     const work = outcome(unpackMembers(members, { maxEntries: 20_000 }));
     expect(await work).toBe("tar has more than 20000 entries");
-  });
-
-  test("more ignore rules than anybody writes", async () => {
-    const rules = (text: string) => outcome(archiveTree([file("a")], text, forever));
-    expect(await rules("a\n".repeat(2_001))).toContain("have more than 2000 patterns");
-    expect(await rules("*a".repeat(600))).toContain("an ignore pattern has more than 1024 characters");
   });
 
   test("a million entries", async () => {

@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { digestOf } from "../../../lib/core/digest.ts";
+import { archiveTree } from "../../../lib/sources/archive/archive-tree.ts";
+import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
+import { inWalkOrder, type TreeEntry } from "../../../lib/sources/archive/tree.ts";
+import { defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
+import { contentOf, fileOf } from "./tree-file.ts";
+import { unpackTar } from "./unpack-tar.ts";
+
+const execute = promisify(execFile);
+const forever = new AbortController().signal;
+
+describe("the archive of a tree", () => {
+  const tree = [fileOf("b/c.yaml", "c"), fileOf("a.yaml", "a"), fileOf("run.sh", "", 0o755)];
+
+  test("11.1/17: is the same for the same names, bytes and execute bits, and another for others", async () => {
+    const digest = async (entries: readonly TreeEntry[]) => digestOf(await archiveTree(entries, undefined, forever));
+    const wanted = await digest(tree);
+    expect(await digest(tree.toReversed())).toBe(wanted);
+    expect(await digest(tree.map((entry) => ({ ...entry, mode: entry.mode & 0o511 })))).toBe(wanted);
+    expect(await digest(tree.map((entry) => ({ ...entry, mode: 0o644 })))).not.toBe(wanted);
+    expect(await digest([...tree, fileOf("d.yaml")])).not.toBe(wanted);
+  });
+
+  test("has Flux's modes, no owner, no time, and the root for its first entry", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
+    const packed = await archiveTree([...tree, { type: "directory", path: "b", mode: 0o777 }], undefined, forever);
+    await writeFile(join(folder, "a.tgz"), packed);
+    const listed = await execute("tar", ["tvzf", join(folder, "a.tgz"), "--full-time", "--utc"]);
+    await rm(folder, { recursive: true });
+    expect(listed.stdout.trimEnd().split("\n")).toEqual([
+      "drwxr-x--- 0/0               0 1970-01-01 00:00:00 .",
+      "-rw------- 0/0               1 1970-01-01 00:00:00 a.yaml",
+      "drwxr-x--- 0/0               0 1970-01-01 00:00:00 b",
+      "-rw------- 0/0               1 1970-01-01 00:00:00 b/c.yaml",
+      "-rwx------ 0/0               0 1970-01-01 00:00:00 run.sh",
+    ]);
+    expect(packed.subarray(0, 10)).toEqual(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]));
+  });
+
+  test("holds the ignore files themselves, nested ones after the root's", async () => {
+    const entries = [
+      fileOf(".sourceignore", "*.txt\n"),
+      fileOf("a.txt"),
+      fileOf("sub/.sourceignore", "!*.txt\n"),
+      fileOf("sub/b.txt"),
+    ];
+    const { entries: kept } = await unpack(
+      await archiveTree(entries, undefined, forever),
+      defaultArchiveLimits,
+      forever,
+    );
+    expect(kept.map(({ path }) => path)).toEqual([".sourceignore", "sub", "sub/.sourceignore", "sub/b.txt"]);
+  });
+
+  test("comes back as it was, whatever the names and contents", async () => {
+    const name = fc
+      .string({ unit: fc.constantFrom("a", "B", "é", "日", "-", ".", " ", "x".repeat(60)), minLength: 1, maxLength: 4 })
+      .filter((text) => text !== "." && !text.endsWith(".."));
+    const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
+    const content = fc.uint8Array({ maxLength: 2_000 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.tuple(path, content), { maxLength: 8, selector: ([one]) => one }),
+        async (all) => {
+          const isFolder = (one: string): boolean => all.some(([other]) => other.startsWith(`${one}/`));
+          const files = all.flatMap(([one, bytes]): TreeEntry[] =>
+            isFolder(one) ? [] : [{ type: "file", path: one, mode: 0o600, bytes }],
+          );
+          const { entries } = await unpackTar(Buffer.concat([...packTar(files, 0o750)]));
+          const back = entries.filter(({ type }) => type === "file").map((one) => ({ ...one, ...contentOf(one) }));
+          expect(back).toEqual(inWalkOrder(files).map((one) => ({ ...one, ...contentOf(one) })));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("is read by GNU tar, long names and all", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
+    const long = `${"d".repeat(90)}/${"e".repeat(90)}/${"f".repeat(120)}.yaml`;
+    await writeFile(
+      join(folder, "a.tar"),
+      Buffer.concat([...packTar([fileOf(long, "long"), fileOf("ünï.yaml", "u")], 0o755)]),
+    );
+    await execute("tar", ["xf", "a.tar"], { cwd: folder });
+    const found = (await readdir(folder, { recursive: true })).toSorted();
+    await rm(folder, { recursive: true });
+    expect(found).toContain(long);
+    expect(found).toContain("ünï.yaml");
+  });
+
+  test("of more ignore rules than anybody writes is refused", async () => {
+    const rules = (text: string) => archiveTree([fileOf("a")], text, forever);
+    await expect(rules("a\n".repeat(2_001))).rejects.toThrow("have more than 2000 patterns");
+    await expect(rules("*a".repeat(600))).rejects.toThrow("an ignore pattern has more than 1024 characters");
+  });
+});
