@@ -17,7 +17,7 @@ export interface Part {
 /** One program, or a few that are built together, kept in the cache folder by version. */
 export interface Installation {
   readonly program: Program;
-  /** Installations of one toolchain are made one after another, those of several at the same time. */
+  /** Installations of several toolchains are made at the same time, those of one after its first, at most two at once. */
   readonly toolchain: "go" | "maven" | "npm" | "python";
   /** Files of this folder that say what is installed: a change of one makes a new installation. */
   readonly locks: readonly string[];

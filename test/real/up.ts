@@ -54,15 +54,16 @@ async function installAll(
   const all = parts.flatMap((part) => part.installations.map((installation) => ({ part, installation })));
   // Two parts may run the same programs.
   const work = [...new Map(all.map((one) => [one.installation.program, one])).values()];
-  // Go's cache has no locks: two builds at the same time would both compile what they share.
-  const lanes = [...Map.groupBy(work, ({ installation }) => installation.toolchain).values()];
-  const inOrder = (lane: typeof work, stopAll: AbortSignal) =>
-    mapLimit(
-      lane,
-      1,
-      async ({ part, installation }, stop) =>
-        [installation.program, await install(installation, part.name, say, stop)] as const,
-      stopAll,
-    );
-  return new Map((await mapLimit(lanes, lanes.length, inOrder, signal)).flat());
+  const installOne = async ({ part, installation }: (typeof work)[number], stop: AbortSignal) =>
+    [installation.program, await install(installation, part.name, say, stop)] as const;
+  const lanes = [...Map.groupBy(work, ({ installation }) => installation.toolchain)];
+  const installLane = async ([toolchain, lane]: (typeof lanes)[number], stop: AbortSignal) => {
+    // Go's cache has no locks: two builds at the same time both compile what they share. The first brings most of that.
+    const first = await mapLimit(lane.slice(0, 1), 1, installOne, stop);
+    return [...first, ...(await mapLimit(lane.slice(1), toolchain === "go" ? goBuilds : 1, installOne, stop))];
+  };
+  return new Map((await mapLimit(lanes, lanes.length, installLane, signal)).flat());
 }
+
+/** A build ends with a linker that keeps one processor busy, and some packages are as long as many others together. */
+const goBuilds = 2;
