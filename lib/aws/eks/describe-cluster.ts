@@ -24,6 +24,8 @@ export async function describeCluster(
     const command = new DescribeClusterCommand({ name });
     const answer = await callAws(action, (options) => client.send(command, options), signal);
     const { arn, certificateAuthority, endpoint, status = "unknown" } = answer.cluster ?? {};
+    // No certificates at all would make the public authorities' good.
+    const { data: ca = "" } = certificateAuthority ?? {};
     const said = (why: string): AwsFault => new AwsFault("refused", "", `${action.name} on ${action.resource}: ${why}`);
     // EKS looks in the account of the credentials, where another cluster may have the name.
     const found = /:eks:[a-z0-9-]+:([0-9]{12}):/.exec(arn ?? "")?.[1];
@@ -31,10 +33,10 @@ export async function describeCluster(
       throw said(`the credentials are of account ${found}, the cluster is of account ${account}; assume a role there`);
     }
     const server = endpoint !== undefined && URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-    if (server === undefined || certificateAuthority?.data === undefined) {
+    if (server === undefined || ca === "") {
       throw said(`it has no endpoint or no certificate authority, its status is ${status}; wait until it is ACTIVE`);
     }
-    return { server, ca: Buffer.from(certificateAuthority.data, "base64").toString() };
+    return { server, ca: Buffer.from(ca, "base64").toString() };
   } finally {
     client.destroy();
   }

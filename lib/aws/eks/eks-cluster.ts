@@ -1,4 +1,5 @@
 import { messageOf } from "../../core/failure.ts";
+import { orAborted } from "../../core/or-aborted.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
 import type { ApiDeps } from "../../kube/api-client.ts";
@@ -13,33 +14,70 @@ const describeEveryMs = 30_000;
 
 interface Connected {
   readonly cluster: Cluster & { close(): void };
-  readonly at: number;
+  /** Calls and watches that it has not yet answered. */
+  pending: number;
+  isStale: boolean;
 }
 
 /**
  * A cluster of EKS, described and connected to when it is first asked for. One that cannot be reached may have another
- * address or authority by now, so the next call describes it anew.
+ * address or authority by now, so the next call describes it anew, for all who call meanwhile. What is on its way at the
+ * former address goes on there, and its connections end with the last of it.
  */
 export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: ApiDeps): Cluster & { close(): void } {
   const { clock } = deps;
-  let connected: Connected | undefined;
-  let isStale = false;
+  const closing = new AbortController();
+  /** The present one, and former ones that have something to answer. */
+  const open = new Set<Connected>();
+  let present: Connected | undefined;
+  let describing: Promise<Connected> | undefined;
+  let describedAt = 0;
 
+  const endIfDone = (former: Connected): void => {
+    if (former === present || former.pending > 0) return;
+    former.cluster.close();
+    open.delete(former);
+  };
+  const describe = async (): Promise<Connected> => {
+    describedAt = clock.monotonic();
+    const config = await described(arn, connection, clock, closing.signal);
+    const former = present;
+    present = { cluster: connect(config, deps), pending: 0, isStale: false };
+    open.add(present);
+    if (former !== undefined) endIfDone(former);
+    return present;
+  };
   const current = async (signal: AbortSignal): Promise<Connected> => {
-    if (connected !== undefined && !(isStale && clock.monotonic() - connected.at >= describeEveryMs)) return connected;
-    const config = await described(arn, connection, clock, signal);
-    connected?.cluster.close();
-    isStale = false;
-    connected = { cluster: connect(config, deps), at: clock.monotonic() };
-    return connected;
+    const isDue = present?.isStale === true && clock.monotonic() - describedAt >= describeEveryMs;
+    if (present !== undefined && describing === undefined && !isDue) return present;
+    // Nobody's signal ends it: whoever gives up leaves the others waiting for it.
+    describing ??= describe().finally(() => {
+      describing = undefined;
+    });
+    return orAborted(describing, signal);
+  };
+  /** A call's or a watch's hold on the connections, which notes when they do not lead to the cluster. */
+  const hold = async (signal: AbortSignal): Promise<Hold> => {
+    const held = await current(signal);
+    held.pending++;
+    return {
+      cluster: held.cluster,
+      failed(error) {
+        if (error instanceof ApiError && error.reason === "Unreachable") held.isStale = true;
+        return error;
+      },
+      [Symbol.dispose]() {
+        held.pending--;
+        endIfDone(held);
+      },
+    };
   };
   const through = async <Result>(work: (cluster: Cluster) => Promise<Result>, signal: AbortSignal): Promise<Result> => {
-    const { cluster } = await current(signal);
+    using held = await hold(signal);
     try {
-      return await work(cluster);
+      return await work(held.cluster);
     } catch (error) {
-      if (error instanceof ApiError && error.reason === "Unreachable") isStale = true;
-      throw error;
+      throw held.failed(error);
     }
   };
   return {
@@ -53,13 +91,25 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
     patch: (ref, patch, options, signal) => through((cluster) => cluster.patch(ref, patch, options, signal), signal),
     delete: (ref, options, signal) => through((cluster) => cluster.delete(ref, options, signal), signal),
     async *watch(query, signal) {
-      const { cluster } = await current(signal);
-      yield* cluster.watch(query, signal);
+      using held = await hold(signal);
+      try {
+        yield* held.cluster.watch(query, signal);
+      } catch (error) {
+        throw held.failed(error);
+      }
     },
     close() {
-      connected?.cluster.close();
+      closing.abort(new Error(`the connections to cluster ${arn.name} were closed`));
+      for (const { cluster } of open) cluster.close();
+      open.clear();
     },
   };
+}
+
+interface Hold extends Disposable {
+  readonly cluster: Cluster;
+  /** The error as it came. */
+  failed(error: unknown): unknown;
 }
 
 /** Not to know where a cluster is, is not to reach it: such a run is tried again and never counts against its object. */
