@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
+import { sqsVisibility } from "../../../lib/aws/sqs/sqs-visibility.ts";
+import { sqsWakeUps } from "../../../lib/aws/sqs/sqs-wake-ups.ts";
+import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
+import { signedAt } from "./signed-at.ts";
+
+const never = new AbortController().signal;
+const region = "eu-west-1";
+const credentials = { accessKeyId: "x", secretAccessKey: "y" };
+const account = "111111111111";
+const wakeUp = { key: "home/g/K/ns/web" };
+
+function sqsError(status: number, type: string, message: string): WireFault {
+  const body = JSON.stringify({ __type: `com.amazonaws.sqs#${type}`, message });
+  return { status, body, headers: { "content-type": "application/x-amz-json-1.0" } };
+}
+
+/** Sends one wake-up over a wire with faults; what was thrown, and how many requests there were. */
+async function sendOver(faultOf: (count: number) => WireFault, signal = never) {
+  await using wire = await faultyWire(undefined, (_, count) => faultOf(count));
+  const client = sqsClient({ region, endpoint: wire.url, credentials });
+  const queue = { url: `${wire.url}/${account}/reconcile`, region };
+  try {
+    const error = await sqsWakeUps(client, queue)
+      .send(wakeUp, 0, signal)
+      .then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+    return { error, requests: wire.seen.length, queue };
+  } finally {
+    client.destroy();
+  }
+}
+
+const sent: WireFault = {
+  status: 200,
+  headers: { "content-type": "application/x-amz-json-1.0" },
+  // The SDK compares it with what it sent.
+  body: JSON.stringify({
+    MessageId: "1",
+    MD5OfMessageBody: createHash("md5").update(JSON.stringify(wakeUp)).digest("hex"),
+  }),
+};
+
+describe("a queue", () => {
+  test.each([
+    ["throttles", sqsError(400, "RequestThrottled", "slow down")],
+    ["has a fault", sqsError(500, "InternalFailure", "oops")],
+    ["is not there for a moment", { status: 503 } as const],
+  ])("that %s is asked again", async (_, fault) => {
+    const { error, requests } = await sendOver((count) => (count < 2 ? fault : sent));
+    expect([error, requests]).toEqual([undefined, 3]);
+  });
+
+  test.each([
+    ["throttled", sqsError(400, "RequestThrottled", "slow down"), "AWS throttles it, also after several tries"],
+    ["unavailable", { status: 503 } as const, "AWS has a fault of its own"],
+  ])("that stays so is given up after four tries: %s", async (kind, fault, message) => {
+    const { error, requests, queue } = await sendOver(() => fault);
+    expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
+    expect(error).toMatchObject({ message: expect.stringContaining(`sqs:SendMessage on queue ${queue.url}`) });
+    expect(requests).toBe(4);
+  });
+
+  test.each([
+    ["ExpiredToken", "credentials", "the AWS credentials have expired"],
+    ["InvalidClientTokenId", "credentials", "AWS does not accept the credentials"],
+    ["QueueDoesNotExist", "missing", `there is none in region ${region}`],
+    ["KmsAccessDenied", "key", "allow kms:Decrypt and kms:GenerateDataKey on it"],
+    ["KmsDisabled", "key", "enable it"],
+    ["RequestExpired", "clock", "this machine's clock is too far from AWS's"],
+    ["AccessDenied", "denied", "allow sqs:SendMessage in the policy of the role"],
+    ["InvalidMessageContents", "refused", "said so"],
+  ])("that answers %s is not asked again", async (code, kind, message) => {
+    const { error, requests } = await sendOver(() => sqsError(code === "AccessDenied" ? 403 : 400, code, "said so"));
+    expect(error).toMatchObject({ kind, code, message: expect.stringContaining(message) });
+    expect(requests).toBe(1);
+  });
+
+  test("is told of in one line that names it, whatever AWS says", async () => {
+    const { error, queue } = await sendOver(() => sqsError(403, "AccessDenied", "not\n  allowed\r\n"));
+    const why = "allow sqs:SendMessage in the policy of the role and of the resource (not allowed )";
+    expect(error).toMatchObject({ message: `sqs:SendMessage on queue ${queue.url}: ${why}` });
+  });
+
+  test("of another account than the credentials' is told so", async () => {
+    const said = "User: arn:aws:sts::222222222222:assumed-role/sluice/f is not authorized to perform: sqs:sendmessage";
+    const { error } = await sendOver(() => sqsError(403, "AccessDenied", said));
+    const why = `the credentials are of account 222222222222, it is of account ${account}`;
+    expect(error).toMatchObject({ kind: "denied", message: expect.stringContaining(why) });
+  });
+
+  test.each([-300_000, 300_000])("whose clock differs by %i ms is asked again by its own time", async (ms) => {
+    const dates: number[] = [];
+    const date = new Date(Date.now() + ms);
+    const skewed = sqsError(403, "InvalidSignatureException", "Signature expired or not yet current");
+    await using wire = await faultyWire(undefined, (request, count) => {
+      dates.push(signedAt(request));
+      return count > 0 || typeof skewed !== "object" ? sent : { ...skewed, headers: { date: date.toUTCString() } };
+    });
+    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    await sqsWakeUps(client, { url: `${wire.url}/${account}/q`, region }).send(wakeUp, 0, never);
+    const [before = Number.NaN, after = Number.NaN] = dates;
+    expect(dates).toHaveLength(2);
+    expect((after - before) * Math.sign(ms)).toBeGreaterThan(240_000);
+    client.destroy();
+  });
+
+  test("that hangs is left when the run is", async () => {
+    const reason = new Error("the time is up");
+    const stop = new AbortController();
+    const { error } = await sendOver(() => {
+      stop.abort(reason);
+      return "hang";
+    }, stop.signal);
+    expect(error).toBe(reason);
+  });
+
+  test("is not asked for a delay that it cannot give", async () => {
+    const { error, requests } = await sendOver(() => sent);
+    expect([error, requests]).toEqual([undefined, 1]);
+    const wakeUps = sqsWakeUps(sqsClient({ region, credentials }), { url: "https://sqs.test/1/q", region });
+    await expect(wakeUps.send({ key: "web" }, 900_001, never)).rejects.toThrow("store its dueAt instead");
+  });
+
+  test("that has handed the message to another is not asked to hide it", async () => {
+    const said = "Reason: Message does not exist or is not available for visibility timeout change.";
+    await using wire = await faultyWire(undefined, () => sqsError(400, "InvalidParameterValue", said));
+    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    await sqsVisibility(client, { url: `${wire.url}/${account}/q`, region })("handle", 60_000, never);
+    expect(wire.seen).toHaveLength(1);
+    client.destroy();
+  });
+});
+
+describe("no credentials", () => {
+  test("are named before anything is sent", async () => {
+    await using wire = await faultyWire(undefined, () => sent);
+    const nobody = async () => {
+      throw Object.assign(new Error("Could not load credentials from any providers"), {
+        name: "CredentialsProviderError",
+      });
+    };
+    const client = sqsClient({ region, endpoint: wire.url, credentials: nobody });
+    const wakeUps = sqsWakeUps(client, { url: `${wire.url}/${account}/q`, region });
+    await expect(wakeUps.send({ key: "web" }, 0, never)).rejects.toMatchObject({
+      kind: "credentials",
+      message: expect.stringContaining("there are no AWS credentials"),
+    });
+    expect(wire.seen).toEqual([]);
+    client.destroy();
+  });
+});
