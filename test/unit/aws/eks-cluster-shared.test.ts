@@ -195,17 +195,16 @@ test("what breaks off at a former address casts no doubt on the present one", as
   expect(eks.seen).toHaveLength(2);
 });
 
-test("a cluster of EKS that is closed ends what is idle at its present and at its former address", async () => {
+test("a cluster of EKS that is closed ends its connections to its present and to its former address", async () => {
   const [former, present] = [await apiServer(), await apiServer()];
   const { world, cluster, lose } = await described(former);
-  const late = cluster.get(refOf("slow"), never);
-  const settled = Promise.allSettled([late]);
-  await expect.poll(() => former.slow).toHaveLength(1);
+  const events = cluster.watch(configMaps, never)[Symbol.asyncIterator]();
+  expect(await next(events)).toMatchObject(added);
   await lose();
   world.api = present;
   await cluster.get(refOf("quick"), never);
+  const broken = expect(next(events)).rejects.toMatchObject({ reason: "Unreachable" });
   cluster.close();
-  await expect.poll(() => present.connections()).toBe(0);
-  await expect.poll(() => former.connections()).toBe(0);
-  await settled;
+  await broken;
+  for (const api of [former, present]) await expect.poll(() => api.connections()).toBe(0);
 });
