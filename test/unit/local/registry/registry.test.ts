@@ -2,12 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { digestOf } from "../../../../lib/core/digest.ts";
-import { pageOfTags } from "../../../../local/registry/page-of-tags.ts";
-import { parseRoute } from "../../../../local/registry/route.ts";
 import type { Push } from "../../../../local/registry/serve-manifests.ts";
 import { type Registry, startRegistry } from "../../../../local/registry/start-registry.ts";
 
@@ -261,40 +258,6 @@ test("a port that is taken is told with what to do", async () => {
   const port = Number(registry.address.split(":")[1]);
   await expect(startRegistry({ folder, port, log, onPush: nothing })).rejects.toThrow(
     `the registry cannot listen on 127.0.0.1:${port}`,
-  );
-});
-
-test("pages of tags are the whole list, in order, whatever the page", () => {
-  const tag = fc.string({ unit: fc.constantFrom("a", "B", "1", "-", "."), minLength: 1, maxLength: 5 });
-  fc.assert(
-    fc.property(fc.uniqueArray(tag, { maxLength: 30 }), fc.integer({ min: 1, max: 12 }), (all, n) => {
-      const tags = all.toSorted();
-      const found: string[] = [];
-      let query: URLSearchParams | undefined = new URLSearchParams({ n: String(n) });
-      while (query !== undefined) {
-        const page = pageOfTags(tags, { n: query.get("n"), last: query.get("last") });
-        expect(page.tags.length).toBeLessThanOrEqual(n);
-        found.push(...page.tags);
-        query = page.next === undefined ? undefined : new URLSearchParams(page.next);
-      }
-      expect(found).toEqual(tags);
-    }),
-  );
-});
-
-test("a route says the repository and what of it, for any legal name", () => {
-  const part = fc.constantFrom("a", "b1", "x-y", "m__n", "blobs", "manifests", "tags", "uploads", "v2", "referrers");
-  fc.assert(
-    fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), (parts) => {
-      const repository = parts.join("/");
-      expect(parseRoute(`/v2/${repository}/tags/list`)).toEqual({ to: "tags", repository });
-      expect(parseRoute(`/v2/${repository}/manifests/v1`)).toEqual({
-        to: "manifest",
-        repository,
-        reference: { tag: "v1" },
-      });
-      expect(parseRoute(`/v2/${repository}/blobs/uploads/`)).toEqual({ to: "uploads", repository });
-    }),
   );
 });
 
