@@ -1,8 +1,10 @@
 import { emptyPage } from "../../apply/page-text.ts";
 import { mapLimit } from "../../core/map-limit.ts";
+import type { Fence } from "../../core/ports/fence.ts";
 import { bytesOf, keyOf, numberOf, type Row, type RowKey, textOf } from "./attributes.ts";
 import { batchGet } from "./batch-get.ts";
 import { batchWrite } from "./batch-write.ts";
+import { isNoLater } from "./inventory-generation.ts";
 import type { InventoryPointer } from "./inventory-pointer.ts";
 import { pack, unpack } from "./pack.ts";
 import type { PageCache } from "./page-cache.ts";
@@ -91,12 +93,15 @@ export async function writePages(
 /**
  * Removes what no pointer names any more of the pages that have changed: replaced ones, and those of writers that died before
  * their swap. Young ones are left to a later save, unless there will be none for that page.
+ *
+ * @param fence of the holder that has put `after` in the place of `before`. It may have lost its lease since, and only a
+ * successor can have had pages named by now: theirs are left alone
  */
 export async function collectPages(
   table: StateTable,
   of: PagesOf,
-  before: InventoryPointer | undefined,
-  after: InventoryPointer | undefined,
+  { before, after }: { readonly before: InventoryPointer | undefined; readonly after: InventoryPointer | undefined },
+  fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
   const [old, kept] = [generationsOf(before), generationsOf(after)];
@@ -112,6 +117,7 @@ export async function collectPages(
         const isOver = page >= kept.length;
         return found
           .filter(({ generation, at }) => generation !== kept[page] && (isOver || at < youngest))
+          .filter(({ generation }) => isNoLater(generation, fence))
           .map(({ generation }) => pageKey(of, page, generation));
       },
       signal,

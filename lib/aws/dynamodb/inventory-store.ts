@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { TransactWriteItem } from "@aws-sdk/client-dynamodb";
 import { arrangePages, entriesOfPages } from "../../apply/page-text.ts";
 import type { Fence } from "../../core/ports/fence.ts";
@@ -7,6 +6,7 @@ import { formatWorkKey } from "../../core/work-key.ts";
 import { keyOf } from "./attributes.ts";
 import { batchGet } from "./batch-get.ts";
 import { fencedWrites } from "./fenced-writes.ts";
+import { newGeneration } from "./inventory-generation.ts";
 import { collectPages, type PagesOf, readPages, writePages } from "./inventory-page-rows.ts";
 import {
   type InventoryPointer,
@@ -77,7 +77,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
     const { pointer: before, texts: textsBefore = [] } = await read(owner, fence, signal);
     const texts = arrangePages(entries, textsBefore);
     if (before !== undefined && isSame(texts, textsBefore)) return true;
-    const generation = `${fence.token}-${randomUUID()}`;
+    const generation = newGeneration(fence);
     const content = inlineContent(texts) ?? {
       kind: "pages",
       generations: await writePages(
@@ -92,7 +92,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
     const after: InventoryPointer = { generation, content };
     if (!(await swap(owner, before, after, fence, signal))) return false;
     recollection.sawInventory(owner, fence, { pointer: after, texts });
-    await collectPages(table, place(owner, fence), before, after, signal);
+    await collectPages(table, place(owner, fence), { before, after }, fence, signal);
     return true;
   };
 
@@ -100,7 +100,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
     const known = await readPointer(owner, fence, signal);
     if (known === "none") return true;
     if (!(await swap(owner, known.pointer, undefined, fence, signal))) return false;
-    await collectPages(table, place(owner, fence), known.pointer, undefined, signal);
+    await collectPages(table, place(owner, fence), { before: known.pointer, after: undefined }, fence, signal);
     return true;
   };
 
