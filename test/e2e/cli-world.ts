@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { run } from "../../cli/run.ts";
+import { terminal } from "../../cli/terminal.ts";
+import type { Cluster } from "../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { connect } from "../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { startLocal } from "../../local/start-local.ts";
+import { silentLog } from "../doubles/silent-log.ts";
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A Sluice that runs in this process, and commands that are run as their process would run them. */
+export interface CliWorld {
+  readonly folder: string;
+  readonly kubeconfig: string;
+  readonly registry: string;
+  readonly cluster: Cluster;
+  /** What the next command finds on its standard input. */
+  input: readonly string[];
+  /** Runs a command on the cluster of this Sluice. */
+  sh(...args: readonly string[]): Promise<Outcome>;
+  runIn(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+export async function cliWorld(): Promise<CliWorld> {
+  const { signal } = new AbortController();
+  const folder = await mkdtemp(join(tmpdir(), "sluice-cli-"));
+  const ports = { registryPort: 0, receiverPort: 0, apiPort: 0 };
+  const sluice = await startLocal({ state: join(folder, "state"), ...ports, env: {}, log: silentLog }, signal);
+  const config = await readKubeconfig({ file: sluice.kubeconfig, env: {}, homeDir: folder });
+  const cluster = connect(config, { clock: systemClock, env: {} });
+  const world: CliWorld = {
+    folder,
+    kubeconfig: sluice.kubeconfig,
+    registry: sluice.registry,
+    cluster,
+    input: [],
+    sh: (...args) => world.runIn({ KUBECONFIG: sluice.kubeconfig }, ...args),
+    async runIn(env, ...args) {
+      let out = "";
+      let err = "";
+      const code = await run(args, {
+        terminal: terminal(
+          (text) => {
+            out += text;
+          },
+          (text) => {
+            err += text;
+          },
+        ),
+        env,
+        homeDir: folder,
+        stdin: Readable.from(world.input.map((text) => Buffer.from(text))),
+        signal,
+        onSignal: () => {},
+        exit: () => {
+          throw new Error("exit");
+        },
+      });
+      return { code, out, err };
+    },
+    async close() {
+      cluster.close();
+      await sluice.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+  return world;
+}
