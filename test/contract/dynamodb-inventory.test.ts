@@ -1,7 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { type AttributeValue, DeleteItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { keyOf as rowKeyOf, textOf } from "../../lib/aws/dynamodb/attributes.ts";
 import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { messageOf } from "../../lib/core/failure.ts";
 import type { Fence } from "../../lib/core/ports/fence.ts";
 import type { InventoryEntry, InventoryStore } from "../../lib/core/ports/inventory-store.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
@@ -20,6 +24,9 @@ const few = 20;
 function entries(count: number): readonly InventoryEntry[] {
   return Array.from({ length: count }, () => ({ id: `apps_${randomUUID()}__Service`, version: "v1", state: "live" }));
 }
+
+/** As the command line of AWS takes it. */
+const Key = z.record(z.string(), z.strictObject({ S: z.string() }));
 
 interface Change {
   readonly what: string;
@@ -75,6 +82,34 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
       await state.close();
     },
   );
+
+  test("an inventory whose pages are gone is no empty one, and what is said of it ends in one that can be saved again", async () => {
+    const state = await newDynamodb(of);
+    const fence = await leased(state, key);
+    await state.inventories.save(owner, entries(many), fence, never);
+    const { Items: rows = [] } = await state.client.send(new ScanCommand({ TableName: state.name }));
+    const pages = rows.map((row) => ({ pk: textOf(row, "pk"), sk: textOf(row, "sk") }));
+    for (const page of pages.filter(({ pk }) => pk.includes("#inv#"))) await remove(state, rowKeyOf(page));
+
+    const { inventories } = openDynamodbStores({ ...state, region: of.region, clock: systemClock });
+    const said = await inventories.load(owner, fence, never).catch((error: unknown) => error);
+    expect(messageOf(said)).toContain(`missing from table ${state.name}`);
+    await expect(inventories.save(owner, entries(few), fence, never)).rejects.toThrow("delete its item {");
+
+    await remove(state, Key.parse(JSON.parse(/delete its item (.*\}\})/.exec(messageOf(said))?.[1] ?? "")));
+    expect(await inventories.load(owner, fence, never)).toBeUndefined();
+    const after = entries(many);
+    await inventories.save(owner, after, fence, never);
+    expect(await inventories.load(owner, fence, never)).toEqual(after);
+    await state.close();
+  });
+
+  async function remove(
+    { client, name }: Awaited<ReturnType<typeof newDynamodb>>,
+    row: Record<string, AttributeValue>,
+  ) {
+    await client.send(new DeleteItemCommand({ TableName: name, Key: row }));
+  }
 
   /** A process that hears of its first change of a pointer only once it is woken. */
   function stallingAtSwap(name: string, now: () => number) {

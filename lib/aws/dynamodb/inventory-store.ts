@@ -3,7 +3,7 @@ import { arrangePages, entriesOfPages } from "../../apply/page-text.ts";
 import type { Fence } from "../../core/ports/fence.ts";
 import type { InventoryEntry, InventoryStore } from "../../core/ports/inventory-store.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
-import { keyOf } from "./attributes.ts";
+import { keyOf, type RowKey } from "./attributes.ts";
 import { batchGet } from "./batch-get.ts";
 import { fencedWrites } from "./fenced-writes.ts";
 import { newGeneration } from "./inventory-generation.ts";
@@ -16,6 +16,7 @@ import {
   pointerOf,
   pointerSortKey,
 } from "./inventory-pointer.ts";
+import { missingPages } from "./missing-pages.ts";
 import { newPageCache } from "./page-cache.ts";
 import type { KnownInventory, Recollection } from "./recollection.ts";
 import { objectPartition } from "./row-keys.ts";
@@ -32,9 +33,8 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
   const pages = newPageCache();
   const place = (owner: string, { key }: Fence): PagesOf => ({ partition: objectPartition(key), owner });
 
-  const readPointer = async (owner: string, { key }: Fence, signal: AbortSignal): Promise<KnownInventory> => {
-    const pointerKey = { pk: objectPartition(key), sk: pointerSortKey(owner) };
-    const [row] = await batchGet(table, [pointerKey], signal);
+  const readPointer = async (owner: string, fence: Fence, signal: AbortSignal): Promise<KnownInventory> => {
+    const [row] = await batchGet(table, [pointerKey(owner, fence)], signal);
     return row === undefined ? "none" : { pointer: pointerOf(row) };
   };
 
@@ -50,7 +50,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
       }
       recollection.sawInventory(owner, fence, undefined);
     }
-    throw new Error(`pages of the inventory of ${formatWorkKey(fence.key)} are missing from table ${table.name}`);
+    throw missingPages(table.name, fence.key, pointerKey(owner, fence));
   };
 
   /** Puts the pointer in the place of the one that was read; false where that is another by now. */
@@ -61,7 +61,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
     fence: Fence,
     signal: AbortSignal,
   ): Promise<boolean> => {
-    const write = pointerWrite(table, objectPartition(fence.key), owner, before, after);
+    const write = pointerWrite(table, pointerKey(owner, fence), before, after);
     const mark = { attribute: "inventory", value: after?.generation ?? "removed" };
     // Whatever becomes of this, what was known is no longer sure.
     recollection.sawInventory(owner, fence, undefined);
@@ -127,18 +127,21 @@ interface Read {
   readonly texts: readonly string[] | undefined;
 }
 
+function pointerKey(owner: string, { key }: Fence): RowKey {
+  return { pk: objectPartition(key), sk: pointerSortKey(owner) };
+}
+
 function isSame(texts: readonly string[], before: readonly string[]): boolean {
   return texts.length === before.length && texts.every((text, page) => text === before[page]);
 }
 
 function pointerWrite(
   { name: TableName }: StateTable,
-  partition: string,
-  owner: string,
+  row: RowKey,
   before: InventoryPointer | undefined,
   after: InventoryPointer | undefined,
 ): TransactWriteItem {
-  const key = keyOf({ pk: partition, sk: pointerSortKey(owner) });
+  const key = keyOf(row);
   const condition =
     before === undefined
       ? { ConditionExpression: "attribute_not_exists(pk)" }
