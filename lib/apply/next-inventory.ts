@@ -31,13 +31,15 @@ export function withApplied(
 
 /**
  * The inventory without what is seen gone. Objects that a finalizer holds stay as `deleting` and those that the API
- * server would not delete stay as they are, so that a later run looks at them again; skipped ones leave for good.
+ * server would not delete stay as they are, so that a later run looks at them again. What a mark has kept is retained: it is
+ * never deleted later, nor a namespace from under it. Others' objects leave for good.
  */
 export function withoutPruned(before: readonly InventoryEntry[], pruned: readonly Pruned[]): readonly InventoryEntry[] {
   const outcomes = new Map(pruned.map((outcome) => [outcome.entry.id, outcome]));
   return before.flatMap((entry): readonly InventoryEntry[] => {
     const outcome = outcomes.get(entry.id);
     if (outcome === undefined || outcome.kind === "refused") return [entry];
-    return outcome.kind === "deleted" && outcome.held ? [{ ...entry, state: "deleting" }] : [];
+    if (outcome.kind === "skipped") return outcome.isMarked ? [{ ...entry, state: "retained" }] : [];
+    return outcome.held ? [{ ...entry, state: "deleting" }] : [];
   });
 }

@@ -7,14 +7,14 @@ import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import { byApplyOrder } from "./apply-order.ts";
 import { parseEntryId } from "./entry-id.ts";
 import type { LiveObjects } from "./live-objects.ts";
-import { type KeepDeps, reasonToKeep } from "./reason-to-keep.ts";
+import { type KeepDeps, type ReasonToKeep, reasonToKeep } from "./reason-to-keep.ts";
 
 /** What became of one object that is no longer wanted. */
 export type Pruned =
   /** The API server accepted the delete, or it was gone already. `held`: a finalizer still keeps it. */
   | { readonly kind: "deleted"; readonly entry: InventoryEntry; readonly held: boolean }
   /** Kept: an annotation protects it, its owner labels name another, somebody else claims it, or it is another object. */
-  | { readonly kind: "skipped"; readonly entry: InventoryEntry; readonly why: string }
+  | ({ readonly kind: "skipped"; readonly entry: InventoryEntry } & ReasonToKeep)
   | { readonly kind: "refused"; readonly entry: InventoryEntry; readonly message: string };
 
 export interface PruneDeps extends KeepDeps {
@@ -67,8 +67,8 @@ async function pruneOne(
     for (let look = 1; ; look++) {
       seen ??= await deps.cluster.get(ref, signal);
       if (seen === undefined) return { kind: "deleted", entry, held: false };
-      const why = await reasonToKeep(entry, seen.metadata, deps, signal);
-      if (why !== undefined) return { kind: "skipped", entry, why };
+      const reason = await reasonToKeep(entry, seen.metadata, deps, signal);
+      if (reason !== undefined) return { kind: "skipped", entry, ...reason };
       if (seen.metadata.deletionTimestamp !== undefined) return { kind: "deleted", entry, held: true };
       step = "delete";
       try {

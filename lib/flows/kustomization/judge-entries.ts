@@ -44,8 +44,8 @@ export async function judgeEntries(
       // Not among those with our labels: another's by now, or gone.
       const { metadata } = live.get(entry.id) ?? (await cluster.get({ ...ref, version }, stop)) ?? {};
       if (metadata === undefined || metadata.deletionTimestamp !== undefined) return [];
-      if (entry.state === "retained") return [{ ref, plural, why: "kept by prune: false" }];
-      return [{ ref, plural, why: await reasonToKeep(entry, metadata, keep, stop) }];
+      if (entry.state === "retained") return [{ ref, plural, why: "kept when it left the artifact" }];
+      return [{ ref, plural, why: (await reasonToKeep(entry, metadata, keep, stop))?.why }];
     },
     run.signal,
   );

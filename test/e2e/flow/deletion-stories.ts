@@ -78,8 +78,34 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await world.cluster.patch(ref, { type: "merge", body }, { manager: "kubectl" }, world.signal);
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
-      expect((await world.inventory("app")).map(({ id }) => id)).toEqual([`${within}_a__ConfigMap`]);
+      const inventory = (await world.inventory("app")).map(({ id, state }) => [id, state]);
+      expect(inventory).toEqual([
+        [`${within}_a__ConfigMap`, "live"],
+        [`_${within}__Namespace`, "retained"],
+      ]);
       expect(await isGoing(world, within)).toBe(false);
+    });
+
+    test("a namespace stays while an object is in it that an annotation has kept from an earlier prune", async () => {
+      const world = await newWorld();
+      const within = `${world.namespace}-earlier`;
+      const annotations = { [`${kustomizeGroup}/prune`]: "disabled" };
+      const data = placed(within, configMap("data", { k: "v" }, { annotations }));
+      await world.publish("v1", [namespaceNamed(within), data]);
+      await world.kustomization("app", elsewhere);
+      await settle(world, "app");
+      await world.publish("v2", [namespaceNamed(within)]);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      const namespaceId = { id: `_${within}__Namespace`, v: "v1" };
+      expect((await world.status("app"))["inventory"]).toEqual({ entries: [namespaceId] });
+      await world.publish("v3", []);
+      await world.run("app");
+      expect(await world.ready("app")).toContain(`ConfigMap/${within}/data (kept when it left the artifact); `);
+      expect(await isGoing(world, within)).toBe(false);
+
+      await world.remove("app");
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
     });
 
     test("a namespace stays while an object is in it that an annotation protects", async () => {
@@ -132,7 +158,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await world.kustomization("app", { ...elsewhere, prune: true });
       await world.publish("v3", []);
       await world.run("app");
-      expect(await world.ready("app")).toContain(`ConfigMap/${within}/data (kept by prune: false); `);
+      expect(await world.ready("app")).toContain(`ConfigMap/${within}/data (kept when it left the artifact); `);
       expect(await isGoing(world, within)).toBe(false);
 
       const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "data" };

@@ -65,13 +65,19 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       {
         title: "protected by an annotation (97)",
         body: { metadata: { annotations: { [`${kustomizeGroup}/prune`]: "disabled" } } },
+        left: ["retained"],
       },
       {
         title: "reconcile disabled on the live object (101)",
         body: { metadata: { labels: { [`${kustomizeGroup}/reconcile`]: "Disabled" } } },
+        left: ["retained"],
       },
-      { title: "labelled as another's (98)", body: { metadata: { labels: { [`${kustomizeGroup}/name`]: "other" } } } },
-    ])("an object is kept that is $title", async ({ body }) => {
+      {
+        title: "labelled as another's (98)",
+        body: { metadata: { labels: { [`${kustomizeGroup}/name`]: "other" } } },
+        left: [],
+      },
+    ])("an object is kept that is $title, also when that is over", async ({ body, left }) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -82,7 +88,14 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       await world.run("app");
       expect(await world.get("ConfigMap", "a")).toBeDefined();
       expect((await world.events("app")).at(-2)).toBe(`Normal Progressing: ConfigMap/${world.namespace}/a skipped`);
-      expect(await world.inventory("app")).toEqual([]);
+      expect((await world.inventory("app")).map(({ state }) => state)).toEqual(left);
+      expect((await world.status("app"))["inventory"]).toEqual({ entries: [] });
+
+      const marks = { [`${kustomizeGroup}/prune`]: null, [`${kustomizeGroup}/reconcile`]: null };
+      const unmarked = { metadata: { annotations: marks, labels: { ...marks, [`${kustomizeGroup}/name`]: "app" } } };
+      await world.cluster.patch(ref, { type: "merge", body: unmarked }, { manager: "somebody" }, world.signal);
+      await world.run("app");
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
     test("an object that somebody made anew under the name is not ours to delete, even with our labels on it", async () => {

@@ -51,14 +51,17 @@ describe("the inventory over a run", () => {
     ).toEqual([applied, entry("a")]);
   });
 
-  test("what is gone leaves, what a finalizer holds is remembered, what was refused stays (99)", () => {
-    const before = [entry("gone"), entry("held"), entry("refused"), entry("skipped"), entry("other")];
+  test("what is gone or another's leaves, what a finalizer holds or a mark keeps is remembered, what was refused stays (99)", () => {
+    const before = [entry("gone"), entry("held"), entry("refused"), entry("theirs"), entry("marked"), entry("other")];
     const pruned = [
       { kind: "deleted", entry: entry("gone"), held: false },
       { kind: "deleted", entry: entry("held"), held: true },
       { kind: "refused", entry: entry("refused"), message: "no" },
-      { kind: "skipped", entry: entry("skipped"), why: "kept" },
+      { kind: "skipped", entry: entry("theirs"), why: "theirs", isMarked: false },
+      { kind: "skipped", entry: entry("marked"), why: "marked", isMarked: true },
     ] as const;
-    expect(withoutPruned(before, pruned)).toEqual([entry("held", "deleting"), entry("refused"), entry("other")]);
+    const held = entry("held", "deleting");
+    const after = [held, entry("refused"), entry("marked", "retained"), entry("other")];
+    expect(withoutPruned(before, pruned)).toEqual(after);
   });
 });
