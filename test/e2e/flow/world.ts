@@ -4,15 +4,13 @@ import { type Digest, digestOf } from "../../../lib/core/digest.ts";
 import { Failure } from "../../../lib/core/failure.ts";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
-import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Cluster, WriteOptions } from "../../../lib/core/ports/cluster.ts";
 import type { HistoryRecord } from "../../../lib/core/ports/history.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
-import type { Claim } from "../../../lib/core/ports/ledger.ts";
 import type { LogFields } from "../../../lib/core/ports/log.ts";
 import type { Flow, FlowResult, Run } from "../../../lib/core/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
 import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomization-flow.ts";
 import { patientState } from "../../../lib/flows/patient-state.ts";
@@ -21,9 +19,9 @@ import { reportOutage } from "../../../lib/flows/report-outage.ts";
 import { finishBuild } from "../../../lib/manifests/finish-build.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
-
-/** A port call that a test makes fail: named by port and method, counted from 1. */
-export type Fault = (call: string) => void | Promise<void>;
+import { type Fault, faultyPort } from "./faulty-port.ts";
+import { memoryState } from "./memory-state.ts";
+import { type SkippingClock, skippingClock } from "./skipping-clock.ts";
 
 interface Published {
   /** The annotations of the artifact. */
@@ -74,7 +72,7 @@ export interface World {
   readonly remembered: readonly HistoryRecord[];
   /** What was measured, in order. */
   readonly measured: ReturnType<typeof recordedMetrics>["recorded"];
-  readonly clock: Clock & { advance(ms: number): void };
+  readonly clock: SkippingClock;
   /** Called before and after every port call and before a build; throw to make it fail. Port calls wait for it. */
   fault: Fault;
 }
@@ -94,24 +92,8 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
   const { signal } = new AbortController();
   const published = new Map<string, readonly Manifest[]>();
   const foldersOf = new Map<string, NonNullable<Published["folders"]>>();
-  const inventories = new Map<string, readonly InventoryEntry[]>();
-  const claims = new Map<string, Claim[]>();
-  const edges = new Map<string, readonly string[]>();
-  const requested: string[] = [];
   const memos = new Map<string, JsonObject>();
-  let skippedMs = 0;
-  const clock = {
-    now: () => Date.now() + skippedMs,
-    monotonic: () => performance.now() + skippedMs,
-    // Time that nobody has to wait for: what a run sleeps is only skipped.
-    sleep: (ms: number) => {
-      skippedMs += ms;
-      return new Promise<void>((resolve) => setImmediate(resolve));
-    },
-    advance: (ms: number) => {
-      skippedMs += ms;
-    },
-  };
+  const clock = skippingClock();
   const beginNamespace = async (name: string): Promise<void> => {
     const manager = "test";
     await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, { manager }, signal);
@@ -128,21 +110,9 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     namespace,
     name,
   });
-  const through = <Port extends object>(port: string, real: Port): Port =>
-    new Proxy(real, {
-      get: (target, method, receiver) => {
-        const value: unknown = Reflect.get(target, method, receiver);
-        if (typeof value !== "function" || method === "watch") return value;
-        return async (...args: readonly unknown[]) => {
-          await self.fault(`${port}.${String(method)}`);
-          const result: unknown = await Reflect.apply(value, target, args);
-          await self.fault(`${port}.${String(method)} done`);
-          return result;
-        };
-      },
-    });
+  const fault: Fault = (call) => self.fault(call);
+  const state = memoryState(published, fault);
   const metrics = recordedMetrics();
-  const remembered: HistoryRecord[] = [];
   const logged: LogFields[] = [];
   const memory: Omit<KustomizationDeps, "cluster"> = {
     clock,
@@ -151,48 +121,9 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     installationKey: new Secret("test"),
     concurrency: 4,
     jitter: () => 0.5,
-    edges: through("edges", {
-      listen: async (whats, { key: listener }) => void edges.set(formatWorkKey(listener), whats),
-      listeners: async (what) =>
-        [...edges].filter(([, whats]) => whats.includes(what)).map(([listener]) => parseWorkKey(listener)),
-    }),
-    requests: { request: async (wanted) => void requested.push(`${wanted.kind}/${wanted.name}`) },
-    artifacts: through("artifacts", {
-      put: async () => {},
-      get: async (digest) => (published.has(digest) ? new TextEncoder().encode(digest) : undefined),
-    }),
-    records: {
-      record: async () => {},
-      retain: async () => {},
-      recorded: async (_source, _uid, digest) => published.has(digest),
-    },
-    inventories: through("inventories", {
-      load: async ({ uid }) => inventories.get(uid),
-      save: async ({ uid }, entries) => void inventories.set(uid, structuredClone(entries)),
-      remove: async ({ uid }) => void inventories.delete(uid),
-    }),
-    ledger: through("ledger", {
-      claim: async (_cluster, made) => {
-        for (const claim of made) {
-          const others = (claims.get(claim.id) ?? []).filter(({ ownerUid }) => ownerUid !== claim.ownerUid);
-          claims.set(claim.id, [...others, claim]);
-        }
-      },
-      release: async (_cluster, ownerUid, ids) => {
-        for (const id of ids)
-          claims.set(
-            id,
-            (claims.get(id) ?? []).filter((claim) => claim.ownerUid !== ownerUid),
-          );
-      },
-      claims: async (_cluster, ids) => new Map(ids.map((id) => [id, claims.get(id) ?? []])),
-    }),
-    history: through("history", {
-      append: async (_key, record) => void remembered.push(record),
-      latest: async () => [],
-    }),
+    ...state.ports,
     build: async ({ artifact: digest, archive, spec, owner }) => {
-      await self.fault("build");
+      await fault("build");
       if ((await archive()) === undefined) return undefined;
       const folder = spec.path === undefined ? published.get(digest) : foldersOf.get(digest)?.[spec.path];
       if (folder === undefined) throw new Failure("BuildFailed", `kustomization path not found: ${spec.path}`);
@@ -204,7 +135,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       return { manifests, digest: digestOf(digest) };
     },
   };
-  const unsure = through("cluster", cluster);
+  const unsure = faultyPort("cluster", cluster, fault);
   const flow = kustomizationFlow({ ...memory, cluster: unsure });
   const lasting = kustomizationFlow({ ...memory, ...patientState(memory), cluster: unsure });
   const patient = patiently(lasting, {
@@ -241,12 +172,12 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     namespace,
     cluster,
     signal,
-    requested,
+    requested: state.requested,
     logged,
     stored: published,
-    listensTo: (name) => edges.get(formatWorkKey(key(name))) ?? [],
+    listensTo: (name) => state.edges.get(formatWorkKey(key(name))) ?? [],
     measured: metrics.recorded,
-    remembered,
+    remembered: state.remembered,
     clock,
     fault: () => {},
     publish: async (tag, manifests, { metadata, within = namespace, folders } = {}) => {
@@ -314,9 +245,10 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
         .map((event) => `${String(event["type"])} ${String(event["reason"])}: ${String(event["message"])}`);
     },
-    inventory: async (name) => inventories.get((await get("Kustomization", name, kustomize))?.metadata.uid ?? "") ?? [],
+    inventory: async (name) =>
+      state.inventories.get((await get("Kustomization", name, kustomize))?.metadata.uid ?? "") ?? [],
     restoreInventory: async (name, entries) => {
-      inventories.set((await get("Kustomization", name, kustomize))?.metadata.uid ?? "", entries);
+      state.inventories.set((await get("Kustomization", name, kustomize))?.metadata.uid ?? "", entries);
     },
   };
   return self;
