@@ -5,11 +5,7 @@ import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { installCrds } from "../../../local/install-crds.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
-import { healthStories } from "./health-stories.ts";
-import { ownershipStories } from "./ownership-stories.ts";
 import { removeWorlds } from "./remove-worlds.ts";
-import { sourceStories } from "./source-stories.ts";
-import { specStories } from "./spec-stories.ts";
 import { kustomizationStories } from "./stories.ts";
 import { world } from "./world.ts";
 
@@ -34,8 +30,4 @@ describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBEC
 
   const newWorld = () => world(cluster, `${prefix}${worlds++}`);
   kustomizationStories("a real control plane", newWorld);
-  healthStories("a real control plane", newWorld);
-  ownershipStories("a real control plane", newWorld);
-  sourceStories("a real control plane", newWorld);
-  specStories("a real control plane", newWorld);
 });
