@@ -4,7 +4,6 @@ import type { WorkKey } from "../core/work-key.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 import type { Instant } from "./rules/may-write.ts";
 
-const maxFaults = 5;
 const maxConflicts = 50;
 /** Between two tries of a call that insists: as long as its answer may come late after an outage. */
 const maxPauseMs = 5_000;
@@ -26,10 +25,7 @@ export interface Changed<Outcome> {
 export interface ChangeOptions {
   /** The item as last seen, to spare the first read. */
   readonly known?: WorkItem | undefined;
-  /**
-   * Until this is aborted a write that gave no answer is not given up: nobody else could tell a lease that was taken, or a
-   * run that has ended, from a holder that is dead.
-   */
+  /** Until this is aborted there is time to find out what became of a write that gave no answer. */
   readonly insistUntil?: AbortSignal | undefined;
 }
 
@@ -67,12 +63,12 @@ export async function changeItem<Outcome>(
     } catch (error) {
       signal.throwIfAborted();
       faults += 1;
-      const insists = inDoubt && insistUntil?.aborted === false;
-      if (faults >= maxFaults && !insists) throw error;
+      const hasTime = insistUntil?.aborted === false;
+      if (!deps.rules.tryAgain({ faults, inDoubt, hasTime })) throw error;
       deps.log.warn("work item not reached, trying again", { key, error: messageOf(error) });
-      const pause = deps.clock.sleep(Math.min(100 * 2 ** faults, maxPauseMs), insists ? insistUntil : signal);
-      // Once it may not insist any more, there is one last try.
-      await (insists ? pause.catch(() => undefined) : pause);
+      const pause = deps.clock.sleep(Math.min(100 * 2 ** faults, maxPauseMs), hasTime ? insistUntil : signal);
+      // Once the time is up, there is one last try.
+      await (hasTime ? pause.catch(() => undefined) : pause);
     }
   }
   throw new Error(

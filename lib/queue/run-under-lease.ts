@@ -32,7 +32,7 @@ export async function runUnderLease(
   signal: AbortSignal,
 ): Promise<void> {
   // The answer to the write that took it came too late to begin.
-  if (!deps.rules.mayWrite(since, instant(deps))) return letGo(item, { kind: "handedBack" }, deps, signal);
+  if (!deps.rules.mayWrite(since, instant(deps))) return letGo(item, { kind: "cutOff" }, deps, signal);
   const lease = keepLease(item, since, extend, deps, signal);
   const end = await endOf(work, runOf(item, lease, deps), lease, deps, signal);
   const last = await lease.stop();
@@ -52,7 +52,7 @@ async function endOf(
     if (signal.reason instanceof HandBack) return { kind: "handedBack" };
     if (lease.isCutOff()) {
       deps.log.warn("run stopped, its lease could not be renewed", { key: run.key, error: messageOf(error) });
-      return { kind: "handedBack" };
+      return { kind: "cutOff" };
     }
     deps.log.error("run did not end well", { key: run.key, error: messageOf(error) });
     return { kind: "failed", fault: messageOf(error).slice(0, maxFaultLength) };

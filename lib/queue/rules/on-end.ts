@@ -7,8 +7,10 @@ export type End =
   | { readonly kind: "finished"; readonly result: FlowResult }
   /** The flow threw. */
   | { readonly kind: "failed"; readonly fault: string }
-  /** The process ends or is cut off from the state, through no fault of the object: another goes on at once. */
+  /** The process ends, through no fault of the object: another goes on at once. */
   | { readonly kind: "handedBack" }
+  /** The table did not take the lease's renewals, through no fault of the object either. */
+  | { readonly kind: "cutOff" }
   | { readonly kind: "parked" };
 
 /** The item with the lease dropped, or undefined where this token's lease is no longer the one that is held. */
@@ -32,6 +34,7 @@ export function onEnd(item: WorkItem | undefined, token: number, end: End, now: 
     case "failed":
       return { ...dropped, dueAt: now + backoffMs(item.attempts), fault: end.fault };
     case "handedBack":
+    case "cutOff":
       return givenBack(item, now);
     case "parked":
       return { ...dropped, handled: item.started, dueAt: now + recheckMs, phase: "Poisoned" };

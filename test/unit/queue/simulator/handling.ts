@@ -1,9 +1,9 @@
-import type { Fence } from "../../../../lib/core/ports/fence.ts";
+import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import type { FlowResult, Run } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { effect, type Machine, type World } from "./machines.ts";
-import type { fencedWrite, Table } from "./services.ts";
+import type { fencedWrite, Passage, Table } from "./services.ts";
 import type { Subject } from "./subject.ts";
 
 /** One handler at work on one message. */
@@ -20,7 +20,7 @@ export interface Ground {
   readonly fence: typeof fencedWrite;
   readonly violate: (what: string) => void;
   /** Where the table is a real one: the write itself, which checks the fence. */
-  readonly save?: ((machine: Machine, fence: Fence) => Promise<void>) | undefined;
+  readonly save?: ((machine: Machine, fence: Fence, passage: Passage) => Promise<void>) | undefined;
   subjectOf(key: WorkKey): Subject;
 }
 
@@ -46,18 +46,38 @@ export function applyTo(
 
 /** A write to the state under the run's fence. */
 function save({ machine, holder }: Handling, run: Run, ground: Ground): Promise<void> {
+  const { world } = ground;
+  const { signal } = run;
   const watch = (): void => {
     if (ground.subjectOf(run.key).holder !== holder) {
       ground.violate(`a write to the table of ${run.key.name} went through after a successor of its sender had begun`);
     }
   };
-  const arrive = (): void | Promise<void> => {
-    if (ground.save !== undefined) return ground.save(machine, run.fence).then(watch);
+  const call = <Result>(name: string, send: () => Result | Promise<Result>): Promise<Result> =>
+    effect(machine, name, send, signal, world, { cutOff: world.tableAway || machine.isCutOff() });
+  const landed = (): void => {
+    watch();
+    // The worst moment: others see the write, and what it takes along with it is still to be done.
+    if (world.faulty && world.chance.chance(0.2)) machine.freeze(world.chance.int(60_000, 300_000));
+  };
+  if (ground.save !== undefined) return ground.save(machine, run.fence, { signal, call, landed });
+  return call("save", () => {
     const item: WorkItem | undefined = ground.table.rows.get(formatWorkKey(run.key));
     ground.fence(item, run.fence);
     watch();
-  };
-  return effect(machine, "save", arrive, run.signal, ground.world, { cutOff: machine.isCutOff() });
+  });
+}
+
+/** As `patiently` has it for every flow: a state that does not answer is waited out. */
+async function isSaved(handling: Handling, run: Run, ground: Ground): Promise<boolean> {
+  try {
+    await save(handling, run, ground);
+    return true;
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (error instanceof LeaseLost) throw error;
+    return false;
+  }
 }
 
 /** The flow: reads what should be, and writes it to the cluster in the steps of the subject's script. */
@@ -81,7 +101,7 @@ export async function reconcile(handling: Handling, run: Run, ground: Ground): P
       await applyTo(handling, run, script.applyMs, ground, () => {
         subject.applied = content;
       });
-      if (script.saves) await save(handling, run, ground);
+      if (script.saves && !(await isSaved(handling, run, ground))) return { dueInMs: 1_000, outcome: "unreachable" };
       if (step === 1 && (await run.superseded())) return { dueInMs: undefined, outcome: "superseded" };
     }
     subject.servedFrom = Math.max(subject.servedFrom, startedAt);

@@ -39,6 +39,8 @@ export interface World {
   readonly chance: Random;
   /** Whether faults happen. */
   faulty: boolean;
+  /** Whether nobody reaches the table, only everything else. */
+  tableAway: boolean;
   trace(line: () => string): void;
 }
 

@@ -323,6 +323,17 @@ export const takenOut: readonly TakenOut[] = [
     }),
   },
   {
+    rule: "the end of a run is kept until the table takes it",
+    mutation: withRules({ tryAgain: (failed) => rules.tryAgain({ ...failed, hasTime: false }) }),
+  },
+  {
+    rule: "a run that is cut off from the table is not counted",
+    mutation: withRules({
+      onEnd: (item, token, end, now) =>
+        rules.onEnd(item, token, end.kind === "cutOff" ? { kind: "failed", fault: "cut off" } : end, now),
+    }),
+  },
+  {
     rule: "a message in hand is hidden for a lease's length",
     mutation: { extends: false },
   },

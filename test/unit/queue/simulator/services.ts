@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../../../lib/core/ports/clock.ts";
 import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WakeUp, WakeUps } from "../../../../lib/core/ports/wake-ups.ts";
 import { holdsLease, overdueAt, type WorkItem, type WorkItems } from "../../../../lib/core/ports/work-items.ts";
@@ -15,14 +16,22 @@ export interface Table {
 export interface RealTable {
   /** Without faults, to see what became of a write that gave no answer. */
   readonly truth: WorkItems;
-  /** As one machine reaches it. */
-  connect(): MachineTable;
+  /** As one machine with this clock reaches it. */
+  connect(clock: Clock): MachineTable;
 }
 
 export interface MachineTable {
   readonly items: WorkItems;
   /** A write to the state under a fence. */
-  save(fence: Fence): Promise<void>;
+  save(fence: Fence, passage: Passage): Promise<void>;
+}
+
+/** The way of one write to a real table, which takes several calls: time passes on each and between them. */
+export interface Passage {
+  readonly signal: AbortSignal;
+  readonly call: <Result>(name: string, send: () => Promise<Result>) => Promise<Result>;
+  /** Says that the write has been made at this moment, whatever is still to be cleaned up. */
+  readonly landed: () => void;
 }
 
 /** The table as one machine sees it. */
@@ -34,7 +43,7 @@ export function itemsSeenFrom(
   real?: { readonly items: WorkItems; readonly truth: WorkItems; readonly violate: (what: string) => void },
 ): WorkItems {
   const call = <Result>(name: string, apply: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> =>
-    effect(machine, name, apply, signal, world, { cutOff: machine.isCutOff() });
+    effect(machine, name, apply, signal, world, { cutOff: world.tableAway || machine.isCutOff() });
   const put = (item: WorkItem): "stored" | "conflict" => {
     const id = formatWorkKey(item.key);
     const before = table.rows.get(id);

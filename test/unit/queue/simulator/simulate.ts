@@ -1,5 +1,6 @@
 import { chaos } from "./chaos.ts";
 import { heal } from "./heal.ts";
+import { outage } from "./outage.ts";
 import { probe } from "./probes.ts";
 import { type Mutation, startSimulation } from "./simulation.ts";
 
@@ -10,8 +11,8 @@ export interface Outcome {
 }
 
 /**
- * One whole story, decided by the seed: minutes in which everything goes wrong, then none, in which everything has to come
- * right by itself, then a probe of what must happen at once.
+ * One whole story, decided by the seed: minutes in which everything goes wrong; in some a time in which the table is away again
+ * and again; one in which everything has to come right by itself; and a probe of what must happen at once.
  */
 export async function simulate(seed: number, mutation: Mutation = {}, traced = false): Promise<Outcome> {
   // The one turn of the event loop that a story takes, so that the test runner is not shut out.
@@ -19,7 +20,7 @@ export async function simulate(seed: number, mutation: Mutation = {}, traced = f
     setImmediate(resolve);
   });
   const simulation = startSimulation(seed, mutation, traced);
-  for (const act of [chaos, heal, probe]) {
+  for (const act of [chaos, outage, heal, probe]) {
     await act(simulation, seed);
     if (simulation.violations.length > 0) break;
   }

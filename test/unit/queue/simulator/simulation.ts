@@ -60,6 +60,8 @@ export interface Simulation {
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const machineCount = 3;
+/** As long as a Lambda may run, less what is kept for its end. */
+const invocationMs = 885_000;
 
 export function startSimulation(seed: number, mutation: Mutation, traced: boolean): Simulation {
   const lines: string[] = [];
@@ -71,6 +73,7 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
     time,
     chance,
     faulty: true,
+    tableAway: false,
     trace: (line) => {
       if (traced) lines.push(`${((time.now() - startedAt) / 1000).toFixed(3)} ${line()}`);
     },
@@ -100,13 +103,13 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
     violate,
     subjectOf,
     fence: mutation.fence ?? fencedWrite,
-    save: mutation.table && ((machine, fence) => connections.get(machine)?.save(fence) ?? Promise.resolve()),
+    save: mutation.table && ((machine, ...rest) => connections.get(machine)?.save(...rest) ?? Promise.resolve()),
   };
 
   const boot = (): Machine => {
     machines += 1;
     const machine = startMachine(`m${machines}`, world);
-    const connection = mutation.table?.connect();
+    const connection = mutation.table?.connect(machine.clock);
     if (connection !== undefined) connections.set(machine, connection);
     const real = connection && mutation.table && { items: connection.items, truth: mutation.table.truth, violate };
     const own: RunnerDeps = {
@@ -178,13 +181,20 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
         }),
     };
     const flow: Flow = (run) => reconcile(handling, run, ground);
-    handleWakeUp({ wakeUp: receipt.wakeUp, extend }, flow, own, on.signal).then(
+    handleWakeUp({ wakeUp: receipt.wakeUp, extend }, flow, own, invocation(on)).then(
       () => void effect(on, "delete", () => receipt.delete(), on.signal, world).catch(() => {}),
       (error: unknown) => {
         world.trace(() => `${on.name} fails to handle: ${String(error)}`);
         receipt.keep();
       },
     );
+  };
+  /** The signal of one invocation: that its time is up, or that its process has to end. */
+  const invocation = (on: Machine): AbortSignal => {
+    const limit = new AbortController();
+    on.signal.addEventListener("abort", () => limit.abort(on.signal.reason), { once: true });
+    time.in(invocationMs, () => limit.abort(new Error("time is up")));
+    return limit.signal;
   };
   const deliver = (batch: readonly Receipt[]): void => {
     const on = machine();
