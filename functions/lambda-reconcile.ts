@@ -5,6 +5,7 @@ import { eksCluster } from "../lib/aws/eks/eks-cluster.ts";
 import { s3Artifacts } from "../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../lib/aws/s3/s3-client.ts";
 import { readSecret } from "../lib/aws/secrets/read-secret.ts";
+import { secretsClient } from "../lib/aws/secrets/secrets-client.ts";
 import { sqsDeadLetters } from "../lib/aws/sqs/sqs-dead-letters.ts";
 import { sqsVisibility } from "../lib/aws/sqs/sqs-visibility.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
@@ -34,7 +35,10 @@ export const handler = lambdaHandler(async (signal) => {
   const { region } = connection;
   const arn = parseClusterArn(config.SLUICE_CLUSTER);
   await mkdir(workFolder, { recursive: true });
-  const installationKey = await readSecret(config.SLUICE_INSTALLATION_KEY_SECRET, connection, signal);
+  const secrets = secretsClient(connection);
+  const stored = { id: config.SLUICE_INSTALLATION_KEY_SECRET, region };
+  // Nobody asks for another one as long as the function lives.
+  const installationKey = await readSecret(secrets, stored, signal).finally(() => secrets.destroy());
   // A short key would give away the digests of Secrets that it is there to hide.
   if (!/^[0-9a-f]{64}$/.test(installationKey.reveal())) {
     throw new Error("SLUICE_INSTALLATION_KEY_SECRET names a secret that is no key: store 64 hexadecimal digits in it");

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:https";
-import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
-import { describe, expect, test } from "vitest";
-import { clientConfig } from "../../lib/aws/aws-connection.ts";
+import { CreateClusterCommand } from "@aws-sdk/client-eks";
+import { afterAll, describe, expect, test } from "vitest";
+import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
 import type { ClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { describeCluster } from "../../lib/aws/eks/describe-cluster.ts";
+import { eksClient } from "../../lib/aws/eks/eks-client.ts";
 import { eksClusterConfig } from "../../lib/aws/eks/eks-cluster-config.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { apiClient } from "../../lib/kube/api-client.ts";
@@ -15,6 +16,7 @@ import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
 
 const connection = realAws("AWS");
+const nobody = { accessKeyId: "x", secretAccessKey: "y" };
 
 /** An API server that asks STS who its caller is, as EKS's does, and tells it in a namespace's uid. */
 async function clusterThatAsksSts(sts: string, clusterName: string) {
@@ -50,10 +52,12 @@ async function clusterThatAsksSts(sts: string, clusterName: string) {
 }
 
 describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one (npm run real -- up)", () => {
-  const of = connection ?? { region: "" };
+  const of: AwsConnection = connection ?? { region: "eu-west-1" };
+  const { credentials = nobody } = of;
+  const client = eksClient(of);
+  afterAll(() => client.destroy());
 
   async function createCluster(): Promise<ClusterArn> {
-    const client = new EKSClient(clientConfig(of));
     const { cluster } = await client.send(
       new CreateClusterCommand({
         name: `c-${randomUUID()}`,
@@ -61,19 +65,18 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
         resourcesVpcConfig: {},
       }),
     );
-    client.destroy();
     return parseClusterArn(cluster?.arn ?? "");
   }
 
   test("tells where a cluster is and whom its certificate is from", async () => {
-    const { server, ca } = await describeCluster(await createCluster(), of, never);
+    const { server, ca } = await describeCluster(client, await createCluster(), never);
     expect(server.protocol).toBe("https:");
     expect(ca).not.toBe("");
   });
 
   test("a token says who we are to a cluster that asks STS, and is made anew where the cluster refuses it", async () => {
     const cluster = await createCluster();
-    const described = await eksClusterConfig(cluster, of, systemClock, never);
+    const described = await eksClusterConfig(cluster, { client, credentials, clock: systemClock }, never);
     const asking = await clusterThatAsksSts(of.endpoint ?? "", cluster.name);
     const api = apiClient(
       { ...described, server: new URL(asking.url), tls: { ca: asking.ca, serverName: undefined, insecure: false } },
@@ -100,7 +103,7 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
 
   test("a cluster that is not there is named with its region", async () => {
     const missing = parseClusterArn("arn:aws:eks:eu-west-1:123456789012:cluster/none");
-    await expect(describeCluster(missing, of, never)).rejects.toMatchObject({
+    await expect(describeCluster(client, missing, never)).rejects.toMatchObject({
       kind: "missing",
       message: expect.stringContaining("eks:DescribeCluster on cluster none: there is none in region eu-west-1"),
     });
@@ -108,7 +111,7 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
 
   test("a namesake in the account of the credentials is not taken for the cluster", async () => {
     const cluster = { ...(await createCluster()), account: "999999999999" };
-    await expect(describeCluster(cluster, of, never)).rejects.toThrow(
+    await expect(describeCluster(client, cluster, never)).rejects.toThrow(
       "the credentials are of account 123456789012, the cluster is of account 999999999999",
     );
   });
@@ -123,8 +126,10 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
       body,
       headers: { "content-type": "application/json" },
     }));
-    await expect(describeCluster(cluster, { ...of, endpoint: wire.url }, never)).rejects.toThrow(
+    const over = eksClient({ ...of, endpoint: wire.url });
+    await expect(describeCluster(over, cluster, never)).rejects.toThrow(
       "its status is CREATING; wait until it is ACTIVE",
     );
+    over.destroy();
   });
 });

@@ -1,7 +1,7 @@
-import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { CreateClusterCommand } from "@aws-sdk/client-eks";
 import { CreateKeyCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { CreateBucketCommand } from "@aws-sdk/client-s3";
-import { CreateSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { CreateSecretCommand } from "@aws-sdk/client-secrets-manager";
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AwsConnection, clientConfig } from "../../lib/aws/aws-connection.ts";
@@ -11,16 +11,19 @@ import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/
 import { ecrLogin } from "../../lib/aws/ecr/ecr-login.ts";
 import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { describeCluster } from "../../lib/aws/eks/describe-cluster.ts";
+import { eksClient } from "../../lib/aws/eks/eks-client.ts";
 import { kmsDataKeys } from "../../lib/aws/kms/kms-data-keys.ts";
 import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../../lib/aws/s3/s3-client.ts";
 import { readSecret } from "../../lib/aws/secrets/read-secret.ts";
+import { secretsClient } from "../../lib/aws/secrets/secrets-client.ts";
 import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
 import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
 import { digestOf } from "../../lib/core/digest.ts";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import type { DataKeys, SealedDataKey } from "../../lib/core/ports/data-keys.ts";
+import type { RegistryLogin } from "../../lib/core/ports/registry-login.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { type GuardedAws, guardedAws } from "../real/guarded-aws.ts";
 import { realAws } from "./real-aws.ts";
@@ -44,16 +47,19 @@ interface Use {
 const uses: readonly Use[] = [
   {
     what: "a login to ECR",
-    use: (connection) =>
-      ecrLogin({ connection, clock: systemClock, isAllowed: () => true }).credentials(repository, never),
+    use: (of) => using(loginOf(of), (login) => login.credentials(repository, never)),
     actions: ["ecr:GetAuthorizationToken"],
   },
   {
     what: "a cluster's description",
-    use: (of) => describeCluster(cluster, of, never),
+    use: (of) => using(eksClient(of), (client) => describeCluster(client, cluster, never)),
     actions: ["eks:DescribeCluster"],
   },
-  { what: "a secret", use: (of) => readSecret(name, of, never), actions: ["secretsmanager:GetSecretValue"] },
+  {
+    what: "a secret",
+    use: (of) => using(secretsClient(of), (client) => readSecret(client, { id: name, region: of.region }, never)),
+    actions: ["secretsmanager:GetSecretValue"],
+  },
   {
     what: "a data key",
     use: (of) => using(dataKeysOf(of), (keys) => keys.open(sealed, "apps", never)),
@@ -100,6 +106,11 @@ async function using<Client extends { destroy(): void }, Result>(
   }
 }
 
+function loginOf(connection: AwsConnection): RegistryLogin & { destroy(): void } {
+  const login = ecrLogin({ connection, clock: systemClock, isAllowed: () => true });
+  return { ...login, destroy: () => login.close() };
+}
+
 function dataKeysOf(connection: AwsConnection): DataKeys & { destroy(): void } {
   const keys = kmsDataKeys({ connection, isAllowed: () => true });
   return { ...keys, destroy: () => keys.close() };
@@ -128,9 +139,9 @@ async function sealDataKey(client: KMSClient): Promise<SealedDataKey> {
 /** Everything that the uses use. */
 async function makeAll(of: AwsConnection): Promise<void> {
   const described = { name: cluster.name, roleArn: "arn:aws:iam::123456789012:role/eks", resourcesVpcConfig: {} };
-  await using(new EKSClient(clientConfig(of)), (client) => client.send(new CreateClusterCommand(described)));
+  await using(eksClient(of), (client) => client.send(new CreateClusterCommand(described)));
   const secret = { Name: name, SecretString: "hunter2" };
-  await using(new SecretsManagerClient(clientConfig(of)), (client) => client.send(new CreateSecretCommand(secret)));
+  await using(secretsClient(of), (client) => client.send(new CreateSecretCommand(secret)));
   sealed = await using(new KMSClient(clientConfig(of)), sealDataKey);
   const queue = new CreateQueueCommand({ QueueName: name });
   queueUrl = (await using(sqsClient(of), (client) => client.send(queue))).QueueUrl ?? "";

@@ -5,6 +5,7 @@ import { type RegistryLogin, RegistryLoginError, type RegistryLoginRequest } fro
 import { type AwsConnection, clientConfig } from "../aws-connection.ts";
 import { AwsFault } from "../aws-fault.ts";
 import { callAws } from "../call-aws.ts";
+import { regionalClients } from "../regional-clients.ts";
 import { type EcrToken, parseAuthorizationToken } from "./authorization-token.ts";
 import { ecrRegion } from "./ecr-host.ts";
 
@@ -27,14 +28,15 @@ interface Cached {
 
 /**
  * Logs in to registries of ECR with our own identity (reference sources 5.3). One token opens every registry of a region that
- * the identity may read, so it is fetched once a region and shared by all who ask at once.
+ * the identity may read, so it is fetched once a region and shared by all who ask at once. `close` ends the connections to ECR.
  */
-export function ecrLogin({ connection, clock, isAllowed }: EcrLoginOptions): RegistryLogin {
+export function ecrLogin({ connection, clock, isAllowed }: EcrLoginOptions): RegistryLogin & { close(): void } {
+  const clients = regionalClients((region) => new ECRClient(clientConfig({ ...connection, region })));
   const cached = new Map<string, Cached>();
   const fetching = new Map<string, Promise<EcrToken>>();
 
   const fetch = async (region: string): Promise<EcrToken> => {
-    const token = await fetchToken({ ...connection, region });
+    const token = await fetchToken(clients.of(region), region);
     const now = clock.now();
     cached.set(region, { token, until: now + Math.min((token.expiresAt - now) * shareOfLife, maxCachedMs) });
     return token;
@@ -52,6 +54,7 @@ export function ecrLogin({ connection, clock, isAllowed }: EcrLoginOptions): Reg
       assertAllowed(request, isAllowed);
       return orAborted(current(region), signal);
     },
+    close: () => clients.close(),
   };
 }
 
@@ -66,9 +69,8 @@ function assertAllowed(
   );
 }
 
-async function fetchToken(connection: AwsConnection): Promise<EcrToken> {
-  const client = new ECRClient(clientConfig(connection));
-  const action = { name: "ecr:GetAuthorizationToken", resource: "all registries", region: connection.region };
+async function fetchToken(client: ECRClient, region: string): Promise<EcrToken> {
+  const action = { name: "ecr:GetAuthorizationToken", resource: "all registries", region };
   const { signal } = new AbortController();
   try {
     const command = new GetAuthorizationTokenCommand({});
@@ -78,7 +80,5 @@ async function fetchToken(connection: AwsConnection): Promise<EcrToken> {
     const step =
       error.kind === "credentials" ? "get access token for artifact registry" : "create artifact registry credentials";
     throw new RegistryLoginError(`failed to ${step}: ${error.message}`, { cause: error });
-  } finally {
-    client.destroy();
   }
 }

@@ -1,10 +1,18 @@
-import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import type { EKSClient } from "@aws-sdk/client-eks";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { ClusterConfig } from "../../kube/cluster-config.ts";
-import type { AwsConnection } from "../aws-connection.ts";
+import type { AwsCredentials } from "../aws-connection.ts";
 import type { ClusterArn } from "./cluster-arn.ts";
 import { describeCluster } from "./describe-cluster.ts";
 import { eksToken } from "./eks-token.ts";
+
+export interface EksDeps {
+  /** For the cluster's region. */
+  readonly client: EKSClient;
+  /** Who we are to the cluster. */
+  readonly credentials: AwsCredentials;
+  readonly clock: Pick<Clock, "now">;
+}
 
 /**
  * How to reach a cluster of EKS: its endpoint and authority as EKS describes them now, and a token that is signed anew whenever
@@ -12,12 +20,10 @@ import { eksToken } from "./eks-token.ts";
  */
 export async function eksClusterConfig(
   cluster: ClusterArn,
-  connection: AwsConnection,
-  clock: Pick<Clock, "now">,
+  { client, credentials, clock }: EksDeps,
   signal: AbortSignal,
 ): Promise<ClusterConfig> {
-  const { server, ca } = await describeCluster(cluster, connection, signal);
-  const credentials = connection.credentials ?? defaultProvider();
+  const { server, ca } = await describeCluster(client, cluster, signal);
   return {
     name: cluster.name,
     server,

@@ -1,13 +1,14 @@
+import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { messageOf } from "../../core/failure.ts";
 import { orAborted } from "../../core/or-aborted.ts";
-import type { Clock } from "../../core/ports/clock.ts";
 import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
 import type { ApiDeps } from "../../kube/api-client.ts";
 import { connect } from "../../kube/connect.ts";
 import type { AwsConnection } from "../aws-connection.ts";
 import { AwsFault } from "../aws-fault.ts";
 import type { ClusterArn } from "./cluster-arn.ts";
-import { eksClusterConfig } from "./eks-cluster-config.ts";
+import { eksClient } from "./eks-client.ts";
+import { type EksDeps, eksClusterConfig } from "./eks-cluster-config.ts";
 
 /** EKS throttles DescribeCluster for the whole account: a cluster that is down is not described at each request. */
 const describeEveryMs = 30_000;
@@ -26,6 +27,8 @@ interface Connected {
  */
 export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: ApiDeps): Cluster & { close(): void } {
   const { clock } = deps;
+  const { credentials = defaultProvider() } = connection;
+  const client = eksClient({ ...connection, region: arn.region });
   const closing = new AbortController();
   /** The present one, and former ones that have something to answer. */
   const open = new Set<Connected>();
@@ -40,7 +43,7 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
   };
   const describe = async (): Promise<Connected> => {
     describedAt = clock.monotonic();
-    const config = await described(arn, connection, clock, closing.signal);
+    const config = await described(arn, { client, credentials, clock }, closing.signal);
     const former = present;
     present = { cluster: connect(config, deps), pending: 0, isStale: false };
     open.add(present);
@@ -102,6 +105,7 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
       closing.abort(new Error(`the connections to cluster ${arn.name} were closed`));
       for (const { cluster } of open) cluster.close();
       open.clear();
+      client.destroy();
     },
   };
 }
@@ -113,9 +117,9 @@ interface Hold extends Disposable {
 }
 
 /** Not to know where a cluster is, is not to reach it: such a run is tried again and never counts against its object. */
-async function described(arn: ClusterArn, connection: AwsConnection, clock: Clock, signal: AbortSignal) {
+async function described(arn: ClusterArn, deps: EksDeps, signal: AbortSignal) {
   try {
-    return await eksClusterConfig(arn, connection, clock, signal);
+    return await eksClusterConfig(arn, deps, signal);
   } catch (error) {
     if (!(error instanceof AwsFault)) throw error;
     throw new ApiError({ code: 0, reason: "Unreachable", message: messageOf(error) }, { cause: error });

@@ -5,6 +5,7 @@ import { Secret } from "../../core/secret.ts";
 import { type AwsConnection, clientConfig } from "../aws-connection.ts";
 import { AwsFault, type AwsFaultKind } from "../aws-fault.ts";
 import { callAws } from "../call-aws.ts";
+import { regionalClients } from "../regional-clients.ts";
 import { checkSealed } from "./check-sealed.ts";
 
 export interface KmsDataKeysOptions {
@@ -16,15 +17,10 @@ export interface KmsDataKeysOptions {
 
 /**
  * Data keys that KMS has sealed. The key is named in each call, so that a data key opens by the key that its file names, which is
- * the one that was allowed, and by no other that the credentials could use. A region has one client, made when it is first needed.
+ * the one that was allowed, and by no other that the credentials could use.
  */
 export function kmsDataKeys({ connection, isAllowed }: KmsDataKeysOptions): DataKeys & { close(): void } {
-  const clients = new Map<string, KMSClient>();
-  const clientOf = (region: string): KMSClient => {
-    const client = clients.get(region) ?? new KMSClient(clientConfig({ ...connection, region }));
-    clients.set(region, client);
-    return client;
-  };
+  const clients = regionalClients((region) => new KMSClient(clientConfig({ ...connection, region })));
   return {
     async open(sealed, namespace, signal) {
       const key = checkSealed(sealed);
@@ -32,11 +28,9 @@ export function kmsDataKeys({ connection, isAllowed }: KmsDataKeysOptions): Data
         const why = `this installation does not lend its AWS identity to namespace ${namespace} for it`;
         throw new DataKeyError("denied", `kms:Decrypt on key ${sealed.sealedBy}: ${why}`);
       }
-      return decrypt(clientOf(key.region), sealed, key, signal);
+      return decrypt(clients.of(key.region), sealed, key, signal);
     },
-    close() {
-      for (const client of clients.values()) client.destroy();
-    },
+    close: () => clients.close(),
   };
 }
 

@@ -2,18 +2,25 @@ import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { awsFault } from "../../../lib/aws/aws-fault.ts";
 import { readSecret } from "../../../lib/aws/secrets/read-secret.ts";
-import { faultyWire } from "../../doubles/faulty-wire.ts";
+import { secretsClient } from "../../../lib/aws/secrets/secrets-client.ts";
+import { type FaultyWire, faultyWire } from "../../doubles/faulty-wire.ts";
 
 const never = new AbortController().signal;
 const region = "eu-west-1";
 const credentials = { accessKeyId: "x", secretAccessKey: "y" };
 
+/** Of a secret that is read over this wire. */
+async function errorOver({ url: endpoint }: FaultyWire): Promise<unknown> {
+  const client = secretsClient({ region, endpoint, credentials });
+  const error: unknown = await readSecret(client, { id: "s", region }, never).catch((thrown: unknown) => thrown);
+  client.destroy();
+  return error;
+}
+
 test("a good answer that cannot be read is not quoted, since it may be a secret", async () => {
   const headers = { "content-type": "application/x-amz-json-1.1" };
   await using wire = await faultyWire(undefined, () => ({ status: 200, headers, body: '{"SecretString":hunter2}' }));
-  const error = await readSecret("s", { region, endpoint: wire.url, credentials }, never).catch(
-    (thrown: unknown) => thrown,
-  );
+  const error = await errorOver(wire);
   expect(inspect(error, { depth: 10 })).not.toContain("hunter");
   const message = "secretsmanager:GetSecretValue on secret s: AWS's answer cannot be read";
   expect(error).toMatchObject({ kind: "unavailable", message });
@@ -25,9 +32,7 @@ test.each([
   [502, "unavailable", "AWS has a fault of its own, also after several tries"],
 ])("an answer %i of a proxy is %s, and not quoted", async (status, kind, message) => {
   await using wire = await faultyWire(undefined, () => ({ status, body: "<html>Proxy of ACME</html>" }));
-  const error: unknown = await readSecret("s", { region, endpoint: wire.url, credentials }, never).catch(
-    (thrown: unknown) => thrown,
-  );
+  const error = await errorOver(wire);
   expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
   expect(error).toMatchObject({ message: expect.stringContaining("the answer is not AWS's own") });
   expect(error).toMatchObject({ message: expect.not.stringContaining("html") });
