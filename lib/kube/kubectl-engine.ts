@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { type Engine, EngineError, type EngineLimits } from "../core/ports/engine.ts";
+import { type Engine, EngineError, type EngineErrorKind, type EngineLimits } from "../core/ports/engine.ts";
 
 /**
  * What a Go program of kubectl's size needs to start at all: its runtime reserves address space that it never touches.
@@ -48,8 +48,8 @@ function run(child: ChildProcess, limits: EngineLimits, signal: AbortSignal): Pr
       killGroup(child);
       settle();
     };
-    const fail = (fault: EngineError["fault"], message: string, options?: ErrorOptions): void =>
-      end(() => reject(new EngineError(fault, message, options)));
+    const fail = (kind: EngineErrorKind, message: string, options?: ErrorOptions): void =>
+      end(() => reject(new EngineError(kind, message, options)));
     const abort = (): void =>
       end(() =>
         reject(signal.reason instanceof Error ? signal.reason : new Error("aborted", { cause: signal.reason })),
@@ -75,7 +75,7 @@ function run(child: ChildProcess, limits: EngineLimits, signal: AbortSignal): Pr
 }
 
 /** Tells the engine's own refusal from a run that came to its limits or never began. */
-function verdict(complaint: string, code: number | null): [EngineError["fault"], string] {
+function verdict(complaint: string, code: number | null): [EngineErrorKind, string] {
   if (complaint.includes("(0 in use)")) {
     return ["unavailable", "kubectl did not start: its address space is too small for it"];
   }

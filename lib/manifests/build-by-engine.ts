@@ -94,7 +94,7 @@ async function runOnce(
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
     // The folder is gone after the run, and its name would make every failure a new one.
-    throw new EngineError(error.fault, withinArtifact(error.message, work.path), { cause: error });
+    throw new EngineError(error.kind, withinArtifact(error.message, work.path), { cause: error });
   }
 }
 

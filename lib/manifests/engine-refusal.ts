@@ -12,7 +12,7 @@ export function engineRefusal(error: EngineError, folder: string, generated: boo
   // A kubectl that does not start is no fault of the manifests: soon tried again.
   return new Failure("BuildFailed", message, {
     cause: error,
-    ...(error.fault === "unavailable" && { retry: "backoff" }),
+    ...(error.kind === "unavailable" && { retry: "backoff" }),
   });
 }
 

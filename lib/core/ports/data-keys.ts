@@ -1,4 +1,5 @@
 import type { Secret } from "../secret.ts";
+import { PortError } from "./port-error.ts";
 
 /** A data key as an encrypted file carries it: one entry of `sops.kms`. The key that sealed it never leaves its service. */
 export interface SealedDataKey {
@@ -26,12 +27,6 @@ export interface DataKeys {
 export type DataKeyErrorKind = "denied" | "malformed" | "mismatched" | "missing" | "unavailable" | "unusable";
 
 /** A data key that stays closed. The message names the key that sealed it, and holds nothing of the data key. */
-export class DataKeyError extends Error {
+export class DataKeyError extends PortError<DataKeyErrorKind> {
   override readonly name = "DataKeyError";
-  readonly kind: DataKeyErrorKind;
-
-  constructor(kind: DataKeyErrorKind, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.kind = kind;
-  }
 }

@@ -1,3 +1,5 @@
+import { PortError } from "./port-error.ts";
+
 /** What one run of the engine may use; past any of these it is killed with everything it started. */
 export interface EngineLimits {
   readonly timeoutMs: number;
@@ -19,14 +21,8 @@ export interface Engine {
 }
 
 /** Why the engine gave no output: it said no itself, or it was ended because a limit was reached. */
-export type EngineFault = "refused" | "time" | "memory" | "output" | "unavailable";
+export type EngineErrorKind = "refused" | "time" | "memory" | "output" | "unavailable";
 
-export class EngineError extends Error {
+export class EngineError extends PortError<EngineErrorKind> {
   override readonly name = "EngineError";
-  readonly fault: EngineFault;
-
-  constructor(fault: EngineFault, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.fault = fault;
-  }
 }

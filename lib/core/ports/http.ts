@@ -1,3 +1,5 @@
+import { PortError } from "./port-error.ts";
+
 /** How to trust the server of one request; absent means the system's certificate authorities. */
 export interface TlsTrust {
   /** PEM, added to the system's authorities. */
@@ -43,12 +45,6 @@ export interface Http {
 export type HttpErrorKind = "protocol" | "redirect" | "refused" | "timeout" | "tls" | "too-large" | "unreachable";
 
 /** No answer. The message holds the method and the URL without its query, never a header. */
-export class HttpError extends Error {
+export class HttpError extends PortError<HttpErrorKind> {
   override readonly name = "HttpError";
-  readonly kind: HttpErrorKind;
-
-  constructor(kind: HttpErrorKind, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.kind = kind;
-  }
 }

@@ -69,7 +69,7 @@ describe("the engine runs fenced", () => {
     const pidFile = join(folder, "child.pid");
     const engine = await scripted("slow", `sleep 60 & echo $! > ${pidFile}; wait`);
     const building = engine.build(folder, { ...limits, timeoutMs: 500 }, forever);
-    await expect(building).rejects.toMatchObject({ fault: "time", message: "no result within 0.5 s" });
+    await expect(building).rejects.toMatchObject({ kind: "time", message: "no result within 0.5 s" });
     await expect.poll(() => isAlive(pidFile), { timeout: 5_000 }).toBe(false);
   });
 
@@ -87,32 +87,32 @@ describe("the engine runs fenced", () => {
 
   test("endless output ends it", async () => {
     const engine = await scripted("endless", "yes");
-    await expect(engine.build(folder, limits, forever)).rejects.toMatchObject({ fault: "output" });
+    await expect(engine.build(folder, limits, forever)).rejects.toMatchObject({ kind: "output" });
   });
 
   test.each([
-    { name: "refusal", lines: "echo 'error: no such thing' >&2; exit 1", fault: "refused", message: "no such thing" },
+    { name: "refusal", lines: "echo 'error: no such thing' >&2; exit 1", kind: "refused", message: "no such thing" },
     {
       name: "panic",
       lines: "echo 'panic: index out of range' >&2; exit 2",
-      fault: "refused",
+      kind: "refused",
       message: "recovered from kustomize build panic: index out of range",
     },
     {
       name: "memory",
       lines: "echo 'fatal error: runtime: out of memory' >&2; exit 2",
-      fault: "memory",
+      kind: "memory",
       message: "it needs more memory than it may have",
     },
-    { name: "silence", lines: "exit 3", fault: "refused", message: "it ended with code 3" },
-  ])("$name is told apart", async ({ name, lines, fault, message }) => {
+    { name: "silence", lines: "exit 3", kind: "refused", message: "it ended with code 3" },
+  ])("$name is told apart", async ({ name, lines, kind, message }) => {
     const engine = await scripted(name, lines);
-    await expect(engine.build(folder, limits, forever)).rejects.toMatchObject({ fault, message });
+    await expect(engine.build(folder, limits, forever)).rejects.toMatchObject({ kind, message });
   });
 
   test("a kubectl that is not there is said to be missing", async () => {
     const engine = kubectlEngine(join(folder, "absent"));
-    await expect(engine.build(folder, limits, forever)).rejects.toMatchObject({ fault: "unavailable" });
+    await expect(engine.build(folder, limits, forever)).rejects.toMatchObject({ kind: "unavailable" });
   });
 });
 
@@ -135,6 +135,6 @@ describe("the kubectl of the layer", () => {
     await writeFile(join(tree, "a.yaml"), bomb);
     await writeFile(join(tree, "kustomization.yaml"), "resources: [a.yaml]\n");
     const engine = kubectlEngine(await layerKubectl(() => undefined));
-    await expect(engine.build(tree, limits, forever)).rejects.toMatchObject({ fault: "memory" });
+    await expect(engine.build(tree, limits, forever)).rejects.toMatchObject({ kind: "memory" });
   });
 });
