@@ -53,12 +53,20 @@ async function pushUntil(killed: Promise<unknown>, round: number, count = manyOb
   return digest ?? push(round, count);
 }
 
+async function statusNow() {
+  const live = await cluster.get(kustomizationRef, signal);
+  return live === undefined ? undefined : parseKustomization(live).status;
+}
+
+async function readyNow(): Promise<string | undefined> {
+  return findCondition((await statusNow())?.conditions ?? [], "Ready")?.message;
+}
+
 /** Everything that a user can see of the Kustomization's work. */
 async function seen(): Promise<unknown> {
   const labelSelector = "kustomize.toolkit.fluxcd.io/name=app";
   const maps = await cluster.list({ group: "", version: "v1", kind: "ConfigMap", labelSelector }, signal);
-  const live = await cluster.get(kustomizationRef, signal);
-  const status = live === undefined ? undefined : parseKustomization(live).status;
+  const status = await statusNow();
   return {
     ready: findCondition(status?.conditions ?? [], "Ready")?.message,
     inventory: (status?.inventory?.entries ?? []).map(({ id }) => id.split("_")[1] ?? "").toSorted(),
@@ -66,9 +74,19 @@ async function seen(): Promise<unknown> {
   };
 }
 
-function wanted(digest: string, round: number, count = manyObjects): unknown {
+function readyAt(digest: string): string {
+  return `Applied revision: v1@${digest}`;
+}
+
+/** Waits until it is as if nothing had been. To look at all of it takes long, so that begins once it is said to be there. */
+async function expectApplied(digest: string, round: number, count = manyObjects): Promise<void> {
+  await expect.poll(readyNow, patient).toBe(readyAt(digest));
+  await expect.poll(seen, patient).toEqual(wanted(digest, round, count));
+}
+
+function wanted(digest: string, round: number, count: number): unknown {
   return {
-    ready: `Applied revision: v1@${digest}`,
+    ready: readyAt(digest),
     inventory: names(round, count),
     objects: names(round, count).map((name) => `${name} ${JSON.stringify({ value: String(round) })}`),
   };
@@ -107,28 +125,28 @@ describe("killed at any moment, the next start goes on, and the end is as if not
 
   test(`${kills} times while ${manyObjects} objects are applied`, { timeout: 600_000 }, async () => {
     const first = await push(++round);
-    await expect.poll(seen, patient).toEqual(wanted(first, round));
+    await expectApplied(first, round);
     const next = random(seed);
     for (let kill = 0; kill < kills; kill++) {
       // Each round changes every object: there are as many dry runs, and then as many applies.
       let left = 1 + Math.floor(next() * 2 * manyObjects);
       const killed = killedAt(() => --left <= 0);
       const digest = await pushUntil(killed, ++round);
-      await expect.poll(seen, patient).toEqual(wanted(digest, round));
+      await expectApplied(digest, round);
     }
   });
 
   test("while the source stores its artifact", async () => {
     const killed = killedAt((line) => line.includes("/ocirepositories/app/status"));
     const digest = await pushUntil(killed, ++round);
-    await expect.poll(seen, patient).toEqual(wanted(digest, round));
+    await expectApplied(digest, round);
   });
 
   test("while objects are pruned", async () => {
     let left = 60;
     const killed = killedAt((line) => line.includes('"delete"') && --left <= 0);
     const digest = await pushUntil(killed, ++round, 20);
-    await expect.poll(seen, patient).toEqual(wanted(digest, round, 20));
+    await expectApplied(digest, round, 20);
   });
 
   test("told to end while objects are applied, it hands everything back within 5 s, and the next start goes on", async () => {
@@ -138,7 +156,7 @@ describe("killed at any moment, the next start goes on, and the end is as if not
     expect(await ended).toBe(0);
     const lines = world.log.length;
     await start();
-    await expect.poll(seen, patient).toEqual(wanted(digest, round));
+    await expectApplied(digest, round);
     expect(world.log.slice(lines).filter((line) => line.includes("leases of an earlier process voided"))).toEqual([]);
   });
 
