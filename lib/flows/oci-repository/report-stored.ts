@@ -7,6 +7,7 @@ import type { FlowResult } from "../../core/run.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { annotations } from "../../sources/oci/media-types.ts";
 import type { Resolved } from "../../sources/oci/resolve.ts";
+import { isAfterOutage } from "../patiently.ts";
 import { spreadInterval } from "../spread-interval.ts";
 import { stored, wasFailing } from "./stages.ts";
 import { artifactFolder } from "./store-artifact.ts";
@@ -26,7 +27,12 @@ export async function reportStored(
   await of.conclude(stored({ ...of.status(), ...placed }, revision, of.now()));
 
   const isNewContent = before.artifact?.digest !== artifact?.digest;
-  const isNews = isNewContent || before.artifact?.revision !== revision || !isTrue(before.conditions ?? [], "Ready");
+  const isNews =
+    isNewContent ||
+    before.artifact?.revision !== revision ||
+    !isTrue(before.conditions ?? [], "Ready") ||
+    // It may have come no further than the status.
+    isAfterOutage(of.run.memo);
   // After the status is written: whoever wakes must find the new revision. A run that ends here is made good by the sweep.
   if (isNews) await wakeListeners(of);
   if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);

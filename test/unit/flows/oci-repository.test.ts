@@ -145,6 +145,21 @@ describe("a new OCIRepository", () => {
       { key: "here/source.toolkit.fluxcd.io/Kustomization/apps/web", why: `new artifact of ${source}` },
     ]);
   });
+
+  test("wakes in the run that outlasts an outage whoever it could not wake before", async () => {
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    const { requests } = world().deps;
+    world().deps.requests = { request: () => Promise.reject(new Error("the queue is away")) };
+    await expect(world().run()).rejects.toThrow("the queue is away");
+    // As the flow's patience leaves it.
+    world().state.memo = { outage: { tries: 1, since: 0, told: false } };
+    world().deps.requests = requests;
+    await world().run();
+    expect(world().requested).toHaveLength(1);
+    await world().run();
+    expect(world().requested).toHaveLength(1);
+  });
 });
 
 describe("an OCIRepository that has its artifact", () => {
