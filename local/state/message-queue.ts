@@ -13,6 +13,7 @@ export interface Message {
 
 /** A queue with delays and visibility, as SQS has them: a message handed out comes back unless it is removed in time. */
 export interface MessageQueue {
+  /** `delayMs`: 0 to {@link maxDelayMs}. */
   send(body: string, delayMs: number): void;
   /** At most `limit` messages that are visible now, the longest visible first; each is hidden for `visibilityMs`. */
   receive(limit: number, visibilityMs: number): readonly Message[];
@@ -50,7 +51,7 @@ export function sqliteMessageQueue({ connection, transaction }: StateDatabase, c
   };
   return {
     send(body, delayMs) {
-      insert.run(body, clock.now() + Math.min(delayMs, maxDelayMs));
+      insert.run(body, clock.now() + delayMs);
       changed();
     },
     receive(limit, visibilityMs) {

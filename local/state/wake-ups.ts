@@ -1,6 +1,7 @@
+import { deadLetterBody } from "../../lib/core/dead-letter-body.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 import type { DeadLetters, WakeUps } from "../../lib/core/ports/wake-ups.ts";
-import { formatWorkKey } from "../../lib/core/work-key.ts";
+import { wakeUpBody } from "../../lib/core/wake-up-body.ts";
 import type { MessageQueue } from "./message-queue.ts";
 import type { StateDatabase } from "./state-database.ts";
 
@@ -8,7 +9,7 @@ export function queuedWakeUps(queue: MessageQueue): WakeUps {
   return {
     async send(wakeUp, delayMs, signal) {
       signal.throwIfAborted();
-      queue.send(JSON.stringify(wakeUp), delayMs);
+      queue.send(wakeUpBody(wakeUp, delayMs), delayMs);
     },
   };
 }
@@ -21,9 +22,9 @@ export function sqliteDeadLetters({ connection }: StateDatabase, clock: Clock): 
   const insert = connection.prepare("INSERT INTO dead_letters (at, letter) VALUES (?, ?)");
   const trim = connection.prepare("DELETE FROM dead_letters WHERE id <= (SELECT max(id) FROM dead_letters) - ?");
   return {
-    async send({ key, ...letter }, signal) {
+    async send(letter, signal) {
       signal.throwIfAborted();
-      insert.run(clock.now(), JSON.stringify({ key: formatWorkKey(key), ...letter }));
+      insert.run(clock.now(), deadLetterBody(letter));
       trim.run(maxDeadLetters);
     },
   };

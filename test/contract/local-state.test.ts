@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { artifactFiles } from "../../local/state/artifact-files.ts";
 import { sqliteArtifactRecords } from "../../local/state/artifact-records.ts";
+import { textColumn } from "../../local/state/columns.ts";
 import { sqliteEdges } from "../../local/state/edges.ts";
 import { sqliteHistory } from "../../local/state/history.ts";
 import { sqliteInventoryStore } from "../../local/state/inventory-store.ts";
@@ -11,11 +12,12 @@ import { sqliteLedger } from "../../local/state/ledger.ts";
 import { sqliteMessageQueue } from "../../local/state/message-queue.ts";
 import { sqliteSightings } from "../../local/state/sightings.ts";
 import { openStateDatabase } from "../../local/state/state-database.ts";
-import { queuedWakeUps } from "../../local/state/wake-ups.ts";
+import { queuedWakeUps, sqliteDeadLetters } from "../../local/state/wake-ups.ts";
 import { sqliteWorkItems } from "../../local/state/work-items.ts";
 import { artifactRecordsContract } from "./artifact-records.ts";
 import { type ArtifactBackEnd, artifactStoreContract } from "./artifact-store.ts";
 import { clockContract } from "./clock.ts";
+import { type DeadLettersBackEnd, deadLettersContract } from "./dead-letters.ts";
 import { edgesContract } from "./edges.ts";
 import { historyContract } from "./history.ts";
 import { inventoryStoreContract } from "./inventory-store.ts";
@@ -58,6 +60,16 @@ async function openQueue(): Promise<QueueBackEnd> {
   };
 }
 
+async function openDeadLetters(): Promise<DeadLettersBackEnd> {
+  const database = openStateDatabase(":memory:");
+  const letters = database.connection.prepare("SELECT letter FROM dead_letters");
+  return {
+    deadLetters: sqliteDeadLetters(database, systemClock),
+    letters: async () => letters.all().map((row) => textColumn(row, "letter")),
+    close: async () => database.close(),
+  };
+}
+
 async function openArtifacts(): Promise<ArtifactBackEnd> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-artifacts-"));
   return {
@@ -75,6 +87,7 @@ artifactRecordsContract("sqlite", openSqlite);
 historyContract("sqlite", openSqlite);
 artifactStoreContract("files", openArtifacts);
 wakeUpQueueContract("sqlite", openQueue);
+deadLettersContract("sqlite", openDeadLetters);
 sightingsContract("sqlite", async () => {
   const database = openStateDatabase(":memory:");
   return { sightings: sqliteSightings(database), close: async () => database.close() };

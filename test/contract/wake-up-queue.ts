@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { maxDelayMs, type WakeUps } from "../../lib/core/ports/wake-ups.ts";
+import { maxDelayMs, maxMessageBytes, type WakeUps } from "../../lib/core/ports/wake-ups.ts";
 import { never } from "./state-back-end.ts";
 
 /** A message as the reader of the queue gets it. */
@@ -60,6 +60,29 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       await queue.wakeUps.send(wakeUp, 0, never);
       expect(await bodies()).toEqual([wakeUp]);
     });
+
+    test("a message of 256 KiB is taken, one of a byte more is refused before it is sent", async () => {
+      const around = Buffer.byteLength(JSON.stringify({ key: "" }));
+      // Two bytes each in UTF-8: what counts are bytes, not characters.
+      const longest = { key: "é".repeat((maxMessageBytes - around) / 2) };
+      await queue.wakeUps.send(longest, 0, never);
+      const [message] = await queue.receive(1_000);
+      expect(JSON.parse(message?.body ?? "")).toEqual(longest);
+      const sending = queue.wakeUps.send({ key: `${longest.key}!` }, 0, never);
+      await expect(sending).rejects.toThrow(
+        new RangeError("a message of 262145 bytes is too long for a queue, which takes 262144 at most"),
+      );
+      expect(await queue.receive(1_000)).toEqual([]);
+    });
+
+    test.each([-1, maxDelayMs + 1, Number.NaN])(
+      "a delay of %d ms is refused before anything is sent",
+      async (delayMs) => {
+        const message = `a wake-up can be delayed by 0 to 900000 ms, not ${delayMs}: store its dueAt instead`;
+        await expect(queue.wakeUps.send({ key: "web" }, delayMs, never)).rejects.toThrow(new RangeError(message));
+        expect(await bodies()).toEqual([]);
+      },
+    );
 
     test("the longest delay is taken", async () => {
       await queue.wakeUps.send({ key: "later" }, maxDelayMs, never);

@@ -1,7 +1,7 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { maxDelayMs, type WakeUps } from "../../core/ports/wake-ups.ts";
+import type { WakeUps } from "../../core/ports/wake-ups.ts";
+import { wakeUpBody } from "../../core/wake-up-body.ts";
 import { callAws } from "../call-aws.ts";
-import { messageBody } from "./message-body.ts";
 import { messageGroup } from "./message-group.ts";
 import { type Queue, queueAction } from "./queue-action.ts";
 
@@ -9,14 +9,9 @@ import { type Queue, queueAction } from "./queue-action.ts";
 export function sqsWakeUps(client: SQSClient, queue: Queue): WakeUps {
   return {
     async send(wakeUp, delayMs, signal) {
-      if (!(delayMs >= 0 && delayMs <= maxDelayMs)) {
-        throw new RangeError(
-          `a wake-up can be delayed by 0 to ${maxDelayMs} ms, not ${delayMs}: store its dueAt instead`,
-        );
-      }
       const command = new SendMessageCommand({
         QueueUrl: queue.url,
-        MessageBody: messageBody(wakeUp),
+        MessageBody: wakeUpBody(wakeUp, delayMs),
         DelaySeconds: Math.ceil(delayMs / 1000),
         MessageGroupId: messageGroup(wakeUp.key),
       });

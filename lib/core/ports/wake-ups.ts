@@ -3,6 +3,13 @@ import type { WorkKey } from "../work-key.ts";
 
 /** The longest that a message can be delayed: 15 minutes, as in SQS. */
 export const maxDelayMs = 900_000;
+/**
+ * The longest message, in bytes of UTF-8: 256 KiB, which every queue of SQS takes, also one from before 2025 or one that was
+ * limited to it (new ones take 1 MiB). Messages are sent one by one, so the limit of batches, 1 MiB in all, is never met.
+ */
+export const maxMessageBytes = 262_144;
+/** How much of a dead letter's text is kept, in UTF-16 code units: a fault may hold what a registry or a webhook said. */
+export const maxLetterChars = 10_000;
 
 const counter = z.int().min(0);
 
@@ -19,7 +26,10 @@ export type WakeUp = z.infer<typeof WakeUp>;
 
 /** The queue of wake-ups as its senders see it. A message may come late, more than once, in any order or not at all. */
 export interface WakeUps {
-  /** `delayMs`: 0 to {@link maxDelayMs}, rounded up to what the queue can do. A call that throws may have sent it all the same. */
+  /**
+   * `delayMs`: 0 to {@link maxDelayMs}, rounded up to what the queue can do. Throws a `RangeError`, before anything is sent,
+   * for another delay and for a message of more than {@link maxMessageBytes}. A call that throws anything else may have sent it.
+   */
   send(wakeUp: WakeUp, delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -27,11 +37,11 @@ export interface WakeUps {
 export interface DeadLetter {
   readonly key: WorkKey;
   readonly attempts: number;
-  /** The last fault, for people; without secrets. */
+  /** The last fault, for people; without secrets. Kept to its first {@link maxLetterChars}. */
   readonly message: string;
 }
 
-/** Where somebody looks, and an alarm is set. */
+/** Where somebody looks, and an alarm is set. A letter may come twice; a place may keep the newest alone. */
 export interface DeadLetters {
   send(letter: DeadLetter, signal: AbortSignal): Promise<void>;
 }
