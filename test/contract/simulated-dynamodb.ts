@@ -1,21 +1,30 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { isDeepStrictEqual } from "node:util";
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
-import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { AwsFault } from "../../lib/aws/aws-fault.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
+import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { digestOf } from "../../lib/core/digest.ts";
+import { messageOf } from "../../lib/core/failure.ts";
+import type { Clock } from "../../lib/core/ports/clock.ts";
 import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
-import type { InventoryEntry } from "../../lib/core/ports/inventory-store.ts";
+import type { InventoryEntry, InventoryStore } from "../../lib/core/ports/inventory-store.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { formatWorkKey } from "../../lib/core/work-key.ts";
+import { formatWorkKey, parseWorkKey } from "../../lib/core/work-key.ts";
 import { type DynamodbFault, faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
 import type { SeenRequest } from "../doubles/seen-request.ts";
-import type { RealTable } from "../unit/queue/simulator/services.ts";
+import type { MachineTable, Passage, RealTable } from "../unit/queue/simulator/services.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
 import { never } from "./state-back-end.ts";
 
 const owner = { uid: "uid", clusterUid: "cluster" };
+/** Of several pages, and few enough to lie in the pointer's item. */
+const [many, few] = [600, 20];
 
 export interface SimulatedDynamodb extends RealTable, AsyncDisposable {
   /** What inventories did that they must not do. */
-  readonly wrong: readonly string[];
+  wrong(): Promise<readonly string[]>;
   saves(): number;
 }
 
@@ -24,45 +33,113 @@ export async function simulatedDynamodb(
   connection: AwsConnection,
   faultOf: (request: SeenRequest) => DynamodbFault | undefined,
 ): Promise<SimulatedDynamodb> {
-  const wire = await faultyDynamodb(connection.endpoint ?? "", faultOf);
-  const state = await newDynamodb(connection, { endpoint: wire.url });
+  await using opened = new AsyncDisposableStack();
+  const wire = opened.use(await faultyDynamodb(connection.endpoint ?? "", faultOf));
   const direct = await newDynamodb(connection);
-  const of = { name: state.name, region: connection.region, clock: systemClock };
+  opened.defer(() => direct.close());
+  const kept = opened.move();
+  const of = { name: direct.name, region: connection.region };
   const wrong: string[] = [];
   /** The inventories as the latest save left them; undefined where that gave no answer. */
   const saved = new Map<string, readonly InventoryEntry[] | undefined>();
   let saves = 0;
 
-  const save = async ({ inventories }: DynamodbStores, fence: Fence): Promise<void> => {
+  const save = async (inventories: InventoryStore, fence: Fence, { signal, landed }: Passage, passing: Passing) => {
     const key = formatWorkKey(fence.key);
-    const before = saved.get(key) ?? [];
-    const isKnown = !saved.has(key) || saved.get(key) !== undefined;
-    const found = (await inventories.load(owner, fence, never)) ?? [];
-    const next: InventoryEntry[] = [{ id: `entry-${(saves += 1)}`, version: "v1", state: "live" }];
-    try {
-      await inventories.save(owner, [...found.slice(-3), ...next], fence, never);
-    } catch (error) {
-      if (!(error instanceof LeaseLost)) saved.set(key, undefined);
-      throw error;
-    }
-    // Saved, so the lease was held: what was loaded must have been the latest.
-    if (isKnown && !isDeepStrictEqual(found, before)) wrong.push(`an old inventory of ${key} was loaded`);
-    saved.set(key, [...found.slice(-3), ...next]);
+    const found = (await inventories.load(owner, fence, signal)) ?? [];
+    const next = nextInventory(found, (saves += 1));
+    passing.onSwap = (isSure) => {
+      // It went through, so the lease was held: what was loaded must have been the latest.
+      const isKnown = !saved.has(key) || saved.get(key) !== undefined;
+      if (isKnown && !isDeepStrictEqual(found, saved.get(key) ?? []))
+        wrong.push(`an old inventory of ${key} was loaded`);
+      saved.set(key, isSure ? next : undefined);
+      if (isSure) landed();
+    };
+    await inventories.save(owner, next, fence, signal);
+  };
+
+  const connect = (clock: Clock): MachineTable => {
+    const passages = new AsyncLocalStorage<Passing>();
+    const client = dynamodbClient({ ...connection, endpoint: wire.url });
+    kept.defer(() => client.destroy());
+    client.middlewareStack.add(
+      (next, { commandName = "" }) =>
+        (call) => {
+          const passing = passages.getStore();
+          return passing === undefined ? next(call) : passing.call(commandName, () => next(call));
+        },
+      { step: "initialize", priority: "high" },
+    );
+    // Virtual time stands still while the queue's own calls are under way.
+    const sleep: Clock["sleep"] = (...rest) => (passages.getStore() === undefined ? systemClock : clock).sleep(...rest);
+    // Each machine has a process of its own, which remembers what it has read.
+    const { items, inventories } = openDynamodbStores({ ...of, client, clock: { ...clock, sleep } });
+    return {
+      items,
+      async save(fence, passage) {
+        const passing = passingOf(passage);
+        try {
+          await passages.run(passing, () => save(inventories, fence, passage, passing));
+        } catch (error) {
+          const isExpected = error instanceof LeaseLost || error instanceof AwsFault || passage.signal.aborted;
+          if (!isExpected) wrong.push(`${formatWorkKey(fence.key)}: ${messageOf(error)}`);
+          throw error;
+        }
+      },
+    };
   };
 
   return {
-    wrong,
+    async wrong() {
+      for (const [key, entries] of saved) {
+        const found = await direct.inventories
+          .load(owner, { key: parseWorkKey(key), token: 0 }, never)
+          .catch(messageOf);
+        if (entries !== undefined && !isDeepStrictEqual(found, entries))
+          wrong.push(`the inventory of ${key} is another`);
+      }
+      return wrong;
+    },
     saves: () => saves,
-    truth: openDynamodbStores({ ...of, client: direct.client }).items,
-    connect() {
-      // Each machine has a process of its own, which remembers what it has read.
-      const stores = openDynamodbStores({ ...of, client: state.client });
-      return { items: stores.items, save: (fence) => save(stores, fence) };
-    },
-    async [Symbol.asyncDispose]() {
-      await state.close();
-      await direct.close();
-      await wire[Symbol.asyncDispose]();
-    },
+    truth: direct.items,
+    connect,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** A passage that notices the swap of the pointer. */
+interface Passing extends Pick<Passage, "call"> {
+  /** Once the swap was made; not sure: it gave no answer. */
+  onSwap: (isSure: boolean) => void;
+}
+
+function passingOf({ call }: Passage): Passing {
+  const passing: Passing = {
+    onSwap() {},
+    call: (name, send) =>
+      call(name, async () => {
+        if (name !== "TransactWriteItemsCommand") return send();
+        try {
+          const answer = await send();
+          passing.onSwap(true);
+          return answer;
+        } catch (error) {
+          if (!(error instanceof TransactionCanceledException)) passing.onSwap(false);
+          throw error;
+        }
+      }),
+  };
+  return passing;
+}
+
+/** Grows and shrinks, and now and then changes only in part; what stays keeps its order. */
+function nextInventory(found: readonly InventoryEntry[], save: number): readonly InventoryEntry[] {
+  const size = found.length > few && save % 4 !== 0 ? few : many;
+  const kept = found.slice(-(size - 1));
+  const fresh = Array.from({ length: size - kept.length }, (_, number): InventoryEntry => {
+    const id = `apps_${save}-${number}_apps_Deployment`;
+    return { id, version: "v1", state: "live", fingerprint: digestOf(id) };
+  });
+  return [...kept, ...fresh];
 }
