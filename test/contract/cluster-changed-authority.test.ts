@@ -12,7 +12,7 @@ import { systemClock } from "../../lib/core/system-clock.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
-import { configMap } from "../e2e/flow/world.ts";
+import { configMap } from "../e2e/flow/sample-manifests.ts";
 import { ask } from "../real/ask.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../real/own-control-plane.ts";
 import { readPidFiles } from "../real/pid-file.ts";

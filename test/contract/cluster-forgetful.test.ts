@@ -6,7 +6,7 @@ import { systemClock } from "../../lib/core/system-clock.ts";
 import { type ApiClient, type ApiRequest, apiClient } from "../../lib/kube/api-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
-import { configMap } from "../e2e/flow/world.ts";
+import { configMap } from "../e2e/flow/sample-manifests.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../real/own-control-plane.ts";
 import { configOf, fakeApi } from "../unit/kube/fake-api.ts";
 import { never } from "./state-back-end.ts";

@@ -3,8 +3,8 @@ import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { type JsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
-import { service } from "./service.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap, configMapRef, service } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 /** How a Kustomization applies, and what it answers where it cannot. */
 export function applyStories(name: string, newWorld: () => Promise<World>): void {
@@ -14,7 +14,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
       await world.run("app");
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      const ref = configMapRef(world.namespace, "a");
       const edit = (manager: string, data: JsonObject) =>
         world.cluster.patch(ref, { type: "merge", body: { data } }, { manager }, world.signal);
       await edit("kubectl-edit", { k: "changed", added: "by kubectl" });
@@ -32,7 +32,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       const namespace = world.namespace;
       const forced = { ...configMap("a", { k: "theirs" }), metadata: { name: "a", namespace } };
       await world.cluster.apply(forced, { manager: "somebody", force: true }, world.signal);
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace, name: "b" };
+      const ref = configMapRef(namespace, "b");
       await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
       await world.run("app");
       expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "v" });
@@ -132,12 +132,7 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.cluster.get(widget, world.signal)).toMatchObject({ spec: { size: 1 } });
       await world.remove("app");
       await world.run("app");
-      expect(
-        await world.cluster.get(
-          { group: "", version: "v1", kind: "ConfigMap", namespace: other, name: "a" },
-          world.signal,
-        ),
-      ).toBeUndefined();
+      expect(await world.cluster.get(configMapRef(other, "a"), world.signal)).toBeUndefined();
     });
 
     test("what its own definition or namespace has to wait for is checked before anything is written", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
-import { namespaceNamed, placed, widget } from "./sample-manifests.ts";
+import { configMap, configMapRef, namespaceNamed, placed, widget } from "./sample-manifests.ts";
 import { clusterWide, elsewhere, isGoing, patient, pruneRefused, settle } from "./taking-along.ts";
-import { configMap, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** What a prune may take along of the Kustomization's own objects, and what it may not. */
 export function deletionStories(name: string, newWorld: () => Promise<World>): void {
@@ -125,7 +125,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoing(world, within)).toBe(false);
 
       const body = { metadata: { annotations: { [`${kustomizeGroup}/prune`]: null } } };
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "data" };
+      const ref = configMapRef(within, "data");
       await world.cluster.patch(ref, { type: "merge", body }, { manager: "kubectl" }, world.signal);
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
@@ -139,7 +139,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await world.kustomization("app", elsewhere);
       await settle(world, "app");
       const body = { metadata: { labels: { [`${kustomizeGroup}/name`]: null } } };
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "data" };
+      const ref = configMapRef(within, "data");
       await world.cluster.patch(ref, { type: "merge", body }, { manager: "kubectl" }, world.signal);
       await world.publish("v2", []);
       await world.run("app");
@@ -161,7 +161,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await world.ready("app")).toContain(`ConfigMap/${within}/data (kept when it left the artifact); `);
       expect(await isGoing(world, within)).toBe(false);
 
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "data" };
+      const ref = configMapRef(within, "data");
       await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
@@ -176,7 +176,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await settle(world, "app");
       await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: within, name: "a" };
+      const ref = configMapRef(within, "a");
       await expect.poll(() => world.cluster.get(ref, world.signal), patient).toBeUndefined();
     });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { configMap, type World } from "./world.ts";
+import { configMap } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 /** What a Kustomization waits for. */
 export function dependencyStories(name: string, newWorld: () => Promise<World>): void {

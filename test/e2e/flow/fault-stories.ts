@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import { service } from "./service.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap, service } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
 

@@ -3,10 +3,9 @@ import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
-import { namespaceNamed, placed, widget } from "./sample-manifests.ts";
-import { service } from "./service.ts";
+import { configMap, namespaceNamed, placed, service, widget } from "./sample-manifests.ts";
 import { elsewhere, isGoing, pruneRefused, settle } from "./taking-along.ts";
-import { configMap, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** What a prune may take along where other Kustomizations have something in it. */
 export function foreignDeletionStories(name: string, newWorld: () => Promise<World>): void {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
-import { service } from "./service.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap, service } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
 
@@ -15,12 +15,10 @@ const probe = (name: string) => ({
 });
 
 async function say(world: World, name: string, type: "Ready" | "Stalled"): Promise<void> {
-  const { namespace, signal } = world;
-  const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name };
   const condition = { type, status: "True", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
-  const { generation = 0 } = (await world.cluster.get(ref, signal))?.metadata ?? {};
+  const { generation = 0 } = (await world.get("Kustomization", name, kustomize))?.metadata ?? {};
   const body: JsonObject = { status: { observedGeneration: generation, conditions: [condition] } };
-  await world.cluster.patch(ref, { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+  await world.patch(name, body, { manager: "test", subresource: "status" });
 }
 
 async function passes(world: World): Promise<number> {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ownerLabels } from "../../../lib/api/owner-labels.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap } from "./sample-manifests.ts";
+import { withKept } from "./with-kept.ts";
+import type { World } from "./world.ts";
 
 const configMapId = ({ namespace }: World, name: string) => `${namespace}_${name}__ConfigMap`;
 
@@ -111,12 +113,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
     });
 
     test("a status that is older than the inventory brings nothing back that was told to stay", async () => {
-      const world = await newWorld();
-      await world.publish("v1", [configMap("a")]);
-      await world.kustomization("app", { prune: false });
-      await world.run("app");
-      await world.publish("v2", []);
-      await world.run("app");
+      const world = await withKept(newWorld);
       await show(world, "app", [configMapId(world, "a")]);
       await world.kustomization("app", { prune: true });
       await world.run("app");

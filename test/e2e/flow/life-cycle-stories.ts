@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
-import { service } from "./service.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap, service } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 const kustomization = (world: World, name: string) => ({
   group: kustomizeGroup,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup, requestedAtAnnotation } from "../../../lib/api/names.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 const unavailable = new ApiError({ code: 503, reason: "ServiceUnavailable", message: "the server is overloaded" });
 const unreachable = new ApiError({ code: 0, reason: "Unreachable", message: "no answer within 10s" });

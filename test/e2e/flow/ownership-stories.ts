@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap, configMapRef } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 /** Somebody else changes the ConfigMap `a`. */
 async function edit(world: World, body: JsonObject, manager = "somebody"): Promise<void> {
-  const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+  const ref = configMapRef(world.namespace, "a");
   await world.cluster.patch(ref, { type: "merge", body }, { manager }, world.signal);
 }
 
@@ -83,9 +84,8 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       await world.kustomization("app");
       await world.run("app");
       await edit(world, { metadata: { [place]: { [`${kustomizeGroup}/prune`]: "disabled" } } });
-      const { namespace, signal } = world;
-      const ref = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: "app" };
-      await world.cluster.delete(ref, { propagation: "Background" }, signal);
+      const { namespace } = world;
+      await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
       expect(await dataOf(world)).toEqual({ k: "v" });
       expect(await world.get("ConfigMap", "b")).toBeUndefined();

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap, configMapRef } from "./sample-manifests.ts";
+import { withKept } from "./with-kept.ts";
+import type { World } from "./world.ts";
 
 /** What a Kustomization deletes, hands over and leaves alone. */
 export function pruneStories(name: string, newWorld: () => Promise<World>): void {
@@ -82,7 +84,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
       await world.run("app");
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      const ref = configMapRef(world.namespace, "a");
       await world.cluster.patch(ref, { type: "merge", body }, { manager: "somebody" }, world.signal);
       await world.publish("v2", []);
       await world.run("app");
@@ -103,7 +105,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
       await world.run("app");
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      const ref = configMapRef(world.namespace, "a");
       const { labels = {} } = (await world.get("ConfigMap", "a"))?.metadata ?? {};
       await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
       const theirs = {
@@ -117,12 +119,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
     });
 
     test("prune: false keeps the object and drops it from the status (100)", async () => {
-      const world = await newWorld();
-      await world.publish("v1", [configMap("a")]);
-      await world.kustomization("app", { prune: false });
-      await world.run("app");
-      await world.publish("v2", []);
-      await world.run("app");
+      const world = await withKept(newWorld);
       expect(await world.get("ConfigMap", "a")).toBeDefined();
       expect((await world.status("app"))["inventory"]).toEqual({ entries: [] });
       expect(await world.inventory("app")).toMatchObject([{ state: "retained" }]);
@@ -143,7 +140,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       await world.run("app");
       const told = (await world.events("app")).filter((event) => event.includes("deleted"));
       expect(told).toHaveLength(1);
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      const ref = configMapRef(world.namespace, "a");
       await world.cluster.patch(
         ref,
         { type: "merge", body: { metadata: { finalizers: null } } },
@@ -164,7 +161,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       await world.kustomization("new");
       await world.run("new");
       await world.publish("v2", []);
-      const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "a" };
+      const ref = configMapRef(world.namespace, "a");
       // As if the labels had not moved yet: the ledger alone must protect it.
       await world.cluster.patch(
         ref,

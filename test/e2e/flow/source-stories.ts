@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { Failure } from "../../../lib/core/failure.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
 
@@ -151,14 +152,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       await world.kustomization("app", { dependsOn: [{ name: "never" }] });
       await world.run("app");
       expect(await world.ready("app")).toContain("False DependencyNotReady");
-      const ref = {
-        group: kustomizeGroup,
-        version: "v1",
-        kind: "Kustomization",
-        namespace: world.namespace,
-        name: "app",
-      };
-      await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
+      await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
       expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
 
@@ -53,14 +54,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       await world.kustomization("app");
       const request = async (at: string) => {
         const body = { metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": at } } };
-        const ref = {
-          group: kustomizeGroup,
-          version: "v1",
-          kind: "Kustomization",
-          namespace: world.namespace,
-          name: "app",
-        };
-        await world.cluster.patch(ref, { type: "merge", body }, { manager: "flux" }, world.signal);
+        await world.patch("app", body, { manager: "flux" });
         await world.run("app");
         const { lastHandledReconcileAt } = await world.status("app");
         return `${JSON.stringify(lastHandledReconcileAt)}: ${await world.ready("app")}`;

@@ -4,9 +4,10 @@ import { isJsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
-import { configMap, type World } from "./world.ts";
+import { configMap, configMapRef } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
 
-const refOfA = ({ namespace }: World) => ({ group: "", version: "v1", kind: "ConfigMap", namespace, name: "a" });
+const refOfA = ({ namespace }: World) => configMapRef(namespace, "a");
 
 /** Somebody holds it by a finalizer, or lets go of it. */
 async function setFinalizers(world: World, ref: VersionedRef, finalizers: readonly string[]): Promise<void> {

@@ -7,7 +7,8 @@ import { installCrds } from "../../../local/install-crds.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type ThrottledUser, throttledUser } from "../../real/throttled-user.ts";
 import { removeWorlds } from "./remove-worlds.ts";
-import { configMap, world } from "./world.ts";
+import { configMap } from "./sample-manifests.ts";
+import { world } from "./world.ts";
 
 const file = process.env["SLUICE_REAL_KUBECONFIG"] ?? "";
 const { signal } = new AbortController();

@@ -77,17 +77,6 @@ export interface World {
   fault: Fault;
 }
 
-export const configMap = (
-  name: string,
-  data: Record<string, string> = { k: "v" },
-  metadata: JsonObject = {},
-): Manifest => ({
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: { ...metadata, name },
-  data,
-});
-
 export async function world(cluster: Cluster, namespace: string): Promise<World> {
   const { signal } = new AbortController();
   const published = new Map<string, readonly Manifest[]>();
