@@ -4,6 +4,7 @@ import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
 import { follow } from "./follow.ts";
+import { justUnderStoreLimit, storeLimit } from "./transport.ts";
 import { widgetDefinition } from "./widget-definition.ts";
 import { workspace } from "./workspace.ts";
 
@@ -69,6 +70,14 @@ export function customResourcesContract(start: StartCluster): void {
     });
     afterAll(async () => {
       await remove(refOf(definition));
+    });
+
+    test("of one and a half megabytes are served, and of a little more refused", async () => {
+      const { object } = await apply(widget({ list: ["x".repeat(justUnderStoreLimit)] }));
+      expect(await get(refOf(widget()))).toEqual(object);
+      const error = await faultOf(apply(widget({ list: ["x".repeat(storeLimit)] })));
+      expect(error).toMatchObject({ code: 500, message: "etcdserver: request is too large" });
+      expect(await get(refOf(widget()))).toEqual(object);
     });
 
     test("get the defaults of their definition, which nobody owns", async () => {
