@@ -24,7 +24,9 @@ const usage = `usage: npm run real -- COMMAND [PART...]
   reset [--json] [--audit]  down and up again: every part empty
 
 Without a PART all are meant: ${partNames.join(", ")}.
+--json prints the addresses as one line of JSON: npm run --silent real -- up --json
 --audit makes the API server keep an audit log.
+Without --silent npm begins the output with lines of its own.
 `;
 /** Long enough for another one to install everything. */
 const lockPatienceMs = 2_400_000;

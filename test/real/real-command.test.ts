@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -13,6 +13,7 @@ import { cacheFolder } from "./folders.ts";
 import { sandboxes } from "./lambda/sandbox.ts";
 
 const main = join(import.meta.dirname, "main.ts");
+const guide = join(import.meta.dirname, "../../docs/testing.md");
 /** A small disk, seen by these commands alone: a part is up when it gets full. */
 const onFullDisk = `
 mount -t tmpfs -o size=200k tmpfs "$1" && ln -s "$2" "$1/installed" && shift 2
@@ -110,6 +111,16 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
       return Printed.parse(JSON.parse(out)).s3;
     };
     const answers = async (address: string): Promise<boolean> => (await ask(address)) !== undefined;
+
+    test("as it is documented prints the addresses as one line of JSON and nothing beside it", async () => {
+      const documents = await Promise.all([readFile(guide, "utf8"), real(first(), "--help").then(({ out }) => out)]);
+      const named = documents.map((document) => /npm run .*real -- up --json/.exec(document)?.[0]);
+      const [command = "nothing"] = named;
+      expect(named).toEqual([command, command]);
+      const { code, out } = await run("sh", ["-c", `${command} s3`], first());
+      expect({ code, lines: out.split("\n") }).toEqual({ code: 0, lines: [expect.stringMatching(/^\{.*\}$/), ""] });
+      expect(await answers(Printed.parse(JSON.parse(out)).s3)).toBe(true);
+    }, 120_000);
 
     test("twice at once in one checkout starts each part once; another checkout has its own, which outlives the first's", async () => {
       const [one, again, other] = await Promise.all([up(first()), up(first()), up(second())]);
