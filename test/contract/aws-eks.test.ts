@@ -12,6 +12,7 @@ import { systemClock } from "../../lib/core/system-clock.ts";
 import { apiClient } from "../../lib/kube/api-client.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
 import { pem } from "../doubles/pem.ts";
+import { portOnLoopback } from "../doubles/port-on-loopback.ts";
 import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
 
@@ -43,12 +44,8 @@ async function clusterThatAsksSts(sts: string, clusterName: string) {
       response.end(JSON.stringify(isRefused ? status : { apiVersion: "v1", kind: "Namespace", metadata }));
     });
   });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return { url: `https://127.0.0.1:${address.port}`, ca: cert, tokens, state, close: () => server.close() };
+  const port = await portOnLoopback(server);
+  return { url: `https://127.0.0.1:${port}`, ca: cert, tokens, state, close: () => server.close() };
 }
 
 describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one (npm run real -- up)", () => {

@@ -1,5 +1,7 @@
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { closeServer } from "./close-server.ts";
+import { portOnLoopback } from "./port-on-loopback.ts";
 
 /**
  * What happens to a request on its way. `pass`: nothing. `dropped`: it never gets there, and the connection ends. `lost`: the server
@@ -47,20 +49,14 @@ export async function faultyWire(
       () => response.destroy(),
     );
   });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const port = await portOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     seen,
     async [Symbol.asyncDispose]() {
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      server.closeAllConnections();
+      const closed = closeServer(server);
       agent.destroy();
-      await closed.promise;
+      await closed;
     },
   };
 }

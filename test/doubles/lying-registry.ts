@@ -1,7 +1,8 @@
-import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { digestOf } from "../../lib/core/digest.ts";
 import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
+import { closeServer } from "./close-server.ts";
+import { portOnLoopback } from "./port-on-loopback.ts";
 
 const layer = Buffer.from("the layer that the manifest promises");
 const manifest = Buffer.from(
@@ -36,15 +37,11 @@ export async function lyingRegistry(): Promise<LyingRegistry> {
     if (treat === undefined) response.end("{}");
     else treat(response, pathname);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
+  const port = await portOnLoopback(server);
   return {
-    host: `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    host: `127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      await closeServer(server);
     },
   };
 }

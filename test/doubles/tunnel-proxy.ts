@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { connect as connectTcp, type Socket } from "node:net";
+import { portOnLoopback } from "./port-on-loopback.ts";
 
 /** An HTTP proxy that tunnels to loopback what it is asked for, and remembers who asked; or refuses, with such a status line. */
 export async function tunnelProxy(refuse?: string) {
@@ -21,11 +22,7 @@ export async function tunnelProxy(refuse?: string) {
       });
     }
   });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  const address = server.address();
-  const port = address !== null && typeof address === "object" ? address.port : 0;
+  const port = await portOnLoopback(server);
   return {
     asked,
     port,

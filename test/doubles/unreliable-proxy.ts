@@ -1,5 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from "node:http";
+import { closeServer } from "./close-server.ts";
+import { portOnLoopback } from "./port-on-loopback.ts";
 
 /** What becomes of one request. `lost`: it is served, but its answer never arrives. */
 export type Treatment = "drop" | "forward" | "lost" | "throttle" | "unavailable";
@@ -34,15 +35,11 @@ export async function unreliableProxy(
         forward(request, response, target, treatment === "lost");
     }
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
+  const port = await portOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      await closeServer(server);
     },
   };
 }

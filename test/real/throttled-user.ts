@@ -9,7 +9,9 @@ import { systemClock } from "../../lib/core/system-clock.ts";
 import { type ApiRequest, apiClient } from "../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../lib/kube/cluster-config.ts";
 import { connect } from "../../lib/kube/connect.ts";
+import { closeServer } from "../doubles/close-server.ts";
 import { pem } from "../doubles/pem.ts";
+import { portOnLoopback } from "../doubles/port-on-loopback.ts";
 
 /** A user of a real API server who may do everything, and whose requests it answers 429 for as long as a test says so. */
 export interface ThrottledUser extends AsyncDisposable {
@@ -105,12 +107,9 @@ async function slowWebhook() {
       response.end(JSON.stringify(answer));
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const port = await portOnLoopback(server);
   return {
-    url: `https://127.0.0.1:${address.port}/`,
+    url: `https://127.0.0.1:${port}/`,
     ca: cert,
     asked: () => once(server, "asked"),
     letGo() {
@@ -118,9 +117,7 @@ async function slowWebhook() {
       gate = Promise.withResolvers();
     },
     async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
+      await closeServer(server);
     },
   };
 }

@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { portOnLoopback } from "../doubles/port-on-loopback.ts";
 import { ask } from "./ask.ts";
 import { partFolder } from "./folders.ts";
 import { borrowed } from "./install.ts";
@@ -65,13 +66,8 @@ describe("a part that is brought up", () => {
   });
 
   test("tries other ports once where its own is taken in the meantime", async () => {
-    const squatter = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
-    const taken = await new Promise<number>((resolve) => {
-      squatter.on("listening", () => {
-        const address = squatter.address();
-        resolve(typeof address === "object" && address !== null ? address.port : 0);
-      });
-    });
+    const squatter = createServer((socket) => socket.destroy());
+    const taken = await portOnLoopback(squatter);
     let tries = 0;
     const choose = async (run: PartRun): Promise<number> => {
       tries += 1;

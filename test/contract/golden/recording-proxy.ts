@@ -1,6 +1,7 @@
-import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../../../lib/core/json.ts";
+import { closeServer } from "../../doubles/close-server.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 /** Stands before the API server, adds the token, and notes what kubectl asked. */
 export interface RecordingProxy extends AsyncDisposable {
@@ -14,20 +15,16 @@ export async function recordingProxy(target: string, token: string): Promise<Rec
   const server = createServer((incoming, outgoing) => {
     void forward(incoming, outgoing, target, token).then((noted) => seen.push(noted));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const bound = server.address();
+  const port = await portOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}`,
+    url: `http://127.0.0.1:${port}`,
     take() {
       const taken = seen;
       seen = [];
       return taken;
     },
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      await closeServer(server);
     },
   };
 }

@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { Server as TcpServer } from "node:net";
 import { afterEach, beforeEach } from "vitest";
 import type { Http, HttpRequest, HttpResponse } from "../../../lib/core/ports/http.ts";
 import { pem } from "../../doubles/pem.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { never } from "../state-back-end.ts";
 
 export type OpenHttp = () => Http & { close(): void };
@@ -30,12 +30,9 @@ export function httpWorld(open: OpenHttp) {
   afterEach(() => opened.disposeAsync());
 
   async function listen(server: TcpServer): Promise<string> {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const port = await portOnLoopback(server);
     opened.defer(() => void server.close());
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("no port");
-    return `127.0.0.1:${address.port}`;
+    return `127.0.0.1:${port}`;
   }
   return {
     /** The address of a server on loopback. */

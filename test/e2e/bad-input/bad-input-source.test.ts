@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LyingRegistry, lyingRegistry } from "../../doubles/lying-registry.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { tarOf } from "../../unit/sources/tar-of.ts";
 import { type BadInputWorld, badInputWorld, configMapYaml } from "./bad-input-world.ts";
 
@@ -19,10 +20,8 @@ afterAll(async () => {
 
 /** A port on which nobody listens, or somebody who never says a word. */
 async function port(isSilent: boolean): Promise<{ host: string; server: Server }> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  const server = createServer();
+  const host = `127.0.0.1:${await portOnLoopback(server)}`;
   if (!isSilent) await once(server.close(), "close");
   return { host, server };
 }

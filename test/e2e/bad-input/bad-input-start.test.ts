@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spawnLocal } from "../../../local/spawn-local.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 const { signal } = new AbortController();
 let folder: string;
@@ -13,10 +13,8 @@ let address: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sluice-start-"));
-  server = createServer((_, response) => response.writeHead(401).end()).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const bound = server.address();
-  address = `http://127.0.0.1:${typeof bound === "object" && bound !== null ? bound.port : 0}`;
+  server = createServer((_, response) => response.writeHead(401).end());
+  address = `http://127.0.0.1:${await portOnLoopback(server)}`;
 });
 afterAll(async () => {
   server.close();

@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spawnLocal } from "../../../local/spawn-local.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { killedInApply } from "./killed-in-apply.ts";
 import { applied, configMap, followApp, type LocalWorld, localWorld } from "./local-world.ts";
 
@@ -51,11 +51,9 @@ describe("sluice local", () => {
   test.each(["--registry-port", "--receiver-port", "--api-port"])(
     "a %s that is taken is one clear error",
     async (flag) => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
+      const server = createServer();
+      const port = await portOnLoopback(server);
       try {
-        const bound = server.address();
-        const port = typeof bound === "object" && bound !== null ? bound.port : 0;
         const refused = spawnLocal(["--state", world.state, flag, String(port)], never);
         await expect(refused).rejects.toThrow(/ended with 1 before it was ready: ✗ sluice local: [^\n]*$/);
         await expect(refused).rejects.toThrow(String(port));

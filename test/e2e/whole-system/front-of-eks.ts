@@ -1,6 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { z } from "zod";
+import { closeServer } from "../../doubles/close-server.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { ask } from "../../real/ask.ts";
 
 const Described = z.looseObject({
@@ -37,15 +38,11 @@ export async function frontOfEks(
     };
     answer().catch(() => response.destroy());
   });
-  await once(front.listen(0, "127.0.0.1"), "listening");
-  const bound = front.address();
-  if (bound === null || typeof bound === "string") throw new Error("a server on loopback has no port");
+  const port = await portOnLoopback(front);
   return {
-    url: `http://127.0.0.1:${bound.port}`,
+    url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
-      const closed = once(front.close(), "close");
-      front.closeAllConnections();
-      await closed;
+      await closeServer(front);
     },
   };
 }

@@ -1,7 +1,8 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { z } from "zod";
+import { closeServer } from "../../doubles/close-server.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import type { InvocationResult } from "./runtime-api.ts";
 
 /** Lambda refuses a larger request before the function sees it. */
@@ -24,15 +25,11 @@ export async function startFunctionUrl(invoke: (event: unknown) => Promise<Invoc
   const server = createServer((request, response) => {
     serve(request, response, invoke).catch(() => response.destroy());
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") throw new Error("a server on loopback has no port");
+  const port = await portOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${bound.port}/`,
+    url: `http://127.0.0.1:${port}/`,
     close: async () => {
-      const closed = once(server.close(), "close");
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { closeServer } from "../../doubles/close-server.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 const prefix = "/2018-06-01/runtime";
 
@@ -78,11 +79,9 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.writeHead(400).end());
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") throw new Error("a server on loopback has no port");
+  const port = await portOnLoopback(server);
   return {
-    address: `127.0.0.1:${bound.port}`,
+    address: `127.0.0.1:${port}`,
     invoke: (event, timeoutMs) =>
       new Promise((resolve) => {
         const deadlineMs = Date.now() + timeoutMs;
@@ -92,9 +91,7 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
     lose: (reason) => settleAll({ kind: "lost", reason }),
     close: async () => {
       settleAll({ kind: "lost", reason: "closed" });
-      const closed = once(server.close(), "close");
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
 }

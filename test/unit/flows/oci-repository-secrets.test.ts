@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { createServer, type Server } from "node:https";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { pem } from "../../doubles/pem.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { ociRepository, sourceWorld, type World } from "./source-world.ts";
 
 const [certificate, key, expired] = await Promise.all(["server.crt", "server.key", "expired.crt"].map(pem));
@@ -155,10 +155,7 @@ describe("11.3/75: a registry whose certificate nobody knows", () => {
       response.writeHead(200, isManifest ? { "docker-content-digest": digestOf(manifest) } : {});
       response.end(request.method === "HEAD" ? undefined : manifest);
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+    host = `127.0.0.1:${await portOnLoopback(server)}`;
   });
   afterEach(() => {
     server.closeAllConnections();

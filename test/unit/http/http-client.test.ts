@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { HttpError, type HttpRequest } from "../../../lib/core/ports/http.ts";
 import { type HttpClientOptions, httpClient, refuseNone } from "../../../lib/http/http-client.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 let opened = new AsyncDisposableStack();
 afterEach(async () => {
@@ -12,10 +13,9 @@ afterEach(async () => {
 /** A server on this machine; answers its port. */
 async function serve(answer: RequestListener): Promise<number> {
   const server = createServer(answer);
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const port = await portOnLoopback(server);
   opened.defer(() => new Promise<void>((resolve) => void server.close(() => resolve())));
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
+  return port;
 }
 
 function send(url: string, options?: HttpClientOptions, more: Partial<HttpRequest> = {}) {

@@ -3,6 +3,8 @@ import { createServer as createTlsServer, type ServerOptions } from "node:https"
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import type { ApiDeps, ApiRequest } from "../../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
+import { closeServer } from "../../doubles/close-server.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 export const apiDeps: ApiDeps = { clock: systemClock, env: {} };
 
@@ -20,21 +22,12 @@ export async function fakeApi(
   tls?: ServerOptions,
 ): Promise<FakeApi> {
   const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const port = await portOnLoopback(server);
   return {
-    url: new URL(`${tls === undefined ? "http" : "https"}://127.0.0.1:${address.port}`),
+    url: new URL(`${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`),
     server,
     async [Symbol.asyncDispose]() {
-      const closed = Promise.withResolvers<void>();
-      server.close(() => {
-        closed.resolve();
-      });
-      server.closeAllConnections();
-      await closed.promise;
+      await closeServer(server);
     },
   };
 }

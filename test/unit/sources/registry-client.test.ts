@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
@@ -6,6 +5,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
 import { type RegistryAccess } from "../../../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -30,10 +30,7 @@ beforeEach(async () => {
     if (answer === undefined) response.writeHead(404).end();
     else answer(request, response);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  host = `127.0.0.1:${await portOnLoopback(server)}`;
   http = httpClient({ refuse: refuseNone });
 });
 afterEach(() => {
@@ -209,10 +206,7 @@ test("what a signed URL holds is not told", async () => {
 describe("redirects", () => {
   test("of a blob are followed without the credentials", async () => {
     const elsewhere = createServer((request, response) => response.end(request.headers.authorization ?? "content"));
-    elsewhere.listen(0, "127.0.0.1");
-    await once(elsewhere, "listening");
-    const address = elsewhere.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const port = await portOnLoopback(elsewhere);
     const digest = digestOf("content");
     answers[`GET /v2/app/blobs/${digest}`] = (request, response) => {
       if (request.headers.authorization === undefined) refuse(401, { "www-authenticate": "Basic" })(request, response);
