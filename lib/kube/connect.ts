@@ -108,7 +108,7 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
     async *watch(query, signal) {
       const resource = await resourceOf(kinds, query, signal);
       try {
-        yield* watchEvents(client, resource, query, signal);
+        yield* watchEvents({ client, clock: deps.clock }, resource, query, signal);
       } catch (error) {
         throw ofCollection(error, resource, kinds);
       }

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { backOffMs } from "../core/back-off.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
+import type { Clock } from "../core/ports/clock.ts";
 import { ApiError, type ListQuery, type Resource, type WatchEvent } from "../core/ports/cluster.ts";
 import { errorOfStatus } from "./api-answer.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -14,11 +16,15 @@ const watchSeconds = 240;
 const silenceMs = (watchSeconds + 30) * 1000;
 /** Objects are at most 3 MB, and the server repeats their managed fields. */
 const maxEventBytes = 16 * 1024 * 1024;
+/** As client-go has it: a watch that ended sooner and told nothing was not ended by the server, but by something on the way. */
+const shortWatchMs = 1_000;
+/** Whoever watches waits no longer than that for what happened meanwhile. */
+const maxPauseMs = 10_000;
 const initialEventsEnd = "k8s.io/initial-events-end";
 
 /** {@link Cluster.watch}: a streaming list where the server has one, else a list and a watch from its state. */
 export async function* watchEvents(
-  client: ApiClient,
+  { client, clock }: { readonly client: ApiClient; readonly clock: Pick<Clock, "monotonic" | "sleep"> },
   resource: Resource,
   query: ListQuery,
   signal: AbortSignal,
@@ -44,6 +50,7 @@ export async function* watchEvents(
 
   let position: string | undefined;
   let isListed = false;
+  let shortWatches = 0;
   let stream: IncomingMessage | undefined;
   try {
     stream = await open({ sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" });
@@ -56,8 +63,11 @@ export async function* watchEvents(
     yield { type: "BOOKMARK", resourceVersion: position, initialEventsEnd: true };
   }
   for (;;) {
+    const startedAt = clock.monotonic();
     stream ??= await open(position === undefined ? {} : { resourceVersion: position });
+    let isShort = true;
     for await (const event of eventsOf(stream, signal)) {
+      if (event.type !== "BOOKMARK") isShort = false;
       position = event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
       if (event.type === "BOOKMARK" && event.initialEventsEnd) isListed = true;
       yield event;
@@ -68,6 +78,9 @@ export async function* watchEvents(
       throw new ApiError({ code: 0, reason: "Unreachable", message });
     }
     stream = undefined;
+    isShort &&= clock.monotonic() - startedAt < shortWatchMs;
+    if (isShort) await clock.sleep(Math.min(backOffMs(shortWatches), maxPauseMs), signal);
+    shortWatches = isShort ? shortWatches + 1 : 0;
   }
 }
 
