@@ -59,14 +59,17 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
     });
     return orAborted(describing, signal);
   };
-  /** A call's or a watch's hold on the connections, which notes when they do not lead to the cluster. */
+  /** A call's or a watch's hold on the connections, which notes whether they lead to the cluster. */
   const hold = async (signal: AbortSignal): Promise<Hold> => {
     const held = await current(signal);
     held.pending++;
     return {
       cluster: held.cluster,
-      failed(error) {
-        if (error instanceof ApiError && error.reason === "Unreachable") held.isStale = true;
+      reached: () => {
+        held.isStale = false;
+      },
+      failed: (error) => {
+        if (error instanceof ApiError) held.isStale = error.reason === "Unreachable";
         return error;
       },
       [Symbol.dispose]() {
@@ -78,7 +81,9 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
   const through = async <Result>(work: (cluster: Cluster) => Promise<Result>, signal: AbortSignal): Promise<Result> => {
     using held = await hold(signal);
     try {
-      return await work(held.cluster);
+      const result = await work(held.cluster);
+      held.reached();
+      return result;
     } catch (error) {
       throw held.failed(error);
     }
@@ -112,8 +117,9 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
 
 interface Hold extends Disposable {
   readonly cluster: Cluster;
-  /** The error as it came. */
-  failed(error: unknown): unknown;
+  readonly reached: () => void;
+  /** Gives the error back as it came. */
+  readonly failed: (error: unknown) => unknown;
 }
 
 /** Not to know where a cluster is, is not to reach it: such a run is tried again and never counts against its object. */

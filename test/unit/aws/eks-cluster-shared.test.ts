@@ -113,6 +113,28 @@ describe("callers of a cluster of EKS at the same time", () => {
   });
 });
 
+describe("a cluster of EKS that could not be reached", () => {
+  test("and answers again before EKS may be asked is not described anew", async () => {
+    const { world, eks, cluster } = await described(await apiServer());
+    const broken = cluster.create(manifest, { manager: "test" }, never);
+    await expect(broken).rejects.toMatchObject({ reason: "Unreachable" });
+    expect(await cluster.get(refOf("quick"), never)).toMatchObject({ metadata: { name: "quick" } });
+    world.now = 30_000;
+    await cluster.get(refOf("quick"), never);
+    expect(eks.seen).toHaveLength(1);
+  });
+
+  test("and that EKS does not describe either is tried where it was until EKS may be asked again", async () => {
+    const { world, eks, cluster, lose } = await described(await apiServer());
+    await lose();
+    world.ca = "";
+    const message = expect.stringContaining("eks:DescribeCluster on cluster prod");
+    await expect(cluster.get(refOf("quick"), never)).rejects.toMatchObject({ reason: "Unreachable", message });
+    expect(await cluster.get(refOf("quick"), never)).toMatchObject({ metadata: { name: "quick" } });
+    expect(eks.seen).toHaveLength(2);
+  });
+});
+
 describe("calls that are on their way while a cluster of EKS", () => {
   test("moves to another address are answered by the former one, whose connections end with the last of them", async () => {
     const [former, present] = [await apiServer(), await apiServer()];
