@@ -28,6 +28,8 @@ export interface WatchDeps extends NoticeDeps {
 
 const firstWaitMs = 200;
 const maxWaitMs = 10_000;
+/** One that breaks off sooner is broken off by something on the way, and to list all again at once would be a loop. */
+const shortWatchMs = 1_000;
 
 /**
  * Asks for runs as the custom resources of a kind change, until `signal` is aborted. Whenever a watch begins, all that is
@@ -37,12 +39,14 @@ export async function watchResources(kind: WatchedKind, deps: WatchDeps, signal:
   let waitMs = firstWaitMs;
   const isStopped = (): boolean => signal.aborted;
   while (!isStopped()) {
+    const watch = { startedAt: deps.clock.monotonic(), isListed: false };
     try {
       await follow(kind, deps, signal, () => {
-        waitMs = firstWaitMs;
+        watch.isListed = true;
       });
     } catch (error) {
       if (isStopped()) return;
+      if (watch.isListed && deps.clock.monotonic() - watch.startedAt >= shortWatchMs) waitMs = firstWaitMs;
       // The server keeps what happened for a while only: being too late for it (410) is as usual as a lost connection.
       const isTooLate = error instanceof ApiError && error.code === 410;
       if (!isTooLate) deps.log.warn("watch ended, trying again", { kind: kind.kind, waitMs, error: messageOf(error) });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { ApiError, type Cluster, type WatchEvent } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { sqliteSightings } from "../../../local/state/sightings.ts";
@@ -23,7 +24,10 @@ function event(type: "ADDED" | "MODIFIED" | "DELETED", object: LiveObject): Watc
 }
 
 /** Every watch in turn gives these events; what follows the last never comes. Answers the requests that were made. */
-async function requestsOf(watches: readonly (readonly (WatchEvent | ApiError)[])[]): Promise<readonly string[]> {
+async function requestsOf(
+  watches: readonly (readonly (WatchEvent | ApiError)[])[],
+  clock: Clock = { ...systemClock, sleep: async () => undefined },
+): Promise<readonly string[]> {
   const database = openStateDatabase(":memory:");
   const stop = new AbortController();
   const requested: string[] = [];
@@ -44,7 +48,7 @@ async function requestsOf(watches: readonly (readonly (WatchEvent | ApiError)[])
       {
         cluster,
         clusterName: "home",
-        clock: { ...systemClock, sleep: async () => undefined },
+        clock,
         log: silentLog,
         sightings: sqliteSightings(database),
         requests: {
@@ -137,4 +141,30 @@ describe("watching custom resources", () => {
       ...["changed", "new", "gone"],
     ]);
   });
+
+  test.each([
+    {
+      name: "at once, after pauses that grow to ten seconds",
+      lastsMs: 999,
+      pauses: [200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000],
+    },
+    { name: "after a second, after a short pause", lastsMs: 1_000, pauses: Array.from({ length: 8 }, () => 200) },
+  ])(
+    "a watch that breaks off $name begins again, however often it has told all that is there",
+    async ({ lastsMs, pauses }) => {
+      const slept: number[] = [];
+      let now = 0;
+      const clock: Clock = {
+        now: () => now,
+        // Asked for when a watch begins and when it ends.
+        monotonic: () => (now += lastsMs),
+        sleep: async (ms) => void slept.push(ms),
+      };
+      await requestsOf(
+        pauses.map(() => [listed, broken]),
+        clock,
+      );
+      expect(slept).toEqual(pauses);
+    },
+  );
 });
