@@ -1,9 +1,9 @@
 import { startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
+import { silentLog } from "../doubles/silent-log.ts";
 
 /** A process to be killed: writes ConfigMaps one after the other, and prints each name once it is acknowledged. */
 const [, , stateFolder = "", first = "0"] = process.argv;
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-const kubernetes = await startKubernetes({ stateFolder, port: 0, controllers: false, log: quiet });
+const kubernetes = await startKubernetes({ stateFolder, port: 0, controllers: false, log: silentLog });
 
 for (let number = Number(first); ; number += 1) {
   const name = `written-${number}`;

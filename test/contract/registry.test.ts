@@ -9,14 +9,14 @@ import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
 import type { RegistryAccess } from "../../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { startRegistry } from "../../local/registry/start-registry.ts";
+import { silentLog } from "../doubles/silent-log.ts";
 import { registryContract } from "./registry-contract.ts";
 
 const nothing = (): void => undefined;
-const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 registryContract("the embedded registry", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sluice-registry-"));
-  const registry = await startRegistry({ folder, port: 0, log, onPush: nothing });
+  const registry = await startRegistry({ folder, port: 0, log: silentLog, onPush: nothing });
   return {
     access: { host: registry.address, insecure: true },
     close: async () => {

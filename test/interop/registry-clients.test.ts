@@ -11,11 +11,11 @@ import { pullArtifact } from "../../lib/sources/oci/pull-artifact.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { type Registry, startRegistry } from "../../local/registry/start-registry.ts";
+import { silentLog } from "../doubles/silent-log.ts";
 import { buildClients, crane, orasPush } from "./build-clients.ts";
 
 const execute = promisify(execFile);
 const nothing = (): void => undefined;
-const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: async () => undefined };
 const signal = AbortSignal.timeout(600_000);
 
@@ -30,7 +30,7 @@ describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "sluice-interop-"));
-    registry = await startRegistry({ folder: join(folder, "registry"), port: 0, log, onPush: nothing });
+    registry = await startRegistry({ folder: join(folder, "registry"), port: 0, log: silentLog, onPush: nothing });
     client = registryClients(http, clock)({ host: registry.address, insecure: true });
   });
   afterAll(async () => {

@@ -2,12 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 import { recordingProxy } from "./recording-proxy.ts";
 import type { Replay } from "./replay.ts";
 import { replayCase } from "./replay-case.ts";
-
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Runs a case on a cluster of its own; answers what differs first, or `undefined`. */
 export async function runCase(recorded: RecordedCase): Promise<string | undefined> {
@@ -16,7 +15,7 @@ export async function runCase(recorded: RecordedCase): Promise<string | undefine
     stateFolder: join(folder, "state"),
     port: 0,
     controllers: recorded.needs === "controllers",
-    log: quiet,
+    log: silentLog,
   });
   try {
     const adminToken = /token: (\w+)/.exec(kubernetes.kubeconfig())?.[1] ?? "";

@@ -20,6 +20,7 @@ import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type Push } from "../../../local/registry/serve-manifests.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
 
 /** One write to the cluster, as the flow asked for it. */
 export interface Write {
@@ -38,7 +39,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
   const registry = await startRegistry({
     folder: join(folder, "registry"),
     port: 0,
-    log: silentLog(),
+    log: silentLog,
     onPush: (push) => void pushes.push(push),
   });
   const http = httpClient({ refuse: refuseNone });
@@ -65,7 +66,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
       return http.send(request, signal);
     },
   };
-  const log: Log = { ...silentLog(), warn: (message, fields) => void logged.push({ message, fields }) };
+  const log: Log = { ...silentLog, warn: (message, fields) => void logged.push({ message, fields }) };
   const cluster = objectCluster(objects, writes, events, () => state.refusesStatus);
   const metrics = recordedMetrics();
   const deps = {
@@ -251,9 +252,4 @@ function change(objects: Map<string, LiveObject>, name: string, by: (live: LiveO
 
 function idOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
-}
-
-function silentLog(): Log {
-  const nothing = (): void => undefined;
-  return { debug: nothing, info: nothing, warn: nothing, error: nothing };
 }

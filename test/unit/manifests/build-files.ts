@@ -2,13 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../../../lib/core/ports/engine.ts";
-import type { Log } from "../../../lib/core/ports/log.ts";
 import { kubectlEngine } from "../../../lib/kube/kubectl-engine.ts";
 import { type Built, buildManifests } from "../../../lib/manifests/build.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
 import { gzip } from "../../../lib/sources/archive/gzip.ts";
 import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
 import { layerKubectl } from "../../../local/layer.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
@@ -30,12 +30,6 @@ function parentsOf(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-export const silent: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 export const owner = { name: "app", namespace: "apps" };
 
 async function realEngine(): Promise<Engine> {
@@ -54,7 +48,7 @@ export async function buildFiles(
 ): Promise<Built> {
   const workFolder = await mkdtemp(join(tmpdir(), "sluice-build-"));
   try {
-    const deps = { engine: engine ?? (await realEngine()), workFolder, log: silent };
+    const deps = { engine: engine ?? (await realEngine()), workFolder, log: silentLog };
     return await buildManifests({ archive: await artifactOf(files), spec, owner }, deps, signal);
   } finally {
     await rm(workFolder, { recursive: true });

@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { buildManifests } from "../../../lib/manifests/build.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
 import { tarOf } from "../sources/tar-of.ts";
-import { buildFiles, configMap, type Files, noEngine, owner, silent } from "./build-files.ts";
+import { buildFiles, configMap, type Files, noEngine, owner } from "./build-files.ts";
 
 const ownerLabels = {
   "kustomize.toolkit.fluxcd.io/name": owner.name,
@@ -61,7 +62,7 @@ describe("which files are built", () => {
       { name: "passwd.yaml", type: "2", link: "/etc/passwd" },
       { name: "up.yaml", type: "2", link: "../../up.yaml" },
     ];
-    const deps = { engine: noEngine, workFolder: tmpdir(), log: silent };
+    const deps = { engine: noEngine, workFolder: tmpdir(), log: silentLog };
     const input = { archive: gzipSync(tarOf(members)), spec: {}, owner };
     const { manifests } = await buildManifests(input, deps, AbortSignal.timeout(60_000));
     expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["a"]);

@@ -5,10 +5,11 @@ import { expect, test, vi } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
 import { cachedBuild } from "../../../lib/manifests/cached-build.ts";
-import { artifactOf, configMap, type Files, noEngine, owner, silent } from "./build-files.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { artifactOf, configMap, type Files, noEngine, owner } from "./build-files.ts";
 
 const signal = new AbortController().signal;
-const deps = { engine: noEngine, workFolder: join(tmpdir(), "sluice-unused"), log: silent };
+const deps = { engine: noEngine, workFolder: join(tmpdir(), "sluice-unused"), log: silentLog };
 
 async function inputOf(files: Files, spec: BuildSpec = {}) {
   const bytes = await artifactOf(files);

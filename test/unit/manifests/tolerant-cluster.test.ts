@@ -3,7 +3,7 @@ import type { Manifest } from "../../../lib/core/manifest.ts";
 import { ApiError, type Applied, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import { tolerantCluster } from "../../../lib/manifests/tolerant-cluster.ts";
 import { withoutUndeclared } from "../../../lib/manifests/without-undeclared.ts";
-import { silent } from "./build-files.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
 
 const signal = new AbortController().signal;
 const failed = "failed to create typed patch object (ns/a; apps/v1, Kind=Deployment): ";
@@ -86,7 +86,7 @@ describe("a tolerant cluster", () => {
 
   test("leaves unknown fields of built-in kinds out, as Flux does", async () => {
     const seen: Manifest[] = [];
-    await tolerantCluster(strict(seen), silent).apply(configMap, { manager: "m", force: true }, signal);
+    await tolerantCluster(strict(seen), silentLog).apply(configMap, { manager: "m", force: true }, signal);
     const { extra: _extra, more: _more, ...wanted } = configMap;
     expect(seen).toHaveLength(3);
     expect(seen.at(-1)).toEqual(wanted);
@@ -98,7 +98,7 @@ describe("a tolerant cluster", () => {
     { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" },
   ])("passes on what is said of a $kind", async (type) => {
     const seen: Manifest[] = [];
-    const applying = tolerantCluster(strict(seen), silent).apply(
+    const applying = tolerantCluster(strict(seen), silentLog).apply(
       { ...configMap, ...type },
       { manager: "m", force: true },
       signal,

@@ -7,9 +7,9 @@ import { z } from "zod";
 import { digestOf } from "../../../../lib/core/digest.ts";
 import type { Push } from "../../../../local/registry/serve-manifests.ts";
 import { type Registry, startRegistry } from "../../../../local/registry/start-registry.ts";
+import { silentLog } from "../../../doubles/silent-log.ts";
 
 const nothing = (): void => undefined;
-const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const manifestType = "application/vnd.oci.image.manifest.v1+json";
 const configType = "application/vnd.oci.image.config.v1+json";
 
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 async function start(port = 0): Promise<void> {
-  registry = await startRegistry({ folder, port, log, onPush: (push) => void pushes.push(push) });
+  registry = await startRegistry({ folder, port, log: silentLog, onPush: (push) => void pushes.push(push) });
 }
 
 async function send(method: string, path: string, init: RequestInit = {}) {
@@ -193,7 +193,7 @@ describe("what is told of a push", () => {
 
   test("a listener that fails does not fail the push", async () => {
     await registry.close();
-    registry = await startRegistry({ folder, port: 0, log, onPush: () => Promise.reject(new Error("no")) });
+    registry = await startRegistry({ folder, port: 0, log: silentLog, onPush: () => Promise.reject(new Error("no")) });
     expect((await pushManifest("app", "v1")).status).toBe(201);
   });
 });
@@ -256,7 +256,7 @@ describe("reading", () => {
 
 test("a port that is taken is told with what to do", async () => {
   const port = Number(registry.address.split(":")[1]);
-  await expect(startRegistry({ folder, port, log, onPush: nothing })).rejects.toThrow(
+  await expect(startRegistry({ folder, port, log: silentLog, onPush: nothing })).rejects.toThrow(
     `the registry cannot listen on 127.0.0.1:${port}`,
   );
 });

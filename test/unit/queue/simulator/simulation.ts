@@ -1,4 +1,3 @@
-import type { Log } from "../../../../lib/core/ports/log.ts";
 import type { DeadLetter } from "../../../../lib/core/ports/wake-ups.ts";
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../../lib/core/run.ts";
@@ -8,6 +7,7 @@ import type { RunnerDeps } from "../../../../lib/queue/queue-deps.ts";
 import { requestReconcile } from "../../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../../lib/queue/rules/rules.ts";
 import { sweep } from "../../../../lib/queue/sweep.ts";
+import { silentLog } from "../../../doubles/silent-log.ts";
 import { applyTo, type Ground, type Handling, reconcile } from "./handling.ts";
 import { effect, type Machine, startMachine, type World } from "./machines.ts";
 import { random } from "./random.ts";
@@ -58,7 +58,6 @@ export interface Simulation {
   readonly violate: (what: string) => void;
 }
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const machineCount = 3;
 /** As long as a Lambda may run, less what is kept for its end. */
 const invocationMs = 885_000;
@@ -121,10 +120,10 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
       clock: machine.clock,
       log: traced
         ? {
-            ...silent,
+            ...silentLog,
             warn: (message, fields) => world.trace(() => `${machine.name} warns: ${message} ${JSON.stringify(fields)}`),
           }
-        : silent,
+        : silentLog,
       rules,
       newHolder: () => `holder-${(holders += 1)}`,
       inputOf: (key, signal) => effect(machine, "input", () => `content ${subjectOf(key).content}`, signal, world),

@@ -3,16 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { isJsonObject, type Json, type JsonObject } from "../../../../../lib/core/json.ts";
-import type { Log } from "../../../../../lib/core/ports/log.ts";
 import { type Kubernetes, startKubernetes } from "../../../../../local/kubernetes/start-kubernetes.ts";
+import { silentLog } from "../../../../doubles/silent-log.ts";
 
-const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
 let folder = "";
 let cluster: Kubernetes;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "sluice-controllers-"));
-  cluster = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: quiet });
+  cluster = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silentLog });
   await create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "x" } });
   await vi.waitUntil(async () => (await codeOf("/api/v1/namespaces/x/serviceaccounts/default")) === 200);
 });
