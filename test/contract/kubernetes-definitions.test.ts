@@ -2,18 +2,19 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
+import { type JsonObject } from "../../lib/core/json.ts";
 import { plainText } from "../../local/kubernetes/server/plain-text.ts";
 import { type Kubernetes, startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
+import { silentLog } from "../doubles/silent-log.ts";
+import { askKubernetes } from "./ask-kubernetes.ts";
 
-const log = { debug() {}, info() {}, warn() {}, error() {} };
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 let folder = "";
 let kubernetes: Kubernetes;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sluice-definitions-"));
-  kubernetes = await startKubernetes({ stateFolder: folder, port: 0, controllers: false, log });
+  kubernetes = await startKubernetes({ stateFolder: folder, port: 0, controllers: false, log: silentLog });
 });
 
 afterAll(async () => {
@@ -21,16 +22,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function call(method: string, path: string, body?: object, type = "application/json"): Promise<JsonObject> {
-  const request: RequestInit = {
-    method,
-    headers: { authorization: `Bearer ${kubernetes.token}`, "content-type": type },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  };
-  const text = await (await fetch(`${kubernetes.url}${path}`, request)).text();
-  const answer: unknown = text.startsWith("{") ? JSON.parse(text) : { text };
-  return isJsonObject(answer) ? answer : {};
-}
+const call = (method: string, path: string, body?: object, type?: string): Promise<JsonObject> =>
+  askKubernetes(kubernetes, method, path, body, type);
 
 function definition(group: string, names: JsonObject, versions: readonly JsonObject[]): object {
   const { plural } = names;

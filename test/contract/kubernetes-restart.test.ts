@@ -9,8 +9,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
 import { plainText } from "../../local/kubernetes/server/plain-text.ts";
 import { type Kubernetes, startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
+import { silentLog } from "../doubles/silent-log.ts";
+import { askKubernetes } from "./ask-kubernetes.ts";
+import { widgetDefinition } from "./cluster/widget-definition.ts";
 
-const log = { debug() {}, info() {}, warn() {}, error() {} };
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const configMaps = "/api/v1/namespaces/default/configmaps";
 
 let folder = "";
@@ -22,23 +25,12 @@ afterEach(async () => {
 });
 
 async function withCluster<T>(use: (kubernetes: Kubernetes) => Promise<T>): Promise<T> {
-  const kubernetes = await startKubernetes({ stateFolder: folder, port: 0, controllers: false, log });
+  const kubernetes = await startKubernetes({ stateFolder: folder, port: 0, controllers: false, log: silentLog });
   try {
     return await use(kubernetes);
   } finally {
     await kubernetes.close();
   }
-}
-
-async function call({ url, token }: Kubernetes, method: string, path: string, body?: object): Promise<JsonObject> {
-  const request: RequestInit = {
-    method,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  };
-  const answer: unknown = await (await fetch(`${url}${path}`, request)).json();
-  if (!isJsonObject(answer)) throw new TypeError(`${path} answered no object`);
-  return answer;
 }
 
 function configMap(name: string): object {
@@ -48,48 +40,43 @@ function configMap(name: string): object {
 describe("a restart", () => {
   test("goes on with objects, uids, resourceVersions and the token", async () => {
     const before = await withCluster(async (kubernetes) => ({
-      created: await call(kubernetes, "POST", configMaps, configMap("a")),
+      created: await askKubernetes(kubernetes, "POST", configMaps, configMap("a")),
       token: kubernetes.token,
     }));
     await withCluster(async (kubernetes) => {
       expect(kubernetes.token).toBe(before.token);
-      expect(await call(kubernetes, "GET", `${configMaps}/a`)).toEqual(before.created);
-      const next = await call(kubernetes, "POST", configMaps, configMap("b"));
+      expect(await askKubernetes(kubernetes, "GET", `${configMaps}/a`)).toEqual(before.created);
+      const next = await askKubernetes(kubernetes, "POST", configMaps, configMap("b"));
       expect(revisionOf(next)).toBeGreaterThan(revisionOf(before.created));
     });
   });
 
   test("serves custom resources that were defined before", async () => {
-    const names = { plural: "widgets", singular: "widget", kind: "Widget" };
-    const schema = { openAPIV3Schema: { type: "object" } };
-    const definition = {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: "widgets.example.com" },
-      spec: {
-        group: "example.com",
-        scope: "Namespaced",
-        names,
-        versions: [{ name: "v1", served: true, storage: true, schema }],
-      },
-    };
     const path = "/apis/example.com/v1/namespaces/default/widgets";
     await withCluster(async (kubernetes) => {
-      await call(kubernetes, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
-      await call(kubernetes, "POST", path, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a" } });
+      await askKubernetes(kubernetes, "POST", definitions, widgetDefinition("example.com"));
+      await askKubernetes(kubernetes, "POST", path, {
+        apiVersion: "example.com/v1",
+        kind: "Widget",
+        metadata: { name: "a" },
+      });
     });
-    const list = await withCluster((kubernetes) => call(kubernetes, "GET", path));
+    const list = await withCluster((kubernetes) => askKubernetes(kubernetes, "GET", path));
     expect(list).toMatchObject({ kind: "WidgetList", items: [{ metadata: { name: "a" } }] });
   });
 
   test("forgets the history of watches, which tells clients to list again", async () => {
     const created = await withCluster(async (kubernetes) => {
-      const first = await call(kubernetes, "POST", configMaps, configMap("a"));
-      await call(kubernetes, "POST", configMaps, configMap("b"));
+      const first = await askKubernetes(kubernetes, "POST", configMaps, configMap("a"));
+      await askKubernetes(kubernetes, "POST", configMaps, configMap("b"));
       return first;
     });
     const event = await withCluster(async (kubernetes) =>
-      call(kubernetes, "GET", `${configMaps}?watch=true&timeoutSeconds=5&resourceVersion=${revisionOf(created)}`),
+      askKubernetes(
+        kubernetes,
+        "GET",
+        `${configMaps}?watch=true&timeoutSeconds=5&resourceVersion=${revisionOf(created)}`,
+      ),
     );
     expect(event).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
   });
@@ -110,7 +97,7 @@ describe("a restart", () => {
       }
       if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     }
-    const list = await withCluster((kubernetes) => call(kubernetes, "GET", configMaps));
+    const list = await withCluster((kubernetes) => askKubernetes(kubernetes, "GET", configMaps));
     const names = new Set(namesIn(list));
     expect(acknowledged.filter((name) => !names.has(name))).toEqual([]);
     expect(acknowledged.length).toBeGreaterThanOrEqual(60);
@@ -129,7 +116,7 @@ describe("a start that cannot be", () => {
   test("on a port that is taken says which", async () => {
     await withCluster(async ({ port }) => {
       const second = join(folder, "second");
-      await expect(startKubernetes({ stateFolder: second, port, controllers: false, log })).rejects.toThrow(
+      await expect(startKubernetes({ stateFolder: second, port, controllers: false, log: silentLog })).rejects.toThrow(
         `cannot listen on 127.0.0.1:${port}`,
       );
     });
