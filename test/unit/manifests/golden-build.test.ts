@@ -33,22 +33,27 @@ describe("what Flux recorded of a build", () => {
     expect(recorded).toContain(`- digest: "${digest}"`);
   });
 
-  test("YAML that does not parse is told in Flux's words (38)", async () => {
-    const files = await pushed("build-bad-yaml", "latest, push 1");
-    const building = buildFiles(files, { path: "./", targetNamespace: "golden-build-bad-yaml" });
-    const recorded = await readFile(join(fixtures, "build-bad-yaml/01-failed.yaml"), "utf8");
+  test.each([
+    {
+      name: "YAML that does not parse (38)",
+      scenario: "build-bad-yaml",
+      step: "01-failed",
+      path: "./",
+      says: "line 4",
+    },
+    {
+      name: "an object without a name",
+      scenario: "depends-on",
+      step: "02-not-ready",
+      path: "./bad",
+      says: "missing metadata.name",
+    },
+  ])("$name is told in Flux's words", async ({ scenario, step, path, says }) => {
+    const files = await pushed(scenario, "latest, push 1");
+    const building = buildFiles(files, { path, targetNamespace: `golden-${scenario}` });
+    const recorded = await readFile(join(fixtures, scenario, `${step}.yaml`), "utf8");
     const message = await building.then(String, (error: Error) => error.message);
-    expect(message).toContain("line 4");
-    // Flux names the file by the folder that it unpacked the artifact in.
-    expect(recorded.replaceAll("<tmp>/", "")).toContain(`message: "${message}"`);
-  });
-
-  test("an object without a name is told in Flux's words", async () => {
-    const files = await pushed("depends-on", "latest, push 1");
-    const building = buildFiles(files, { path: "./bad", targetNamespace: "golden-depends-on" });
-    const recorded = await readFile(join(fixtures, "depends-on/02-not-ready.yaml"), "utf8");
-    const message = await building.then(String, (error: Error) => error.message);
-    expect(message).toContain("missing metadata.name");
+    expect(message).toContain(says);
     // Flux names the file by the folder that it unpacked the artifact in.
     expect(recorded.replaceAll("<tmp>/", "")).toContain(`message: "${message}"`);
   });
