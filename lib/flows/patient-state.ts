@@ -26,6 +26,7 @@ export function patientState({ edges, inventories, ledger, records, requests }: 
     },
     inventories: {
       load: (owner, fence, signal) => orOutage(inventories.load(owner, fence, signal), signal),
+      savedUnder: (owner, fence, signal) => orOutage(inventories.savedUnder(owner, fence, signal), signal),
       save: (owner, entries, fence, signal) => orOutage(inventories.save(owner, entries, fence, signal), signal),
       remove: (owner, fence, signal) => orOutage(inventories.remove(owner, fence, signal), signal),
     },

@@ -15,15 +15,17 @@ const Generations = z.array(z.int().min(0)).min(1);
 
 interface Pointer {
   readonly generation: number;
+  /** The generation of the owner's spec that it was saved under. */
+  readonly savedUnder: number | undefined;
   readonly pages: readonly number[];
 }
 
 /** Inventories in pages by hash of the entry id; a pointer row names each page's generation and is swapped with one write. */
 export function sqliteInventoryStore({ connection, fenced }: StateDatabase, clock: Clock): InventoryStore {
   const whose = "key = ? AND owner_uid = ? AND cluster_uid = ?";
-  const selectPointer = connection.prepare(`SELECT generation, pages FROM inventories WHERE ${whose}`);
+  const selectPointer = connection.prepare(`SELECT generation, saved_under, pages FROM inventories WHERE ${whose}`);
   const putPointer = connection.prepare(
-    "INSERT OR REPLACE INTO inventories (generation, pages, key, owner_uid, cluster_uid) VALUES (?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO inventories (generation, saved_under, pages, key, owner_uid, cluster_uid) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const selectPage = connection.prepare(
     `SELECT entries FROM inventory_pages WHERE ${whose} AND page = ? AND generation = ?`,
@@ -42,7 +44,8 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
     const row = selectPointer.get(...id);
     if (row === undefined) return undefined;
     const pages = Generations.parse(JSON.parse(textColumn(row, "pages")));
-    return { generation: numberColumn(row, "generation"), pages };
+    const savedUnder = row["saved_under"] === null ? undefined : numberColumn(row, "saved_under");
+    return { generation: numberColumn(row, "generation"), savedUnder, pages };
   };
   /** The text of each page, as it was written. */
   const pagesOf = (id: OwnerId, { pages }: Pointer): readonly string[] =>
@@ -54,12 +57,14 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
     });
   const write = (
     id: OwnerId,
+    savedUnder: number | undefined,
     texts: readonly string[],
     before: Pointer | undefined,
     textsBefore: readonly string[],
   ) => {
     const isSame = (page: number): boolean => texts.length === textsBefore.length && texts[page] === textsBefore[page];
-    if (before !== undefined && texts.length === textsBefore.length && texts.every((_, page) => isSame(page))) return;
+    const isSaved = texts.length === textsBefore.length && texts.every((_, page) => isSame(page));
+    if (before !== undefined && before.savedUnder === savedUnder && isSaved) return;
     const generation = (before?.generation ?? 0) + 1;
     const now = clock.now();
     for (const [page, old] of (before?.pages ?? []).entries()) {
@@ -71,7 +76,7 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
       insertPage.run(...id, page, generation, text);
       return generation;
     });
-    putPointer.run(generation, JSON.stringify(pages), ...id);
+    putPointer.run(generation, savedUnder ?? null, JSON.stringify(pages), ...id);
     collect.run(now - collectAfterMs);
   };
 
@@ -83,13 +88,17 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
       if (pointer === undefined) return undefined;
       return entriesOfPages(pagesOf(id, pointer));
     },
+    async savedUnder(owner, fence, signal) {
+      signal.throwIfAborted();
+      return pointerOf(ownerId(owner, fence))?.savedUnder;
+    },
     async save(owner, entries, fence, signal) {
       signal.throwIfAborted();
       const id = ownerId(owner, fence);
       fenced(fence, () => {
         const before = pointerOf(id);
         const textsBefore = before === undefined ? [] : pagesOf(id, before);
-        write(id, arrangePages(entries, textsBefore), before, textsBefore);
+        write(id, owner.generation, arrangePages(entries, textsBefore), before, textsBefore);
       });
     },
     async remove(owner, fence, signal) {

@@ -1,6 +1,6 @@
 /**
  * The tables of the one state file. Keys are texts of work keys, times are milliseconds since 1970 by this machine's clock.
- * A changed table needs a new `layoutVersion` in `state-folder.ts`.
+ * A changed table needs a new `layoutVersion` in `state-folder.ts`; a column that may be NULL need not, in {@link addedColumns}.
  */
 export const schema = `
   CREATE TABLE IF NOT EXISTS work_items (
@@ -44,6 +44,7 @@ export const schema = `
     cluster_uid TEXT NOT NULL,
     generation INTEGER NOT NULL,
     pages TEXT NOT NULL,
+    saved_under INTEGER,
     PRIMARY KEY (key, owner_uid, cluster_uid)
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS inventory_pages (
@@ -81,3 +82,6 @@ export const schema = `
   );
   CREATE INDEX IF NOT EXISTS history_key ON history (key, position);
 `;
+
+/** Columns that files of an earlier release lack. */
+export const addedColumns = [{ table: "inventories", column: "saved_under", type: "INTEGER" }] as const;

@@ -5,7 +5,7 @@ import { formatWorkKey } from "../../lib/core/work-key.ts";
 import { parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
 import { checkWhole } from "../check-whole.ts";
 import { textColumn } from "./columns.ts";
-import { schema } from "./schema.ts";
+import { addedColumns, schema } from "./schema.ts";
 
 /** The one connection that all stores share. What it does is synchronous, so a transaction is never interleaved. */
 export interface StateDatabase {
@@ -28,11 +28,21 @@ export function openStateDatabase(file: string): StateDatabase {
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000");
     checkWhole(connection);
     connection.exec(schema);
+    for (const added of addedColumns) addColumn(connection, added);
     return stateDatabase(connection);
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+function addColumn(
+  connection: DatabaseSync,
+  { table, column, type }: { readonly table: string; readonly column: string; readonly type: string },
+): void {
+  const columns = connection.prepare(`PRAGMA table_info(${table})`).all();
+  if (columns.some(({ name }) => name === column)) return;
+  connection.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
 }
 
 function stateDatabase(connection: DatabaseSync): StateDatabase {

@@ -69,6 +69,22 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load(recreated)).toEqual([entry("b")]);
     });
 
+    test("the owner's generation at the last save comes back, also where nothing else has changed since the one before", async () => {
+      const under = (generation?: number): Promise<number | undefined> =>
+        state.inventories.savedUnder(generation === undefined ? owner : { ...owner, generation }, fence, never);
+      expect(await under()).toBeUndefined();
+      for (const count of [1, 300]) {
+        const saved = entries(count);
+        for (const generation of [1, 2]) {
+          await save(saved, { ...owner, generation });
+          expect(await under(7)).toBe(generation);
+        }
+        expect(await load()).toEqual(saved);
+        await save(saved);
+        expect(await under()).toBeUndefined();
+      }
+    });
+
     test("a removed inventory is as if never saved", async () => {
       await save(entries(300));
       await state.inventories.remove(owner, fence, never);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { InventoryOwner } from "../../core/ports/inventory-store.ts";
-import { bytesOf, type Row, textOf } from "./attributes.ts";
+import { bytesOf, numberOf, type Row, textOf } from "./attributes.ts";
 import { pack, unpack } from "./pack.ts";
 import { keyPart, workSortKey } from "./row-keys.ts";
 
@@ -8,6 +8,8 @@ import { keyPart, workSortKey } from "./row-keys.ts";
 export interface InventoryPointer {
   /** Random with each save, so that whoever looks knows which save it was. */
   readonly generation: string;
+  /** The generation of the owner's spec that it was saved under. */
+  readonly savedUnder?: number | undefined;
   /** The generation of each page, empty for a page without entries; or the pages' texts themselves, where they are short. */
   readonly content:
     | { readonly kind: "pages"; readonly generations: readonly string[] }
@@ -42,16 +44,22 @@ export function inlineContent(texts: readonly string[]): InventoryPointer["conte
   return packTexts(texts).length <= maxInlineBytes ? { kind: "inline", texts } : undefined;
 }
 
-export function pointerAttributes({ generation, content }: InventoryPointer): Row {
+export function pointerAttributes({ generation, savedUnder, content }: InventoryPointer): Row {
   const packed = packTexts(content.kind === "inline" ? content.texts : content.generations);
-  return { generation: { S: generation }, kind: { S: content.kind }, content: { B: packed } };
+  const under = savedUnder === undefined ? {} : { savedUnder: { N: String(savedUnder) } };
+  return { generation: { S: generation }, ...under, kind: { S: content.kind }, content: { B: packed } };
 }
 
 export function pointerOf(row: Row): InventoryPointer {
   const generation = textOf(row, "generation");
   const texts = Texts.parse(JSON.parse(unpack(bytesOf(row, "content"))));
   const isInline = textOf(row, "kind") === "inline";
-  return { generation, content: isInline ? { kind: "inline", texts } : { kind: "pages", generations: texts } };
+  const savedUnder = row["savedUnder"] === undefined ? undefined : numberOf(row, "savedUnder");
+  return {
+    generation,
+    savedUnder,
+    content: isInline ? { kind: "inline", texts } : { kind: "pages", generations: texts },
+  };
 }
 
 function packTexts(texts: readonly string[]): Uint8Array {

@@ -1,7 +1,7 @@
 import type { TransactWriteItem } from "@aws-sdk/client-dynamodb";
 import { arrangePages, entriesOfPages } from "../../apply/page-text.ts";
 import type { Fence } from "../../core/ports/fence.ts";
-import type { InventoryEntry, InventoryStore } from "../../core/ports/inventory-store.ts";
+import type { InventoryEntry, InventoryOwner, InventoryStore } from "../../core/ports/inventory-store.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { keyOf, type RowKey } from "./attributes.ts";
 import { batchGet } from "./batch-get.ts";
@@ -69,14 +69,15 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
   };
 
   const trySave = async (
-    owner: string,
+    { generation: savedUnder, ...of }: InventoryOwner,
     entries: readonly InventoryEntry[],
     fence: Fence,
     signal: AbortSignal,
   ): Promise<boolean> => {
+    const owner = ownerName(of);
     const { pointer: before, texts: textsBefore = [] } = await read(owner, fence, signal);
     const texts = arrangePages(entries, textsBefore);
-    if (before !== undefined && isSame(texts, textsBefore)) return true;
+    if (before !== undefined && before.savedUnder === savedUnder && isSame(texts, textsBefore)) return true;
     const generation = newGeneration(fence);
     const content = inlineContent(texts) ?? {
       kind: "pages",
@@ -89,7 +90,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
         signal,
       ),
     };
-    const after: InventoryPointer = { generation, content };
+    const after: InventoryPointer = { generation, savedUnder, content };
     if (!(await swap(owner, before, after, fence, signal))) return false;
     recollection.sawInventory(owner, fence, { pointer: after, texts });
     await collectPages(table, place(owner, fence), { before, after }, fence, signal);
@@ -116,7 +117,11 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
       const { texts } = await read(ownerName(owner), fence, signal);
       return texts === undefined ? undefined : entriesOfPages(texts);
     },
-    save: (owner, entries, fence, signal) => insist(() => trySave(ownerName(owner), entries, fence, signal), fence),
+    async savedUnder(owner, fence, signal) {
+      const { pointer } = await read(ownerName(owner), fence, signal);
+      return pointer?.savedUnder;
+    },
+    save: (owner, entries, fence, signal) => insist(() => trySave(owner, entries, fence, signal), fence),
     remove: (owner, fence, signal) => insist(() => tryRemove(ownerName(owner), fence, signal), fence),
   };
 }

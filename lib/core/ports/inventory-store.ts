@@ -19,6 +19,8 @@ export interface InventoryEntry {
 export interface InventoryOwner {
   readonly uid: string;
   readonly clusterUid: string;
+  /** Of its spec as the run has it: kept with what is saved, and no part of the identity. */
+  readonly generation?: number;
 }
 
 /**
@@ -28,6 +30,8 @@ export interface InventoryOwner {
 export interface InventoryStore {
   /** Undefined where nothing was saved for this object, this uid of it and this cluster. In the order last saved. */
   load(owner: InventoryOwner, fence: Fence, signal: AbortSignal): Promise<readonly InventoryEntry[] | undefined>;
+  /** The owner's generation at the last save; undefined where it said none, or where nothing was saved. */
+  savedUnder(owner: InventoryOwner, fence: Fence, signal: AbortSignal): Promise<number | undefined>;
   /** Replaces the whole inventory. Pages that did not change are not written again. */
   save(owner: InventoryOwner, entries: readonly InventoryEntry[], fence: Fence, signal: AbortSignal): Promise<void>;
   /** Forgets it: the owner is gone and so is everything it had. */

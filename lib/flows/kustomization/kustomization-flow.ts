@@ -1,5 +1,6 @@
 import { isTrue } from "../../api/condition.ts";
 import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
+import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { finalizer, kustomizationStatusManager, kustomizeGroup } from "../../api/names.ts";
 import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
 import { fencedCluster } from "../../apply/fenced-cluster.ts";
@@ -12,6 +13,7 @@ import { checkDependencies, dependencyKeys } from "./check-dependencies.ts";
 import type { KustomizationDeps } from "./deps.ts";
 import { handled } from "./end-of-run.ts";
 import { finalize } from "./finalize.ts";
+import { saveUnderGeneration } from "./inventory-of.ts";
 import { readMemo } from "./memo.ts";
 import type { Blocked } from "./outcome.ts";
 import { reconcileRevision } from "./reconcile-revision.ts";
@@ -74,7 +76,7 @@ function unreadable(live: LiveObject): Kustomization {
   return {
     metadata: live.metadata,
     spec: { interval: "1h", prune: false, force: false, suspend: true, sourceRef },
-    status: {},
+    status: KustomizationStatus.safeParse(live["status"] ?? {}).data ?? {},
   };
 }
 
@@ -85,6 +87,7 @@ function invalid(reason: Failure["reason"], message: string): Blocked {
 async function suspended(of: SubjectOfRun): Promise<FlowResult> {
   const status = handled(of.status(), of);
   const isReady = isTrue(status.conditions ?? [], "Ready");
+  if (isReady) await saveUnderGeneration(of);
   await of.write(isReady ? { ...status, observedGeneration: of.generation } : status);
   return { outcome: "suspended", dueInMs: undefined };
 }

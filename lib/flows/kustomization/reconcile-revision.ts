@@ -14,7 +14,6 @@ import { buildSpec } from "./build-spec.ts";
 import type { BuiltManifests } from "./deps.ts";
 import { handled, inProgress, withConditions } from "./end-of-run.ts";
 import { healthTargets } from "./health-targets.ts";
-import { statusInventory } from "./inventory-of.ts";
 import { nextDeletionLookMs, nextLookMs, type Wait } from "./memo.ts";
 import { pruneLines } from "./prune-entries.ts";
 import { noChanges } from "./remember-run.ts";
@@ -22,6 +21,7 @@ import { reportBlocked } from "./report-blocked.ts";
 import { reportFailure } from "./report-failure.ts";
 import { reportSuccess, type Success } from "./report-success.ts";
 import { askForArtifact, fetchArtifact, type ResolvedSource, recordedArtifact } from "./resolve-source.ts";
+import { statusInventory } from "./shown-inventory.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** How long a stage of definitions may take to be served: Flux's own limit. */

@@ -3,6 +3,7 @@ import { backOffMs } from "../../core/back-off.ts";
 import type { Retry } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { handled, withConditions, withoutConditions } from "./end-of-run.ts";
+import { saveUnderGeneration } from "./inventory-of.ts";
 import { readMemo } from "./memo.ts";
 import type { Blocked } from "./outcome.ts";
 import { requeueDependencyMs } from "./resolve-source.ts";
@@ -17,6 +18,7 @@ export async function reportBlocked(of: SubjectOfRun, blocked: Blocked): Promise
     ? withConditions(withoutConditions(status, "Reconciling"), of, ready, { ...ready, type: "Stalled", status: "True" })
     : withConditions(withoutConditions(status, "Stalled"), of, ready);
   // Only a change of the object helps, so this generation is done with: whoever waits for it need not wait longer.
+  if (stalled) await saveUnderGeneration(of);
   await of.write(stalled ? { ...next, observedGeneration: of.generation } : next);
   if (event !== undefined) await of.tell({ ...event, reason, annotations: blocked.annotations ?? {} });
   const { failures } = readMemo(of.run.memo);

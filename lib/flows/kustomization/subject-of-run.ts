@@ -48,7 +48,7 @@ export function subjectOfRun(
     namespace,
     generation,
     requestedAt: live.metadata.annotations?.[requestedAtAnnotation],
-    owner: { uid, clusterUid },
+    owner: { uid, clusterUid, generation },
     run,
     deps,
     cluster,

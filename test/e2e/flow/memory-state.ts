@@ -11,6 +11,8 @@ type Ports = "edges" | "requests" | "artifacts" | "records" | "inventories" | "l
 export function memoryState(published: ReadonlyMap<string, unknown>, fault: Fault) {
   /** By uid. */
   const inventories = new Map<string, readonly InventoryEntry[]>();
+  /** The generation of its owner that each was saved under. */
+  const savedUnder = new Map<string, number | undefined>();
   /** By work key. */
   const edges = new Map<string, readonly string[]>();
   const claims = new Map<string, Claim[]>();
@@ -35,7 +37,11 @@ export function memoryState(published: ReadonlyMap<string, unknown>, fault: Faul
     },
     inventories: through("inventories", {
       load: async ({ uid }) => inventories.get(uid),
-      save: async ({ uid }, entries) => void inventories.set(uid, structuredClone(entries)),
+      savedUnder: async ({ uid }) => savedUnder.get(uid),
+      save: async ({ uid, generation }, entries) => {
+        inventories.set(uid, structuredClone(entries));
+        savedUnder.set(uid, generation);
+      },
       remove: async ({ uid }) => void inventories.delete(uid),
     }),
     ledger: through("ledger", {
@@ -59,5 +65,5 @@ export function memoryState(published: ReadonlyMap<string, unknown>, fault: Faul
       latest: async () => [],
     }),
   };
-  return { ports, inventories, edges, requested, remembered };
+  return { ports, inventories, savedUnder, edges, requested, remembered };
 }

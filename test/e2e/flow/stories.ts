@@ -10,6 +10,7 @@ import { movingStories } from "./moving-stories.ts";
 import { outageStories } from "./outage-stories.ts";
 import { ownershipStories } from "./ownership-stories.ts";
 import { pruneStories } from "./prune-stories.ts";
+import { restoreStories } from "./restore-stories.ts";
 import { sourceStories } from "./source-stories.ts";
 import { specStories } from "./spec-stories.ts";
 import { terminationStories } from "./termination-stories.ts";
@@ -28,6 +29,7 @@ const all = [
   outageStories,
   ownershipStories,
   pruneStories,
+  restoreStories,
   sourceStories,
   specStories,
   terminationStories,

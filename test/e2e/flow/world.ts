@@ -60,7 +60,7 @@ export interface World {
   events(name: string): Promise<readonly string[]>;
   inventory(name: string): Promise<readonly InventoryEntry[]>;
   /** Puts these in place of its inventory, as a state table does that is restored from an older backup. */
-  restoreInventory(name: string, entries: readonly InventoryEntry[]): Promise<void>;
+  restoreInventory(name: string, entries: readonly InventoryEntry[], savedUnder?: number): Promise<void>;
   readonly requested: string[];
   /** What was logged at level info, in order. */
   readonly logged: readonly LogFields[];
@@ -236,8 +236,10 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     },
     inventory: async (name) =>
       state.inventories.get((await get("Kustomization", name, kustomize))?.metadata.uid ?? "") ?? [],
-    restoreInventory: async (name, entries) => {
-      state.inventories.set((await get("Kustomization", name, kustomize))?.metadata.uid ?? "", entries);
+    restoreInventory: async (name, entries, savedUnder) => {
+      const uid = (await get("Kustomization", name, kustomize))?.metadata.uid ?? "";
+      state.inventories.set(uid, entries);
+      state.savedUnder.set(uid, savedUnder);
     },
   };
   return self;

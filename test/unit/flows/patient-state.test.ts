@@ -15,7 +15,7 @@ function failing(error: Error): StatePorts {
   const fail = (): Promise<never> => Promise.reject(error);
   return {
     edges: { listen: fail, listeners: fail },
-    inventories: { load: fail, save: fail, remove: fail },
+    inventories: { load: fail, savedUnder: fail, save: fail, remove: fail },
     ledger: { claim: fail, release: fail, claims: fail },
     records: { record: fail, retain: fail, recorded: fail },
     requests: { request: fail },
@@ -29,6 +29,7 @@ const calls: readonly {
   { call: "edges.listen", make: ({ edges }, signal) => edges.listen(["x"], fence, signal) },
   { call: "edges.listeners", make: ({ edges }, signal) => edges.listeners("x", signal) },
   { call: "inventories.load", make: ({ inventories }, signal) => inventories.load(owner, fence, signal) },
+  { call: "inventories.savedUnder", make: ({ inventories }, signal) => inventories.savedUnder(owner, fence, signal) },
   { call: "inventories.save", make: ({ inventories }, signal) => inventories.save(owner, [], fence, signal) },
   { call: "inventories.remove", make: ({ inventories }, signal) => inventories.remove(owner, fence, signal) },
   { call: "ledger.claim", make: ({ ledger }, signal) => ledger.claim("cluster", [], fence, signal) },

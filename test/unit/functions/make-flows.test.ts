@@ -23,7 +23,7 @@ test.each(["OCIRepository", "Kustomization"] as const)(
       history: { append: away, latest: away },
       http: { send: away },
       installationKey: new Secret("test"),
-      inventories: { load: away, save: away, remove: away },
+      inventories: { load: away, savedUnder: away, save: away, remove: away },
       ledger: { claim: away, release: away, claims: away },
       log: silentLog,
       metrics: recordedMetrics(),

@@ -4,8 +4,8 @@ import { backOffMs } from "../../../../lib/core/back-off.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
 import { removeCondition, setCondition } from "../../../../lib/flows/conditions.ts";
 import { withSnapshot } from "../../../../lib/flows/kustomization/history-snapshots.ts";
-import { statusInventory } from "../../../../lib/flows/kustomization/inventory-of.ts";
 import { nextDeletionLookMs, nextLookMs, readMemo } from "../../../../lib/flows/kustomization/memo.ts";
+import { statusInventory } from "../../../../lib/flows/kustomization/shown-inventory.ts";
 
 const now = Date.parse("2026-01-01T00:00:00.900Z");
 const ready = {
