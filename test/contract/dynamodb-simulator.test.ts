@@ -22,7 +22,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     const real = queue === undefined ? { table } : { table, queue };
     const { violations, trace } = await simulate(seed, real, only !== undefined);
     if (only !== undefined) process.stdout.write(`${trace.join("\n")}\n`);
-    const wrong = [...violations, ...(await table.wrong())];
+    const wrong = [...violations, ...table.wrong()];
     const replay = `SLUICE_SIM_DYNAMODB_SEED=${seed} npx vitest run test/contract/dynamodb-simulator.test.ts`;
     return wrong.length === 0 ? [] : [...wrong, `replay it with its trace: ${replay}`];
   };
