@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { objectOf, textOf } from "../rules/json-fields.ts";
-import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
-import { isDeleting, isSameResource, metadataOf, nameOf, namespaceOf, sameJson } from "./object-facts.ts";
+import { type Tools } from "./controller.ts";
+import { metadataOf, nameOf, sameJson } from "./object-facts.ts";
 import {
   createPod,
   deletePod,
@@ -14,24 +14,19 @@ import {
   templateHash,
   templateOf,
 } from "./owned-pods.ts";
-import { ownersOfKind } from "./replica-sets.ts";
+import { ownerController } from "./owner-controller.ts";
 
 const daemonSets = { group: "apps", resource: "daemonsets" };
 const revisionLabel = "controller-revision-hash";
 
 /** Runs a DaemonSet as on a cluster of one node. */
-export const daemonSetController: Controller = {
+export const daemonSetController = ownerController({
   name: "daemon-sets",
-  keysOf: (event) => {
-    if (isSameResource(event, daemonSets)) return [keyOf(namespaceOf(event.object), nameOf(event.object))];
-    return isSameResource(event, pods) ? ownersOfKind(event.object, "DaemonSet") : [];
-  },
-  reconcile(key, tools) {
-    const { namespace, name } = parseKey(key);
-    const set = tools.client.get(daemonSets, namespace, name);
-    if (set !== undefined && !isDeleting(set)) keepPod(set, tools);
-  },
-};
+  kind: "DaemonSet",
+  resource: daemonSets,
+  owned: pods,
+  keep: keepPod,
+});
 
 function keepPod(set: ApiObject, tools: Tools): void {
   const revision = templateHash(templateOf(set));

@@ -1,12 +1,11 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { mapObject, numberOf, objectOf, textOf, without } from "../rules/json-fields.ts";
-import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
+import { type Tools } from "./controller.ts";
 import { deploymentStatus } from "./deployment-status.ts";
 import {
   controllerReference,
   isDeleting,
-  isSameResource,
   metadataOf,
   nameOf,
   namespaceOf,
@@ -15,7 +14,8 @@ import {
   withMetadata,
 } from "./object-facts.ts";
 import { handOnFault, templateHash, templateOf } from "./owned-pods.ts";
-import { ownersOfKind, replicaSets } from "./replica-sets.ts";
+import { ownerController } from "./owner-controller.ts";
+import { replicaSets } from "./replica-sets.ts";
 import { handedOn } from "./simulated-fault.ts";
 
 const deployments = { group: "apps", resource: "deployments" };
@@ -23,18 +23,13 @@ const revisionAnnotation = "deployment.kubernetes.io/revision";
 const hashLabel = "pod-template-hash";
 
 /** Rolls a Deployment's template out by ReplicaSets and tells in its status how far that is. */
-export const deploymentController: Controller = {
+export const deploymentController = ownerController({
   name: "deployments",
-  keysOf: (event) => {
-    if (isSameResource(event, deployments)) return [keyOf(namespaceOf(event.object), nameOf(event.object))];
-    return isSameResource(event, replicaSets) ? ownersOfKind(event.object, "Deployment") : [];
-  },
-  reconcile(key, tools) {
-    const { namespace, name } = parseKey(key);
-    const deployment = tools.client.get(deployments, namespace, name);
-    if (deployment !== undefined && !isDeleting(deployment)) rollOut(deployment, tools);
-  },
-};
+  kind: "Deployment",
+  resource: deployments,
+  owned: replicaSets,
+  keep: rollOut,
+});
 
 function rollOut(deployment: ApiObject, tools: Tools): void {
   const owned = setsOf(deployment, tools);

@@ -1,37 +1,21 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
-import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
-import {
-  isDeleting,
-  isSameResource,
-  nameOf,
-  namespaceOf,
-  sameJson,
-  timestamp,
-  uidOf,
-  withConditions,
-} from "./object-facts.ts";
+import { type Tools } from "./controller.ts";
+import { nameOf, namespaceOf, sameJson, timestamp, uidOf, withConditions } from "./object-facts.ts";
 import { createPod, deletePod, handOnFault, phaseOf, pods, podsOf, randomSuffix } from "./owned-pods.ts";
-import { ownersOfKind } from "./replica-sets.ts";
+import { ownerController } from "./owner-controller.ts";
 
 const jobs = { group: "batch", resource: "jobs" };
 
 /** Runs a Job's Pods to their end. A Pod that fails fails the Job: a simulated failure would only repeat itself. */
-export const jobController: Controller = {
+export const jobController = ownerController({
   name: "jobs",
-  keysOf: (event) => {
-    if (isSameResource(event, jobs)) return [keyOf(namespaceOf(event.object), nameOf(event.object))];
-    return isSameResource(event, pods) ? ownersOfKind(event.object, "Job") : [];
-  },
-  reconcile(key, tools) {
-    const { namespace, name } = parseKey(key);
-    const job = tools.client.get(jobs, namespace, name);
-    if (job === undefined || isDeleting(job)) return;
-    if (isFinished(job)) expire(job, tools);
-    else advance(job, tools);
-  },
-};
+  kind: "Job",
+  resource: jobs,
+  owned: pods,
+  keep: (job, tools) => (isFinished(job) ? expire(job, tools) : advance(job, tools)),
+});
 
 function isFinished(job: ApiObject): boolean {
   return objectsOf(objectOf(job, "status"), "conditions").some(

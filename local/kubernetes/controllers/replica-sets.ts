@@ -1,33 +1,21 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
-import { numberOf, objectOf, textOf } from "../rules/json-fields.ts";
-import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
-import { isDeleting, isSameResource, metadataOf, nameOf, namespaceOf, ownersOf, sameJson } from "./object-facts.ts";
+import { numberOf, objectOf } from "../rules/json-fields.ts";
+import { type Tools } from "./controller.ts";
+import { metadataOf, nameOf, sameJson } from "./object-facts.ts";
 import { createPod, deletePod, handOnFault, isReady, pods, podsOf, randomSuffix } from "./owned-pods.ts";
+import { ownerController } from "./owner-controller.ts";
 
 export const replicaSets = { group: "apps", resource: "replicasets" };
 
 /** Keeps as many Pods as a ReplicaSet wants and counts them in its status. */
-export const replicaSetController: Controller = {
+export const replicaSetController = ownerController({
   name: "replica-sets",
-  keysOf: (event) => {
-    const namespace = namespaceOf(event.object);
-    if (isSameResource(event, replicaSets)) return [keyOf(namespace, nameOf(event.object))];
-    return isSameResource(event, pods) ? ownersOfKind(event.object, "ReplicaSet") : [];
-  },
-  reconcile(key, tools) {
-    const { namespace, name } = parseKey(key);
-    const set = tools.client.get(replicaSets, namespace, name);
-    if (set !== undefined && !isDeleting(set)) keepPods(set, tools);
-  },
-};
-
-/** Keys of the owners of that kind. */
-export function ownersOfKind(object: ApiObject, kind: string): readonly string[] {
-  return ownersOf(object)
-    .filter((owner) => owner["kind"] === kind && owner["controller"] === true)
-    .map((owner) => keyOf(namespaceOf(object), textOf(owner, "name")));
-}
+  kind: "ReplicaSet",
+  resource: replicaSets,
+  owned: pods,
+  keep: keepPods,
+});
 
 function keepPods(set: ApiObject, tools: Tools): void {
   const wanted = numberOf(objectOf(set, "spec"), "replicas") ?? 1;

@@ -1,28 +1,23 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
-import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
-import { isDeleting, isSameResource, metadataOf, nameOf, namespaceOf, sameJson } from "./object-facts.ts";
+import { type Tools } from "./controller.ts";
+import { metadataOf, nameOf, namespaceOf, sameJson } from "./object-facts.ts";
 import { createPod, deletePod, handOnFault, isReady, pods, podsOf, templateHash, templateOf } from "./owned-pods.ts";
-import { ownersOfKind } from "./replica-sets.ts";
+import { ownerController } from "./owner-controller.ts";
 import { claims } from "./small-kinds.ts";
 
 const statefulSets = { group: "apps", resource: "statefulsets" };
 const revisionLabel = "controller-revision-hash";
 
 /** Keeps a StatefulSet's Pods by number: in order, each after its predecessor is ready, replaced from the last on. */
-export const statefulSetController: Controller = {
+export const statefulSetController = ownerController({
   name: "stateful-sets",
-  keysOf: (event) => {
-    if (isSameResource(event, statefulSets)) return [keyOf(namespaceOf(event.object), nameOf(event.object))];
-    return isSameResource(event, pods) ? ownersOfKind(event.object, "StatefulSet") : [];
-  },
-  reconcile(key, tools) {
-    const { namespace, name } = parseKey(key);
-    const set = tools.client.get(statefulSets, namespace, name);
-    if (set !== undefined && !isDeleting(set)) keepPods(set, tools);
-  },
-};
+  kind: "StatefulSet",
+  resource: statefulSets,
+  owned: pods,
+  keep: keepPods,
+});
 
 function keepPods(set: ApiObject, tools: Tools): void {
   const revision = `${nameOf(set)}-${templateHash(templateOf(set))}`;
