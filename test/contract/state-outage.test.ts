@@ -24,9 +24,9 @@ async function thrownBy(
   return Promise.all(stateCalls.map(({ make }) => make(state, never).catch((error: unknown) => error)));
 }
 
-function expectOutages(thrown: readonly unknown[]): void {
-  const others = stateCalls.flatMap(({ call }, index) => (thrown[index] instanceof Outage ? [] : [call]));
-  expect(others).toEqual([]);
+/** The calls that threw something else, or nothing. */
+function withoutOutage(thrown: readonly unknown[]): readonly string[] {
+  return stateCalls.flatMap(({ call }, index) => (thrown[index] instanceof Outage ? [] : [call]));
 }
 
 test("a state file that cannot be read or written is an outage to every call of a flow", async () => {
@@ -34,7 +34,7 @@ test("a state file that cannot be read or written is an outage to every call of 
   const stores = openStores(database, "/unused", systemClock);
   await leased(stores, keyOf("web"));
   database.close();
-  expectOutages(await thrownBy(stores));
+  expect(withoutOutage(await thrownBy(stores))).toEqual([]);
 });
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
@@ -47,7 +47,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
       const stores = await newDynamodb(connection ?? { region: "" }, { endpoint: wire.url });
       await leased(stores, keyOf("web"));
       fault = kind;
-      expectOutages(await thrownBy(stores));
+      expect(withoutOutage(await thrownBy(stores))).toEqual([]);
       fault = undefined;
       const thrown = await thrownBy(stores);
       expect(thrown.filter((each) => each instanceof Error)).toEqual([]);
