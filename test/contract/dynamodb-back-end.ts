@@ -5,13 +5,13 @@ import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
 import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { never } from "./state-back-end.ts";
+import { interruption, never, type StateBackEnd } from "./state-back-end.ts";
 
 /** A new table and the stores on it; `reach` says over which address and with how much patience the stores reach it. */
 export async function newDynamodb(
   connection: AwsConnection,
   reach: { readonly endpoint?: string; readonly attemptTimeoutMs?: number } = {},
-): Promise<DynamodbStores & { name: string; client: DynamoDBClient; close(): Promise<void> }> {
+): Promise<StateBackEnd & DynamodbStores & { readonly name: string; readonly client: DynamoDBClient }> {
   const name = `sluice-${randomUUID()}`;
   const direct = dynamodbClient(connection);
   await createStateTable(direct, name, never);
@@ -22,9 +22,26 @@ export async function newDynamodb(
     ...stores,
     name,
     client,
+    interruptedAfter: (writes) => interruptedAfter(client, writes),
     async close() {
       await direct.send(new DeleteTableCommand({ TableName: name }));
       for (const one of [client, direct]) one.destroy();
     },
   };
+}
+
+function interruptedAfter(client: DynamoDBClient, writes: number): AbortSignal {
+  const control = new AbortController();
+  let made = 0;
+  client.middlewareStack.add(
+    (next, { commandName = "" }) =>
+      async (call) => {
+        const answer = await next(call);
+        if (/Write|Put|Update|Delete/.test(commandName)) made += 1;
+        if (made === writes) control.abort(interruption);
+        return answer;
+      },
+    { step: "initialize" },
+  );
+  return control.signal;
 }

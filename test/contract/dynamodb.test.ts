@@ -6,6 +6,7 @@ import { newDynamodb } from "./dynamodb-back-end.ts";
 import { dynamodbFaults } from "./dynamodb-faults.ts";
 import { edgesContract } from "./edges.ts";
 import { historyContract } from "./history.ts";
+import { interruptedCallsContract } from "./interrupted-calls.ts";
 import { inventoryStoreContract } from "./inventory-store.ts";
 import { ledgerContract } from "./ledger.ts";
 import { realAws } from "./real-aws.ts";
@@ -18,6 +19,7 @@ const contracts = [
   workItemsContract,
   edgesContract,
   inventoryStoreContract,
+  interruptedCallsContract,
   ledgerContract,
   artifactRecordsContract,
   historyContract,

@@ -20,10 +20,11 @@ import { clockContract } from "./clock.ts";
 import { type DeadLettersBackEnd, deadLettersContract } from "./dead-letters.ts";
 import { edgesContract } from "./edges.ts";
 import { historyContract } from "./history.ts";
+import { interruptedCallsContract } from "./interrupted-calls.ts";
 import { inventoryStoreContract } from "./inventory-store.ts";
 import { ledgerContract } from "./ledger.ts";
 import { sightingsContract } from "./sightings.ts";
-import type { StateBackEnd } from "./state-back-end.ts";
+import { interruption, type StateBackEnd } from "./state-back-end.ts";
 import { type QueueBackEnd, wakeUpQueueContract } from "./wake-up-queue.ts";
 import { workItemsContract } from "./work-items.ts";
 
@@ -36,6 +37,11 @@ async function openSqlite(): Promise<StateBackEnd> {
     ledger: sqliteLedger(database),
     records: sqliteArtifactRecords(database),
     history: sqliteHistory(database),
+    interruptedAfter() {
+      const control = new AbortController();
+      queueMicrotask(() => control.abort(interruption));
+      return control.signal;
+    },
     close: async () => database.close(),
   };
 }
@@ -82,6 +88,7 @@ async function openArtifacts(): Promise<ArtifactBackEnd> {
 workItemsContract("sqlite", openSqlite);
 edgesContract("sqlite", openSqlite);
 inventoryStoreContract("sqlite", openSqlite);
+interruptedCallsContract("sqlite", openSqlite);
 ledgerContract("sqlite", openSqlite);
 artifactRecordsContract("sqlite", openSqlite);
 historyContract("sqlite", openSqlite);

@@ -15,10 +15,18 @@ export interface StateBackEnd {
   readonly ledger: Ledger;
   readonly records: ArtifactRecords;
   readonly history: History;
+  /**
+   * A signal that is aborted in the middle of the call that is given it: when the store has made so many of its writes, and
+   * before the caller hears of the last of them. Where a call is one write, as soon as anybody else can act.
+   */
+  interruptedAfter(writes: number): AbortSignal;
   close(): Promise<void>;
 }
 
 export type OpenState = () => Promise<StateBackEnd>;
+
+/** Why the signals of `interruptedAfter` are aborted. */
+export const interruption = new Error("time is up");
 
 export const never = new AbortController().signal;
 

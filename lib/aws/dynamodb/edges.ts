@@ -37,6 +37,8 @@ export function dynamodbEdges(table: StateTable, recollection: Recollection): Ed
       const after = [...new Set(whats.map(keyPart))].toSorted();
       // Nearly every run listens to what it listened to before.
       if (recollection.edgesOf(key) === edgesDigest(after)) return;
+      // A call that ends between two transactions leaves another list.
+      recollection.sawEdges(key, undefined);
       const budget = retryBudget(table.clock);
       for (;;) {
         const before = await readListening(table, key, signal);

@@ -33,7 +33,8 @@ export interface Recollection {
   stored(item: WorkItem): void;
   /** The digest of what the object listens to, while this process holds its lease. */
   edgesOf(key: WorkKey): string | undefined;
-  sawEdges(key: WorkKey, edges: string): void;
+  /** Undefined: it cannot be told by now. */
+  sawEdges(key: WorkKey, edges: string | undefined): void;
   /** Undefined where it has to be read. */
   inventoryOf(owner: string, fence: Fence): KnownInventory | undefined;
   /** Undefined: it cannot be told by now. */
