@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
-import type { BuiltinSubresource } from "../schema/builtin-schema.ts";
+import type { ServedSubresource } from "../schema/builtin-schema.ts";
 import { crdSchema } from "../schema/crd-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { plainText } from "../server/plain-text.ts";
@@ -47,7 +47,7 @@ function resourceOf(spec: JsonObject, names: JsonObject, version: CustomVersion,
   };
 }
 
-function subresourcesOf(group: string, kind: string, version: CustomVersion): readonly BuiltinSubresource[] {
+function subresourcesOf(group: string, kind: string, version: CustomVersion): readonly ServedSubresource[] {
   return [
     ...(version.hasStatus ? [{ name: "status", group, version: version.name, kind, verbs: subresourceVerbs }] : []),
     ...(version.scale === undefined

@@ -3,7 +3,7 @@ import type { Gvk } from "../api-object.ts";
 import { namedType, typesFile } from "./type-names.ts";
 import type { TypeSchema } from "./type-schema.ts";
 
-export interface BuiltinSubresource {
+export interface ServedSubresource {
   /** After the slash: `status`, `scale`. */
   readonly name: string;
   /** Where its kind is of another group or version than the resource's: `autoscaling/v1` for Scale. */
@@ -13,17 +13,15 @@ export interface BuiltinSubresource {
   readonly verbs: readonly string[];
 }
 
-export interface BuiltinResource {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
+/** What discovery tells of a resource in one of its versions. */
+export interface ServedResource extends Gvk {
   readonly plural: string;
   readonly singular: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  readonly subresources: readonly BuiltinSubresource[];
+  readonly subresources: readonly ServedSubresource[];
 }
 
 /** The version of the real server that the types were read from: `v1.35.4`. */
@@ -39,11 +37,11 @@ export function builtinSchema(gvk: Gvk): TypeSchema | undefined {
 }
 
 /** Every built-in resource with its subresources, in the order of discovery. */
-export const builtinResources: readonly BuiltinResource[] = Object.entries(typesFile.resources).flatMap(
+export const builtinResources: readonly ServedResource[] = Object.entries(typesFile.resources).flatMap(
   ([groupVersion, list]) => resourcesOf(groupVersion, list),
 );
 
-function resourcesOf(groupVersion: string, list: Json): readonly BuiltinResource[] {
+function resourcesOf(groupVersion: string, list: Json): readonly ServedResource[] {
   const listed = Array.isArray(list) ? list.filter((item) => isJsonObject(item)) : [];
   const slash = groupVersion.indexOf("/");
   const group = groupVersion.slice(0, Math.max(slash, 0));
@@ -68,7 +66,7 @@ function resourcesOf(groupVersion: string, list: Json): readonly BuiltinResource
     });
 }
 
-function subresourceOf(resource: JsonObject, plural: string, group: string, version: string): BuiltinSubresource {
+function subresourceOf(resource: JsonObject, plural: string, group: string, version: string): ServedSubresource {
   return {
     name: textOf(resource, "name").slice(plural.length + 1),
     group: resource["version"] === undefined ? group : textOf(resource, "group"),

@@ -1,18 +1,11 @@
 import type { Gvk } from "../api-object.ts";
 import type { CustomVersion } from "../crd/custom-version.ts";
-import type { BuiltinSubresource } from "../schema/builtin-schema.ts";
+import type { ServedResource } from "../schema/builtin-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 
 /** A resource in one of its versions, as a request names it: built in, or by a CustomResourceDefinition. */
-export interface Resource extends Gvk {
+export interface Resource extends ServedResource {
   readonly listKind: string;
-  readonly plural: string;
-  readonly singular: string;
-  readonly namespaced: boolean;
-  readonly verbs: readonly string[];
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-  readonly subresources: readonly BuiltinSubresource[];
   /** Its place in the store, the same for all versions: `apps/deployments`. */
   readonly key: string;
   /** The version that objects are kept in. */

@@ -1,5 +1,5 @@
 import { customResources } from "../crd/custom-resources.ts";
-import { type BuiltinResource, builtinGroups, builtinResources, builtinSchema } from "../schema/builtin-schema.ts";
+import { builtinGroups, builtinResources, builtinSchema, type ServedResource } from "../schema/builtin-schema.ts";
 import type { Store } from "../store/store.ts";
 import { parseStored, type StoredObject } from "../store/stored-object.ts";
 import type { Resource } from "./resource.ts";
@@ -104,7 +104,7 @@ function nameOf({ group, version, plural }: Pick<Resource, "group" | "version" |
   return `${group}/${version}/${plural}`;
 }
 
-function builtin(resource: BuiltinResource): Resource {
+function builtin(resource: ServedResource): Resource {
   const { group, version, kind, plural } = resource;
   const elsewhere = storedElsewhere[nameOf(resource)];
   return {

@@ -8,7 +8,7 @@ import { type Acceptable, negotiate } from "./accept.ts";
 import { applyObject } from "./apply-object.ts";
 import { type Cluster, metadataOf } from "./cluster.ts";
 import { createObject, type Written } from "./create-object.ts";
-import { decodeObject, unrecognized } from "./decode-object.ts";
+import { decodeObject, type FieldValidation, unrecognized } from "./decode-object.ts";
 import { deleteObject, deleteOptions } from "./delete-object.ts";
 import { badRequest, internal, methodNotAllowed, notAcceptable, notFound, unsupportedMediaType } from "./errors.ts";
 import { type Exchange, readBody, readBytes, sendJson, warn } from "./exchange.ts";
@@ -66,13 +66,7 @@ export async function serveObject(request: ResourceRequest, name: string): Promi
     case "PUT": {
       const options = writeOptions(exchange.query, userAgentOf(exchange), "update");
       const accepted = negotiate(exchange.request.headers.accept);
-      const { object, warnings } = decodeObject(
-        await writeBody(exchange, resource),
-        resource,
-        cluster.resources,
-        options.fieldValidation,
-      );
-      warn(exchange, warnings);
+      const object = await objectToWrite(request, options.fieldValidation);
       return answerWritten(request, accepted, replaceObject(cluster, target, object, options));
     }
     case "PATCH":
@@ -167,13 +161,7 @@ async function serveCreate(request: ResourceRequest): Promise<void> {
   const options = writeOptions(exchange.query, userAgentOf(exchange), "create");
   const accepted = negotiate(exchange.request.headers.accept);
   if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed();
-  const { object, warnings } = decodeObject(
-    await writeBody(exchange, resource),
-    resource,
-    cluster.resources,
-    options.fieldValidation,
-  );
-  warn(exchange, warnings);
+  const object = await objectToWrite(request, options.fieldValidation);
   const written = createObject(cluster, resource, path.namespace ?? "", object, options);
   answerWritten(request, accepted, written);
 }
@@ -231,6 +219,17 @@ function asStored(object: ApiObject, resource: Resource): StoredObject {
   const { name = "", namespace = "", resourceVersion = "0" } = metadataOf(object);
   const key = { resource: resource.key, namespace: plainText(namespace), name: plainText(name) };
   return storedObject(key, object, Number(resourceVersion));
+}
+
+/** The object that was sent; what is odd about it goes along with the answer. */
+async function objectToWrite(
+  { exchange, cluster, resource }: ResourceRequest,
+  fieldValidation: FieldValidation,
+): Promise<JsonObject> {
+  const body = await writeBody(exchange, resource);
+  const { object, warnings } = decodeObject(body, resource, cluster.resources, fieldValidation);
+  warn(exchange, warnings);
+  return object;
 }
 
 export async function writeBody(exchange: Exchange, resource: Pick<Resource, "kind">): Promise<ParsedBody> {
