@@ -4,55 +4,29 @@ import { itemsOf, numberOf, objectOf, objectsOf, textOf } from "../rules/json-fi
 import { ageOf, ageSince, durationText } from "./age.ts";
 import { metadataText } from "./metadata-text.ts";
 import { selectorText } from "./selector-text.ts";
-import { ageColumn, column, nameColumn, type Printer } from "./table.ts";
+import { ageColumn, type Column, column, nameColumn, type Printer } from "./table.ts";
 
 const containers = column("Containers", "string", 1);
 const images = column("Images", "string", 1);
 const selector = column("Selector", "string", 1);
 
-export const deploymentPrinter: Printer = {
-  columns: [
-    nameColumn,
-    column("Ready"),
-    column("Up-to-date"),
-    column("Available"),
-    ageColumn,
-    containers,
-    images,
-    selector,
-  ],
-  cells: (object, now) => [
-    metadataText(object, "name"),
+export const deploymentPrinter = workloadPrinter(
+  [column("Ready"), column("Up-to-date"), column("Available")],
+  (object) => [
     `${count(object, "status", "readyReplicas")}/${count(object, "spec", "replicas")}`,
     count(object, "status", "updatedReplicas"),
     count(object, "status", "availableReplicas"),
-    ageOf(object, now),
-    ...templateCells(object),
-    selectorText(objectOf(objectOf(object, "spec"), "selector")),
   ],
-};
+);
 
-export const replicaSetPrinter: Printer = {
-  columns: [
-    nameColumn,
-    column("Desired", "integer"),
-    column("Current", "integer"),
-    column("Ready", "integer"),
-    ageColumn,
-    containers,
-    images,
-    selector,
-  ],
-  cells: (object, now) => [
-    metadataText(object, "name"),
+export const replicaSetPrinter = workloadPrinter(
+  [column("Desired", "integer"), column("Current", "integer"), column("Ready", "integer")],
+  (object) => [
     count(object, "spec", "replicas"),
     count(object, "status", "replicas"),
     count(object, "status", "readyReplicas"),
-    ageOf(object, now),
-    ...templateCells(object),
-    selectorText(objectOf(objectOf(object, "spec"), "selector")),
   ],
-};
+);
 
 export const statefulSetPrinter: Printer = {
   columns: [nameColumn, column("Ready"), ageColumn, containers, images],
@@ -72,47 +46,22 @@ const daemonCounts = [
   ["Available", "numberAvailable"],
 ] as const;
 
-export const daemonSetPrinter: Printer = {
-  columns: [
-    nameColumn,
-    ...daemonCounts.map(([name]) => column(name, "integer")),
-    column("Node Selector"),
-    ageColumn,
-    containers,
-    images,
-    selector,
-  ],
-  cells: (object, now) => [
-    metadataText(object, "name"),
+export const daemonSetPrinter = workloadPrinter(
+  [...daemonCounts.map(([name]) => column(name, "integer")), column("Node Selector")],
+  (object) => [
     ...daemonCounts.map(([, field]) => count(object, "status", field)),
     selectorText(objectOf(objectOf(objectOf(objectOf(object, "spec"), "template"), "spec"), "nodeSelector")),
-    ageOf(object, now),
-    ...templateCells(object),
-    selectorText(objectOf(objectOf(object, "spec"), "selector")),
   ],
-};
+);
 
-export const jobPrinter: Printer = {
-  columns: [
-    nameColumn,
-    column("Status"),
-    column("Completions"),
-    column("Duration"),
-    ageColumn,
-    containers,
-    images,
-    selector,
-  ],
-  cells: (object, now) => [
-    metadataText(object, "name"),
+export const jobPrinter = workloadPrinter(
+  [column("Status"), column("Completions"), column("Duration")],
+  (object, now) => [
     jobStatus(object),
     `${count(object, "status", "succeeded")}/${numberOf(objectOf(object, "spec"), "completions") ?? 1}`,
     jobDuration(objectOf(object, "status"), now),
-    ageOf(object, now),
-    ...templateCells(object),
-    selectorText(objectOf(objectOf(object, "spec"), "selector")),
   ],
-};
+);
 
 export const cronJobPrinter: Printer = {
   columns: [
@@ -145,6 +94,20 @@ export const cronJobPrinter: Printer = {
     ];
   },
 };
+
+/** A workload's name, what its kind has to say, and its age; wide, its template's containers and its selector too. */
+function workloadPrinter(columns: readonly Column[], cellsOf: Printer["cells"]): Printer {
+  return {
+    columns: [nameColumn, ...columns, ageColumn, containers, images, selector],
+    cells: (object, now) => [
+      metadataText(object, "name"),
+      ...cellsOf(object, now),
+      ageOf(object, now),
+      ...templateCells(object),
+      selectorText(objectOf(objectOf(object, "spec"), "selector")),
+    ],
+  };
+}
 
 function jobStatus(job: ApiObject): string {
   const conditions = objectsOf(objectOf(job, "status"), "conditions").filter((one) => one["status"] === "True");
