@@ -175,50 +175,31 @@ export const { tree } = fc.letrec((tie) => ({
     fc.dictionary(field, tie("tree"), { maxKeys: 6 }),
   ),
 }));
-/** An object, where such are listed, and what its body must say for the server to look further. */
+const core = "/api/v1/namespaces/default";
+const apps = "/apis/apps/v1/namespaces/default";
+const autoscaling = "/apis/autoscaling/v1/namespaces/default";
+
+/** An object `a` of a collection, and what its body must say for the server to look further. */
+function within(list: string, apiVersion: string, kind: string, subresource = "") {
+  return { path: `${list}/a${subresource}`, list, identity: { apiVersion, kind } };
+}
+
+/** What a body of any shape is sent to. */
 export const target = fc.constantFrom(
-  {
-    path: "/api/v1/namespaces/default/configmaps/a",
-    list: "/api/v1/namespaces/default/configmaps",
-    identity: { apiVersion: "v1", kind: "ConfigMap" },
-  },
-  {
-    path: "/apis/apps/v1/namespaces/default/deployments/a",
-    list: "/apis/apps/v1/namespaces/default/deployments",
-    identity: { apiVersion: "apps/v1", kind: "Deployment" },
-  },
-  {
-    path: "/apis/apps/v1/namespaces/default/deployments/a/status",
-    list: "/apis/apps/v1/namespaces/default/deployments",
-    identity: { apiVersion: "apps/v1", kind: "Deployment" },
-  },
-  {
-    path: "/apis/apps/v1/namespaces/default/deployments/a/scale",
-    list: "/apis/apps/v1/namespaces/default/deployments",
-    identity: { apiVersion: "autoscaling/v1", kind: "Scale" },
-  },
-  {
-    path: "/api/v1/namespaces/default/services/a",
-    list: "/api/v1/namespaces/default/services",
-    identity: { apiVersion: "v1", kind: "Service" },
-  },
-  {
-    path: "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers/a",
-    list: "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
-    identity: { apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler" },
-  },
+  within(`${core}/configmaps`, "v1", "ConfigMap"),
+  within(`${apps}/deployments`, "apps/v1", "Deployment"),
+  within(`${apps}/deployments`, "apps/v1", "Deployment", "/status"),
+  within(`${apps}/deployments`, "autoscaling/v1", "Scale", "/scale"),
+  within(`${core}/services`, "v1", "Service"),
+  within(`${autoscaling}/horizontalpodautoscalers`, "autoscaling/v1", "HorizontalPodAutoscaler"),
   {
     path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a.b.c",
     list: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     identity: { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
   },
+  within(`${core}/pods`, "v1", "Pod"),
   {
-    path: "/api/v1/namespaces/default/pods/a",
-    list: "/api/v1/namespaces/default/pods",
-    identity: { apiVersion: "v1", kind: "Pod" },
-  },
-  {
-    path: "/api/v1/namespaces/default/events/a",
+    path: `${core}/events/a`,
     list: "/apis/events.k8s.io/v1/namespaces/default/events",
     identity: { apiVersion: "v1", kind: "Event" },
   },
