@@ -5,15 +5,10 @@ import { LeaseLost } from "../../../lib/core/ports/fence.ts";
 import type { Run } from "../../../lib/core/run.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { reportPoisoned } from "../../../lib/flows/report-poisoned.ts";
+import { keyOf } from "../../contract/state-back-end.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 
-const key = {
-  cluster: "home",
-  group: "kustomize.toolkit.fluxcd.io",
-  kind: "Kustomization",
-  namespace: "apps",
-  name: "web",
-};
+const key = keyOf("web");
 const live: LiveObject = {
   apiVersion: "kustomize.toolkit.fluxcd.io/v1",
   kind: "Kustomization",

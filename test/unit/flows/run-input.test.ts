@@ -3,15 +3,10 @@ import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { runInput } from "../../../lib/flows/run-input.ts";
+import { keyOf } from "../../contract/state-back-end.ts";
 
 const never = new AbortController().signal;
-const key = {
-  cluster: "home",
-  group: "kustomize.toolkit.fluxcd.io",
-  kind: "Kustomization",
-  namespace: "apps",
-  name: "web",
-};
+const key = keyOf("web");
 const spec = { interval: "1m", prune: true, sourceRef: { kind: "OCIRepository", name: "web" } };
 
 interface Seen {
