@@ -1,12 +1,15 @@
 // Run by the machine's own Node before the demo and the tests: installs what the lock file names, unless it is there already.
 import { spawnSync } from "child_process";
-import { statSync } from "fs";
+import { lstatSync, statSync } from "fs";
 import { dirname, join } from "path";
 import { fileURLToPath } from "url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-if (changedAt("node_modules/.package-lock.json") < changedAt("package-lock.json")) {
+if (isLink("node_modules")) {
+  // npm ci empties the folder that it leads to, under whoever else works with it.
+  process.stderr.write("► node_modules is a link: nothing is installed, what is there is used\n");
+} else if (changedAt("node_modules/.package-lock.json") < changedAt("package-lock.json")) {
   // Where npm has started this script, it says where it lies itself.
   const npm = process.env.npm_execpath;
   const command = npm === undefined ? ["npm"] : [process.execPath, npm];
@@ -18,6 +21,17 @@ if (changedAt("node_modules/.package-lock.json") < changedAt("package-lock.json"
     const reason = result.error === undefined ? `it ended with ${result.status}` : result.error.message;
     process.stderr.write(`✗ npm ci has failed (${reason}): see above, mend it and try again\n`);
     process.exit(1);
+  }
+}
+
+/**
+ * @param {string} name
+ */
+function isLink(name) {
+  try {
+    return lstatSync(join(root, name)).isSymbolicLink();
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -69,6 +69,17 @@ describe("installing before the demo and the tests", () => {
     await utimes(join(folder, "package-lock.json"), later, later);
     install();
     expect(await calls()).toHaveLength(2);
+  });
+
+  test("is left out where node_modules leads to another checkout's, which npm ci would empty", async () => {
+    await mkdir(join(folder, "theirs"));
+    await symlink("theirs", join(folder, "node_modules"));
+    const { status, stderr } = install();
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: "► node_modules is a link: nothing is installed, what is there is used\n",
+    });
+    await expect(calls()).rejects.toThrow("ENOENT");
   });
 
   test("that fails says so and fails too", () => {
