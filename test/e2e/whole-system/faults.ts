@@ -16,6 +16,8 @@ const fewObjects = 100;
 /** How many a round brings, and how many it takes away. */
 const turnover = 10;
 const kills = 3;
+/** Before the last objects, so that there is something left to be cut short. */
+const lastKillAt = 400;
 const seed = 20261121;
 const outageMs = 20_000;
 const environments = 5;
@@ -86,20 +88,35 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
       await vi.waitFor(areSent, { timeout: 90_000, interval: 20 });
     }
 
+    /** Kills all functions once one has a lease that none of the killed had, and answers that: its run was cut short. */
+    async function killHolder(killed: readonly number[]): Promise<number> {
+      const held = async () => {
+        const item = await world.workItem();
+        if (item?.lease === undefined || killed.includes(item.token)) throw new Error("nobody new has the lease");
+        return item.token;
+      };
+      const token = await vi.waitFor(held, { timeout: 90_000, interval: 20 });
+      expect(world.functions.killReconcilers()).toBeGreaterThan(0);
+      // A run that came to its end would have given it back.
+      expect(await world.workItem()).toMatchObject({ token, lease: expect.anything() });
+      return token;
+    }
+
     test(`functions are killed ${kills} times at random while ${manyObjects} objects are rolled out`, async () => {
       await rollOut(manyObjects, async () => undefined);
-      let killed = 0;
+      const tokens: number[] = [];
       await rollOut(manyObjects, async (requests) => {
         // Once while it plans, which takes a request an object; then at writes, of which there are as many however often it dies.
-        await sent(requests, chance.int(1, manyObjects));
-        killed += world.functions.killReconcilers();
-        const moments = Array.from({ length: kills - 1 }, () => chance.int(1, manyObjects));
+        await sent(requests, chance.int(1, lastKillAt));
+        tokens.push(await killHolder(tokens));
+        const moments = Array.from({ length: kills - 1 }, () => chance.int(1, lastKillAt));
         for (const moment of moments.toSorted((one, other) => one - other)) {
           await sent(async () => writes(await requests()), moment);
-          killed += world.functions.killReconcilers();
+          tokens.push(await killHolder(tokens));
         }
       });
-      expect(killed).toBeGreaterThanOrEqual(kills);
+      expect(tokens).toHaveLength(kills);
+      expect((await world.workItem())?.token).toBeGreaterThan(Math.max(...tokens));
     });
 
     test(`the API server is killed in the middle of a rollout and comes back after ${outageMs / 1_000} s`, async () => {

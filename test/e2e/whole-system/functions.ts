@@ -14,7 +14,7 @@ export type Deliver = (event: SqsEvent, own: Invoke, all: readonly Invoke[]) => 
 export interface Functions extends AsyncDisposable {
   /** Hands an event of a registry over, as EventBridge does. */
   readonly ingest: (event: object) => void;
-  /** Kills the environments of the reconcile function, with all that they are doing; answers how many there were. */
+  /** Kills the environments of the reconcile function; answers how many of them were in the middle of an event. */
   readonly killReconcilers: () => number;
   /** What all functions have written. */
   readonly log: () => string;
@@ -58,7 +58,15 @@ export async function startFunctions(options: FunctionsOptions): Promise<Functio
     batchSize: 10,
     visibilitySeconds: timeoutMs / 1_000,
   };
-  const all = reconcilers.map(({ invoke }) => invoke);
+  /** Events under way, by environment. */
+  const underWay = new Map<LambdaFunction, number>();
+  const count = (one: LambdaFunction, by: number) => underWay.set(one, (underWay.get(one) ?? 0) + by);
+  const all = reconcilers.map((one): Invoke => {
+    return (event) => {
+      count(one, 1);
+      return one.invoke(event).finally(() => count(one, -1));
+    };
+  });
   const feeding = all.map((own) => feedFromSqs(source, (event) => deliver(event, own, all), stop.signal));
   const sweeping = sweepOnSchedule(sweep, cluster, stop.signal);
   let ingesting: Promise<unknown> = Promise.resolve();
@@ -68,9 +76,11 @@ export async function startFunctions(options: FunctionsOptions): Promise<Functio
       ingesting = ingesting.then(() => invokeAsync(event, ingest.invoke, retryMs, stop.signal)).catch(() => undefined);
     },
     killReconcilers() {
-      const running = reconcilers.map(({ pid }) => pid()).filter((pid) => pid !== undefined);
-      for (const pid of running) process.kill(pid, "SIGKILL");
-      return running.length;
+      const atWork = reconcilers.filter((one) => one.pid() !== undefined && (underWay.get(one) ?? 0) > 0);
+      for (const pid of reconcilers.map((one) => one.pid())) {
+        if (pid !== undefined) process.kill(pid, "SIGKILL");
+      }
+      return atWork.length;
     },
     log: () => [ingest, sweep, ...reconcilers].map(({ output }) => output()).join("\n"),
     async [Symbol.asyncDispose]() {

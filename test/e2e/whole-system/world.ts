@@ -5,9 +5,12 @@ import type { Bundle } from "../../../infra/bundle.ts";
 import { findCondition } from "../../../lib/api/condition.ts";
 import { type Kustomization, parseKustomization } from "../../../lib/api/kustomization.ts";
 import { kustomizeGroup, requestedAtAnnotation, sourceGroup } from "../../../lib/api/names.ts";
+import { dynamodbClient } from "../../../lib/aws/dynamodb/dynamodb-client.ts";
+import { openDynamodbStores } from "../../../lib/aws/dynamodb/open-stores.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError, type Cluster, type PartialObject } from "../../../lib/core/ports/cluster.ts";
+import type { WorkItem } from "../../../lib/core/ports/work-items.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
@@ -48,6 +51,8 @@ export interface World extends AsyncDisposable {
   events(): Promise<readonly string[]>;
   /** Begins to note what Sluice asks of the API server; the answer tells it. */
   watchRequests(): Promise<() => Promise<readonly AuditEvent[]>>;
+  /** What the queue remembers of the Kustomization. */
+  workItem(): Promise<WorkItem | undefined>;
   /** The Kustomization, for deletions. */
   readonly appRef: Parameters<Cluster["delete"]>[0];
 }
@@ -130,6 +135,10 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
       throw new Error(`${messageOf(error)}\n\n${functions.log().slice(-6_000)}`, { cause: error });
     }
   };
+  const { region } = eks.cluster;
+  const client = dynamodbClient(parts.dynamodb);
+  opening.defer(() => client.destroy());
+  const { items } = openDynamodbStores({ client, name, region, clock: systemClock });
   const opened = opening.move();
   return {
     cluster,
@@ -189,6 +198,11 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
         .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
         .map(({ message }) => String(message));
     },
+    workItem: () =>
+      items.get(
+        { cluster: eks.cluster.name, group: kustomizeGroup, kind: "Kustomization", namespace, name: app },
+        signal,
+      ),
     async watchRequests() {
       const log = await followAudit(eks.audit);
       return async () => (await log()).filter(({ user }) => user.username === installation.username);
