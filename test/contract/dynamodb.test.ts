@@ -19,7 +19,6 @@ const contracts = [
   workItemsContract,
   edgesContract,
   inventoryStoreContract,
-  interruptedCallsContract,
   ledgerContract,
   artifactRecordsContract,
   historyContract,
@@ -34,7 +33,8 @@ describe.skipIf(connection === undefined)(
   { timeout },
   () => {
     const of = connection ?? { region: "" };
-    for (const contract of contracts) contract("DynamoDB", () => newDynamodb(of));
+    // An interruption is a fault of its own.
+    for (const contract of [...contracts, interruptedCallsContract]) contract("DynamoDB", () => newDynamodb(of));
 
     describe("over a wire on which every fault happens", () => {
       let wire: FaultyWire;

@@ -78,13 +78,12 @@ function readyAt(digest: string): string {
   return `Applied revision: v1@${digest}`;
 }
 
-/** Waits until it is as if nothing had been. To look at all of it takes long, so that begins once it is said to be there. */
-async function expectApplied(digest: string, round: number, count = manyObjects): Promise<void> {
+/** Waits until the Kustomization says so: to look at all of it takes long, and begins then. */
+async function applied(digest: string): Promise<void> {
   await expect.poll(readyNow, patient).toBe(readyAt(digest));
-  await expect.poll(seen, patient).toEqual(wanted(digest, round, count));
 }
 
-function wanted(digest: string, round: number, count: number): unknown {
+function wanted(digest: string, round: number, count = manyObjects): unknown {
   return {
     ready: readyAt(digest),
     inventory: names(round, count),
@@ -125,28 +124,32 @@ describe("killed at any moment, the next start goes on, and the end is as if not
 
   test(`${kills} times while ${manyObjects} objects are applied`, { timeout: 600_000 }, async () => {
     const first = await push(++round);
-    await expectApplied(first, round);
+    await applied(first);
+    await expect.poll(seen, patient).toEqual(wanted(first, round));
     const next = random(seed);
     for (let kill = 0; kill < kills; kill++) {
       // Each round changes every object: there are as many dry runs, and then as many applies.
       let left = 1 + Math.floor(next() * 2 * manyObjects);
       const killed = killedAt(() => --left <= 0);
       const digest = await pushUntil(killed, ++round);
-      await expectApplied(digest, round);
+      await applied(digest);
+      await expect.poll(seen, patient).toEqual(wanted(digest, round));
     }
   });
 
   test("while the source stores its artifact", async () => {
     const killed = killedAt((line) => line.includes("/ocirepositories/app/status"));
     const digest = await pushUntil(killed, ++round);
-    await expectApplied(digest, round);
+    await applied(digest);
+    await expect.poll(seen, patient).toEqual(wanted(digest, round));
   });
 
   test("while objects are pruned", async () => {
     let left = 60;
     const killed = killedAt((line) => line.includes('"delete"') && --left <= 0);
     const digest = await pushUntil(killed, ++round, 20);
-    await expectApplied(digest, round, 20);
+    await applied(digest);
+    await expect.poll(seen, patient).toEqual(wanted(digest, round, 20));
   });
 
   test("told to end while objects are applied, it hands everything back within 5 s, and the next start goes on", async () => {
@@ -156,7 +159,8 @@ describe("killed at any moment, the next start goes on, and the end is as if not
     expect(await ended).toBe(0);
     const lines = world.log.length;
     await start();
-    await expectApplied(digest, round);
+    await applied(digest);
+    await expect.poll(seen, patient).toEqual(wanted(digest, round));
     expect(world.log.slice(lines).filter((line) => line.includes("leases of an earlier process voided"))).toEqual([]);
   });
 
