@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { backOffMs } from "../core/back-off.ts";
 import { Failure, messageOf } from "../core/failure.ts";
-import type { JsonObject } from "../core/json.ts";
 import { isOutage, Outage } from "../core/outage.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
@@ -44,11 +43,6 @@ export function patiently(flow: Flow, { clock, log, tell }: PatienceDeps): Flow 
       return { outcome: "unreachable", dueInMs, memo: { ...run.memo, outage } };
     }
   };
-}
-
-/** Whether the run that left this memo met an outage: what it had to do besides its status may not have been done. */
-export function isAfterOutage(memo: JsonObject | undefined): boolean {
-  return Patience.safeParse(memo).success;
 }
 
 function failureOf(error: ApiError | Outage): Failure {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { isTrue } from "../../api/condition.ts";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
 import { Digest } from "../../core/digest.ts";
@@ -7,11 +8,16 @@ import type { FlowResult } from "../../core/run.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { annotations } from "../../sources/oci/media-types.ts";
 import type { Resolved } from "../../sources/oci/resolve.ts";
-import { isAfterOutage } from "../patiently.ts";
 import { spreadInterval } from "../spread-interval.ts";
 import { stored, wasFailing } from "./stages.ts";
 import { artifactFolder } from "./store-artifact.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/**
+ * What those who listen were last woken for. Kept with the end of a run: one that ended between its status and their wake-ups
+ * has left an older one, and a status that calls the artifact old.
+ */
+const Memo = z.object({ announced: z.string() });
 
 /** The artifact of the present revision is stored: says so, tells of it if it is new, and wakes whoever is made from it. */
 export async function reportStored(
@@ -27,18 +33,15 @@ export async function reportStored(
   await of.conclude(stored({ ...of.status(), ...placed }, revision, of.now()));
 
   const isNewContent = before.artifact?.digest !== artifact?.digest;
+  const announced = `${revision} ${artifact?.digest}`;
   const isNews =
-    isNewContent ||
-    before.artifact?.revision !== revision ||
-    !isTrue(before.conditions ?? [], "Ready") ||
-    // It may have come no further than the status.
-    isAfterOutage(of.run.memo);
-  // After the status is written: whoever wakes must find the new revision. A run that ends here is made good by the sweep.
+    Memo.safeParse(of.run.memo).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
+  // After the status is written: whoever wakes must find the new revision.
   if (isNews) await wakeListeners(of);
   if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);
   if (isNewContent) await forgetReplaced(of);
   const dueInMs = spreadInterval(parseDuration(spec.interval), deps.jitter());
-  return { outcome: isNews ? "stored" : "unchanged", dueInMs, memo: {}, seen: await seen(revision, of) };
+  return { outcome: isNews ? "stored" : "unchanged", dueInMs, memo: { announced }, seen: await seen(revision, of) };
 }
 
 async function tell(reason: "NewArtifact" | "Succeeded", spec: OciRepositorySpec, of: SubjectOfRun): Promise<void> {

@@ -146,6 +146,25 @@ describe("a new OCIRepository", () => {
     ]);
   });
 
+  test("wakes in the next run whoever it was killed before it could wake", async () => {
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
+    const { memo } = world().state;
+    await world().push("latest", { ...file, "more.yaml": "a: 1" });
+    const { requests } = world().deps;
+    world().deps.requests = { request: () => Promise.reject(new Error("killed")) };
+    await expect(world().run()).rejects.toThrow("killed");
+    // Nothing of that run was kept.
+    world().state.memo = memo;
+    world().deps.requests = requests;
+    const before = world().requested.length;
+    await world().run();
+    expect(world().requested).toHaveLength(before + 1);
+    await world().run();
+    expect(world().requested).toHaveLength(before + 1);
+  });
+
   test("wakes in the run that outlasts an outage whoever it could not wake before", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
