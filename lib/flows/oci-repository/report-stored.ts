@@ -34,8 +34,7 @@ export async function reportStored(
 
   const isNewContent = before.artifact?.digest !== artifact?.digest;
   const announced = `${revision} ${artifact?.digest}`;
-  const isNews =
-    Memo.safeParse(of.run.memo).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
+  const isNews = Memo.safeParse(of.run.memo).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
   // After the status is written: whoever wakes must find the new revision.
   if (isNews) await wakeListeners(of);
   if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);

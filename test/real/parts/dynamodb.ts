@@ -26,7 +26,14 @@ export const dynamodb: Part = {
     const [port] = await ports(1);
     const jars = installed("dynamodb");
     const address = `http://127.0.0.1:${port}`;
-    const java = ["-XX:TieredStopAtLevel=1", "-Xmx512m", `-Djava.library.path=${jars}`, "-cp", `${jars}/*:${jars}`];
+    const java = [
+      "-XX:TieredStopAtLevel=1",
+      "-XX:+UseSerialGC",
+      "-Xmx512m",
+      `-Djava.library.path=${jars}`,
+      "-cp",
+      `${jars}/*:${jars}`,
+    ];
     const server = ["Loopback", "-inMemory", "-sharedDb", "-port", `${port}`, "-disableTelemetry"];
     await spawn({ name: "dynamodb", command: "java", args: [...java, ...server] });
     await until("answer", async () => (await ask(address)) !== undefined);

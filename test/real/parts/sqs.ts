@@ -28,7 +28,14 @@ export const sqs: Part = {
     const [port = 0] = await ports(1);
     const file = join(folder, "elasticmq.conf");
     await writeFile(file, configuration(port));
-    const java = ["-XX:TieredStopAtLevel=1", "-Xmx256m", `-Dconfig.file=${file}`, "-cp", `${installed("sqs")}/*`];
+    const java = [
+      "-XX:TieredStopAtLevel=1",
+      "-XX:+UseSerialGC",
+      "-Xmx256m",
+      `-Dconfig.file=${file}`,
+      "-cp",
+      `${installed("sqs")}/*`,
+    ];
     await spawn({ name: "elasticmq", command: "java", args: [...java, "org.elasticmq.server.Main"] });
     const address = `http://127.0.0.1:${port}`;
     await until("answer", async () => (await ask(address)) !== undefined);
