@@ -9,6 +9,7 @@ import { LongFirst } from "./test/report/long-first.ts";
  */
 const withRealParts = [
   "test/contract/{aws-*,cluster*,dynamodb*,registry,throttled-cluster}.test.ts",
+  "test/contract/state-outage.test.ts",
   "test/e2e/flow/{real,throttled}.test.ts",
   "test/e2e/lambda-bundles.test.ts",
   "test/e2e/{local-on-real,whole-system}/*.test.ts",
