@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { mapLimit } from "../../lib/core/map-limit.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
@@ -43,13 +43,15 @@ describe.skipIf(!mayHaveOwnControlPlane())(
     /** The same request again and again, while the world goes on, until the server says that it has forgotten its state. */
     async function untilForgotten(request: ApiRequest) {
       const deadline = AbortSignal.timeout(60_000);
-      for (let turn = 0; ; turn++) {
+      let turn = 0;
+      const forgotten = async () => {
         const answer = await api.send(request, deadline);
+        await write("clock", { turn: `${turn++}` });
         // A watch is told so in its stream.
-        if (answer.status === 410 || answer.text.includes('"code":410')) return answer;
-        await write("clock", { turn: `${turn}` });
-        await systemClock.sleep(100, deadline);
-      }
+        expect([`${answer.status}`, answer.text].join(" ")).toMatch(/^410 |"code":410/);
+        return answer;
+      };
+      return vi.waitFor(forgotten, { timeout: 60_000, interval: 100 });
     }
 
     /** The server, but so slow with what `isSlow` says that it has forgotten by then; each such request once. */

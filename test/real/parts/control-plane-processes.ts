@@ -15,7 +15,7 @@ export interface ControlPlanePorts {
 /** Signed by itself; its user, jane, may do nothing that she is not granted. */
 const clientCertificate = join(here, "../fixtures/tls/client.crt");
 
-/** Go's own setting of its garbage collector, which else takes a fifth of the processor that a server has of a machine for all. */
+/** Go's own setting of its garbage collector: the servers share few processors with the tests, and have memory enough. */
 const env = { GOGC: "400", GOMEMLIMIT: "1500MiB" };
 
 export function etcdProcess(programs: string, folder: string, { etcd, etcdPeer }: ControlPlanePorts): ProcessSpec {

@@ -41,7 +41,7 @@ export function goProgram({
       const gcflags = compiler.map((of) => `-gcflags=${of}`);
       const flags = ["-mod=readonly", "-buildvcs=false", "-trimpath", `-ldflags=-s -w ${ldflags}`, ...gcflags];
       // Whatever the machine's own settings say of modules, those of go.mod count. A compiler that collects its garbage only where
-      // it has much of it takes a quarter less of the processor.
+      // it has much of it takes less of the processor.
       const env = { GOFLAGS: "", GOWORK: "off", GOGC: "off", GOMEMLIMIT: "2GiB" };
       await run("go", ["build", ...flags, "-o", join(folder, output), ...packages], { cwd: join(here, source), env });
     },

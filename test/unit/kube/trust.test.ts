@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { TLSSocket } from "node:tls";
+import { TLSSocket } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../../lib/core/secret.ts";
 import { apiClient } from "../../../lib/kube/api-client.ts";
@@ -51,8 +51,8 @@ describe("proving who we are", () => {
     const ca = await pem("client.crt");
     await using api = await fakeApi(
       (request, response) => {
-        // @ts-expect-error: the socket of a TLS server's request is a TLSSocket, which its type does not say
-        const socket: TLSSocket = request.socket;
+        const { socket } = request;
+        if (!(socket instanceof TLSSocket)) throw new TypeError("a request to a TLS server comes by a TLSSocket");
         sendJson(response, 200, { name: socket.getPeerCertificate().subject.CN });
       },
       { ...server, ca, requestCert: true },
