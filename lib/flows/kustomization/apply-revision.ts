@@ -76,8 +76,8 @@ export async function applyRevision(
   const unwanted = stale(before, new Set(desired.map(({ id }) => id)));
   const live = await liveObjects(await refsToList(desired, unwanted, of), of, cluster, run.signal);
   const takingAlong = shouldPrune ? unwanted.filter(({ id }) => extentOf(parseEntryId(id)) !== undefined) : [];
-  const soon = await wantedBySiblings(takingAlong, source, of);
-  const refusals = shouldPrune ? await refusePrune(before, desired, live, soon, of) : [];
+  const others = await wantedBySiblings(takingAlong, source, of);
+  const refusals = shouldPrune ? await refusePrune(before, desired, live, others, of) : [];
   const planning = await planObjects(
     desired,
     before,

@@ -21,8 +21,8 @@ export async function pruneAll(inventory: readonly InventoryEntry[], of: Subject
   const { cluster, deps, owner, run } = of;
   const known = inventory.filter(({ state }) => state !== "retained");
   const source = await sourceAtEnd(of);
-  const soon = source === undefined ? [] : await wantedBySiblings(known, source, of);
-  const entries = leaveToOthers(known, soon, of);
+  const entries =
+    source === undefined ? known : leaveToOthers(known, (await wantedBySiblings(known, source, of)).soon, of);
   const live = await liveObjects(await servedRefs(entries, of), of, cluster, run.signal);
   const { pruned, inventory: left } = await pruneEntries(entries, inventory, live, of);
   await deps.inventories.save(owner, left, run.fence, run.signal);

@@ -35,11 +35,11 @@ export async function pruneRevision(
   if (!of.kustomization.spec.prune) {
     return { pruned: [], pruneRefusals: [], inventory: retained(inventory, unwanted) };
   }
-  const soon = await wantedBySiblings(unwanted, source, of);
+  const others = await wantedBySiblings(unwanted, source, of);
   // The apply took its time: others may have put something there meanwhile.
-  const pruneRefusals = await refusePrune(inventory, desired, live, soon, of);
+  const pruneRefusals = await refusePrune(inventory, desired, live, others, of);
   if (pruneRefusals.length > 0) return { pruned: [], pruneRefusals, inventory };
-  return { ...(await pruneEntries(leaveToOthers(unwanted, soon, of), inventory, live, of)), pruneRefusals };
+  return { ...(await pruneEntries(leaveToOthers(unwanted, others.soon, of), inventory, live, of)), pruneRefusals };
 }
 
 /** With `prune: false` nothing is deleted: the objects stay, and stay known. */

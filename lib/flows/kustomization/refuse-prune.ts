@@ -9,6 +9,7 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { judgeEntries } from "./judge-entries.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 import { wantedByKustomizations } from "./wanted-by-kustomizations.ts";
+import type { Others } from "./wanted-by-siblings.ts";
 
 /** A namespace or definition that a prune would delete, and with it all that is within. */
 interface Doomed {
@@ -22,13 +23,13 @@ interface Doomed {
  * have, such a Kustomization itself, and what the prune leaves alone. Asks the cluster only where a namespace or definition
  * is to go.
  *
- * @param soon what others are about to have, as {@link wantedBySiblings} says
+ * @param others all Kustomizations, and what they are about to have
  */
 export async function refusePrune(
   inventory: readonly InventoryEntry[],
   desired: readonly DesiredObject[],
   live: LiveObjects,
-  soon: readonly Wanted[],
+  { kustomizations, soon }: Others,
   of: SubjectOfRun,
 ): Promise<readonly string[]> {
   const wantedIds = new Set([...desired, ...soon.map(({ ref }) => ({ id: formatEntryId(ref) }))].map(({ id }) => id));
@@ -44,7 +45,9 @@ export async function refusePrune(
     of,
   );
   const goingIds = new Set(judged.flatMap(({ ref, why }) => (why === undefined ? [formatEntryId(ref)] : [])));
-  const others = [...soon, ...(await wantedByOthers({ goingIds, isNear }, of))];
+  // The ledger has a row for each object and none for a namespace, so it could only be asked by reading all of it; the statuses
+  // also know what Flux has applied.
+  const others = [...soon, ...wantedByKustomizations(kustomizations, { uid: of.owner.uid, goingIds, isNear })];
   const refusals: string[] = [];
   for (const one of doomed) {
     const { ref, extent } = one;
@@ -95,19 +98,6 @@ function eachOnce(wanted: readonly Wanted[]): readonly Wanted[] {
     if (!byId.has(id)) byId.set(id, { ref, owner, why });
   }
   return [...byId.values()];
-}
-
-/**
- * The ledger has a row for each object and none for a namespace, so it could only be asked by reading all of it; this is one
- * list, and knows what Flux has applied too.
- */
-async function wantedByOthers(
-  asked: Pick<Parameters<typeof wantedByKustomizations>[1], "goingIds" | "isNear">,
-  { deps, owner, run }: SubjectOfRun,
-): Promise<readonly Wanted[]> {
-  const kind = { group: kustomizeGroup, version: "v1", kind: "Kustomization" };
-  // With our own rights: whether something of others would be lost is no question of what this object's account may see.
-  return wantedByKustomizations(await deps.cluster.list(kind, run.signal), { uid: owner.uid, ...asked });
 }
 
 async function concernedBy(doomed: Doomed, others: readonly Wanted[], of: SubjectOfRun): Promise<readonly Wanted[]> {

@@ -7,13 +7,22 @@ import { extentOf, mightBeWithin } from "../../apply/extent.ts";
 import type { Wanted } from "../../apply/prune-refusal.ts";
 import type { Digest } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
-import { type Manifest, refOf } from "../../core/manifest.ts";
+import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
 import { type ObjectRef, subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { buildSpec } from "./build-spec.ts";
+import { listKustomizations } from "./list-kustomizations.ts";
 import { fetchArtifact, type ResolvedSource, recordedArtifact, sourceKey } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
+
+/** The Kustomizations of the cluster, as far as a prune has to know of them. */
+export interface Others {
+  /** All of them, our own too; none where there is nothing to prune. */
+  readonly kustomizations: readonly LiveObject[];
+  /** What others are about to have of what is to be pruned, or would go with it. */
+  readonly soon: readonly Wanted[];
+}
 
 /**
  * What other Kustomizations of the same source are about to have of what is unwanted here, and of what would go with it: those
@@ -26,9 +35,18 @@ export async function wantedBySiblings(
   unwanted: readonly InventoryEntry[],
   source: ResolvedSource,
   of: SubjectOfRun,
+): Promise<Others> {
+  if (unwanted.length === 0) return { kustomizations: [], soon: [] };
+  const kustomizations = await listKustomizations(of);
+  return { kustomizations, soon: await soonWanted(unwanted, siblingsBehind(kustomizations, source, of), source, of) };
+}
+
+async function soonWanted(
+  unwanted: readonly InventoryEntry[],
+  siblings: readonly Kustomization[],
+  source: ResolvedSource,
+  of: SubjectOfRun,
 ): Promise<readonly Wanted[]> {
-  if (unwanted.length === 0) return [];
-  const siblings = await siblingsBehind(source, of);
   if (siblings.length === 0) return [];
   const artifact = await recordedArtifact(source, of);
   if (artifact === undefined) return [];
@@ -54,13 +72,11 @@ function nearTo(entries: readonly InventoryEntry[]): (ref: ObjectRef) => boolean
 }
 
 /** The others of this source that live, are at work and do not say that they have applied this revision. */
-async function siblingsBehind(
+function siblingsBehind(
+  all: readonly LiveObject[],
   source: ResolvedSource,
-  { deps, owner, run }: SubjectOfRun,
-): Promise<readonly Kustomization[]> {
-  const kind = { group: kustomizeGroup, version: "v1", kind: "Kustomization" };
-  // With our own rights: whether something of others would be lost is no question of what this object's account may see.
-  const all = await deps.cluster.list(kind, run.signal);
+  { owner, run }: SubjectOfRun,
+): readonly Kustomization[] {
   return all
     .filter(({ metadata: { uid, deletionTimestamp } }) => uid !== owner.uid && deletionTimestamp === undefined)
     .flatMap((live) => readable(() => parseKustomization(live)))
