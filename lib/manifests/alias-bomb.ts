@@ -1,39 +1,51 @@
-import { EVENT_ID, type Event } from "js-yaml";
+import { EVENT_ID, type Event, type ScalarEvent } from "js-yaml";
 import { lineAt } from "./line-at.ts";
 import { Unacceptable } from "./read-failure.ts";
 import type { DocumentText } from "./split-documents.ts";
 
-/** What all aliases of a document may stand for: past it a few lines fill the memory. */
-const maxAliasedNodes = 100_000;
+/** What all aliases of one document may stand for: past it a few lines fill the memory. */
+export const maxAliasedBytes = 16 * 1024 * 1024;
 
-/** Counts what the aliases stand for without following them, so a bomb costs no more than its text. */
+/** What a value takes besides its text, at the least. */
+const bytesPerNode = 32;
+
+/**
+ * Counts what the aliases of a document stand for without following them, so a bomb costs no more than its text.
+ * A value counts with its text and what a node takes besides. Throws {@link Unacceptable} past {@link maxAliasedBytes}.
+ */
 export function refuseAliasBomb(events: readonly Event[], { text, line }: DocumentText): void {
   if (!events.some(({ type }) => type === EVENT_ID.ALIAS)) return;
   const sizes = new Map<string, number>();
-  const open: { anchor: string; size: number }[] = [];
-  const add = (size: number, anchor: string): void => {
-    if (anchor !== "") sizes.set(anchor, size);
+  const open: { anchor: string; bytes: number }[] = [];
+  let aliased = 0;
+  const add = (bytes: number, anchor: string): void => {
+    if (anchor !== "") sizes.set(anchor, bytes);
     const parent = open.at(-1);
-    if (parent !== undefined) parent.size += size;
+    if (parent !== undefined) parent.bytes += bytes;
   };
   for (const event of events) {
     if (event.type === EVENT_ID.DOCUMENT) continue;
     if (event.type === EVENT_ID.POP) {
       const closed = open.pop();
-      if (closed !== undefined) add(closed.size, closed.anchor);
+      if (closed !== undefined) add(closed.bytes, closed.anchor);
       continue;
     }
-    const anchor = text.slice(event.anchorStart, event.anchorEnd);
+    const anchor = event.anchorStart === -1 ? "" : text.slice(event.anchorStart, event.anchorEnd);
     if (event.type === EVENT_ID.ALIAS) {
-      const size = sizes.get(anchor) ?? 1;
-      if (size > maxAliasedNodes) {
+      const bytes = sizes.get(anchor) ?? bytesPerNode;
+      aliased += bytes;
+      if (aliased > maxAliasedBytes) {
         throw new Unacceptable(
-          `its aliases stand for more than ${maxAliasedNodes} values`,
+          `its aliases stand for more than ${maxAliasedBytes} bytes`,
           line + lineAt(text, event.anchorStart),
         );
       }
-      add(size, "");
-    } else if (event.type === EVENT_ID.SCALAR) add(1, event.anchorStart === -1 ? "" : anchor);
-    else open.push({ anchor: event.anchorStart === -1 ? "" : anchor, size: 1 });
+      add(bytes, "");
+    } else if (event.type === EVENT_ID.SCALAR) add(bytesOf(event, text), anchor);
+    else open.push({ anchor, bytes: bytesPerNode });
   }
+}
+
+function bytesOf({ valueStart, valueEnd }: ScalarEvent, text: string): number {
+  return bytesPerNode + Buffer.byteLength(text.slice(valueStart, valueEnd));
 }

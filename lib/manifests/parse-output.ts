@@ -14,7 +14,9 @@ export type ParsedOutput =
 export function parseOutput(text: string): ParsedOutput {
   try {
     const objects: JsonObject[] = [];
-    for (const value of constructFromEvents(parseEvents(text, { maxDepth }), { source: text, schema: goSchema })) {
+    // kustomize prints none: what it read is expanded by then.
+    const options = { source: text, schema: goSchema, maxAliases: 0 };
+    for (const value of constructFromEvents(parseEvents(text, { maxDepth }), options)) {
       if (value === null) continue;
       if (objects.length >= maxObjects) return { kind: "unacceptable", why: tooManyObjects };
       const lossy = findLossy(value, "");

@@ -1,0 +1,49 @@
+import { parseEvents } from "js-yaml";
+import { expect, test } from "vitest";
+import { maxAliasedBytes, refuseAliasBomb } from "../../../lib/manifests/alias-bomb.ts";
+import { parseOutput } from "../../../lib/manifests/parse-output.ts";
+import { buildFiles, noEngine } from "./build-files.ts";
+
+const nodeBytes = 32;
+
+function refuse(text: string): void {
+  refuseAliasBomb(parseEvents(text, {}), { text, line: 1 });
+}
+
+/** A scalar of this length and so many aliases of it. */
+function document(scalarBytes: number, aliases: number): string {
+  return `text: &x "${"x".repeat(scalarBytes)}"\nall:\n${"- *x\n".repeat(aliases)}`;
+}
+
+test("aliases are counted by the bytes they stand for: at the limit they pass, above it they do not", () => {
+  const fits = maxAliasedBytes / 16 - nodeBytes;
+  expect(() => refuse(document(fits - 1, 16))).not.toThrow();
+  expect(() => refuse(document(fits, 16))).not.toThrow();
+  expect(() => refuse(document(fits + 1, 16))).toThrow(`its aliases stand for more than ${maxAliasedBytes} bytes`);
+});
+
+test("a letter of several bytes counts as those", () => {
+  const text = document(maxAliasedBytes / 32 - nodeBytes, 17);
+  expect(() => refuse(text)).not.toThrow();
+  expect(() => refuse(text.replaceAll("x".repeat(100), "ü".repeat(100)))).toThrow("its aliases stand for more than");
+});
+
+test("many aliases count together, however little each stands for", () => {
+  const anchored = `a: &a [${"x, ".repeat(1_000)}]\nall:\n`;
+  const each = nodeBytes + 1_000 * (nodeBytes + 1);
+  const aliases = Math.floor(maxAliasedBytes / each);
+  expect(() => refuse(anchored + "- *a\n".repeat(aliases))).not.toThrow();
+  expect(() => refuse(anchored + "- *a\n".repeat(aliases + 1))).toThrow("its aliases stand for more than");
+});
+
+test("a small artifact whose aliases stand for 1.5 GB is refused before anything is expanded", async () => {
+  const bomb = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n${document(1024 * 1024, 1_500)}`;
+  await expect(buildFiles({ "a.yaml": bomb }, {}, noEngine)).rejects.toMatchObject({
+    reason: "BuildFailed",
+    message: `failed to decode Kubernetes YAML from a.yaml: yaml: line 22: its aliases stand for more than ${maxAliasedBytes} bytes`,
+  });
+});
+
+test("an alias in what kustomize printed is not followed: it prints none", () => {
+  expect(parseOutput("a: &x y\nb: *x\n")).toMatchObject({ kind: "unacceptable" });
+});
