@@ -22,6 +22,7 @@ export interface Pending {
 }
 
 export interface ApplyAllDeps extends ApplyDeps {
+  /** Whether objects may be recreated without saying so themselves. */
   readonly force: boolean;
   readonly concurrency: number;
 }

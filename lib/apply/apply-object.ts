@@ -9,6 +9,8 @@ import { fieldManager, fingerprint } from "./field-managers.ts";
 import { heldBy } from "./held-by.ts";
 import type { PlannedChange } from "./plan.ts";
 import { lookAFewTimes } from "./poll.ts";
+import { judgedOnly, maxLooks } from "./prune.ts";
+import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
 import { rehearse } from "./rehearse.ts";
 import { takeover } from "./takeover.ts";
 
@@ -37,6 +39,7 @@ export class StillTerminating extends Error {
 export interface ApplyDeps {
   readonly cluster: Cluster;
   readonly clock: Clock;
+  readonly replacing: ReplaceDeps;
 }
 
 /**
@@ -128,12 +131,8 @@ async function takeOver(
 }
 
 /** Deletes the object that stands in the way of its successor and sees it gone. */
-async function makeWay(
-  desired: DesiredObject,
-  uid: string,
-  { cluster, clock }: ApplyDeps,
-  signal: AbortSignal,
-): Promise<void> {
+async function makeWay(desired: DesiredObject, uid: string, deps: ApplyDeps, signal: AbortSignal): Promise<void> {
+  const { cluster, clock } = deps;
   const name = subject(desired.ref);
   if (desired.ref.kind === "CustomResourceDefinition" || desired.ref.kind === "Namespace") {
     throw new ApplyError(
@@ -141,15 +140,34 @@ async function makeWay(
     );
   }
   await assertRecreatable(desired, cluster, signal);
-  try {
-    await cluster.delete(desired.ref, { uid, propagation: "Background" }, signal);
-  } catch (error) {
-    throw refused(error, `${name} immutable field detected, failed to delete object`);
-  }
+  await deleteJudged(desired, uid, deps, signal);
   const isGone = (live: LiveObject | undefined) => (live === undefined || live.metadata.uid !== uid ? true : undefined);
   const gone = await lookAFewTimes(async () => isGone(await cluster.get(desired.ref, signal)), clock, signal);
   if (gone === undefined)
     throw new StillTerminating(`${name} immutable field detected, waiting for object to be deleted`);
+}
+
+/** Judges the object as it is now and deletes that; where somebody wrote in between, it is judged anew. */
+async function deleteJudged(
+  desired: DesiredObject,
+  uid: string,
+  { cluster, replacing }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let look = 1; ; look++) {
+    const live = await cluster.get(desired.ref, signal);
+    if (live === undefined || live.metadata.uid !== uid) return;
+    const why = await reasonNotToReplace(desired.id, live.metadata, replacing, signal);
+    if (why !== undefined) throw new ApplyError(notReplaced(desired, why));
+    try {
+      await cluster.delete(desired.ref, judgedOnly(live.metadata), signal);
+      return;
+    } catch (error) {
+      const isStale = error instanceof ApiError && error.reason === "Conflict";
+      if (isStale && look < maxLooks) continue;
+      throw refused(error, `${subject(desired.ref)} immutable field detected, failed to delete object`);
+    }
+  }
 }
 
 /**

@@ -8,10 +8,18 @@ import { heldBy } from "./held-by.ts";
 import { isImmutable } from "./immutable.ts";
 import { isCreateOnly, isForced, isUnmanaged } from "./opt-outs.ts";
 import { createdOnce, type PlannedChange } from "./plan.ts";
+import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
 import { takeover } from "./takeover.ts";
 
 /** What a dry run says: what the apply would do, or in Flux's words why the API server would refuse it. */
 export type DryRun = PlannedChange | { readonly kind: "refused"; readonly message: string };
+
+export interface DryRunDeps {
+  readonly cluster: Cluster;
+  /** Whether objects may be recreated without saying so themselves. */
+  readonly force: boolean;
+  readonly replacing: ReplaceDeps;
+}
 
 /**
  * Tries an apply without storing anything.
@@ -21,9 +29,10 @@ export type DryRun = PlannedChange | { readonly kind: "refused"; readonly messag
 export async function dryRun(
   desired: DesiredObject,
   listed: PartialObject | undefined,
-  { cluster, force }: { readonly cluster: Cluster; readonly force: boolean },
+  deps: DryRunDeps,
   signal: AbortSignal,
 ): Promise<DryRun> {
+  const { cluster } = deps;
   const options = { manager: fieldManager, force: true, dryRun: true };
   // A listed object is read beside the dry run; an unlisted one seldom exists, so it is read only if the answer says so.
   const early = listed === undefined ? undefined : settled(cluster.get(desired.ref, signal));
@@ -33,7 +42,7 @@ export async function dryRun(
     tried = await cluster.apply(desired.manifest, options, signal);
   } catch (error) {
     if (!(error instanceof ApiError) || isNoJudgement(error)) throw error;
-    return refusal(desired, error, await read(), force);
+    return refusal(desired, error, await read(), deps, signal);
   }
   if (tried.created) return { kind: "create" };
   const live = await read();
@@ -61,7 +70,13 @@ function changeOf(desired: DesiredObject, live: LiveObject, tried: LiveObject): 
   return { kind: "unchanged", uid, fingerprint: fingerprint(live.metadata.managedFields) };
 }
 
-function refusal(desired: DesiredObject, error: ApiError, live: LiveObject | undefined, force: boolean): DryRun {
+async function refusal(
+  desired: DesiredObject,
+  error: ApiError,
+  live: LiveObject | undefined,
+  { force, replacing }: DryRunDeps,
+  signal: AbortSignal,
+): Promise<DryRun> {
   const { metadata } = desired.manifest;
   if (live !== undefined && isUnmanaged(live.metadata)) return { kind: "skipped", uid: live.metadata.uid };
   if (live !== undefined && isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata);
@@ -70,6 +85,8 @@ function refusal(desired: DesiredObject, error: ApiError, live: LiveObject | und
     return { kind: "terminating", uid: live.metadata.uid, heldBy: finalizers };
   }
   if (live !== undefined && isImmutable(error) && (force || isForced(metadata) || isForced(live.metadata))) {
+    const why = await reasonNotToReplace(desired.id, live.metadata, replacing, signal);
+    if (why !== undefined) return { kind: "refused", message: notReplaced(desired, why) };
     return { kind: "replace", uid: live.metadata.uid };
   }
   return { kind: "refused", message: dryRunMessage(desired, error) };

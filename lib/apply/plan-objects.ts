@@ -1,19 +1,16 @@
 import { toJsonObject } from "../core/json.ts";
 import { mapLimit } from "../core/map-limit.ts";
 import { subject } from "../core/object-ref.ts";
-import type { Cluster } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { type DryRun, dryRun, dryRunMessage } from "./dry-run.ts";
+import { type DryRun, type DryRunDeps, dryRun, dryRunMessage } from "./dry-run.ts";
 import { type Extent, extentOf, isWithin } from "./extent.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import { type FirstLook, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
 import { isAboutFields, rehearse } from "./rehearse.ts";
 import { schemaFaults } from "./schema-faults.ts";
 
-export interface PlanDeps {
-  readonly cluster: Cluster;
-  readonly force: boolean;
+export interface PlanDeps extends DryRunDeps {
   readonly concurrency: number;
 }
 

@@ -23,7 +23,7 @@ export interface PruneDeps extends KeepDeps {
 }
 
 /** How often a delete is decided anew because somebody wrote the object between the look and the delete. */
-const maxLooks = 4;
+export const maxLooks = 4;
 
 /**
  * Deletes what the inventory lists and nobody wants any more, in reverse apply order. Each delete carries the uid and the
@@ -72,7 +72,7 @@ async function pruneOne(
       if (seen.metadata.deletionTimestamp !== undefined) return { kind: "deleted", entry, held: true };
       step = "delete";
       try {
-        const outcome = await deps.cluster.delete(ref, preconditions(seen.metadata), signal);
+        const outcome = await deps.cluster.delete(ref, judgedOnly(seen.metadata), signal);
         return { kind: "deleted", entry, held: outcome === "deleting" };
       } catch (error) {
         if (!(error instanceof ApiError && error.reason === "Conflict") || look === maxLooks) throw error;
@@ -85,7 +85,8 @@ async function pruneOne(
   }
 }
 
-function preconditions({ uid, resourceVersion }: Metadata) {
+/** Deletes the object that was judged, and no other or later state of it. */
+export function judgedOnly({ uid, resourceVersion }: Metadata) {
   return {
     propagation: "Background",
     ...(uid === undefined ? {} : { uid }),

@@ -19,6 +19,7 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { countApplied } from "./count-objects.ts";
 import { inventoryOf, type KnownInventory } from "./inventory-of.ts";
 import { logSkippedApplies } from "./log-skipped.ts";
+import { replaceDeps } from "./other-owner.ts";
 import { pruneRevision } from "./prune-revision.ts";
 import { refusePrune } from "./refuse-prune.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
@@ -78,13 +79,14 @@ export async function applyRevision(
   const takingAlong = shouldPrune ? unwanted.filter(({ id }) => extentOf(parseEntryId(id)) !== undefined) : [];
   const others = await wantedBySiblings(takingAlong, source, of);
   const refusals = shouldPrune ? await refusePrune(before, desired, live, others, of) : [];
-  const planning = await planObjects(
-    desired,
-    before,
-    live,
-    { cluster, force, concurrency: deps.concurrency, isAwaited },
-    run.signal,
-  );
+  const applyDeps = {
+    cluster,
+    clock: deps.clock,
+    force,
+    concurrency: deps.concurrency,
+    replacing: replaceDeps(before, of),
+  };
+  const planning = await planObjects(desired, before, live, { ...applyDeps, isAwaited }, run.signal);
   const messages = [...refusals, ...(planning.kind === "refused" ? planning.messages : [])];
   if (planning.kind === "refused" || messages.length > 0) {
     // A namespace that moves is the other's in a moment, and one that is to go with another Kustomization is free once that is gone.
@@ -95,11 +97,7 @@ export async function applyRevision(
     writeAhead(known, desired, of),
     changesAnything(plan) ? beforeFirstWrite(plan) : Promise.resolve(),
   ]);
-  const outcome = await applyAll(
-    plan.objects,
-    { cluster, clock: deps.clock, force, concurrency: deps.concurrency },
-    run.signal,
-  );
+  const outcome = await applyAll(plan.objects, applyDeps, run.signal);
   countApplied(outcome.applied, of);
   logSkippedApplies(outcome.applied, live, of);
   const now = withApplied(ahead, outcome.applied);

@@ -1,5 +1,7 @@
 import { kustomizeGroup } from "../../api/names.ts";
+import type { ReplaceDeps } from "../../apply/reason-not-to-replace.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
+import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { Claim } from "../../core/ports/ledger.ts";
 import { isGoingWithAll } from "./is-going-with-all.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
@@ -15,6 +17,19 @@ export async function otherOwner(claims: readonly Claim[], of: SubjectOfRun): Pr
     if (live?.metadata.uid === ownerUid && !isGoingWithAll(live)) return owner;
   }
   return undefined;
+}
+
+/** What a forced delete asks. The ledger is read for each object anew: it is asked again right before the delete. */
+export function replaceDeps(inventory: readonly InventoryEntry[], of: SubjectOfRun): ReplaceDeps {
+  const { deps, owner, name, namespace } = of;
+  return {
+    owner: { name, namespace },
+    inventory,
+    otherOwner: async (id, signal) => {
+      const claims = await deps.ledger.claims(owner.clusterUid, [id], signal);
+      return otherOwner(claims.get(id) ?? [], of);
+    },
+  };
 }
 
 /** Reads the name of an owner as a claim has it. */

@@ -2,6 +2,7 @@ import { applyStories } from "./apply-stories.ts";
 import { deletionStories } from "./deletion-stories.ts";
 import { dependencyStories } from "./dependency-stories.ts";
 import { faultStories } from "./fault-stories.ts";
+import { forceStories } from "./force-stories.ts";
 import { foreignDeletionStories } from "./foreign-deletion-stories.ts";
 import { healthStories } from "./health-stories.ts";
 import { inventoryStories } from "./inventory-stories.ts";
@@ -21,6 +22,7 @@ const all = [
   deletionStories,
   dependencyStories,
   faultStories,
+  forceStories,
   foreignDeletionStories,
   healthStories,
   inventoryStories,

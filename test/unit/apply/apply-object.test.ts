@@ -40,19 +40,20 @@ function busyCluster(writes: number) {
 }
 
 const clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
+const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
 const takeover = [{ op: "replace", path: "/metadata/resourceVersion", value: "1" }] as const;
 
 describe("taking over an object that controllers keep writing", () => {
   test("the patch is made anew for the version that is there now", async () => {
     const { cluster, patched } = busyCluster(3);
-    const applied = await applyObject(desired, { kind: "configure", takeover }, { cluster, clock }, signal);
+    const applied = await applyObject(desired, { kind: "configure", takeover }, { cluster, clock, replacing }, signal);
     expect(applied.change).toBe("configured");
     expect(patched).toHaveLength(4);
   });
 
   test("one that is never still is told in Flux's words", async () => {
     const { cluster } = busyCluster(100);
-    const applying = applyObject(desired, { kind: "configure", takeover }, { cluster, clock }, signal);
+    const applying = applyObject(desired, { kind: "configure", takeover }, { cluster, clock, replacing }, signal);
     await expect(applying).rejects.toThrow(
       "ConfigMap/t/a metadata.managedFields cleanup failed: the object has been modified",
     );

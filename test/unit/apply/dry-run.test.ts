@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { ownerLabels } from "../../../lib/api/owner-labels.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import { dryRun } from "../../../lib/apply/dry-run.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
@@ -7,6 +8,8 @@ import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();
+const owner = { name: "app", namespace: "t" };
+const replacing = { owner, inventory: [], otherOwner: async () => undefined };
 const ref = { group: "", version: "v1", kind: "Secret", namespace: "t", name: "s" };
 const immutable = 'Secret "s" is invalid: data: Forbidden: field is immutable when `immutable` is set';
 const marked = (value: string): Partial<Metadata> => ({ annotations: { [`${kustomizeGroup}/force`]: value } });
@@ -17,7 +20,17 @@ function desired(metadata: Partial<Metadata> = {}): DesiredObject {
 }
 
 function live(metadata: Partial<Metadata> = {}): LiveObject {
-  return { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "t", uid: "u1", ...metadata } };
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: "s",
+      namespace: "t",
+      uid: "u1",
+      ...metadata,
+      labels: { ...ownerLabels(owner), ...metadata.labels },
+    },
+  };
 }
 
 /** A cluster that has this object and answers every dry run with this error. */
@@ -40,17 +53,17 @@ describe("a dry run that the API server refuses", () => {
     { name: "nothing", kind: "refused" },
   ])("for an immutable field, with force by $name: $kind (81)", async ({ force = false, wanted, found, kind }) => {
     const cluster = refusing(invalid(immutable), live(found));
-    expect((await dryRun(desired(wanted), undefined, { cluster, force }, signal)).kind).toBe(kind);
+    expect((await dryRun(desired(wanted), undefined, { cluster, force, replacing }, signal)).kind).toBe(kind);
   });
 
   test("for anything else is never a reason to recreate the object, whatever force says", async () => {
     const cluster = refusing(invalid('Secret "s" is invalid: type: Required value'), live());
-    expect((await dryRun(desired(), undefined, { cluster, force: true }, signal)).kind).toBe("refused");
+    expect((await dryRun(desired(), undefined, { cluster, force: true, replacing }, signal)).kind).toBe("refused");
   });
 
   test("for an object that is not there is no reason to recreate it", async () => {
     const cluster = refusing(invalid(immutable), undefined);
-    expect((await dryRun(desired(), undefined, { cluster, force: true }, signal)).kind).toBe("refused");
+    expect((await dryRun(desired(), undefined, { cluster, force: true, replacing }, signal)).kind).toBe("refused");
   });
 
   const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
@@ -74,13 +87,14 @@ describe("a dry run that the API server refuses", () => {
       causes: faults.map((fault) => ({ reason: "FieldValueForbidden", message: fault, field: "metadata" })),
     });
     expect(
-      (await dryRun(desired(), undefined, { cluster: refusing(named, live(going)), force: false }, signal)).kind,
+      (await dryRun(desired(), undefined, { cluster: refusing(named, live(going)), force: false, replacing }, signal))
+        .kind,
     ).toBe(kind);
   });
 
   test("of an object that is being deleted, by one that names no causes, is judged by its text", async () => {
     const cluster = refusing(invalid(`Secret "s" is invalid: metadata.finalizers: ${late}`), live(going));
-    expect((await dryRun(desired(), undefined, { cluster, force: false }, signal)).kind).toBe("terminating");
+    expect((await dryRun(desired(), undefined, { cluster, force: false, replacing }, signal)).kind).toBe("terminating");
   });
 
   const conflict = { reason: "FieldManagerConflict", message: "conflict", field: ".data" };
@@ -104,12 +118,15 @@ describe("a dry run that the API server refuses", () => {
     },
   ])("is told in Flux's words: $message (86)", async ({ answer, message }) => {
     const cluster = refusing(answer, live());
-    expect(await dryRun(desired(), undefined, { cluster, force: false }, signal)).toEqual({ kind: "refused", message });
+    expect(await dryRun(desired(), undefined, { cluster, force: false, replacing }, signal)).toEqual({
+      kind: "refused",
+      message,
+    });
   });
 
   test("is none where the API server could not judge", async () => {
     const busy = new ApiError({ code: 429, reason: "TooManyRequests", message: "later" });
-    const trying = dryRun(desired(), undefined, { cluster: refusing(busy, live()), force: true }, signal);
+    const trying = dryRun(desired(), undefined, { cluster: refusing(busy, live()), force: true, replacing }, signal);
     await expect(trying).rejects.toBe(busy);
   });
 });
@@ -145,6 +162,6 @@ describe("a dry run that the API server takes", () => {
       apply: async () => ({ object: tried, created, warnings: [] }),
       get: async () => found,
     };
-    expect((await dryRun(desired(), undefined, { cluster, force: false }, signal)).kind).toBe(kind);
+    expect((await dryRun(desired(), undefined, { cluster, force: false, replacing }, signal)).kind).toBe(kind);
   });
 });
