@@ -18,7 +18,7 @@ export interface QueueDeps {
 /** What it takes to run flows besides. */
 export interface RunnerDeps extends QueueDeps {
   readonly deadLetters: DeadLetters;
-  /** A name that no other lease has: random. */
+  /** A name that no other lease has and that cannot be guessed: as random as a UUID. */
   newHolder(): string;
   /**
    * What a run of this object depends on, as short text without secrets: its uid, generation, requested time and its

@@ -32,7 +32,7 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       (await queue.receive(visibilityMs)).map(({ body }): unknown => JSON.parse(body));
 
     test("a wake-up arrives as it was sent", async () => {
-      const wakeUp = { key: "home/g/K/ns/web", held: { token: 3, renewals: 1 }, dueAt: 12.5 };
+      const wakeUp = { key: "home/g/K/ns/web", held: { holder: "a-random-name", renewals: 1 }, dueAt: 12.5 };
       await queue.wakeUps.send(wakeUp, 0, never);
       expect(await bodies()).toEqual([wakeUp]);
     });
@@ -54,7 +54,7 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
     test("the longest wake-up arrives as it was sent", async () => {
       const wakeUp = {
         key: "\u{1F409}".repeat(650),
-        held: { token: 2 ** 53 - 1, renewals: 2 ** 53 - 1 },
+        held: { holder: "\u{1F409}".repeat(50), renewals: 2 ** 53 - 1 },
         dueAt: Number.MAX_VALUE,
       };
       await queue.wakeUps.send(wakeUp, 0, never);

@@ -11,14 +11,23 @@ export const maxMessageBytes = 262_144;
 /** How much of a dead letter's text is kept, in UTF-16 code units: a fault may hold what a registry or a webhook said. */
 export const maxLetterChars = 10_000;
 
+/** A UUID is 36 long. */
+const maxHolderChars = 100;
 const counter = z.int().min(0);
 
 /** "Look at this object." Names it and carries no state, so that lost, doubled and late ones do no harm. */
 export const WakeUp = z.strictObject({
   /** The text of a work key. */
   key: z.string().min(1).max(1300),
-  /** The lease that stood in the way of the wake-up that this one takes over from, one lease's length ago. */
-  held: z.strictObject({ token: counter, renewals: counter }).optional(),
+  /**
+   * The lease that stood in the way of the wake-up that this one takes over from, one lease's length ago. Named by its random
+   * holder and not by the fence's number: who can send messages, but read none, cannot name a lease that lives. What is no
+   * such name counts as none.
+   */
+  held: z
+    .strictObject({ holder: z.string().min(1).max(maxHolderChars), renewals: counter })
+    .optional()
+    .catch(undefined),
   /** The item's `dueAt` that this message was delayed for: with it the queue, not the reader's clock, says that it is due. */
   dueAt: z.number().optional(),
 });

@@ -4,10 +4,13 @@ import type { WorkKey } from "../work-key.ts";
 import type { Fence } from "./fence.ts";
 
 /** The right to work on an object, held by one handler at a time. Its number is the item's {@link WorkItem.token}. */
-interface Lease {
-  /** Random, one per try to take it: a handler whose write failed after having succeeded finds itself here. */
+export interface Lease {
+  /**
+   * Random, one per try to take it: a handler whose write failed after having succeeded finds itself here, and a wake-up
+   * that takes the lease over has to name it.
+   */
   readonly holder: string;
-  /** Raised by each renewal. A lease whose (token, renewals) stand still for its whole length is dead. */
+  /** Raised by each renewal. A lease whose (holder, renewals) stand still for its whole length is dead. */
   readonly renewals: number;
 }
 

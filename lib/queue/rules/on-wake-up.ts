@@ -1,5 +1,5 @@
 import type { WakeUp } from "../../core/ports/wake-ups.ts";
-import type { WorkItem } from "../../core/ports/work-items.ts";
+import type { Lease, WorkItem } from "../../core/ports/work-items.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { backoffMs, leaseMs, maxAnnouncements, maxAttempts, recheckMs } from "../timing.ts";
 
@@ -20,7 +20,7 @@ export type WakeUpDecision =
 /** What a reader of a wake-up knows besides the item. */
 export interface Waking {
   readonly wakeUp: WakeUp;
-  /** The name that the lease gets if this reader takes it. */
+  /** The name that the lease gets if this reader takes it: random, since a message that names it takes the lease over. */
   readonly holder: string;
   /** The present input of the object's run; undefined while nobody has looked, null where looking failed. */
   readonly input: string | null | undefined;
@@ -30,7 +30,7 @@ export interface Waking {
 /** What to do about a wake-up, given the item as it is in the store. */
 export function onWakeUp(item: WorkItem | undefined, waking: Waking): WakeUpDecision {
   if (item === undefined) return { kind: "drop" };
-  if (item.lease !== undefined) return onHeldLease(item, item.lease.renewals, waking);
+  if (item.lease !== undefined) return onHeldLease(item, item.lease, waking);
   const dirty = item.requested > item.started;
   const due = isDue(item, waking);
   if (!dirty && !due) return { kind: "drop" };
@@ -43,11 +43,11 @@ export function onWakeUp(item: WorkItem | undefined, waking: Waking): WakeUpDeci
   return item.phase === "Active" ? putOff(item, waking.input) : stayParked(item, waking.now);
 }
 
-/** The same (token, renewals) twice, a lease's length apart by the queue's own delay: its holder is dead. */
-function onHeldLease(item: WorkItem, renewals: number, waking: Waking): WakeUpDecision {
+/** The same (holder, renewals) twice, a lease's length apart by the queue's own delay: its holder is dead. */
+function onHeldLease(item: WorkItem, { holder, renewals }: Lease, waking: Waking): WakeUpDecision {
   const { held, key } = waking.wakeUp;
-  if (held?.token !== item.token || held.renewals !== renewals) {
-    return { kind: "forward", wakeUp: { key, held: { token: item.token, renewals } }, delayMs: leaseMs };
+  if (held?.holder !== holder || held.renewals !== renewals) {
+    return { kind: "forward", wakeUp: { key, held: { holder, renewals } }, delayMs: leaseMs };
   }
   if (waking.input === undefined) return { kind: "look" };
   const attempts = inputChanged(item, waking.input) ? 0 : item.attempts;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { reconcileHandler } from "../../../functions/reconcile.ts";
 import type { Flow } from "../../../lib/core/run.ts";
@@ -10,7 +11,7 @@ import { sqliteMessageQueue } from "../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { queuedWakeUps, sqliteDeadLetters } from "../../../local/state/wake-ups.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
-import { keyOf, never } from "../../contract/state-back-end.ts";
+import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 function reconcileWorld(flow: Flow) {
@@ -64,6 +65,24 @@ describe("reconcile", () => {
     expect(await world.handler(event, never)).toEqual({
       batchItemFailures: [{ itemIdentifier: "0" }, { itemIdentifier: "1" }, { itemIdentifier: "2" }],
     });
+  });
+
+  test("a message that guesses a lease, by the fence's number or by a name, takes none", async () => {
+    using world = reconcileWorld(async () => {
+      throw new Error("must not run");
+    });
+    const key = keyOf("web");
+    const lease = { holder: randomUUID(), renewals: 2 };
+    await world.items.put(workItem(key, { requested: 2, started: 1, token: 3, lease }), never);
+    const guesses = [
+      { token: 3, renewals: 2 },
+      { token: 3, holder: "", renewals: 2 },
+      ...["", "3", "holder", randomUUID()].map((holder) => ({ holder, renewals: 2 })),
+    ];
+    const bodies = guesses.map((held) => JSON.stringify({ key: formatWorkKey(key), held }));
+    const event = sqsEvent(bodies.map((body, index) => ({ id: String(index), body, receives: 1 })));
+    expect(await world.handler(event, never)).toEqual({ batchItemFailures: [] });
+    expect((await world.items.get(key, never))?.lease).toEqual(lease);
   });
 
   test("a kind that nobody looks after here is done with", async () => {

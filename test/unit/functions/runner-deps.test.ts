@@ -33,3 +33,19 @@ test("each dead letter is counted once it is sent", async () => {
   expect(metrics.recorded).toEqual([[`${key.kind}/${key.namespace}/${key.name}`, { ReconcilesParked: 1 }]]);
   database.close();
 });
+
+test("each lease gets a name of 122 random bits, so that no message can name one by guessing", () => {
+  const database = openStateDatabase(":memory:");
+  const queue = {
+    items: sqliteWorkItems(database),
+    wakeUps: queuedWakeUps(sqliteMessageQueue(database, systemClock)),
+    ...{ clock: systemClock, log: silentLog, rules },
+  };
+  const deadLetters = { send: async () => undefined };
+  const deps = runnerDeps(queue, { cluster: noCluster, deadLetters, metrics: recordedMetrics() });
+  const names = Array.from({ length: 1_000 }, () => deps.newHolder());
+  expect(new Set(names).size).toBe(1_000);
+  for (const name of names)
+    expect(name).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  database.close();
+});

@@ -97,17 +97,17 @@ describe("a wake-up", () => {
 
   test("is sent on where another holds the lease, with the lease that it saw", () => {
     const item = workItem(key, { token: 7, attempts: 1, lease: held });
-    const wakeUp = { ...plain, held: { token: 7, renewals: 2 } };
+    const wakeUp = { ...plain, held };
     expect(rules.onWakeUp(item, waking)).toEqual({ kind: "forward", wakeUp, delayMs: leaseMs });
-    expect(kindOf(item, { wakeUp: { ...plain, held: { token: 7, renewals: 1 } } })).toBe("forward");
-    expect(kindOf(item, { wakeUp: { ...plain, held: { token: 6, renewals: 2 } } })).toBe("forward");
+    expect(kindOf(item, { wakeUp: { ...plain, held: { ...held, renewals: 1 } } })).toBe("forward");
+    expect(kindOf(item, { wakeUp: { ...plain, held: { ...held, holder: "another" } } })).toBe("forward");
     expect(kindOf(item, { wakeUp })).toBe("look");
     expect(kindOf(item, { wakeUp, input: "a" })).toBe("run");
   });
 
   test("puts off a dead run whose back-off is longer than the time it took to find it dead", () => {
     const item = workItem(key, { token: 7, attempts: 9, lease: held, input: "a" });
-    const wakeUp = { ...plain, held: { token: 7, renewals: 2 } };
+    const wakeUp = { ...plain, held };
     expect(rules.onWakeUp(item, { ...waking, wakeUp, input: "a" })).toMatchObject({
       kind: "settle",
       wait: true,

@@ -130,7 +130,7 @@ export const takenOut: readonly TakenOut[] = [
     mutation: withWakeUp((before, item, waking) => {
       const { held } = waking.wakeUp;
       const renewals = before.lease?.renewals ?? 0;
-      const blind = held?.token === before.token ? { ...held, renewals } : held;
+      const blind = held?.holder === before.lease?.holder && held !== undefined ? { ...held, renewals } : held;
       return rules.onWakeUp(item, { ...waking, wakeUp: { ...waking.wakeUp, held: blind } });
     }),
   },
@@ -138,7 +138,7 @@ export const takenOut: readonly TakenOut[] = [
     rule: "a lease is dead only where it is still the one that was seen",
     mutation: withWakeUp((before, item, waking) => {
       const { held } = waking.wakeUp;
-      const blind = held === undefined ? undefined : { token: before.token, renewals: before.lease?.renewals ?? 0 };
+      const blind = held === undefined ? undefined : before.lease;
       return rules.onWakeUp(item, { ...waking, wakeUp: { ...waking.wakeUp, held: blind } });
     }),
   },
