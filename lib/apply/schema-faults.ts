@@ -1,5 +1,12 @@
+import { cutText } from "../core/cut-text.ts";
 import { equal } from "../core/equal.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
+
+/** Told of one object; the API server tells the rest. */
+export const maxSchemaFaults = 20;
+/** Of an enum that is judged here: a longer one, held against many values, takes long. */
+export const maxEnumValues = 200;
+const maxQuotedBytes = 500;
 
 /**
  * What an object has that the schema of its definition does not allow: fields of the wrong type, missing or unknown ones,
@@ -7,34 +14,50 @@ import { isJsonObject, type JsonObject } from "../core/json.ts";
  * has the last word when the definition is there. Pure.
  *
  * @param schema `openAPIV3Schema` of the object's version
- * @returns one text a fault, `spec.size: must be of type integer`
+ * @returns one text a fault, `spec.size: must be of type integer`, of at most {@link maxSchemaFaults}
  */
 export function schemaFaults(object: JsonObject, schema: JsonObject): readonly string[] {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...content } = object;
   const required = Array.isArray(schema["required"]) ? schema["required"].filter((name) => !isHead(name)) : [];
-  return faultsOf(content, { ...schema, required }, "");
+  const faults: string[] = [];
+  for (const [path, why] of faultsOf(content, { ...schema, required }, "")) {
+    faults.push(`${cutText(path, maxQuotedBytes)}: ${cutText(why, maxQuotedBytes)}`);
+    if (faults.length >= maxSchemaFaults) break;
+  }
+  return faults;
 }
+
+/** The path to a field, and what is wrong with it. */
+type Fault = readonly [path: string, why: string];
 
 function isHead(name: unknown): boolean {
   return name === "apiVersion" || name === "kind" || name === "metadata";
 }
 
-function faultsOf(value: unknown, schema: JsonObject, path: string): readonly string[] {
-  if (value === null || value === undefined) return [];
+function* faultsOf(value: unknown, schema: JsonObject, path: string): Generator<Fault, void, undefined> {
+  if (value === null || value === undefined) return;
   if (schema["x-kubernetes-int-or-string"] === true) {
-    return typeof value === "string" || Number.isInteger(value) ? [] : [`${path}: must be an integer or a string`];
+    if (typeof value !== "string" && !Number.isInteger(value)) yield [path, "must be an integer or a string"];
+    return;
   }
   const { type } = schema;
-  if (typeof type === "string" && !isOfType(value, type)) return [`${path}: must be of type ${type}`];
+  if (typeof type === "string" && !isOfType(value, type)) {
+    yield [path, `must be of type ${type}`];
+    return;
+  }
   const allowed = schema["enum"];
-  if (Array.isArray(allowed) && !allowed.some((each) => equal(each, value))) {
-    return [`${path}: must be one of ${allowed.map((each) => JSON.stringify(each)).join(", ")}`];
+  const isJudged = Array.isArray(allowed) && allowed.length <= maxEnumValues;
+  if (isJudged && !allowed.some((each) => equal(each, value))) {
+    yield [path, `must be one of ${allowed.map((each) => JSON.stringify(each)).join(", ")}`];
+    return;
   }
   if (Array.isArray(value)) {
     const { items } = schema;
-    return isJsonObject(items) ? value.flatMap((item, index) => faultsOf(item, items, `${path}[${index}]`)) : [];
+    if (!isJsonObject(items)) return;
+    for (const [index, item] of value.entries()) yield* faultsOf(item, items, `${path}[${index}]`);
+    return;
   }
-  return isJsonObject(value) ? objectFaults(value, schema, path) : [];
+  if (isJsonObject(value)) yield* objectFaults(value, schema, path);
 }
 
 function isOfType(value: unknown, type: string): boolean {
@@ -50,18 +73,17 @@ function isOfType(value: unknown, type: string): boolean {
   }
 }
 
-function objectFaults(object: JsonObject, schema: JsonObject, path: string): readonly string[] {
+function* objectFaults(object: JsonObject, schema: JsonObject, path: string): Generator<Fault, void, undefined> {
   const at = (name: string) => (path === "" ? name : `${path}.${name}`);
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const { additionalProperties, required } = schema;
   const isOpen = schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties === true;
-  const missing = Array.isArray(required)
-    ? required.filter((name) => typeof name === "string" && object[name] === undefined)
-    : [];
-  const faults = Object.entries(object).flatMap(([name, field]) => {
+  for (const name of Array.isArray(required) ? required : []) {
+    if (typeof name === "string" && object[name] === undefined) yield [at(name), "is required"];
+  }
+  for (const [name, field] of Object.entries(object)) {
     const property = properties[name] ?? additionalProperties;
-    if (isJsonObject(property)) return faultsOf(field, property, at(name));
-    return isOpen || schema["properties"] === undefined ? [] : [`${at(name)}: field not declared in schema`];
-  });
-  return [...missing.map((name) => `${at(String(name))}: is required`), ...faults];
+    if (isJsonObject(property)) yield* faultsOf(field, property, at(name));
+    else if (!isOpen && schema["properties"] !== undefined) yield [at(name), "field not declared in schema"];
+  }
 }

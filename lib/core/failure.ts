@@ -1,3 +1,5 @@
+import { cutMessage } from "./cut-text.ts";
+
 /**
  * When a failed reconcile is tried again. `backoff`: soon, doubling. `interval`: after the object's retry interval.
  * `dependency`: when the thing it waits for changes, at the latest after 30 s. `never`: not before the object changes.
@@ -28,7 +30,10 @@ const retryByReason = {
 
 export type Reason = keyof typeof retryByReason;
 
-/** An end of a reconcile that was foreseen: its reason and message go into the Ready condition and an event as they are. */
+/**
+ * An end of a reconcile that was foreseen: its reason and message go into the Ready condition and an event as they are, the
+ * message up to 32,768 bytes.
+ */
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly reason: Reason;
@@ -36,13 +41,13 @@ export class Failure extends Error {
   readonly retry: Retry;
 
   constructor(reason: Reason, message: string, options: ErrorOptions & { retry?: Retry } = {}) {
-    super(message, options);
+    super(cutMessage(message), options);
     this.reason = reason;
     this.retry = options.retry ?? retryByReason[reason];
   }
 }
 
-/** The text of whatever was thrown. */
+/** The text of whatever was thrown, up to 32,768 bytes. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return cutMessage(error instanceof Error ? error.message : String(error));
 }

@@ -1,11 +1,11 @@
 import type { Condition } from "../api/condition.ts";
+import { cutMessage } from "../core/cut-text.ts";
 
 /** What a flow says by a condition; generation and time are filled in. */
 export type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 type Conditioned = { readonly conditions?: Condition[] | undefined };
 
-const maxMessageBytes = 32_768;
 const firstInOrder = ["Stalled", "Reconciling", "Ready"];
 
 /**
@@ -74,17 +74,6 @@ export function failing<Status extends Conditioned>(
 /** UTC in whole seconds, as every `metav1.Time` is written. */
 export function kubernetesTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
-/** Conditions and events hold at most 32768 bytes; a longer text ends with `...`. */
-export function cutMessage(message: string): string {
-  const bytes = Buffer.from(message);
-  if (bytes.length <= maxMessageBytes) return message;
-  // Half a character at the cut would print as U+FFFD.
-  return `${bytes
-    .subarray(0, maxMessageBytes - 3)
-    .toString()
-    .replace(/\uFFFD+$/, "")}...`;
 }
 
 function byRank(a: Condition, b: Condition): number {

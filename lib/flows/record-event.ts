@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { cutMessage } from "../core/cut-text.ts";
 import { messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Run } from "../core/run.ts";
-import { cutMessage, kubernetesTime } from "./conditions.ts";
+import { kubernetesTime } from "./conditions.ts";
 
 /** What to tell the users of an object. Reason and message are Flux's, since alerts match on them. */
 export interface EventToRecord {

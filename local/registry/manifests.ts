@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { cutMessage } from "../../lib/core/cut-text.ts";
+import { limitedList, limitedMap } from "../../lib/core/limited-list.ts";
+import { maxIndexChildren, maxLayers, maxManifestAnnotations } from "../../lib/sources/oci/pull-artifact.ts";
 import { RegistryError } from "./registry-error.ts";
 import { namesIn, type RegistryFiles, readIfThere, removeFile, sizeIfThere, writeWhole } from "./registry-files.ts";
 import { parseDigest, type Reference } from "./route.ts";
@@ -20,10 +23,10 @@ const ManifestContent = z.object({
   mediaType: z.string().optional(),
   artifactType: z.string().optional(),
   config: Descriptor.optional(),
-  layers: z.array(Descriptor).optional(),
-  manifests: z.array(Descriptor).optional(),
+  layers: limitedList(Descriptor, maxLayers).optional(),
+  manifests: limitedList(Descriptor, maxIndexChildren).optional(),
   subject: Descriptor.optional(),
-  annotations: z.record(z.string(), z.string()).optional(),
+  annotations: limitedMap(z.string(), maxManifestAnnotations).optional(),
 });
 
 interface StoredManifest {
@@ -124,7 +127,7 @@ function parseManifest(bytes: Buffer, mediaType: string): z.infer<typeof Manifes
   }
   const content = ManifestContent.safeParse(json);
   if (!content.success) {
-    throw new RegistryError(400, "MANIFEST_INVALID", `manifest invalid: ${z.prettifyError(content.error)}`);
+    throw new RegistryError(400, "MANIFEST_INVALID", cutMessage(`manifest invalid: ${z.prettifyError(content.error)}`));
   }
   if (content.data.mediaType !== undefined && content.data.mediaType !== mediaType) {
     const message = `manifest invalid: it says ${content.data.mediaType}, its Content-Type says ${mediaType}`;

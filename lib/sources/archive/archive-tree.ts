@@ -10,9 +10,11 @@ const fileMode = 0o600;
 const executableMode = 0o700;
 const anyExecuteBit = 0o111;
 const ignoreFileName = ".sourceignore";
-/** More is no list that somebody wrote, and each is held against every path. */
-const maxPatterns = 2_000;
-const maxPatternLength = 1_024;
+/** Of `spec.ignore` and all `.sourceignore` files together: more is no list that somebody wrote. */
+export const maxIgnoreBytes = 1024 * 1024;
+/** Each is held against every path. */
+export const maxPatterns = 2_000;
+export const maxPatternLength = 1_024;
 const maxTurnMs = 20;
 
 /**
@@ -25,7 +27,7 @@ export async function archiveTree(
   specIgnore: string | undefined,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const patterns = sourcePatterns(ignoreFiles(entries), specIgnore);
+  const patterns = sourcePatterns(ignoreFiles(entries, specIgnore), specIgnore);
   const kept = await keep(entries, ignoreBy(limited(patterns)), signal);
   return gzip(packTar(kept.map(normalised), directoryMode));
 }
@@ -55,10 +57,21 @@ function limited(patterns: readonly IgnorePattern[]): readonly IgnorePattern[] {
   return patterns;
 }
 
-function ignoreFiles(entries: readonly TreeEntry[]): { path: string; text: string }[] {
+function ignoreFiles(
+  entries: readonly TreeEntry[],
+  specIgnore: string | undefined,
+): { readonly path: string; readonly text: string }[] {
+  let bytes = 0;
+  const count = (more: number): void => {
+    bytes += more;
+    if (bytes <= maxIgnoreBytes) return;
+    throw new RangeError(`spec.ignore and the ${ignoreFileName} files have more than ${maxIgnoreBytes} bytes`);
+  };
+  count(Buffer.byteLength(specIgnore ?? ""));
   const found = entries.flatMap((entry) => {
     const names = entry.path.split("/");
     if (entry.type !== "file" || names.at(-1) !== ignoreFileName || names.includes(".git")) return [];
+    count(entry.bytes.length);
     // Sorted by folder: a folder's own file comes before those of the folders in it.
     return [{ path: names.slice(0, -1).join("/"), file: entry.path, text: new TextDecoder().decode(entry.bytes) }];
   });

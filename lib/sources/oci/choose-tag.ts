@@ -1,7 +1,14 @@
 import { RE2JS } from "re2js";
+import { cutText } from "../../core/cut-text.ts";
 import { messageOf } from "../../core/failure.ts";
 import { parseSemverRange, type SemverRange } from "../semver-range.ts";
 import { compareSemver, parseSemver, type SemverVersion } from "../semver-version.ts";
+
+/** Of `spec.ref.semver`, each part of which is held against every tag. */
+export const maxRangeLength = 1_024;
+/** Of `spec.ref.semverFilter`. */
+export const maxFilterLength = 1_024;
+const maxQuotedBytes = 200;
 
 /**
  * The tag with the highest version in a range, as it is spelled. `filter` is a regular expression that tags must match
@@ -31,6 +38,7 @@ export function chooseTag(
 }
 
 function rangeOf(text: string): SemverRange {
+  assertShort("semver", text, maxRangeLength);
   try {
     return parseSemverRange(text);
   } catch (error) {
@@ -40,6 +48,7 @@ function rangeOf(text: string): SemverRange {
 
 /** RE2, as Flux has it: unanchored, and linear in time whatever the pattern. */
 function matching(pattern: string): (tag: string) => boolean {
+  assertShort("semverFilter", pattern, maxFilterLength);
   let expression: RE2JS;
   try {
     expression = RE2JS.compile(pattern);
@@ -47,4 +56,10 @@ function matching(pattern: string): (tag: string) => boolean {
     throw new RangeError(`semverFilter '${pattern}' parse error: ${messageOf(error)}`, { cause: error });
   }
   return (tag) => expression.matcher(tag).find();
+}
+
+function assertShort(field: string, text: string, maxLength: number): void {
+  if (text.length <= maxLength) return;
+  const quoted = cutText(text, maxQuotedBytes);
+  throw new RangeError(`${field} '${quoted}' has more than ${maxLength} characters`);
 }

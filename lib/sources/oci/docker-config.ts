@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { isJsonObject } from "../../core/json.ts";
+import { limitedMap } from "../../core/limited-list.ts";
 import { Secret } from "../../core/secret.ts";
 
 /** A user name and a password for a registry. */
@@ -12,11 +14,13 @@ const Entry = z.object({
   username: z.string().optional(),
   password: z.string().optional(),
 });
-const Entries = z.record(z.string(), Entry);
+/** Registries in one docker configuration. */
+export const maxDockerConfigEntries = 10_000;
+const Entries = limitedMap(Entry, maxDockerConfigEntries);
 const DockerConfig = z.object({ auths: Entries });
 
 /** One Secret of Kubernetes holds no more; a file of that name may be anything. */
-const maxDockerConfigBytes = 1024 * 1024;
+export const maxDockerConfigBytes = 1024 * 1024;
 
 /** The hosts that Docker Hub goes by. */
 const dockerHub = new Set(["docker.io", "index.docker.io", "registry-1.docker.io"]);
@@ -36,9 +40,10 @@ export function credentialsFor(host: string, dockerConfig: string): RegistryCred
     // The parser's own message would quote the text, which holds passwords.
     throw new RangeError("it is no JSON");
   }
-  const current = DockerConfig.safeParse(json);
-  const entries = current.success ? current.data.auths : Entries.safeParse(json).data;
-  if (entries === undefined) throw new RangeError("it has no entries for registries");
+  const isCurrent = isJsonObject(json) && "auths" in json;
+  const entries = isCurrent ? DockerConfig.safeParse(json).data?.auths : Entries.safeParse(json).data;
+  if (entries === undefined)
+    throw new RangeError(`it has no entries for registries, or more than ${maxDockerConfigEntries}`);
   const found = Object.entries(entries).find(([key]) => isSameHost(hostOf(key), host));
   if (found === undefined) return undefined;
   const [, { auth, username, password }] = found;

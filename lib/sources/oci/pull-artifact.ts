@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
+import { cutText } from "../../core/cut-text.ts";
 import { type Digest, digestOf } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { limitedList, limitedMap } from "../../core/limited-list.ts";
 import { archiveTree } from "../archive/archive-tree.ts";
 import { type ArchiveLimits, unpack } from "../archive/unpack.ts";
 import { mediaTypes } from "./media-types.ts";
@@ -19,6 +21,16 @@ export interface PulledArtifact {
   readonly links: readonly string[];
 }
 
+/** Of a manifest; an image has at most 127, and an artifact of Flux one. */
+export const maxLayers = 1_000;
+/** Of an index: children, a platform each. */
+export const maxIndexChildren = 1_000;
+/** Of a manifest. They go into the source's status, which an API server takes up to 1.5 MB. */
+export const maxManifestAnnotations = 1_000;
+export const maxManifestAnnotationBytes = 256 * 1024;
+const maxQuotedBytes = 300;
+const maxFaults = 3;
+
 const Descriptor = z.object({
   mediaType: z.string(),
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
@@ -26,10 +38,17 @@ const Descriptor = z.object({
 });
 const Platform = z.object({ os: z.string(), architecture: z.string() });
 const Manifest = z.object({
-  layers: z.array(Descriptor).default([]),
-  annotations: z.record(z.string(), z.string()).default({}),
+  layers: limitedList(Descriptor, maxLayers).default([]),
+  annotations: limitedMap(z.string(), maxManifestAnnotations)
+    .refine(
+      (annotations) => Buffer.byteLength(JSON.stringify(annotations)) <= maxManifestAnnotationBytes,
+      `have more than ${maxManifestAnnotationBytes} bytes`,
+    )
+    .default({}),
 });
-const Index = z.object({ manifests: z.array(Descriptor.extend({ platform: Platform.optional() })) });
+const Index = z.object({
+  manifests: limitedList(Descriptor.extend({ platform: Platform.optional() }), maxIndexChildren),
+});
 
 /**
  * Pulls what a digest names, takes its layer and makes the artifact of it (reference 3.3, steps 7 to 9). `digest` may be an
@@ -101,10 +120,17 @@ async function pullManifest(
   }
   const parsed = Manifest.safeParse(found.json);
   if (parsed.success) return parsed.data;
-  throw new Failure(
-    "OCIArtifactLayerOperationFailed",
-    `failed to parse artifact manifest: ${z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, " ")}`,
-  );
+  throw new Failure("OCIArtifactLayerOperationFailed", `failed to parse artifact manifest: ${faultsOf(parsed.error)}`);
+}
+
+/** The first few: each bad layer has some, and each may quote what a registry made up. */
+function faultsOf({ issues }: z.ZodError): string {
+  const told = issues.slice(0, maxFaults).map((issue) => {
+    const text = z.prettifyError(new z.ZodError([issue])).replaceAll(/\s*\n\s*/g, " ");
+    return cutText(text, maxQuotedBytes);
+  });
+  const others = issues.length - told.length;
+  return others > 0 ? `${told.join(" ")} and ${others} more` : told.join(" ");
 }
 
 function chooseLayer(

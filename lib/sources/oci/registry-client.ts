@@ -38,14 +38,22 @@ export interface RegistryClient {
 
 export type Connect = (access: RegistryAccess) => RegistryClient;
 
-const maxManifestBytes = 4 * 1024 * 1024;
-const maxTags = 100_000;
-const maxTagPages = 1_000;
+/** Of a manifest, an index or one page of tags. */
+export const maxManifestBytes = 4 * 1024 * 1024;
+export const maxTags = 100_000;
+export const maxTagPages = 1_000;
+/** Of all pages together. */
+export const maxTagListBytes = 16 * 1024 * 1024;
+/** The length that the OCI distribution specification gives a tag. */
+export const maxTagLength = 128;
+/** The address of a next page, with all that stands around it. */
+export const maxLinkHeaderLength = 4_096;
 const maxRememberedHosts = 1_000;
 const defaultTimeoutMs = 30_000;
 const probeTimeoutMs = 5_000;
 const accepted = [mediaTypes.manifest, mediaTypes.index, mediaTypes.dockerManifest, mediaTypes.dockerIndex].join(", ");
-const TagPage = z.object({ tags: z.array(z.string()).nullish() });
+/** The tags are looked at one by one: a schema would make an issue of each that is none. */
+const TagPage = z.object({ tags: z.array(z.unknown()).nullish() });
 
 /** Clients that share what was learnt about hosts: whether one speaks TLS is asked once, not at each reconcile. */
 export function registryClients(http: Http, clock: Clock): Connect {
@@ -121,19 +129,19 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
       return (await manifest(repository, tag, signal)).digest;
     },
     async tags(repository, signal) {
+      const where = `${access.host}/${repository}`;
+      const tooLarge = (what: string): HttpError => new HttpError("too-large", `${where} has ${what}`);
       const all: string[] = [];
+      let bytes = 0;
       let path: string | undefined = `/v2/${repository}/tags/list?n=1000`;
-      for (let pages = 0; path !== undefined; pages++) {
+      for (let pages = 1; path !== undefined; pages++) {
+        if (pages > maxTagPages) throw tooLarge(`more than ${maxTagPages} pages of tags`);
         const response: HttpResponse = await send(path, { method: "GET", headers: {} }, [200], signal);
-        const page = TagPage.safeParse(parseJson(response.body));
-        if (!page.success)
-          throw new HttpError("protocol", `GET ${access.host}/v2/${repository}/tags/list: no list of tags`);
-        for (const tag of page.data.tags ?? []) all.push(tag);
-        const next = nextPage(response.headers["link"]);
-        if (next !== undefined && (all.length > maxTags || pages >= maxTagPages)) {
-          throw new HttpError("too-large", `${access.host}/${repository} has more than ${maxTags} tags`);
-        }
-        path = next;
+        bytes += response.body.length;
+        if (bytes > maxTagListBytes) throw tooLarge(`a list of tags of more than ${maxTagListBytes} bytes`);
+        for (const tag of tagsOf(response, where)) all.push(tag);
+        if (all.length > maxTags) throw tooLarge(`more than ${maxTags} tags`);
+        path = nextPage(response.headers["link"] ?? "", where);
       }
       return all;
     },
@@ -204,8 +212,23 @@ function isLocal(host: string): boolean {
   );
 }
 
-function nextPage(link: string | undefined): string | undefined {
-  return /<([^>]+)>\s*;[^,]*rel="?next"?/.exec(link ?? "")?.[1];
+function tagsOf({ body }: HttpResponse, where: string): readonly string[] {
+  const page = TagPage.safeParse(parseJson(body));
+  const tags = page.data?.tags ?? [];
+  if (!page.success || !tags.every((tag) => typeof tag === "string")) {
+    throw new HttpError("protocol", `${where} answered no list of tags`);
+  }
+  if (tags.some((tag) => tag.length > maxTagLength)) {
+    throw new HttpError("too-large", `${where} has a tag of more than ${maxTagLength} characters`);
+  }
+  return tags;
+}
+
+function nextPage(link: string, where: string): string | undefined {
+  if (link.length > maxLinkHeaderLength) {
+    throw new HttpError("too-large", `${where} names a next page by more than ${maxLinkHeaderLength} characters`);
+  }
+  return /<([^>]+)>\s*;[^,]*rel="?next"?/.exec(link)?.[1];
 }
 
 function mismatch(what: string, repository: string, wanted: string, found: string): HttpError {

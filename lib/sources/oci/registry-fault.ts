@@ -1,13 +1,19 @@
 import { z } from "zod";
+import { cutText } from "../../core/cut-text.ts";
+import { limitedList } from "../../core/limited-list.ts";
 import type { HttpRequest, HttpResponse } from "../../core/ports/http.ts";
 import { parseJson } from "./parse-json.ts";
 
-const Diagnostics = z.object({
-  errors: z
-    .array(z.object({ code: z.string(), message: z.string().default(""), detail: z.unknown().optional() }))
-    .min(1),
-});
+/** Of one answer; a registry gives one as a rule. */
+export const maxRegistryErrors = 100;
+/** Of what a registry answered, as it is told. */
+export const maxRegistryFaultBytes = 4_096;
 const maxQuotedBytes = 1024;
+
+const Diagnostic = z.object({ code: z.string(), message: z.string().default(""), detail: z.unknown().optional() });
+const Diagnostics = z.object({
+  errors: limitedList(Diagnostic, maxRegistryErrors).refine((errors) => errors.length > 0),
+});
 
 /** What a registry answered instead of success, told the way Flux's registry client tells it. */
 export class RegistryFault extends Error {
@@ -17,7 +23,7 @@ export class RegistryFault extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor({ method, url }: Pick<HttpRequest, "method" | "url">, response: HttpResponse, now: number) {
-    super(`${method} ${withoutSecrets(url)}: ${diagnose(method, response)}`);
+    super(`${method} ${withoutSecrets(url)}: ${cutText(diagnose(method, response), maxRegistryFaultBytes)}`);
     this.status = response.status;
     this.retryAfterMs = parseRetryAfter(response.headers["retry-after"], now);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { schemaFaults } from "../../../lib/apply/schema-faults.ts";
+import { maxEnumValues, maxSchemaFaults, schemaFaults } from "../../../lib/apply/schema-faults.ts";
 
 const schema = {
   type: "object",
@@ -47,5 +47,30 @@ describe("the first look at a custom resource whose definition comes with it", (
 
   test("a definition that declares nothing allows anything", () => {
     expect(schemaFaults({ apiVersion: "x/v1", kind: "X", spec: { a: 1 } }, { type: "object" })).toEqual([]);
+  });
+});
+
+describe("what is told of one object has limits", () => {
+  const ofModes = (values: readonly string[], modes: readonly string[]) =>
+    schemaFaults(
+      { apiVersion: "x/v1", kind: "X", modes },
+      { properties: { modes: { type: "array", items: { type: "string", enum: values } } } },
+    );
+  const many = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `v${index}`);
+
+  test("the number of faults", () => {
+    expect(ofModes(["a"], many(maxSchemaFaults - 1))).toHaveLength(maxSchemaFaults - 1);
+    expect(ofModes(["a"], many(maxSchemaFaults))).toHaveLength(maxSchemaFaults);
+    expect(ofModes(["a"], many(maxSchemaFaults + 1))).toHaveLength(maxSchemaFaults);
+  });
+
+  test("each of them: a long enum and many values do not multiply", () => {
+    const texts = ofModes(["x".repeat(200_000)], many(20_000));
+    expect(texts.join().length).toBeLessThan(20_000);
+  });
+
+  test("the values that an enum is judged by: a longer one is left to the API server", () => {
+    expect(ofModes(many(maxEnumValues), ["no"])).toHaveLength(1);
+    expect(ofModes(many(maxEnumValues + 1), ["no"])).toEqual([]);
   });
 });

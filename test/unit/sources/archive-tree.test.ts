@@ -6,7 +6,12 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
-import { archiveTree } from "../../../lib/sources/archive/archive-tree.ts";
+import {
+  archiveTree,
+  maxIgnoreBytes,
+  maxPatternLength,
+  maxPatterns,
+} from "../../../lib/sources/archive/archive-tree.ts";
 import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
 import { inWalkOrder, type TreeEntry } from "../../../lib/sources/archive/tree.ts";
 import { defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
@@ -96,9 +101,29 @@ describe("the archive of a tree", () => {
     expect(found).toContain("ünï.yaml");
   });
 
-  test("of more ignore rules than anybody writes is refused", async () => {
+  describe("of more ignore rules than anybody writes is refused", () => {
     const rules = (text: string) => archiveTree([fileOf("a")], text, forever);
-    await expect(rules("a\n".repeat(2_001))).rejects.toThrow("have more than 2000 patterns");
-    await expect(rules("*a".repeat(600))).rejects.toThrow("an ignore pattern has more than 1024 characters");
+    const own = 4;
+
+    test.each([
+      { what: "patterns", max: maxPatterns, text: (count: number) => "a\n".repeat(count - own) },
+      { what: "characters in a pattern", max: maxPatternLength, text: (count: number) => "a".repeat(count) },
+      { what: "bytes", max: maxIgnoreBytes, text: (count: number) => "#".repeat(count) },
+    ])("by their $what", async ({ max, text }) => {
+      await rules(text(max - 1));
+      await rules(text(max));
+      await expect(rules(text(max + 1))).rejects.toThrow(`more than ${max}`);
+    });
+
+    test("by the bytes of all files together, before any is read", async () => {
+      const files = (bytes: number) =>
+        archiveTree(
+          [fileOf(".sourceignore", "#".repeat(bytes)), fileOf("b/.sourceignore", "#".repeat(bytes))],
+          undefined,
+          forever,
+        );
+      await files(maxIgnoreBytes / 2);
+      await expect(files(maxIgnoreBytes / 2 + 1)).rejects.toThrow(`files have more than ${maxIgnoreBytes} bytes`);
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseTag } from "../../../lib/sources/oci/choose-tag.ts";
+import { chooseTag, maxFilterLength, maxRangeLength } from "../../../lib/sources/oci/choose-tag.ts";
 
 const plain = { filter: undefined, isChart: false };
 
@@ -40,5 +40,38 @@ describe("the tag of a range", () => {
   test("a filter that would hang a backtracking engine is done in time linear to the tag", () => {
     const tags = [`${"a".repeat(120)}!`, "1.0.0"];
     expect(() => chooseTag(tags, { semver: "*", filter: "^(a+)+$", isChart: false })).toThrow("no match found");
+  });
+});
+
+describe("the texts of a reference have limits", () => {
+  const tags = ["1.0.0"];
+
+  test("the range", () => {
+    const range = (length: number): string => "1".padEnd(length);
+    expect(chooseTag(tags, { ...plain, semver: range(maxRangeLength - 1) })).toBe("1.0.0");
+    expect(chooseTag(tags, { ...plain, semver: range(maxRangeLength) })).toBe("1.0.0");
+    expect(() => chooseTag(tags, { ...plain, semver: range(maxRangeLength + 1) })).toThrow(
+      `has more than ${maxRangeLength} characters`,
+    );
+  });
+
+  test("the filter", () => {
+    const filter = (length: number): string => `^1|${"x".repeat(length - 3)}`;
+    const choose = (length: number): string => chooseTag(tags, { semver: "*", filter: filter(length), isChart: false });
+    expect(choose(maxFilterLength - 1)).toBe("1.0.0");
+    expect(choose(maxFilterLength)).toBe("1.0.0");
+    expect(() => choose(maxFilterLength + 1)).toThrow(`has more than ${maxFilterLength} characters`);
+  });
+
+  test("a long one is not quoted whole", () => {
+    const semver = "1 || ".repeat(100_000);
+    const refusal = (() => {
+      try {
+        return chooseTag(tags, { ...plain, semver });
+      } catch (error) {
+        return String(error);
+      }
+    })();
+    expect(refusal.length).toBeLessThan(400);
   });
 });

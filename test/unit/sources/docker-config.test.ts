@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { credentialsFor } from "../../../lib/sources/oci/docker-config.ts";
+import {
+  credentialsFor,
+  maxDockerConfigBytes,
+  maxDockerConfigEntries,
+} from "../../../lib/sources/oci/docker-config.ts";
 
 const auth = Buffer.from("user:pa:ss").toString("base64");
 
@@ -38,5 +42,22 @@ describe("the credentials of a pull secret", () => {
   ])("are refused for $what, and nothing of it is quoted", ({ config, message }) => {
     expect(() => read("r", config)).toThrow(message);
     expect(() => read("r", config)).not.toThrow("hunter2");
+  });
+});
+
+describe("a docker configuration has limits", () => {
+  test("of its bytes", () => {
+    const config = JSON.stringify({ auths: { r: { auth } } });
+    expect(read("r", config.padEnd(maxDockerConfigBytes))).toBe("user:pa:ss");
+    expect(() => read("r", config.padEnd(maxDockerConfigBytes + 1))).toThrow("has more than 1048576 bytes");
+  });
+
+  test("of its entries", () => {
+    const entries = (count: number): object =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`r${index}`, { auth }]));
+    expect(read("r0", { auths: entries(maxDockerConfigEntries) })).toBe("user:pa:ss");
+    expect(() => read("r0", { auths: entries(maxDockerConfigEntries + 1) })).toThrow(
+      "it has no entries for registries",
+    );
   });
 });

@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import type { OciRepositorySpec } from "../../../lib/api/oci-repository-spec.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
-import { pullArtifact } from "../../../lib/sources/oci/pull-artifact.ts";
+import {
+  maxIndexChildren,
+  maxLayers,
+  maxManifestAnnotationBytes,
+  maxManifestAnnotations,
+  pullArtifact,
+} from "../../../lib/sources/oci/pull-artifact.ts";
 import type { RegistryClient } from "../../../lib/sources/oci/registry-client.ts";
 import { tarOf } from "./tar-of.ts";
 
@@ -158,6 +164,72 @@ describe("what cannot be an artifact", () => {
     const digest = "sha256:../../../v2/other/blobs/x";
     const top = json(manifestType, { layers: [{ mediaType: "x", digest, size: 1 }] });
     await expect(pull(top, [])).rejects.toThrow("failed to parse artifact manifest");
+  });
+});
+
+describe("a manifest of many parts", () => {
+  const one = layer("first");
+  const many = (count: number): readonly Content[] => Array.from({ length: count }, () => one);
+  const annotated = (count: number): Readonly<Record<string, string>> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, "b"]));
+
+  test.each([
+    { what: "layers below the limit", top: manifestOf(many(maxLayers - 1)) },
+    { what: "layers at the limit", top: manifestOf(many(maxLayers)) },
+    { what: "annotations below the limit", top: manifestOf([one], annotated(maxManifestAnnotations - 1)) },
+    { what: "annotations at the limit", top: manifestOf([one], annotated(maxManifestAnnotations)) },
+    {
+      what: "bytes of annotations at the limit",
+      top: manifestOf([one], { a: "b".repeat(maxManifestAnnotationBytes - '{"a":""}'.length) }),
+    },
+  ])("$what is pulled", async ({ top }) => {
+    expect(await namesIn((await pull(top, [one])).bytes)).toEqual(["first"]);
+  });
+
+  test.each([
+    {
+      what: "layers",
+      top: manifestOf(many(maxLayers + 1)),
+      message: `has more than ${maxLayers} items → at layers`,
+    },
+    {
+      what: "annotations",
+      top: manifestOf([one], annotated(maxManifestAnnotations + 1)),
+      message: `has more than ${maxManifestAnnotations} entries → at annotations`,
+    },
+    {
+      what: "bytes of annotations",
+      top: manifestOf([one], { a: "b".repeat(maxManifestAnnotationBytes - '{"a":""}'.length + 1) }),
+      message: `have more than ${maxManifestAnnotationBytes} bytes → at annotations`,
+    },
+  ])("$what above the limit are refused", async ({ top, message }) => {
+    await expect(pull(top, [one])).rejects.toMatchObject({
+      reason: "OCIArtifactLayerOperationFailed",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("an index of more children than the limit has no child to take", async () => {
+    const index = (count: number): Content => {
+      const child = { ...described(manifestOf([one])), platform: { os: "linux", architecture: "amd64" } };
+      return json(indexType, { manifests: Array.from({ length: count }, () => child) });
+    };
+    const inside = [manifestOf([one]), one];
+    expect(await namesIn((await pull(index(maxIndexChildren), inside)).bytes)).toEqual(["first"]);
+    await expect(pull(index(maxIndexChildren + 1), inside)).rejects.toThrow("no child with platform linux/amd64");
+  });
+
+  test("400 KB of bad layers make a short message, and no issue each", async () => {
+    const broken = json(manifestType, { layers: Array.from({ length: 200_000 }, () => 0) });
+    expect(broken.bytes.length).toBeGreaterThan(400_000);
+    const refusal: unknown = await pull(broken, []).catch((error: unknown) => error);
+    expect(String(refusal)).toContain("failed to parse artifact manifest: ");
+    expect(String(refusal).length).toBeLessThan(1_000);
+  });
+
+  test("of many faults the first few are told, and how many there are", async () => {
+    const broken = json(manifestType, { layers: Array.from({ length: 10 }, () => 0) });
+    await expect(pull(broken, [])).rejects.toThrow(/layers\[0\].*layers\[2\] and 7 more$/);
   });
 });
 

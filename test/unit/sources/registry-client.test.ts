@@ -4,7 +4,16 @@ import { digestOf } from "../../../lib/core/digest.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
 import { type RegistryAccess } from "../../../lib/sources/oci/registry-access.ts";
-import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
+import {
+  maxLinkHeaderLength,
+  maxManifestBytes,
+  maxTagLength,
+  maxTagListBytes,
+  maxTagPages,
+  maxTags,
+  registryClients,
+} from "../../../lib/sources/oci/registry-client.ts";
+import { maxRegistryErrors, maxRegistryFaultBytes } from "../../../lib/sources/oci/registry-fault.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -190,6 +199,87 @@ describe("a registry that does not do what it should", () => {
     answers["HEAD /v2/app/manifests/v1"] = refuse(405);
     answers["GET /v2/app/manifests/v1"] = give;
     expect(await client().digestOfTag("app", "v1", forever)).toBe(digestOf(manifest));
+  });
+});
+
+describe("lists of tags have limits", () => {
+  /** A registry that answers these pages, one after the other. */
+  const listing = (page: (index: number) => string, last: number, link = "/v2/app/tags/list"): void => {
+    answers["GET /v2/app/tags/list"] = (request, response) => {
+      const index = Number(new URL(request.url ?? "", "http://x").searchParams.get("page") ?? 0);
+      const headers = index < last ? { link: `<${link}?page=${index + 1}>; rel="next"` } : {};
+      response.writeHead(200, headers).end(page(index));
+    };
+  };
+  const tagsOf = (count: number): string =>
+    JSON.stringify({ tags: Array.from({ length: count }, (_, index) => `t${index}`) });
+  const padded = (bytes: number): string => '{"tags":[]}'.padEnd(bytes);
+
+  test("of their number", async () => {
+    listing(() => tagsOf(maxTags / 4), 3);
+    expect(await client().tags("app", forever)).toHaveLength(maxTags);
+    listing((index) => tagsOf(index === 3 ? maxTags / 4 + 1 : maxTags / 4), 3);
+    await expect(client().tags("app", forever)).rejects.toThrow(`has more than ${maxTags} tags`);
+  });
+
+  test("of their bytes, however few tags they hold", async () => {
+    const pages = maxTagListBytes / maxManifestBytes;
+    listing(() => padded(maxManifestBytes), pages - 1);
+    expect(await client().tags("app", forever)).toEqual([]);
+    listing(() => padded(maxManifestBytes), pages);
+    await expect(client().tags("app", forever)).rejects.toThrow(`a list of tags of more than ${maxTagListBytes} bytes`);
+  });
+
+  test("of the bytes of one page", async () => {
+    listing(() => padded(maxManifestBytes + 1), 0);
+    await expect(client().tags("app", forever)).rejects.toThrow(`longer than ${maxManifestBytes} bytes`);
+  });
+
+  test("of their pages", async () => {
+    listing(() => padded(11), maxTagPages - 1);
+    expect(await client().tags("app", forever)).toEqual([]);
+    listing(() => padded(11), maxTagPages);
+    await expect(client().tags("app", forever)).rejects.toThrow(`has more than ${maxTagPages} pages of tags`);
+  });
+
+  test("of one tag's length", async () => {
+    listing(() => JSON.stringify({ tags: ["t".repeat(maxTagLength)] }), 0);
+    expect(await client().tags("app", forever)).toHaveLength(1);
+    listing(() => JSON.stringify({ tags: ["t".repeat(maxTagLength + 1)] }), 0);
+    await expect(client().tags("app", forever)).rejects.toThrow(`a tag of more than ${maxTagLength} characters`);
+  });
+
+  test("of the address of the next page", async () => {
+    const around = '<?page=1>; rel="next"'.length;
+    listing(() => padded(11), 1, "/v2/app/tags/list".padEnd(maxLinkHeaderLength - around, "/"));
+    await expect(client().tags("app", forever)).rejects.toThrow("404");
+    listing(() => padded(11), 1, "/v2/app/tags/list".padEnd(maxLinkHeaderLength - around + 1, "/"));
+    await expect(client().tags("app", forever)).rejects.toThrow("names a next page by more than");
+  });
+});
+
+describe("what a registry says of an error has limits", () => {
+  const saying = (errors: readonly unknown[]): Promise<string> => {
+    answers["GET /v2/app/manifests/v1"] = refuse(404, {}, JSON.stringify({ errors }));
+    return client()
+      .manifest("app", "v1", forever)
+      .then(() => "", String);
+  };
+  const error = { code: "MANIFEST_UNKNOWN", message: "" };
+
+  test("of their number: more are told as they came", async () => {
+    const many = (count: number) => saying(Array.from({ length: count }, () => error));
+    expect(await many(maxRegistryErrors)).toContain("multiple errors returned: MANIFEST_UNKNOWN: ; ");
+    expect(await many(maxRegistryErrors + 1)).toContain("unexpected status code 404 Not Found: {");
+  });
+
+  test("of their bytes", async () => {
+    const around = "MANIFEST_UNKNOWN: ".length;
+    const told = await saying([{ ...error, message: "x".repeat(maxRegistryFaultBytes - around) }]);
+    expect(told).toMatch(/x{4000}$/);
+    const cut = await saying([{ ...error, message: "x".repeat(maxRegistryFaultBytes - around + 1) }]);
+    expect(cut).toMatch(/x{4000}\.\.\.$/);
+    expect(cut).toHaveLength(told.length);
   });
 });
 
