@@ -1,4 +1,4 @@
-import { parseDuration } from "../lib/core/duration.ts";
+import { maxTimerMs, parseDuration } from "../lib/core/duration.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -82,10 +82,10 @@ export async function withCluster<Result>(
   }
 }
 
-/** `--timeout` in milliseconds. */
+/** `--timeout` in milliseconds, at most {@link maxTimerMs}. */
 export function timeoutOf({ timeout = "5m" }: GlobalOptions): number {
   try {
-    return parseDuration(timeout);
+    return Math.min(Math.ceil(parseDuration(timeout)), maxTimerMs);
   } catch (error) {
     throw new Error(`invalid argument "${timeout}" for "--timeout" flag: write it like 30s, 5m or 1h`, {
       cause: error,

@@ -1,5 +1,6 @@
 import { parseDuration } from "../core/duration.ts";
 import type { LiveObject, Metadata } from "../core/manifest.ts";
+import { minIntervalMs } from "./fields.ts";
 import { KustomizationSpec } from "./kustomization-spec.ts";
 import { KustomizationStatus } from "./kustomization-status.ts";
 import { parseLive } from "./parse-live.ts";
@@ -30,12 +31,12 @@ export function effectiveTimeoutMs({ timeout, interval }: Pick<KustomizationSpec
   return Math.max(wantedMs, minTimeoutMs);
 }
 
-/** Until when a failed run is repeated: `retryInterval`, else the interval. */
+/** Until when a failed run is repeated: `retryInterval`, else the interval; at least {@link minIntervalMs}. */
 export function retryIntervalMs({
   retryInterval,
   interval,
 }: Pick<KustomizationSpec, "retryInterval" | "interval">): number {
-  return parseDuration(retryInterval ?? interval);
+  return Math.max(minIntervalMs, parseDuration(retryInterval ?? interval));
 }
 
 export function deletionPolicy({ deletionPolicy: policy }: Pick<KustomizationSpec, "deletionPolicy">): DeletionPolicy {

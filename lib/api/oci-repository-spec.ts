@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Duration, LocalReference } from "./fields.ts";
+import { isDurationHeld } from "../core/duration.ts";
+import { Duration, LocalReference, tooLong } from "./fields.ts";
 
 const OciReference = z.object({
   digest: z.string().describe("Digest to pull, sha256:...; wins over semver and tag.").exactOptional(),
@@ -55,6 +56,7 @@ export const OciRepositorySpec = z.object({
   timeout: z
     .string()
     .regex(/^([0-9]+(\.[0-9]+)?(ms|s|m))+$/, "must be a duration such as 30s or 1m30s, without hours")
+    .refine(isDurationHeld, tooLong)
     .default("60s")
     .describe("How long a request to the registry may take."),
   ignore: z.string().describe("Files to leave out, in the notation of .gitignore.").exactOptional(),

@@ -1,13 +1,42 @@
+import { cutText } from "./cut-text.ts";
+
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** The pattern Flux's CRDs put on `interval`, `retryInterval` and the Kustomization's `timeout`. */
 export const durationPattern = "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$";
 
-/** Milliseconds of a Go duration such as `1h30m` or `1.5s`. Throws a `RangeError` for anything the pattern refuses. */
+/** The longest duration that Go holds: 2^63 nanoseconds, about 292 years. Flux reads no object with a longer one. */
+export const maxDurationMs = 2 ** 63 / 1e6;
+
+/** {@link maxDurationMs} as Go writes it. */
+export const maxDurationText = "2562047h47m16s";
+
+/** The longest that a timer of Node waits, about 24 days; a longer one would be over at once. */
+export const maxTimerMs = 2 ** 31 - 1;
+
+const maxQuotedBytes = 64;
+
+/**
+ * Milliseconds of a Go duration such as `1h30m` or `1.5s`. Throws a `RangeError` for anything the pattern refuses, and past
+ * {@link maxDurationMs}.
+ */
 export function parseDuration(text: string): number {
   if (!new RegExp(durationPattern).test(text)) {
-    throw new RangeError(`"${text}" is no duration: write it like 30s, 10m or 1h30m`);
+    throw new RangeError(`"${cutText(text, maxQuotedBytes)}" is no duration: write it like 30s, 10m or 1h30m`);
   }
+  const ms = sumMs(text);
+  if (ms >= maxDurationMs) {
+    throw new RangeError(`"${cutText(text, maxQuotedBytes)}" is longer than ${maxDurationText}, the longest duration`);
+  }
+  return ms;
+}
+
+/** Whether a duration is one that Go holds; true for a text that is none. */
+export function isDurationHeld(text: string): boolean {
+  return sumMs(text) < maxDurationMs;
+}
+
+function sumMs(text: string): number {
   let totalMs = 0;
   for (const [, amount = "0", unit = "s"] of text.matchAll(/([0-9.]+)(ms|s|m|h)/g)) {
     totalMs += Number(amount) * (unitMs[unit] ?? 0);

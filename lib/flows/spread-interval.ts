@@ -1,7 +1,12 @@
+import { minIntervalMs } from "../api/fields.ts";
+
 /** Flux's `--interval-jitter-percentage`: how far from its interval a run may be, either way. */
 const jitterShare = 0.05;
 
-/** The interval of one run in milliseconds, spread so that many objects of one interval do not run at once. `random`: 0 to 1. */
+/**
+ * The interval of one run in milliseconds, spread so that many objects of one interval do not run at once, and at least
+ * {@link minIntervalMs}. `random`: 0 to 1.
+ */
 export function spreadInterval(intervalMs: number, random: number): number {
-  return Math.round(intervalMs * (1 - jitterShare + 2 * jitterShare * random));
+  return Math.max(minIntervalMs, Math.round(intervalMs * (1 - jitterShare + 2 * jitterShare * random)));
 }

@@ -8,6 +8,7 @@ import { readyEdge, sourceEdge } from "../../core/edge-names.ts";
 import { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/run.ts";
+import { shortIntervalWarning } from "../short-interval-warning.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { checkDependencies, dependencyKeys } from "./check-dependencies.ts";
 import type { KustomizationDeps } from "./deps.ts";
@@ -40,6 +41,7 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
     await writeFinalizers(live, withOurs, { cluster, manager: kustomizationStatusManager }, run.signal);
   }
   if (of.kustomization.spec.suspend === true) return suspended(of);
+  await warnOfShortInterval(of);
   const from = sourceKey(of.kustomization.spec, of.namespace, run.key.cluster);
   // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.
   await of.deps.edges.listen([sourceEdge(from), ...dependencyKeys(of).map(readyEdge)], run.fence, run.signal);
@@ -82,6 +84,12 @@ function unreadable(live: LiveObject): Kustomization {
 
 function invalid(reason: Failure["reason"], message: string): Blocked {
   return { kind: "blocked", reason, message, retry: "never", stalled: true, event: { type: "Warning", message } };
+}
+
+async function warnOfShortInterval(of: SubjectOfRun): Promise<void> {
+  const { conditions = [] } = of.status();
+  const warning = shortIntervalWarning(of.kustomization.spec, { generation: of.generation, conditions });
+  if (warning !== undefined) await of.tell(warning);
 }
 
 async function suspended(of: SubjectOfRun): Promise<FlowResult> {

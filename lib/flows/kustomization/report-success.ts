@@ -1,4 +1,5 @@
 import { findCondition, isTrue } from "../../api/condition.ts";
+import { minIntervalMs } from "../../api/fields.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { allEnded } from "../../core/all-ended.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
@@ -34,7 +35,8 @@ export interface Success {
 export async function reportSuccess(success: Success, attempt: Attempt): Promise<FlowResult> {
   const { of } = attempt;
   const before = of.kustomization.status;
-  const interval = parseDuration(of.kustomization.spec.interval);
+  const wanted = parseDuration(of.kustomization.spec.interval);
+  const interval = wanted === 0 ? 0 : Math.max(minIntervalMs, wanted);
   await allEnded([
     of
       .write(successStatus(success, attempt))

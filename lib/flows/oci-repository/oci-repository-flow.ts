@@ -9,6 +9,7 @@ import type { Flow, FlowResult, Run } from "../../core/run.ts";
 import { type Connect, registryClients } from "../../sources/oci/registry-client.ts";
 import { parseRepositoryUrl } from "../../sources/oci/repository-url.ts";
 import { resolve } from "../../sources/oci/resolve.ts";
+import { shortIntervalWarning } from "../short-interval-warning.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import type { OciRepositoryDeps } from "./deps.ts";
 import { registryOf } from "./registry-of.ts";
@@ -48,6 +49,8 @@ async function reconcile(run: Run, deps: OciRepositoryDeps, connect: Connect): P
   try {
     const spec = parseLive(live, "spec", OciRepositorySpec);
     if (spec.suspend === true) return await suspend(of);
+    const warning = shortIntervalWarning(spec, { ...of.now(), conditions: of.before.conditions ?? [] });
+    if (warning !== undefined) await of.tell(warning);
     return await reconcileSource(gate(spec, deps), of, connect);
   } catch (error) {
     if (!(error instanceof Failure)) throw error; // a bug, or the end of the run: the queue tries again and counts

@@ -11,6 +11,9 @@ import { noCredential, secretData } from "./secret-data.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 import { tlsTrust } from "./tls-trust.ts";
 
+/** No request to a registry takes longer than a function may live, whatever `spec.timeout` says. */
+export const maxRegistryTimeoutMs = 900_000;
+
 /** The keys of an image pull secret, the present type's first. */
 const dockerConfigKeys = [".dockerconfigjson", ".dockercfg"] as const;
 const PullSecrets = z.object({ imagePullSecrets: z.array(z.object({ name: z.string().default("") })).default([]) });
@@ -30,7 +33,8 @@ export async function registryOf(
   return connect({
     host,
     insecure,
-    timeoutMs: parseDuration(timeout),
+    // A timer takes whole milliseconds.
+    timeoutMs: Math.min(Math.ceil(parseDuration(timeout)), maxRegistryTimeoutMs),
     ...(tls === undefined ? {} : { tls }),
     ...(credentials === undefined ? {} : { credentials }),
     ...(login === undefined ? {} : { login }),

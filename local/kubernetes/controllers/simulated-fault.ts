@@ -1,4 +1,4 @@
-import { durationPattern, parseDuration } from "../../../lib/core/duration.ts";
+import { durationPattern, isDurationHeld, parseDuration } from "../../../lib/core/duration.ts";
 import type { ApiObject } from "../api-object.ts";
 import { objectOf, textOf } from "../rules/json-fields.ts";
 import { metadataOf } from "./object-facts.ts";
@@ -36,7 +36,7 @@ export function simulatedFault(object: ApiObject): SimulatedFault {
 }
 
 function durationMs(text: string): number | undefined {
-  return new RegExp(durationPattern).test(text) ? parseDuration(text) : undefined;
+  return new RegExp(durationPattern).test(text) && isDurationHeld(text) ? parseDuration(text) : undefined;
 }
 
 /** The annotation to hand on, or none. */

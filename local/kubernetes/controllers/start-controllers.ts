@@ -1,3 +1,4 @@
+import { maxTimerMs } from "../../../lib/core/duration.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
 import { StatusError } from "../api-object.ts";
 import type { Controller, Tools } from "./controller.ts";
@@ -104,10 +105,13 @@ function run(controller: Controller, tools: Omit<Tools, "again">, isBusy: () => 
 
   const again = (key: string, delayMs: number, attempt: number): void => {
     clearTimeout(timers.get(key));
-    const timer = setTimeout(() => {
-      timers.delete(key);
-      enqueue(key, attempt);
-    }, delayMs);
+    const timer = setTimeout(
+      () => {
+        timers.delete(key);
+        enqueue(key, attempt);
+      },
+      Math.min(delayMs, maxTimerMs),
+    );
     timer.unref();
     timers.set(key, timer);
   };

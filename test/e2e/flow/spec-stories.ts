@@ -49,6 +49,38 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect((await world.status("app"))["conditions"]).toMatchObject([phase("Running health checks"), ready, healthy]);
     });
 
+    test("an interval shorter than a second is run once a second, which one Warning says for each spec", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { interval: "1ms", retryInterval: "0.5s" });
+      const told = async () => (await world.events("app")).filter((event) => event.startsWith("Warning"));
+      const warning =
+        "Warning IntervalTooShort: spec.interval 1ms and spec.retryInterval 0.5s is shorter than a second";
+      for (const { dueInMs = 0 } of [await world.run("app"), await world.run("app")]) {
+        expect(dueInMs).toBeGreaterThanOrEqual(1_000);
+      }
+      expect(await told()).toEqual([expect.stringContaining(warning)]);
+      await world.kustomization("app", { interval: "2ms", suspend: true });
+      await world.run("app");
+      expect(await told()).toHaveLength(1);
+      await world.kustomization("app", { interval: "2ms", sourceRef: { kind: "OCIRepository", name: "none" } });
+      await world.run("app");
+      await world.run("app");
+      expect(await told()).toEqual([expect.stringContaining(warning), expect.stringContaining("spec.interval 2ms is")]);
+    });
+
+    test("a timeout of 190 years is taken, one that Go cannot hold is refused by its field", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { timeout: "99999999m", interval: "2562047h" });
+      expect(await world.run("app")).toMatchObject({ outcome: "applied" });
+      await world.kustomization("app", { timeout: "2562048h" });
+      expect(await world.run("app")).toMatchObject({ outcome: "stalled" });
+      const message = expect.stringContaining("spec.timeout: must be a duration of at most 2562047h47m16s; ");
+      const { conditions } = await world.status("app");
+      expect(conditions).toContainEqual(expect.objectContaining({ type: "Ready", reason: "InvalidSpec", message }));
+    });
+
     test("a request is handled when its run ends, whatever comes of it (11)", async () => {
       const world = await newWorld();
       await world.kustomization("app");

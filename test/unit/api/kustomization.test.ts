@@ -116,6 +116,15 @@ describe("derived values", () => {
     expect(retryIntervalMs({ interval: "10m" })).toBe(600_000);
   });
 
+  test.each([
+    ["0s", 1_000],
+    ["999ms", 1_000],
+    ["1s", 1_000],
+    ["1001ms", 1_001],
+  ])("a retry interval of %s counts as %d ms", (retryInterval, ms) => {
+    expect(retryIntervalMs({ interval: "10m", retryInterval })).toBe(ms);
+  });
+
   test("deletion does as prune says unless a policy is given", () => {
     expect(deletionPolicy({})).toBe("MirrorPrune");
     expect(deletionPolicy({ deletionPolicy: "Orphan" })).toBe("Orphan");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatDuration, parseDuration } from "../../../lib/core/duration.ts";
+import { formatDuration, isDurationHeld, maxDurationText, parseDuration } from "../../../lib/core/duration.ts";
 
 describe("durations", () => {
   test.each([
@@ -24,6 +24,19 @@ describe("durations", () => {
 
   test.each(["10", "-5m", "1d", "", "5 m", "m"])("%j is refused with the mend (2)", (text) => {
     expect(() => parseDuration(text)).toThrow(/is no duration: write it like 30s/);
+  });
+
+  test("the longest is Go's: one below and at its limit is taken, one above is refused", () => {
+    expect(parseDuration("2562047h47m15s")).toBe(9_223_372_035_000);
+    expect(parseDuration(maxDurationText)).toBe(9_223_372_036_000);
+    expect(() => parseDuration("2562047h47m17s")).toThrow(`is longer than ${maxDurationText}, the longest duration`);
+    expect(() => parseDuration(`${"9".repeat(400)}h`)).toThrow("is longer than");
+    expect([isDurationHeld(maxDurationText), isDurationHeld("2562047h47m17s")]).toEqual([true, false]);
+  });
+
+  test("a long text is not quoted whole", () => {
+    expect(() => parseDuration("x".repeat(1_000_000))).toThrow(/^"x{61}\.\.\." is no duration/);
+    expect(() => parseDuration("9h".repeat(500_000_000 / 1_000))).toThrow(/^"(?:9h)+9\.\.\." is longer/);
   });
 
   test("what is printed is read back, for whole milliseconds", () => {

@@ -307,3 +307,43 @@ describe("an OCIRepository that has its artifact", () => {
     expect(Object.keys(z.object({}).loose().parse(world().get("app")["status"]))).not.toContain("observedIgnore");
   });
 });
+
+describe("the durations of a spec", () => {
+  test.each([
+    { timeout: "59999.5ms", timeoutMs: 60_000 },
+    { timeout: "899999ms", timeoutMs: 899_999 },
+    { timeout: "15m", timeoutMs: 900_000 },
+    { timeout: "15m1s", timeoutMs: 900_000 },
+    { timeout: "99999999m", timeoutMs: 900_000 },
+  ])("a request with a timeout of $timeout is given $timeoutMs ms", async ({ timeout, timeoutMs }) => {
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url(), timeout }));
+    await world().run();
+    expect(world().sent.find(({ url: asked }) => asked.includes("/manifests/"))).toMatchObject({ timeoutMs });
+  });
+
+  test("a timeout that Go cannot hold is refused by its name", async () => {
+    world().apply(ociRepository("app", { url: url(), timeout: "153722868m" }));
+    expect(await world().run()).toMatchObject({ outcome: "stalled" });
+    expect(condition("app", "Ready")).toMatchObject({
+      reason: "InvalidSpec",
+      message: expect.stringContaining("spec.timeout: must be a duration of at most 2562047h47m16s"),
+    });
+  });
+
+  test("an interval shorter than a second, or none, runs once a second; the short one says so once for each spec", async () => {
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url(), interval: "1ms" }));
+    for (let run = 0; run < 3; run++) expect(await world().run()).toMatchObject({ dueInMs: 1_000 });
+    const warnings = () => told().filter(({ type }) => type === "Warning");
+    expect(warnings()).toEqual([
+      expect.objectContaining({
+        reason: "IntervalTooShort",
+        message: "spec.interval 1ms is shorter than a second: it runs at most once a second",
+      }),
+    ]);
+    world().apply(ociRepository("app", { url: url(), interval: "0s" }));
+    expect(await world().run()).toMatchObject({ dueInMs: 1_000 });
+    expect(warnings()).toHaveLength(1);
+  });
+});

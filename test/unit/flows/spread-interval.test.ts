@@ -9,9 +9,18 @@ describe("the interval of one run", () => {
 
   test("is never further than a twentieth from the one that was asked for", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 86_400_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (ms, random) => {
-        expect(Math.abs(spreadInterval(ms, random) - ms)).toBeLessThanOrEqual(Math.ceil(ms / 20));
-      }),
+      fc.property(
+        fc.integer({ min: 2_000, max: 86_400_000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (ms, random) => {
+          expect(Math.abs(spreadInterval(ms, random) - ms)).toBeLessThanOrEqual(Math.ceil(ms / 20));
+        },
+      ),
     );
+  });
+
+  test("is never shorter than a second, whatever was asked for", () => {
+    expect([0, 1, 999, 1_000].map((ms) => spreadInterval(ms, 0))).toEqual([1_000, 1_000, 1_000, 1_000]);
+    expect(spreadInterval(1_100, 0)).toBe(1_045);
   });
 });
