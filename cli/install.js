@@ -1,6 +1,6 @@
 // Run by the machine's own Node before the demo and the tests: installs what the lock file names, unless it is there already.
 import { spawnSync } from "child_process";
-import { lstatSync, statSync } from "fs";
+import { existsSync, lstatSync, statSync } from "fs";
 import { dirname, join } from "path";
 import { fileURLToPath } from "url";
 
@@ -13,13 +13,22 @@ if (isLink("node_modules")) {
   // Where npm has started this script, it says where it lies itself.
   const npm = process.env.npm_execpath;
   const command = npm === undefined ? ["npm"] : [process.execPath, npm];
-  const flags = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  const flags = ["ci", "--ignore-scripts", "--include=dev", "--include=optional", "--no-audit", "--no-fund"];
   process.stderr.write("► installing what package-lock.json names, once (npm ci, about a minute)\n");
   // The standard output is that of the command that follows.
-  const result = spawnSync(command[0], command.slice(1).concat(flags), { cwd: root, stdio: ["inherit", 2, 2] });
+  const result = spawnSync(command[0], command.slice(1).concat(flags, "--loglevel=error"), {
+    cwd: root,
+    stdio: ["inherit", 2, 2],
+  });
   if (result.status !== 0) {
     const reason = result.error === undefined ? `it ended with ${result.status}` : result.error.message;
     process.stderr.write(`✗ npm ci has failed (${reason}): see above, mend it and try again\n`);
+    process.exit(1);
+  }
+  if (Number(process.versions.node.split(".")[0]) < 24 && !existsSync(join(root, "node_modules/.bin/node"))) {
+    process.stderr.write(
+      `✗ Node 24 or later is needed, this is ${process.version}, and npm has none for ${process.platform} on ${process.arch}: install it and try again\n`,
+    );
     process.exit(1);
   }
 }

@@ -18,7 +18,9 @@ if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
     process.exitCode = 1;
   });
 } else {
-  const node = join(dirname(here), "..", "node_modules", "node", "bin", "node");
+  const isWindows = process.platform === "win32";
+  const platform = `node-${isWindows ? "win" : process.platform}-${process.arch}`;
+  const node = join(dirname(here), "..", "node_modules", platform, "bin", isWindows ? "node.exe" : "node");
   if (existsSync(node)) run(node);
   else {
     process.stderr.write(

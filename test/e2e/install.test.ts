@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { oldNode } from "./old-node.ts";
 
 /** A stand-in for npm that notes how it was called and installs, or ends with the code that it is told. */
 const npm = `
@@ -34,8 +35,8 @@ interface Installed {
   readonly stderr: string;
 }
 
-function install(env: Record<string, string> = {}): Installed {
-  return spawnSync(process.execPath, [join(folder, "cli/install.js")], {
+function install(env: Record<string, string> = {}, node = process.execPath): Installed {
+  return spawnSync(node, [join(folder, "cli/install.js")], {
     cwd: tmpdir(),
     env: { ...process.env, npm_execpath: join(folder, "npm.js"), ...env },
     encoding: "utf8",
@@ -51,7 +52,9 @@ describe("installing before the demo and the tests", () => {
   test("happens once: a second run finds everything there", async () => {
     expect(install().status).toBe(0);
     expect(install().status).toBe(0);
-    expect(await calls()).toEqual(["ci --include=dev --no-audit --no-fund --loglevel=error"]);
+    expect(await calls()).toEqual([
+      "ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund --loglevel=error",
+    ]);
   });
 
   test("is told before it begins, on stderr, and where nothing is to be done nothing is said", () => {
@@ -86,5 +89,13 @@ describe("installing before the demo and the tests", () => {
     const { status, stderr } = install({ NPM_FAILS: "7" });
     expect(status).toBe(1);
     expect(stderr).toContain("✗ npm ci has failed (it ended with 7)");
+  });
+
+  test.skipIf(oldNode === undefined)("by a Node that is too old says so if it brought no newer one", () => {
+    const { status, stderr } = install({}, oldNode);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /✗ Node 24 or later is needed, this is v\d+\.\d+\.\d+, and npm has none for \w+ on \w+: install it and try again\n$/,
+    );
   });
 });

@@ -1,19 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-
-/** The first Node in PATH that is too old for Sluice, as most machines have one. */
-const oldNode = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .map((folder) => join(folder, "node"))
-  .find(
-    (file) =>
-      existsSync(file) && Number(/v(\d+)/.exec(execFileSync(file, ["--version"], { encoding: "utf8" }))?.[1]) < 24,
-  );
+import { oldNode } from "./old-node.ts";
 
 const main = `
 const [what, value] = process.argv.slice(2);
@@ -37,10 +29,9 @@ afterAll(async () => {
 });
 
 async function withNode24(): Promise<void> {
-  await mkdir(join(folder, "node_modules/node/bin"), { recursive: true });
-  if (!existsSync(join(folder, "node_modules/node/bin/node"))) {
-    await symlink(process.execPath, join(folder, "node_modules/node/bin/node"));
-  }
+  const bin = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin`);
+  await mkdir(bin, { recursive: true });
+  if (!existsSync(join(bin, "node"))) await symlink(process.execPath, join(bin, "node"));
 }
 
 function launch(node: string, ...args: readonly string[]): ChildProcess & { read(): string } {
