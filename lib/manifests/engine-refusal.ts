@@ -1,14 +1,16 @@
 import { Failure } from "../core/failure.ts";
 import type { EngineError } from "../core/ports/engine.ts";
 import { joinPath } from "./artifact-tree.ts";
+import { safeEngineMessage } from "./engine-message.ts";
 
 /** A refusal of the engine as Flux words it. `folder`: the built folder in the artifact. */
 export function engineRefusal(error: EngineError, folder: string, generated: boolean): Failure {
   const decoding = generated ? decodeFailure(error.message) : undefined;
-  const message =
+  const said =
     decoding === undefined
-      ? `kustomize build failed: ${withoutSources(error.message)}`
+      ? `kustomize build failed: ${error.message}`
       : `failed to decode Kubernetes YAML from ${joinPath(folder, decoding.file)}: ${decoding.why}`;
+  const message = error.kind === "refused" ? safeEngineMessage(said) : said;
   // A kubectl that does not start is no fault of the manifests: soon tried again.
   return new Failure("BuildFailed", message, {
     cause: error,
@@ -30,15 +32,4 @@ function decodeFailure(message: string): { file: string; why: string } | undefin
   const [, file, why] = malformed ?? unusable ?? [];
   if (file === undefined || why === undefined || why.startsWith("may not add resource")) return undefined;
   return { file, why };
-}
-
-/**
- * kustomize quotes the literals and lines of a generator that it cannot read, and a secretGenerator's are secrets. What
- * stands behind "loading KV pairs" is therefore told in words of our own.
- */
-function withoutSources(message: string): string {
-  const told = "loading KV pairs: ";
-  const at = message.indexOf(told);
-  if (at === -1) return message;
-  return `${message.slice(0, at + told.length)}a literal or a line of a generator is not key=value (not quoted, it may be a secret)`;
 }

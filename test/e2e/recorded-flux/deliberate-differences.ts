@@ -189,6 +189,12 @@ export const deliberateDifferences: readonly Difference[] = [
     sluice: "kustomize build failed: invalid Kustomization: kustomization.yaml: yaml: line 2: deficient indentation",
     why: `${fenced}; the words are those of the parser that reads it there`,
   }),
+  ...said("patches/05-not-a-patch", [failedReady, event], {
+    flux: 'kustomize build failed: trouble configuring builtin PatchTransformer with config: `\npatch: just text\n`: unable to parse SM or JSON patch from [patch: "just text"]',
+    sluice:
+      "kustomize build failed: trouble configuring builtin PatchTransformer with config: `\npatch: *****\n`: unable to parse SM or JSON patch from [patch: *****]",
+    why: "lib/manifests/engine-message.ts: a patch may hold the value of a Secret",
+  }),
   ...said("path/03-a-file", [failedReady], {
     flux: "open file.yaml/kustomization.yaml: not a directory remove file.yaml/kustomization.yaml: not a directory",
     sluice: "kustomization path not found: file.yaml: not a directory",

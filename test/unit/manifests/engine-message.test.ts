@@ -1,0 +1,97 @@
+import { glob, readFile } from "node:fs/promises";
+import fc from "fast-check";
+import { load } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { safeEngineMessage } from "../../../lib/manifests/engine-message.ts";
+
+/** Stands where the engine quoted a value of a Secret, a literal, or a patch. */
+const canary = "hunter2-s3cr3t";
+const cut = '(the rest is not shown, as it may hold a secret: "kustomize build" shows it)';
+
+/** What kustomize 5.8.1 said of broken input, with the canary where a value was; `shown` where that is something else. */
+const recorded = z
+  .array(z.object({ said: z.string(), shown: z.string().exactOptional() }))
+  .parse(JSON.parse(await readFile(new URL("../../fixtures/engine-messages.json", import.meta.url), "utf8")));
+
+/** What Flux v2.9 said of builds that failed. Its own folders are not in it. */
+async function saidByFlux(): Promise<ReadonlySet<string>> {
+  const said = new Set<string>();
+  const isAboutBuild = /^(?:kustomize build failed|failed to decode Kubernetes YAML from [^ ]+): /;
+  for await (const file of glob("test/fixtures/flux/*/[0-9]*.yaml")) {
+    JSON.stringify(load(await readFile(file, "utf8")), (_key, value: unknown) => {
+      if (typeof value === "string" && isAboutBuild.test(value))
+        said.add(value.replaceAll(/<(?:tmp|elsewhere)>\/?/g, ""));
+      return value;
+    });
+  }
+  return said;
+}
+
+test("what Flux said of builds is shown word for word, without the configuration of a transformer", async () => {
+  const said = await saidByFlux();
+  const isCut = (text: string): boolean => /^kustomize build failed: trouble configuring builtin /.test(text);
+  expect(said.size).toBeGreaterThan(10);
+  const whole = [...said].filter((text) => !isCut(text));
+  expect(whole.map(safeEngineMessage)).toEqual(whole);
+  expect([...said].filter(isCut).map(safeEngineMessage).toSorted()).toEqual([
+    "kustomize build failed: trouble configuring builtin HelmChartInflationGenerator with config: `\nname: *****\nnamespace: *****\nrepo: *****\nversion: *****\n`: must specify --enable-helm",
+    "kustomize build failed: trouble configuring builtin PatchTransformer with config: `\npatch: *****\n`: unable to parse SM or JSON patch from [patch: *****]",
+  ]);
+});
+
+describe("what the engine says is shown without values", () => {
+  test.each(recorded)("$said", ({ said, shown }) => {
+    expect(safeEngineMessage(said)).toBe(shown ?? said);
+    expect(shown ?? said).not.toContain(canary);
+  });
+
+  test("and whatever the value is", () => {
+    const quoting = recorded.filter(({ said }) => said.includes(canary));
+    expect(quoting.length).toBeGreaterThan(40);
+    const letters = fc.constantFrom(
+      ...Array.from("aZ09 \n\t-.:,#'\"\\/{}[]&*!|>%@`?=+<é😀$"),
+      "]: ",
+      "': ",
+      "`: ",
+      "yaml: ",
+    );
+    const values = fc.string({ unit: letters, minLength: 8, maxLength: 40 }).map((text) => `${text}${canary}`);
+    fc.assert(
+      fc.property(fc.constantFrom(...quoting), values, ({ said }, value) => {
+        const quoted = JSON.stringify(value).slice(1, -1);
+        const isQuoted = /"(?:[^"\\]|\\.)*hunter2/.test(said);
+        expect(safeEngineMessage(said.replaceAll(canary, () => (isQuoted ? quoted : value)))).not.toContain(canary);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("and nothing is shown of a text that it was never heard to say", () => {
+    expect(safeEngineMessage(`kustomize build failed: found ${canary} in the way`)).toBe(
+      `kustomize build failed: ${cut}`,
+    );
+    expect(safeEngineMessage(canary)).toBe(cut);
+    expect(
+      safeEngineMessage(`kustomize build failed: accumulating resources: ${canary}: no such file or directory`),
+    ).toBe(`kustomize build failed: accumulating resources: ${cut}`);
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
+        expect(safeEngineMessage(`kustomize build failed: ${text}${canary}`)).not.toContain(canary);
+      }),
+    );
+  });
+
+  test("which are those of one line, too: a password that begins as an alias does", () => {
+    const said =
+      "failed to decode Kubernetes YAML from s.yaml: MalformedYAMLError: yaml: unknown anchor 'hunter2' referenced";
+    expect(safeEngineMessage(said)).toBe(said.replace("hunter2", "*****"));
+  });
+
+  test("and a message without an end is not read to its end", () => {
+    const long = `kustomize build failed: ${"accumulating resources: ".repeat(1_000_000)}`;
+    const shown = safeEngineMessage(long);
+    expect(shown.length).toBeLessThan(70_000);
+    expect(shown).toContain(cut);
+  });
+});
