@@ -103,6 +103,7 @@ function processOf(
     installationKey: new Secret("0".repeat(64)),
     log,
     metrics,
+    noCrossNamespaceRefs: false,
     requests: reconcileRequests(queue),
     workFolder,
   });

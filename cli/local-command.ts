@@ -6,6 +6,7 @@ interface LocalCommandOptions extends GlobalOptions {
   readonly registryPort: number;
   readonly receiverPort: number;
   readonly apiPort: number;
+  readonly config?: string;
   readonly json?: boolean;
   readonly verbose?: boolean;
 }
@@ -21,17 +22,20 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
     .option("--registry-port <port>", "port of the registry, 0 for a free one", port, 0)
     .option("--receiver-port <port>", "port of the webhook receiver, 0 for a free one", port, 0)
     .option("--api-port <port>", "port of the Kubernetes API, 0 for a free one", port, 0)
+    .option("--config <file>", "settings of the installation (docs/settings.md)")
     .option("--json", "when ready, say where everything is in one line of JSON on stdout")
     .option("--verbose", "log everything");
   local.action(async () => {
     const options = local.optsWithGlobals<LocalCommandOptions>();
     const { state, registryPort, receiverPort, apiPort, kubeconfig, context } = options;
     if (context !== undefined && kubeconfig === undefined) throw new Error("--context needs --kubeconfig FILE here");
-    const [{ groupedLines }, { runLocal }, { writeLog }] = await Promise.all([
+    const [{ groupedLines }, { readSettingsFile }, { runLocal }, { writeLog }] = await Promise.all([
       import("../local/grouped-lines.ts"),
+      import("../local/read-settings-file.ts"),
       import("../local/run-local.ts"),
       import("../lib/core/write-log.ts"),
     ]);
+    const settings = await readSettingsFile(options.config);
     const file =
       kubeconfig === undefined
         ? {}
@@ -42,10 +46,11 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
     // However it ends, short of being killed.
     process.once("exit", lines.flush);
     const log = writeLog(lines.write, options.verbose === true ? "debug" : "info");
+    if (options.config !== undefined) log.info("settings read", { file: options.config, given: [...settings.given] });
     // A signal that comes again, as through npm, which passes on what the terminal has sent already, must not cut the end short.
     onSignal(() => undefined);
     const code = await runLocal(
-      { state, registryPort, receiverPort, apiPort, log, ...file },
+      { state, registryPort, receiverPort, apiPort, settings: settings.values, log, ...file },
       { json: options.json === true },
       {
         env,

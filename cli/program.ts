@@ -61,6 +61,17 @@ export function program(surroundings: Surroundings): Command {
       const { printVersion } = await import("./print-version.ts");
       printVersion(output, terminal);
     });
+  root
+    .command("settings")
+    .description("print the settings of an installation, and where each comes from")
+    .option("--config <file>", "the file that they are read from; without it the defaults")
+    .action(async ({ config }: { config?: string }) => {
+      const [{ printSettings }, { readSettingsFile }] = await Promise.all([
+        import("../functions/settings/print-settings.ts"),
+        import("../local/read-settings-file.ts"),
+      ]);
+      terminal.out(printSettings(await readSettingsFile(config), config));
+    });
   addLocalCommand(root, surroundings);
   return root;
 }

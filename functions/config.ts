@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { clusterArnPattern } from "../lib/aws/eks/cluster-arn.ts";
+import { readSettings } from "./settings/read-settings.ts";
 
 const queueUrl = z.string().regex(/^https?:\/\/[^/?#]+\/[0-9]{12}\/[A-Za-z0-9_-]{1,80}$/, "must be the URL of a queue");
 
@@ -38,7 +39,17 @@ export const Config = z.object({
   SLUICE_LOCAL_ADDRESSES: z.enum(["allowed", "refused"], "must be allowed or refused").default("refused"),
   /** A run is ended that long before Lambda would end it, so that its status can still be written. */
   SLUICE_DEADLINE_RESERVE_MS: wholeNumber(1_000, 120_000).default(15_000),
-  /** Requests to the API server at the same time within one run. */
+  /** The settings of the installation, YAML or JSON (docs/settings.md). */
+  SLUICE_SETTINGS: z
+    .string()
+    .default("")
+    .transform((text, context) => {
+      const settings = readSettings(text);
+      if (!("faults" in settings)) return settings;
+      for (const fault of settings.faults) context.addIssue(fault);
+      return z.NEVER;
+    }),
+  /** The setting `concurrent-ssa` where the document has none. */
   SLUICE_CONCURRENCY: wholeNumber(1, 100).default(8),
   SLUICE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error").default("info"),
 });

@@ -50,18 +50,20 @@ export const handler = lambdaHandler(async (signal) => {
     isAllowedRepository(config.SLUICE_REPOSITORIES, namespace, repository);
   const allowsLocal = config.SLUICE_LOCAL_ADDRESSES === "allowed";
   if (allowsLocal) log.warn("registries on this machine are allowed, which is meant for tests alone");
+  const { values: settings, given } = config.SLUICE_SETTINGS;
   const flows = makeFlows({
     ...stores,
     artifacts: s3Artifacts({ bucket, prefix: "artifacts/", clock }),
     artifactUrl: (path) => `https://sluice.invalid/${path}`,
     clock,
     cluster,
-    concurrency: config.SLUICE_CONCURRENCY,
+    concurrency: given.has("concurrent-ssa") ? settings["concurrent-ssa"] : config.SLUICE_CONCURRENCY,
     engine: kubectlEngine(kubectl),
     http: httpClient(allowsLocal ? { refuse: refuseNone } : {}),
     installationKey,
     log,
     metrics,
+    noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
     logins: { aws: ecrLogin({ connection, clock, isAllowed }) },
     requests: reconcileRequests(queueDeps),
     workFolder,

@@ -1,5 +1,6 @@
 import type { Flows } from "../functions/kinds.ts";
 import { makeFlows } from "../functions/make-flows.ts";
+import type { Settings } from "../functions/settings/settings.ts";
 import { logMetrics } from "../lib/core/log-metrics.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
@@ -12,25 +13,25 @@ import { layerKubectl } from "./layer.ts";
 import type { Stores } from "./state/open-stores.ts";
 import type { StateFolder } from "./state-folder.ts";
 
-/** Requests to the API server at the same time within one run. */
-const concurrency = 8;
-
 export interface LocalFlowParts {
   readonly state: Pick<StateFolder, "work" | "installationKey">;
   readonly stores: Stores;
   readonly cluster: Cluster;
   readonly http: Http;
+  readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** The flows, on the adapters of this machine. */
 export function localFlows(parts: LocalFlowParts, requests: ReconcileRequests): Flows {
-  const { state, stores, log, ...rest } = parts;
+  const { state, stores, settings, log, ...rest } = parts;
   const { edges, artifacts, records, inventories, ledger, history } = stores;
   return makeFlows({
     ...rest,
-    ...{ log, requests, edges, artifacts, records, inventories, ledger, history, concurrency, artifactUrl },
+    ...{ log, requests, edges, artifacts, records, inventories, ledger, history, artifactUrl },
+    concurrency: settings["concurrent-ssa"],
+    noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
     metrics: logMetrics(log),
     engine: lazyEngine(log),
     installationKey: state.installationKey,

@@ -2,6 +2,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { ecrHosts } from "../functions/ingest.ts";
+import { defaultSettings, type Settings } from "../functions/settings/settings.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
@@ -32,6 +33,8 @@ export interface LocalOptions {
   readonly apiPort: number;
   /** The cluster to work on, in place of the embedded one. */
   readonly kubeconfig?: { readonly file: string; readonly context?: string };
+  /** The defaults where there are none. */
+  readonly settings?: Settings;
   /** What credential plugins of a kubeconfig inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
@@ -57,7 +60,7 @@ export interface LocalSluice {
  * feeds them. Throws one clear error where a part cannot start, with nothing left running.
  */
 export async function startLocal(options: LocalOptions, signal: AbortSignal): Promise<LocalSluice> {
-  const { log } = options;
+  const { log, settings = defaultSettings } = options;
   const clock = systemClock;
   await using starting = new AsyncDisposableStack();
   const state = await openStateFolder(options.state, clock, signal);
@@ -95,7 +98,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       stores,
       cluster,
       clusterName: clusterUid,
-      flows: (requests) => localFlows({ state, stores, cluster, http, clock, log }, requests),
+      flows: (requests) => localFlows({ state, stores, cluster, http, settings, clock, log }, requests),
       registryHosts: (account, region) => hostsOf(registry, account, region),
       clock,
       log,

@@ -53,6 +53,8 @@ describe("the command line and its surroundings", () => {
     ["tree", "ks app", ["unknown command 'tree': Sluice has none yet, flux's own may do"]],
     ["version", "-o xml", ["--output must be json or yaml, not xml"]],
     ["local", "--api-port 70000", ['"70000" is no port']],
+    ["local", "--config /no/such", ["settings file /no/such cannot be read", "no such file"]],
+    ["settings", "--config /no/such", ["settings file /no/such cannot be read", "no such file"]],
     ["local", "--context dev", ["--context needs --kubeconfig FILE here"]],
   ])("%s %s ends with one line that says what is wrong", async (command, args, texts) => {
     const { code, out, err } = await world.sh(command, ...args.split(" "));
@@ -81,6 +83,37 @@ describe("the command line and its surroundings", () => {
     );
   });
 
+  test("settings are printed with where each comes from, and what is printed can be used as the file", async () => {
+    const file = join(world.folder, "settings.yaml");
+    await writeFile(file, "no-cross-namespace-refs: true\n");
+    const printed = await world.runIn({}, "settings", "--config", file);
+    expect(printed).toEqual({
+      code: 0,
+      out: `# from ${file}\nno-cross-namespace-refs: true\n# default\nconcurrent-ssa: 8\n`,
+      err: "",
+    });
+    await writeFile(file, printed.out);
+    expect((await world.runIn({}, "settings", "--config", file)).out).toBe(
+      `# from ${file}\nno-cross-namespace-refs: true\n# from ${file}\nconcurrent-ssa: 8\n`,
+    );
+    expect((await world.runIn({}, "settings")).out).toBe(
+      "# default\nno-cross-namespace-refs: false\n# default\nconcurrent-ssa: 8\n",
+    );
+  });
+
+  test.each(["settings", "local"])(
+    "a settings file with faults ends %s with one line that names file, key and mend",
+    async (command) => {
+      const file = join(world.folder, "wrong.yaml");
+      await writeFile(file, "no-cross-namespace-ref: true\nno-remote-bases: true\n");
+      expect(await world.runIn({}, command, "--config", file)).toEqual({
+        code: 1,
+        out: "",
+        err: `✗ settings file ${file} cannot be used: no-cross-namespace-ref is not a setting: did you mean no-cross-namespace-refs?; no-remote-bases is a flag of Flux that Sluice does not honour: remote bases are always refused; remove it\n`,
+      });
+    },
+  );
+
   test("every command has its help", async () => {
     const commands = [
       [],
@@ -95,6 +128,7 @@ describe("the command line and its surroundings", () => {
       ["push", "artifact"],
       ["events"],
       ["version"],
+      ["settings"],
       ["local"],
     ];
     for (const command of commands) {

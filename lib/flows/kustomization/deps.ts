@@ -16,6 +16,8 @@ export interface KustomizationDeps extends FlowDeps {
   readonly installationKey: Secret;
   /** Requests to the API server at the same time within one run. */
   readonly concurrency: number;
+  /** Flux's flag of this name: a source of another namespace than the Kustomization's is refused. */
+  readonly noCrossNamespaceRefs: boolean;
   /**
    * Builds the manifests of an artifact; undefined where the artifact is not there. Throws a `Failure` with reason
    * `BuildFailed` or `ArtifactFailed`.

@@ -19,7 +19,7 @@ import { readMemo } from "./memo.ts";
 import type { Blocked } from "./outcome.ts";
 import { reconcileRevision } from "./reconcile-revision.ts";
 import { reportBlocked } from "./report-blocked.ts";
-import { type ResolvedSource, resolveSource, sourceKey } from "./resolve-source.ts";
+import { type ResolvedSource, resolveSource, sourceKey, sourceRefusal } from "./resolve-source.ts";
 import { type SubjectOfRun, subjectOfRun } from "./subject-of-run.ts";
 
 /**
@@ -42,6 +42,12 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
   }
   if (of.kustomization.spec.suspend === true) return suspended(of);
   await warnOfShortInterval(of);
+  const refusal = sourceRefusal(of.kustomization.spec, of.namespace, deps);
+  if (refusal !== undefined) {
+    // Nothing that happens elsewhere can help, and when another tenant pushes is none of this object's business.
+    await of.deps.edges.listen([], run.fence, run.signal);
+    return reportBlocked(of, invalid("AccessDenied", refusal));
+  }
   const from = sourceKey(of.kustomization.spec, of.namespace, run.key.cluster);
   // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.
   await of.deps.edges.listen([sourceEdge(from), ...dependencyKeys(of).map(readyEdge)], run.fence, run.signal);

@@ -6,6 +6,7 @@ import { Digest } from "../../core/digest.ts";
 import { subject } from "../../core/object-ref.ts";
 import { outageOf, storeOutage } from "../../core/outage.ts";
 import type { WorkKey } from "../../core/work-key.ts";
+import type { KustomizationDeps } from "./deps.ts";
 import type { Blocked } from "./outcome.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
@@ -28,6 +29,19 @@ export interface ResolvedSource {
 export function sourceKey({ sourceRef }: KustomizationSpec, ownNamespace: string, cluster: string): WorkKey {
   const { kind, name, namespace = ownNamespace } = sourceRef;
   return { cluster, group: sourceGroup, kind, namespace, name };
+}
+
+/**
+ * Why a Kustomization of this namespace may not use the source that it names, or undefined where it may (reference 3.2, 6.4).
+ * The namespaces of its dependencies do not matter.
+ */
+export function sourceRefusal(
+  { sourceRef: { kind, name, namespace } }: KustomizationSpec,
+  ownNamespace: string,
+  { noCrossNamespaceRefs }: Pick<KustomizationDeps, "noCrossNamespaceRefs">,
+): string | undefined {
+  if (!noCrossNamespaceRefs || namespace === undefined || namespace === ownNamespace) return undefined;
+  return `can't access '${kind}/${namespace}/${name}', cross-namespace references have been blocked`;
 }
 
 /**

@@ -13,7 +13,7 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { buildSpec } from "./build-spec.ts";
 import { listKustomizations } from "./list-kustomizations.ts";
-import { fetchArtifact, type ResolvedSource, recordedArtifact, sourceKey } from "./resolve-source.ts";
+import { fetchArtifact, type ResolvedSource, recordedArtifact, sourceKey, sourceRefusal } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** The Kustomizations of the cluster, as far as a prune has to know of them. */
@@ -71,11 +71,11 @@ function nearTo(entries: readonly InventoryEntry[]): (ref: ObjectRef) => boolean
   return (ref) => ids.has(formatEntryId(ref)) || extents.some((extent) => mightBeWithin(ref, extent));
 }
 
-/** The others of this source that live, are at work and do not say that they have applied this revision. */
+/** The others of this source that live, may use it, are at work and do not say that they have applied this revision. */
 function siblingsBehind(
   all: readonly LiveObject[],
   source: ResolvedSource,
-  { owner, run }: SubjectOfRun,
+  { deps, owner, run }: SubjectOfRun,
 ): readonly Kustomization[] {
   return all
     .filter(({ metadata: { uid, deletionTimestamp } }) => uid !== owner.uid && deletionTimestamp === undefined)
@@ -84,6 +84,7 @@ function siblingsBehind(
       const theirs = sourceKey(spec, namespace, run.key.cluster);
       return formatWorkKey(theirs) === formatWorkKey(source.key);
     })
+    .filter(({ metadata: { namespace = "" }, spec }) => sourceRefusal(spec, namespace, deps) === undefined)
     .filter(({ spec }) => spec.suspend !== true && unsupportedKustomizationFields(spec).length === 0)
     .filter((sibling) => !hasApplied(sibling, source.revision));
 }

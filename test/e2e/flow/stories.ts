@@ -1,4 +1,5 @@
 import { applyStories } from "./apply-stories.ts";
+import { crossNamespaceStories } from "./cross-namespace-stories.ts";
 import { deletionStories } from "./deletion-stories.ts";
 import { dependencyStories } from "./dependency-stories.ts";
 import { faultStories } from "./fault-stories.ts";
@@ -19,6 +20,7 @@ import type { World } from "./world.ts";
 
 const all = [
   applyStories,
+  crossNamespaceStories,
   deletionStories,
   dependencyStories,
   faultStories,

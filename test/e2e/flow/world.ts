@@ -75,6 +75,8 @@ export interface World {
   readonly clock: SkippingClock;
   /** Called before and after every port call and before a build; throw to make it fail. Port calls wait for it. */
   fault: Fault;
+  /** The installation's setting, for the runs from now on. */
+  noCrossNamespaceRefs: boolean;
 }
 
 export async function world(cluster: Cluster, namespace: string): Promise<World> {
@@ -103,7 +105,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
   const state = memoryState(published, fault);
   const metrics = recordedMetrics();
   const logged: LogFields[] = [];
-  const memory: Omit<KustomizationDeps, "cluster"> = {
+  const memory: Omit<KustomizationDeps, "cluster" | "noCrossNamespaceRefs"> = {
     clock,
     log: { ...silentLog, info: (message, fields) => void logged.push({ message, ...fields }) },
     metrics,
@@ -125,8 +127,9 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     },
   };
   const unsure = faultyPort("cluster", cluster, fault);
-  const flow = kustomizationFlow({ ...memory, cluster: unsure });
-  const lasting = kustomizationFlow({ ...memory, ...patientState(memory), cluster: unsure });
+  const now = () => ({ ...memory, cluster: unsure, noCrossNamespaceRefs: self.noCrossNamespaceRefs });
+  const flow: Flow = (run) => kustomizationFlow(now())(run);
+  const lasting: Flow = (run) => kustomizationFlow({ ...now(), ...patientState(memory) })(run);
   const patient = patiently(lasting, {
     clock,
     log: silentLog,
@@ -169,6 +172,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     remembered: state.remembered,
     clock,
     fault: () => {},
+    noCrossNamespaceRefs: false,
     publish: async (tag, manifests, { metadata, within = namespace, folders } = {}) => {
       if (within !== namespace) await beginNamespace(within);
       const digest: Digest = digestOf(JSON.stringify([tag, manifests, folders]));

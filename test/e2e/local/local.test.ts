@@ -1,5 +1,8 @@
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { refOf } from "../../../lib/core/manifest.ts";
 import { spawnLocal } from "../../../local/spawn-local.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { killedInApply } from "./killed-in-apply.ts";
@@ -47,6 +50,32 @@ describe("sluice local", () => {
   test("killed at any moment of an apply, the next start finishes it and leaves nothing over", async () => {
     expect(await killedInApply(world)).toBe(0);
   }, 120_000);
+
+  test("a settings file holds for what it runs: a source of another namespace is refused", async () => {
+    const config = join(world.folder, "settings.yaml");
+    await writeFile(config, "no-cross-namespace-refs: true\n");
+    const local = await world.start("--config", config);
+    const cluster = await world.cluster(local);
+    const manifest = {
+      apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+      kind: "Kustomization",
+      metadata: { name: "guest", namespace: "default" },
+      spec: {
+        interval: "1h",
+        prune: true,
+        sourceRef: { kind: "OCIRepository", name: "app", namespace: "kube-system" },
+      },
+    };
+    const { object } = await cluster.apply(manifest, { manager: "test", force: false }, never);
+    const status = async () => (await cluster.get({ ...refOf(object), version: "v1" }, never))?.["status"];
+    await expect.poll(status, patient).toMatchObject({
+      conditions: [
+        { type: "Stalled", status: "True", reason: "AccessDenied" },
+        { type: "Ready", status: "False" },
+      ],
+    });
+    expect(await local.end("SIGTERM")).toBe(0);
+  });
 
   test.each(["--registry-port", "--receiver-port", "--api-port"])(
     "a %s that is taken is one clear error",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Config, readConfig } from "../../../functions/config.ts";
 import { isAllowedRepository } from "../../../functions/lambda/allowed-repository.ts";
+import { defaultSettings } from "../../../functions/settings/settings.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
 
 function faultOf(env: Readonly<Record<string, string | undefined>>): string {
@@ -17,6 +18,7 @@ describe("the environment of a function", () => {
     expect(readConfig(Config, { ...functionEnvironment, PATH: "/bin" })).toEqual({
       ...functionEnvironment,
       SLUICE_REPOSITORIES: {},
+      SLUICE_SETTINGS: { values: defaultSettings, given: new Set() },
       SLUICE_LOCAL_ADDRESSES: "refused",
       SLUICE_DEADLINE_RESERVE_MS: 15_000,
       SLUICE_CONCURRENCY: 8,
@@ -45,10 +47,19 @@ describe("the environment of a function", () => {
     ["SLUICE_DEADLINE_RESERVE_MS", "1.5"],
     ["SLUICE_CONCURRENCY", "0"],
     ["SLUICE_LOG_LEVEL", "hunter2"],
+    ["SLUICE_SETTINGS", "hunter2"],
+    ["SLUICE_SETTINGS", '{"no-cross-namespace-refs": "hunter2"}'],
   ])("with a bad %s is refused by that name, and the value %j is not quoted", (name, value) => {
     const fault = faultOf({ ...functionEnvironment, [name]: value });
     expect(fault).toMatch(new RegExp(`the function's environment is not usable: ${name} [^;]+$`));
     expect(fault).not.toContain("unter2");
+  });
+
+  test("with settings that are not usable is told each of their faults", () => {
+    const SLUICE_SETTINGS = "no-cross-namespace-ref: true\nconcurrent-ssa: 0";
+    expect(faultOf({ ...functionEnvironment, SLUICE_SETTINGS })).toMatch(
+      /SLUICE_SETTINGS concurrent-ssa must .*; SLUICE_SETTINGS no-cross-namespace-ref is not a setting/,
+    );
   });
 
   test("with several bad variables is told all of them at once", () => {

@@ -27,6 +27,7 @@ test.each(["OCIRepository", "Kustomization"] as const)(
       ledger: { claim: away, release: away, claims: away },
       log: silentLog,
       metrics: recordedMetrics(),
+      noCrossNamespaceRefs: false,
       records: { record: away, retain: away, recorded: away },
       requests: { request: away },
       workFolder: "/unused",

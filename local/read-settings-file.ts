@@ -1,0 +1,22 @@
+import { type EffectiveSettings, readSettings } from "../functions/settings/read-settings.ts";
+import { messageOf } from "../lib/core/failure.ts";
+import { readLimitedFile } from "../lib/kube/read-limited-file.ts";
+
+const maxBytes = 256 * 1024;
+
+/**
+ * The settings of a file, or the defaults where none is named. Throws one error that names the file and every fault.
+ */
+export async function readSettingsFile(path: string | undefined): Promise<EffectiveSettings> {
+  const settings = readSettings(path === undefined ? "" : await readText(path));
+  if (!("faults" in settings)) return settings;
+  throw new Error(`settings file ${path} cannot be used: ${settings.faults.join("; ")}`);
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readLimitedFile(path, maxBytes);
+  } catch (error) {
+    throw new Error(`settings file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { unhonouredFlags } from "../../../../functions/settings/flux-flags.ts";
+import { readSettings } from "../../../../functions/settings/read-settings.ts";
+import { defaultSettings, Settings } from "../../../../functions/settings/settings.ts";
+
+function valuesOf(text: string): Settings {
+  const settings = readSettings(text);
+  if ("faults" in settings) throw new Error(settings.faults.join("; "));
+  return settings.values;
+}
+
+function faultsOf(text: string): readonly string[] {
+  const settings = readSettings(text);
+  return "faults" in settings ? settings.faults : [];
+}
+
+describe("a document of settings", () => {
+  test.each(["", "\n", "# nothing yet\n", "---\n", "{}"])("that gives nothing leaves the defaults: %j", (text) => {
+    expect(readSettings(text)).toEqual({ values: defaultSettings, given: new Set() });
+  });
+
+  test.each(["no-cross-namespace-refs: true\n", '{"no-cross-namespace-refs": true}'])(
+    "is YAML or JSON, and the rest has its defaults: %j",
+    (text) => {
+      expect(valuesOf(text)).toEqual({ ...defaultSettings, "no-cross-namespace-refs": true });
+      expect(readSettings(text)).toMatchObject({ given: new Set(["no-cross-namespace-refs"]) });
+    },
+  );
+
+  test.each([
+    ["no-cross-namespace-refs: yes", "no-cross-namespace-refs must be true or false"],
+    ['no-cross-namespace-refs: "true"', "no-cross-namespace-refs must be true or false"],
+    ["no-cross-namespace-refs:", "no-cross-namespace-refs must be true or false"],
+    ["concurrent-ssa: 0", "concurrent-ssa must be a whole number from 1 to 100"],
+    ["concurrent-ssa: 101", "concurrent-ssa must be a whole number from 1 to 100"],
+    ["concurrent-ssa: 1.5", "concurrent-ssa must be a whole number from 1 to 100"],
+    ["concurrent-ssa: hunter2", "concurrent-ssa must be a whole number from 1 to 100"],
+    ["concurrent-ssa: 1\nconcurrent-ssa: 2", "line 2 is no YAML: duplicated mapping key"],
+    ["a: [", "line 1 is no YAML: unexpected end of the stream within a flow collection"],
+    ["a: 1\n---\nb: 2", "this is no document of settings: write `key: value` lines"],
+    ["- hunter2", "this is no document of settings: write `key: value` lines"],
+    ["hunter2", "this is no document of settings: write `key: value` lines"],
+  ])("with a fault names it, and quotes no value: %j", (text, fault) => {
+    expect(faultsOf(text)).toEqual([fault]);
+    expect(faultsOf(text).join()).not.toContain("hunter2");
+  });
+
+  test.each([
+    ["no-cross-namespace-ref", "did you mean no-cross-namespace-refs?"],
+    ["noCrossNamespaceRefs", "did you mean no-cross-namespace-refs?"],
+    ["--no-cross-namespace-refs", "did you mean no-cross-namespace-refs?"],
+    ["NO_CROSS_NAMESPACE_REFS", "did you mean no-cross-namespace-refs?"],
+    ["concurent-ssa", "did you mean concurrent-ssa?"],
+    ["constructor", "remove it, or see docs/settings.md for what there is"],
+    ["x".repeat(100_000), "remove it, or see docs/settings.md for what there is"],
+  ])("with the unknown key %.40s is refused by that name: %s", (key, mend) => {
+    expect(faultsOf(JSON.stringify({ [key]: true }))).toEqual([`${key} is not a setting: ${mend}`]);
+  });
+
+  test("with several faults names them all", () => {
+    expect(faultsOf("concurrent-ssa: 0\nno-cross-namespace-refs: 1\nx: 1")).toHaveLength(3);
+  });
+
+  test.each([...unhonouredFlags].map(([flag, why]) => ({ flag, why })))(
+    "with Flux's flag $flag, which Sluice does not honour, says why",
+    ({ flag, why }) => {
+      expect(faultsOf(`${flag}: x`)).toEqual([
+        `${flag} is a flag of Flux that Sluice does not honour: ${why}; remove it`,
+      ]);
+    },
+  );
+
+  test("with such a flag in another spelling is told the same", () => {
+    expect(faultsOf("noRemoteBases: true")).toEqual([
+      "noRemoteBases is a flag of Flux that Sluice does not honour: remote bases are always refused; remove it",
+    ]);
+  });
+});
+
+test("no flag is both honoured and not", () => {
+  expect(Object.keys(Settings.shape).filter((key) => unhonouredFlags.has(key))).toEqual([]);
+});
