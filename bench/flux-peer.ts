@@ -5,10 +5,11 @@ import { findCondition } from "../lib/api/condition.ts";
 import { parseKustomization } from "../lib/api/kustomization.ts";
 import type { JsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
+import { homeNetwork } from "../lib/core/network/network-policy.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Http } from "../lib/core/ports/http.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../lib/http/http-client.ts";
+import { httpClient } from "../lib/http/http-client.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
 import { startRegistry } from "../local/registry/start-registry.ts";
@@ -86,7 +87,7 @@ async function client(kubeconfig: string, open: AsyncDisposableStack): Promise<{
   const config = await readKubeconfig({ file: kubeconfig, env: {}, homeDir: homedir() });
   const cluster = connect(config, { clock: systemClock, env: {} });
   open.defer(() => cluster.close());
-  const http = httpClient({ refuse: refuseNone });
+  const http = httpClient({ network: homeNetwork });
   open.defer(() => http.close());
   return { cluster, http };
 }

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { findCondition } from "../lib/api/condition.ts";
 import { parseKustomization } from "../lib/api/kustomization.ts";
 import type { JsonObject } from "../lib/core/json.ts";
+import { homeNetwork } from "../lib/core/network/network-policy.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../lib/http/http-client.ts";
+import { httpClient } from "../lib/http/http-client.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../lib/sources/oci/push-artifact.ts";
@@ -49,7 +50,7 @@ export async function sluiceUnderTest(args: readonly string[] = []): Promise<Slu
     env: {},
   });
   opening.defer(() => cluster.close());
-  const http = httpClient({ refuse: refuseNone });
+  const http = httpClient({ network: homeNetwork });
   opening.defer(() => http.close());
   const registry = registryClients(http, systemClock);
   const apply = (apiVersion: string, kind: string, name: string, spec: JsonObject) =>

@@ -1,7 +1,8 @@
 import { stat } from "node:fs/promises";
+import { homeNetwork } from "../lib/core/network/network-policy.ts";
 import { Secret } from "../lib/core/secret.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../lib/http/http-client.ts";
+import { httpClient } from "../lib/http/http-client.ts";
 import { pushArtifact as push, pushUserAgent } from "../lib/sources/oci/push-artifact.ts";
 import type { RegistryAccess } from "../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../lib/sources/oci/registry-client.ts";
@@ -47,7 +48,7 @@ export async function pushArtifact(
   const progress = output === undefined ? terminal : { ...terminal, action: () => {}, success: () => {} };
   if (given !== undefined) progress.action("logging in to registry with credentials");
 
-  const http = httpClient({ refuse: refuseNone });
+  const http = httpClient({ network: homeNetwork });
   const connect = registryClients(http, systemClock);
   try {
     progress.action(`pushing artifact to ${host}/${repository}:${tag}`);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { clusterArnPattern } from "../lib/aws/eks/cluster-arn.ts";
+import { isRepositoryPattern } from "./lambda/allowed-repository.ts";
 import { readSettings } from "./settings/read-settings.ts";
 
 const queueUrl = z.string().regex(/^https?:\/\/[^/?#]+\/[0-9]{12}\/[A-Za-z0-9_-]{1,80}$/, "must be the URL of a queue");
@@ -25,14 +26,16 @@ export const Config = z.object({
     .regex(clusterArnPattern, "must be arn:aws:eks:<region>:<account>:cluster/<name>"),
   /** Name or ARN of the secret that holds the installation key, 32 random bytes in hexadecimal. */
   SLUICE_INSTALLATION_KEY_SECRET: z.string("is required").min(1, "is required").max(2048, "is too long"),
-  /** Repositories of ECR that objects of a namespace may pull with our identity: `{"apps": ["<host>/team/*"]}`. */
+  /** Repositories of ECR that objects of a namespace may pull with our identity: `{"apps": ["<host of ECR>/team/*"]}`. */
   SLUICE_REPOSITORIES: z
     .string()
     .default("{}")
     .transform((text, context) => {
       const parsed = Repositories.safeParse(parseJson(text));
       if (parsed.success) return parsed.data;
-      context.addIssue('must be JSON that lists repositories by namespace, {"apps": ["<host>/team/*"]}');
+      context.addIssue(
+        'must be JSON that lists repositories by namespace with the whole host of ECR, {"apps": ["<account>.dkr.ecr.<region>.amazonaws.com/team/*"]}',
+      );
       return z.NEVER;
     }),
   /** `allowed` lets registries be on this machine: for stand-ins of Lambda, never for Lambda. */
@@ -55,7 +58,7 @@ export const Config = z.object({
 });
 export type Config = z.infer<typeof Config>;
 
-const Repositories = z.record(z.string(), z.array(z.string()));
+const Repositories = z.record(z.string(), z.array(z.string().refine(isRepositoryPattern)));
 
 function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`;

@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { ecrEntries } from "../lib/aws/ecr/ecr-host.ts";
 import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
 import { parseClusterArn } from "../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../lib/aws/eks/eks-cluster.ts";
@@ -8,8 +9,9 @@ import { readSecret } from "../lib/aws/secrets/read-secret.ts";
 import { secretsClient } from "../lib/aws/secrets/secrets-client.ts";
 import { sqsDeadLetters } from "../lib/aws/sqs/sqs-dead-letters.ts";
 import { sqsVisibility } from "../lib/aws/sqs/sqs-visibility.ts";
+import { homeNetwork, networkPolicy } from "../lib/core/network/network-policy.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../lib/http/http-client.ts";
+import { httpClient } from "../lib/http/http-client.ts";
 import { kubectlEngine } from "../lib/kube/kubectl-engine.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { Config, readConfig } from "./config.ts";
@@ -59,7 +61,9 @@ export const handler = lambdaHandler(async (signal) => {
     cluster,
     concurrency: given.has("concurrent-ssa") ? settings["concurrent-ssa"] : config.SLUICE_CONCURRENCY,
     engine: kubectlEngine(kubectl),
-    http: httpClient(allowsLocal ? { refuse: refuseNone } : {}),
+    http: httpClient({
+      network: allowsLocal ? homeNetwork : networkPolicy({ allow: [] }, "functions", ecrEntries(region)),
+    }),
     installationKey,
     log,
     metrics,

@@ -4,11 +4,12 @@ import { resolve } from "node:path";
 import { ecrHosts } from "../functions/ingest.ts";
 import { defaultSettings, type Settings } from "../functions/settings/settings.ts";
 import { messageOf } from "../lib/core/failure.ts";
+import { homeNetwork } from "../lib/core/network/network-policy.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../lib/http/http-client.ts";
+import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
@@ -75,7 +76,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   if (options.kubeconfig !== undefined) await refuseBesideFlux(cluster, { clock, log }, signal);
   await installCrds(cluster, { clock, log }, signal);
 
-  const http = httpClient({ refuse: refuseNone });
+  const http = httpClient({ network: homeNetwork });
   starting.defer(() => http.close());
   // A push may come before the functions are there to hear of it: it waits for them.
   const functions = Promise.withResolvers<Runtime>();

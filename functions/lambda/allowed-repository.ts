@@ -1,3 +1,5 @@
+import { isEcrHost } from "../../lib/aws/ecr/ecr-host.ts";
+
 /** Repositories by namespace; a `*` at the end stands for anything. */
 export type AllowedRepositories = Readonly<Record<string, readonly string[]>>;
 
@@ -7,4 +9,10 @@ export function isAllowedRepository(allowed: AllowedRepositories, namespace: str
   return patterns.some((pattern) =>
     pattern.endsWith("*") ? repository.startsWith(pattern.slice(0, -1)) : repository === pattern,
   );
+}
+
+/** Whether this names repositories of one registry of ECR: its whole host, a slash, and a name or the beginning of some. */
+export function isRepositoryPattern(text: string): boolean {
+  const [, host = "", path = ""] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
+  return isEcrHost(host) && /^(?:[a-z0-9][a-z0-9._/-]*)?\*?$/.test(path) && path !== "";
 }

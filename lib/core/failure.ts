@@ -16,6 +16,7 @@ const retryByReason = {
   DependencyNotReady: "dependency",
   DirectoryCreationFailed: "interval",
   HealthCheckFailed: "interval",
+  InvalidProviderConfiguration: "never",
   InvalidSpec: "never",
   OCIArtifactLayerOperationFailed: "backoff",
   OCIArtifactPullFailed: "backoff",

@@ -1,37 +1,43 @@
-import { lookup } from "node:dns";
+import type { LookupAddress, LookupAllOptions } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import type { Destination, NetworkPolicy } from "../core/network/network-policy.ts";
 
-/** Says what kind of address this is where it must not be connected to, as `a loopback address`. */
-export type RefuseAddress = (address: string) => string | undefined;
-
-/** A host is at an address that must not be connected to. */
-export class AddressRefused extends Error {
-  override readonly name = "AddressRefused";
-
-  constructor(host: string, address: string, kind: string) {
-    const where = host === address ? address : `host '${host}' resolves to ${address}, which`;
-    super(`${where} is ${kind}: nothing is connected to there`);
-  }
+/** The network policy refuses a destination. */
+export class DestinationRefused extends Error {
+  override readonly name = "DestinationRefused";
 }
 
-/** Throws {@link AddressRefused} for a URL whose host is such an address: those are connected to without a lookup. */
-export function assertAddressAllowed(url: URL, refuse: RefuseAddress): void {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const kind = isIP(host) === 0 ? undefined : refuse(host);
-  if (kind !== undefined) throw new AddressRefused(host, host, kind);
+/** A host that a request is about to go to. */
+export type Target = Omit<Destination, "address">;
+
+/** As `lookup` of `node:dns`. */
+export type Resolve = (
+  host: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void;
+
+/**
+ * Throws {@link DestinationRefused} where the host alone says so. Asked for each request, since a connection that is kept, and
+ * one to a host that is an address, needs no lookup.
+ */
+export function assertAllowed(target: Target, policy: NetworkPolicy): void {
+  const address = target.host.replace(/^\[|\]$/g, "");
+  const why = policy({ ...target, address: isIP(address) === 0 ? undefined : address });
+  if (why !== undefined) throw new DestinationRefused(why);
 }
 
 /**
  * The lookup of a connection, which then goes to the very addresses that were judged: a name that is asked for twice may
  * have another answer the second time. One bad address among several refuses the host.
  */
-export function guardedLookup(refuse: RefuseAddress): LookupFunction {
+export function guardedLookup(target: Target, policy: NetworkPolicy, resolve: Resolve): LookupFunction {
   return (host, options, callback) => {
-    lookup(host, { ...options, all: true }, (error, found) => {
+    resolve(host, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, []);
       for (const { address } of found) {
-        const kind = refuse(address);
-        if (kind !== undefined) return callback(new AddressRefused(host, address, kind), []);
+        const why = policy({ ...target, address });
+        if (why !== undefined) return callback(new DestinationRefused(why), []);
       }
       const [first] = found;
       if (options.all === true || first === undefined) return callback(null, found);

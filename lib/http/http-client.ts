@@ -1,7 +1,10 @@
+import { lookup } from "node:dns";
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import type { LookupFunction } from "node:net";
 import { rootCertificates } from "node:tls";
 import { messageOf } from "../core/failure.ts";
+import type { NetworkPolicy } from "../core/network/network-policy.ts";
 import {
   type Http,
   HttpError,
@@ -9,25 +12,24 @@ import {
   type HttpRequest,
   type HttpResponse,
   type TlsTrust,
+  trustElsewhere,
 } from "../core/ports/http.ts";
 import { Agent, request as requestHttp } from "../kube/node-http.ts";
-import { AddressRefused, assertAddressAllowed, guardedLookup, type RefuseAddress } from "./guarded-lookup.ts";
-import { refusedAddress } from "./refused-address.ts";
+import { assertAllowed, DestinationRefused, guardedLookup, type Resolve, type Target } from "./guarded-lookup.ts";
 
 const maxSockets = 32;
 const maxAgents = 32;
 
 export interface HttpClientOptions {
-  /** Judges each address before it is connected to, those of redirects too. By default {@link refusedAddress}. */
-  readonly refuse?: RefuseAddress;
+  /** Judges each address before it is connected to, those of redirects too. */
+  readonly network: NetworkPolicy;
+  /** The system's resolver where absent. */
+  readonly resolve?: Resolve;
 }
 
-/** For what runs beside its registry, at home and in tests: every address may be connected to. */
-export const refuseNone: RefuseAddress = () => undefined;
-
 /** The http port on Node's own client, with connections kept alive. `close` ends those that are idle. */
-export function httpClient({ refuse = refusedAddress }: HttpClientOptions = {}): Http & { close(): void } {
-  const connecting = { keepAlive: true, maxSockets, lookup: guardedLookup(refuse) };
+export function httpClient({ network, resolve = lookup }: HttpClientOptions): Http & { close(): void } {
+  const connecting = { keepAlive: true, maxSockets };
   const plain = new Agent(connecting);
   const secure = new Map<string, HttpsAgent>();
 
@@ -49,20 +51,26 @@ export function httpClient({ refuse = refusedAddress }: HttpClientOptions = {}):
 
   const exchange = async (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
     let url = new URL(request.url);
-    let headers = request.headers ?? {};
+    let current = request;
     for (let redirects = 0; ; redirects++) {
-      assertAllowed(request, url, refuse);
-      const response = await sendOnce({ ...request, headers }, url, agentFor(url, request.tls), signal);
+      const target = targetOf(current, url);
+      try {
+        assertAllowed(target, network);
+      } catch (error) {
+        throw failed("refused", request, url, messageOf(error), error);
+      }
+      const route = { agent: agentFor(url, current.tls), lookup: guardedLookup(target, network, resolve) };
+      const response = await sendOnce(current, url, route, signal);
       const { location } = response.headers;
       const followed = request.method === "GET" || request.method === "HEAD";
       if (!followed || ![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return response;
       if (redirects >= (request.maxRedirects ?? 0)) throw failed("redirect", request, url, "too many redirects");
-      const target = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
-      if (target === undefined || !isAllowed(target, url)) {
+      const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
+      if (next === undefined || !isFollowed(next, url)) {
         throw failed("redirect", request, url, "redirected to a place that is not followed");
       }
-      if (target.host !== url.host) headers = withoutCredentials(headers);
-      url = target;
+      if (next.host !== url.host) current = withoutCredentials(current);
+      url = next;
     }
   };
 
@@ -86,25 +94,27 @@ export function httpClient({ refuse = refusedAddress }: HttpClientOptions = {}):
   };
 }
 
-function assertAllowed(request: HttpRequest, url: URL, refuse: RefuseAddress): void {
-  try {
-    assertAddressAllowed(url, refuse);
-  } catch (error) {
-    throw failed("refused", request, url, messageOf(error), error);
-  }
+function targetOf({ tokenServiceOf }: HttpRequest, { hostname, port, protocol }: URL): Target {
+  return { host: hostname, port: port === "" ? (protocol === "http:" ? 80 : 443) : Number(port), tokenServiceOf };
+}
+
+/** The way to one host: what its connections are kept in, and how a new one finds its address. */
+interface Route {
+  readonly agent: HttpAgent;
+  readonly lookup: LookupFunction;
 }
 
 async function sendOnce(
   request: HttpRequest,
   url: URL,
-  agent: HttpAgent,
+  route: Route,
   signal: AbortSignal,
   isRetry = false,
 ): Promise<HttpResponse> {
   const start = url.protocol === "http:" ? requestHttp : requestHttps;
   const { method, headers, body } = request;
   const length = body === undefined ? {} : { "content-length": body.length };
-  const outgoing = start(url, { method, headers: { ...headers, ...length }, agent, signal });
+  const outgoing = start(url, { method, headers: { ...headers, ...length }, ...route, signal });
   let incoming: IncomingMessage;
   try {
     // Listened for before the bytes go out: a connection may fail at once.
@@ -115,7 +125,7 @@ async function sendOnce(
     signal.throwIfAborted();
     // A kept connection that the server closed meanwhile: what may be repeated goes out once more, on a new one.
     if (outgoing.reusedSocket && !isRetry && method !== "POST" && method !== "PATCH") {
-      return sendOnce(request, url, agent, signal, true);
+      return sendOnce(request, url, route, signal, true);
     }
     throw failed(kindOf(error), request, url, messageOf(error), error);
   }
@@ -124,7 +134,7 @@ async function sendOnce(
     if (value !== undefined) answerHeaders[name] = typeof value === "string" ? value : value.join(", ");
   }
   const bytes = await readBody(incoming, request, url, signal);
-  return { status: incoming.statusCode ?? 0, headers: answerHeaders, body: bytes };
+  return { status: incoming.statusCode ?? 0, headers: answerHeaders, body: bytes, url: url.href };
 }
 
 async function readBody(
@@ -160,16 +170,18 @@ function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-function isAllowed(target: URL, from: URL): boolean {
-  if (target.protocol === "https:") return true;
-  return target.protocol === "http:" && from.protocol === "http:";
+function isFollowed(next: URL, from: URL): boolean {
+  if (next.protocol === "https:") return true;
+  return next.protocol === "http:" && from.protocol === "http:";
 }
 
-function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !["authorization", "cookie"].includes(name.toLowerCase())),
-  );
+/** The request as another host gets it: neither a password or token nor a client certificate is that host's to see. */
+function withoutCredentials({ tls = {}, headers = {}, ...request }: HttpRequest): HttpRequest {
+  const harmless = Object.entries(headers).filter(([name]) => !credentialHeaders.has(name.toLowerCase()));
+  return { ...request, headers: Object.fromEntries(harmless), tls: trustElsewhere(tls) };
 }
+
+const credentialHeaders = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
   return {
@@ -181,7 +193,7 @@ function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
 }
 
 function kindOf(error: unknown): HttpErrorKind {
-  if (error instanceof AddressRefused) return "refused";
+  if (error instanceof DestinationRefused) return "refused";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   // A certificate that is not trusted; a handshake that fails otherwise is most often with a server that has no TLS.
   if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(code)) return "tls";

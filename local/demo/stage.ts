@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { findCondition } from "../../lib/api/condition.ts";
 import { type Kustomization, parseKustomization } from "../../lib/api/kustomization.ts";
 import type { LiveObject } from "../../lib/core/manifest.ts";
+import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
+import { httpClient } from "../../lib/http/http-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
@@ -58,7 +59,7 @@ export async function openStage(
   const config = await readKubeconfig({ file: sluice.ready.kubeconfig, ...context, env: process.env, homeDir: state });
   const cluster = connect(config, { clock: systemClock, env: process.env });
   opening.defer(() => cluster.close());
-  const http = httpClient({ refuse: refuseNone });
+  const http = httpClient({ network: homeNetwork });
   opening.defer(() => http.close());
   const registry = registryClients(http, systemClock);
   const get = (kind: string, name: string, apiVersion: string) => {

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { digestOf } from "../../lib/core/digest.ts";
-import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
+import { homeNetwork } from "../../lib/core/network/network-policy.ts";
+import { httpClient } from "../../lib/http/http-client.ts";
 import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
 import type { RegistryAccess } from "../../lib/sources/oci/registry-access.ts";
 import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
@@ -17,7 +18,7 @@ const clock = { now: Date.now, monotonic: () => performance.now(), sleep: async 
 /** What our client promises of any OCI registry. Each run uses repositories of its own. */
 export function registryContract(name: string, start: () => Promise<RegistryUnderTest>): void {
   describe(`the registry client on ${name}`, () => {
-    const http = httpClient({ refuse: refuseNone });
+    const http = httpClient({ network: homeNetwork });
     const { signal } = new AbortController();
     const repository = `contract/${randomBytes(6).toString("hex")}`;
     let registry: RegistryUnderTest;

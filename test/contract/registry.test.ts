@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
+import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import { Secret } from "../../lib/core/secret.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
+import { httpClient } from "../../lib/http/http-client.ts";
 import type { RegistryAccess } from "../../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { startRegistry } from "../../local/registry/start-registry.ts";
@@ -52,7 +53,7 @@ describe.skipIf(host === "")("where SLUICE_REAL_REGISTRY_TLS_ADDRESS=host:port n
   }));
 
   describe("the registry client on the CNCF registry with TLS and an account", () => {
-    const http = httpClient({ refuse: refuseNone });
+    const http = httpClient({ network: homeNetwork });
     afterAll(() => http.close());
     /** What a look at a tag comes to. */
     async function lookAs(access: Partial<RegistryAccess>): Promise<unknown> {

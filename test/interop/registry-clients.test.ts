@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { httpClient, refuseNone } from "../../lib/http/http-client.ts";
+import { homeNetwork } from "../../lib/core/network/network-policy.ts";
+import { httpClient } from "../../lib/http/http-client.ts";
 import { defaultArchiveLimits } from "../../lib/sources/archive/unpack.ts";
 import { pullArtifact } from "../../lib/sources/oci/pull-artifact.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
@@ -23,7 +24,7 @@ const missing = await buildClients();
 
 /** Clients that others wrote, at the versions that go.sum names. */
 describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`, () => {
-  const http = httpClient({ refuse: refuseNone });
+  const http = httpClient({ network: homeNetwork });
   let folder: string;
   let registry: Registry;
   let client: RegistryClient;

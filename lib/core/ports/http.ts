@@ -11,6 +11,11 @@ export interface TlsTrust {
   readonly insecure?: boolean;
 }
 
+/** The same trust for a host that our client certificate is not for. */
+export function trustElsewhere({ ca, insecure }: TlsTrust): TlsTrust {
+  return { ...(ca === undefined ? {} : { ca }), ...(insecure === undefined ? {} : { insecure }) };
+}
+
 export interface HttpRequest {
   readonly method: "DELETE" | "GET" | "HEAD" | "PATCH" | "POST" | "PUT";
   readonly url: string;
@@ -20,12 +25,16 @@ export interface HttpRequest {
   readonly timeoutMs: number;
   /** The longest body that is read; a longer one is an {@link HttpError} `too-large`. */
   readonly maxBytes: number;
-  /** Followed for GET and HEAD only, never from https to http; the `authorization` header stays with its host. Default 0. */
+  /** Followed for GET and HEAD only, never from https to http; credentials (headers and client certificate) stay with their host. Default 0. */
   readonly maxRedirects?: number;
   readonly tls?: TlsTrust;
+  /** The registry (`host:port`) whose challenge named this URL: the network policy judges who may be its token service. */
+  readonly tokenServiceOf?: string;
 }
 
 export interface HttpResponse {
+  /** Who answered: the request's URL, or the last one that redirects led to. */
+  readonly url: string;
   readonly status: number;
   /** Names in lower case; several values of one header joined by a comma and a space. */
   readonly headers: Readonly<Record<string, string>>;
@@ -39,7 +48,7 @@ export interface Http {
 }
 
 /**
- * `unreachable`: no connection. `refused`: none was tried, for the sake of this machine. `tls`: its certificate is not
+ * `unreachable`: no connection. `refused`: none was tried, the network policy forbids it. `tls`: its certificate is not
  * trusted. `protocol`: what came is no answer, or it broke off.
  */
 export type HttpErrorKind = "protocol" | "redirect" | "refused" | "timeout" | "tls" | "too-large" | "unreachable";

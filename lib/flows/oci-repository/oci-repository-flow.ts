@@ -58,12 +58,30 @@ async function reconcile(run: Run, deps: OciRepositoryDeps, connect: Connect): P
   }
 }
 
-/** Refuses by name what is not built yet: a field may guard something, so none is ever ignored in silence. */
+/**
+ * Refuses what would show our identity to others than the registry, and by name what is not built yet: a field may guard
+ * something, so none is ever ignored in silence.
+ */
 function gate(spec: OciRepositorySpec, { logins }: OciRepositoryDeps): OciRepositorySpec {
+  const [unsafe] = logins?.aws === undefined ? [] : fieldsUnsafeForOurIdentity(spec);
+  if (unsafe !== undefined) throw new Failure("InvalidProviderConfiguration", unsafe);
   const fields = unsupportedOciRepositoryFields(spec, logins?.aws === undefined ? [] : ["aws"]);
   if (fields.length === 0) return spec;
   const message = `${fields.join(", ")} is not supported yet: remove it, or leave this OCIRepository to Flux until it is`;
   throw new Failure("UnsupportedField", message);
+}
+
+/** Where an object logs in with our identity, TLS as the system trusts it has to reach from us to the registry. */
+function fieldsUnsafeForOurIdentity(spec: OciRepositorySpec): readonly string[] {
+  const isOurs = spec.provider === "aws" && spec.secretRef === undefined && (spec.serviceAccountName ?? "") === "";
+  if (!isOurs) return [];
+  const why = "cannot be set with provider aws, whose token is for the registry alone";
+  const mend = "remove it, or log in with a secretRef";
+  return [
+    ...(spec.insecure === true ? [`spec.insecure ${why}: ${mend}`] : []),
+    ...(spec.certSecretRef === undefined ? [] : [`spec.certSecretRef ${why}: ${mend}`]),
+    ...(spec.proxySecretRef === undefined ? [] : [`spec.proxySecretRef ${why}: ${mend}`]),
+  ];
 }
 
 async function reconcileSource(spec: OciRepositorySpec, of: SubjectOfRun, connect: Connect): Promise<FlowResult> {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "../../core/ports/clock.ts";
-import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../core/ports/http.ts";
+import { type Http, HttpError, type HttpRequest, type HttpResponse, trustElsewhere } from "../../core/ports/http.ts";
 import { parseChallenge } from "./challenge.ts";
 import type { RegistryCredentials } from "./docker-config.ts";
 import { parseJson } from "./parse-json.ts";
@@ -12,7 +12,8 @@ const TokenAnswer = z.object({ token: z.string().optional(), access_token: z.str
 
 /**
  * Sends requests to one registry, logging in where it asks for it: credentials as they are (basic), or exchanged for a
- * token at the realm that the registry names (bearer), with which anonymous clients get theirs too.
+ * token at the realm that the registry names (bearer), with which anonymous clients get theirs too. Whether the realm may be
+ * where it is, the network policy says.
  */
 export function authorizer(
   access: RegistryAccess,
@@ -46,7 +47,8 @@ export function authorizer(
       headers: basic === undefined ? {} : { authorization: basic },
       timeoutMs: request.timeoutMs,
       maxBytes: maxTokenBytes,
-      ...(tls === undefined ? {} : { tls }),
+      tokenServiceOf: access.host,
+      ...(tls === undefined ? {} : { tls: isSameHost(realm.href, request.url) ? tls : trustElsewhere(tls) }),
     };
     const answered = await http.send(tokenRequest, signal);
     if (answered.status !== 200) throw new RegistryFault(tokenRequest, answered, clock.now());
@@ -64,12 +66,17 @@ export function authorizer(
       headers: { "user-agent": access.userAgent ?? "sluice", ...request.headers },
     };
     const response = await http.send(withAuthorization(identified, authorization), signal);
-    if (response.status !== 401) return response;
+    // Another host, which a redirect led to, is asked for nothing and given nothing.
+    if (response.status !== 401 || !isSameHost(response.url, request.url)) return response;
     const fresh = await login(response, request, signal);
     if (fresh === undefined || fresh === authorization) return response;
     authorization = fresh;
     return http.send(withAuthorization(identified, authorization), signal);
   };
+}
+
+function isSameHost(a: string, b: string): boolean {
+  return new URL(a).host === new URL(b).host;
 }
 
 function basicOf({ username, password }: RegistryCredentials): string {

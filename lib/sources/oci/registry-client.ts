@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { digestOf } from "../../core/digest.ts";
 import type { Clock } from "../../core/ports/clock.ts";
-import { type Http, HttpError, type HttpRequest, type HttpResponse } from "../../core/ports/http.ts";
+import { type Http, HttpError, type HttpRequest, type HttpResponse, trustElsewhere } from "../../core/ports/http.ts";
 import { authorizer } from "./authorize.ts";
 import { mediaTypes } from "./media-types.ts";
 import { parseJson } from "./parse-json.ts";
@@ -63,7 +63,6 @@ export function registryClients(http: Http, clock: Clock): Connect {
 
 function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<string, string>): RegistryClient {
   const { tls } = access;
-  const common = tls === undefined ? {} : { tls };
   const authorize = authorizer(access, http, clock);
 
   const origin = async (signal: AbortSignal): Promise<string> => {
@@ -82,14 +81,14 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
     expected: readonly number[],
     signal: AbortSignal,
   ): Promise<HttpResponse> => {
-    const base = await origin(signal);
-    const url = new URL(path, base).href;
-    // An upload's location may be on another host, which our credentials are not for.
-    const own = new URL(url).host === new URL(base).host;
+    const base = new URL(await origin(signal));
+    const { href: url, host } = placeNamed(path, base);
+    // An upload's location and a list's next page may be on another host, which our credentials are not for.
+    const own = host === base.host;
     const full: HttpRequest = {
       timeoutMs: access.timeoutMs ?? defaultTimeoutMs,
       maxBytes: maxManifestBytes,
-      ...common,
+      ...(tls === undefined ? {} : { tls: own ? tls : trustElsewhere(tls) }),
       ...request,
       url,
     };
@@ -165,7 +164,7 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
       const begun = await send(`/v2/${repository}/blobs/uploads/`, { method: "POST", headers: {} }, [202], signal);
       const { location } = begun.headers;
       if (location === undefined) throw new HttpError("protocol", `${access.host}: an upload began without a location`);
-      const upload = new URL(location, await origin(signal));
+      const upload = placeNamed(location, new URL(await origin(signal)));
       upload.searchParams.set("digest", digest);
       const headers = { "content-type": "application/octet-stream" };
       const request = { method: "PUT", headers, body: bytes } as const;
@@ -177,6 +176,13 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
       return digestOf(bytes);
     },
   };
+}
+
+/** What a registry names as its next place. Throws an `HttpError` for one that is no URL, or less safe than the registry. */
+function placeNamed(text: string, base: URL): URL {
+  const place = URL.canParse(text, base.href) ? new URL(text, base) : undefined;
+  if (place?.protocol === "https:" || (place?.protocol === "http:" && base.protocol === "http:")) return place;
+  throw new HttpError("redirect", `${base.origin} names a place that is not followed: it is no URL of https`);
 }
 
 /** TLS first; plain HTTP only where no TLS server answers. A certificate that is not trusted is no reason for plain HTTP. */

@@ -1,4 +1,6 @@
 import type { RequestListener } from "node:http";
+import { TLSSocket } from "node:tls";
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { pem } from "../../doubles/pem.ts";
 import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
@@ -65,6 +67,31 @@ export function redirectsContract(open: OpenHttp): void {
         ["Bearer t", "c=1", "o"],
         [undefined, undefined, "o"],
       ]);
+    });
+
+    test("shows a client certificate to the host that it is for, and to no other", async () => {
+      const seen: string[] = [];
+      const note =
+        (name: string, then: RequestListener): RequestListener =>
+        (request, response) => {
+          const { socket } = request;
+          const subject = socket instanceof TLSSocket ? inspect(socket.getPeerCertificate().subject) : "plain";
+          seen.push(`${name}: ${subject.includes("jane") ? "jane" : "nobody"}`);
+          then(request, response);
+        };
+      const end: RequestListener = (_, response) => response.end();
+      const elsewhere = await serveSecurely("server", note("elsewhere", end), true);
+      const url = await serveSecurely("server", note("own", redirect(elsewhere)), true);
+      const [ca = "", cert = "", key = ""] = await Promise.all(["server.crt", "client.crt", "client.key"].map(pem));
+      await send(url, { maxRedirects: 2, tls: { ca, cert, key } });
+      expect(seen).toEqual(["own: jane", "elsewhere: nobody"]);
+    });
+
+    test("is told by the answer: it says who gave it", async () => {
+      const elsewhere = await serve((_, response) => response.end());
+      const url = await serve(redirect(`${elsewhere}/end`));
+      expect((await send(`${url}/begin`, { maxRedirects: 1 })).url).toBe(`${elsewhere}/end`);
+      expect((await send(`${elsewhere}/begin`)).url).toBe(`${elsewhere}/begin`);
     });
 
     test("counts for the time of the whole exchange", async () => {

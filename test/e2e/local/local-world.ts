@@ -2,9 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
@@ -31,7 +32,7 @@ export interface LocalWorld extends AsyncDisposable {
 export async function localWorld(): Promise<LocalWorld> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-local-"));
   const state = join(folder, "state");
-  const http = httpClient({ refuse: refuseNone });
+  const http = httpClient({ network: homeNetwork });
   const started: SpawnedLocal[] = [];
   const log: string[] = [];
   const clusters: { close(): void }[] = [];

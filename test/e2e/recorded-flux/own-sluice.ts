@@ -2,10 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Http } from "../../../lib/core/ports/http.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { startLocal } from "../../../local/start-local.ts";
@@ -28,7 +29,7 @@ export function ownSluice(signal: AbortSignal): () => OwnSluice {
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-recorded-"));
     running.defer(() => rm(folder, { recursive: true, force: true }));
-    const http = httpClient({ refuse: refuseNone });
+    const http = httpClient({ network: homeNetwork });
     running.defer(() => http.close());
     const ports = { registryPort: 0, receiverPort: 0, apiPort: 0 };
     const options = { state: join(folder, "state"), ...ports, env: {}, log: silentLog };

@@ -185,7 +185,7 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
         (seen) => expect(seen).toBeUndefined(),
       );
       expect(await state()).toEqual([]);
-      expect(await world.get("Secret", "ecr")).toBeDefined();
+      expect(await world.get("Secret", "bystander")).toBeDefined();
       deliver = once;
     });
   });

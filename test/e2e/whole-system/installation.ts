@@ -18,7 +18,7 @@ import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { addS3Account } from "../../real/eks/s3-account.ts";
 import { routesOption } from "../../real/lambda/add-routes.ts";
-import { frontOfEcr } from "./front-of-ecr.ts";
+import { ecrCertificate, frontOfEcr } from "./front-of-ecr.ts";
 import { frontOfEks } from "./front-of-eks.ts";
 import type { RealParts } from "./real-parts.ts";
 import { roleSession } from "./role-session.ts";
@@ -83,6 +83,8 @@ export async function install(
     SLUICE_CLUSTER: eks.clusterArn,
     SLUICE_INSTALLATION_KEY_SECRET: name,
     SLUICE_REPOSITORIES: JSON.stringify({ [namespace]: [`${registryHost}/*`] }),
+    // A tenant cannot bring an authority for ECR: the system has to trust it.
+    NODE_EXTRA_CA_CERTS: ecrCertificate,
     SLUICE_TEST_ROUTES: JSON.stringify({ [`${registryHost}:443`]: ecr.port }),
     NODE_OPTIONS: routesOption,
   };

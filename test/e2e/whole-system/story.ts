@@ -119,7 +119,7 @@ export function story(open: () => Promise<World>): void {
       );
       expect(await live(kept)).toEqual([undefined, undefined, undefined]);
       expect(await isThere({ kind: "ConfigMap", name: "not-ours" })).toBe(true);
-      expect(await isThere({ kind: "Secret", name: "ecr" })).toBe(true);
+      expect(await isThere({ kind: "Secret", name: "bystander" })).toBe(true);
     });
   });
 }

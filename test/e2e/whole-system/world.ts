@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { expect, vi } from "vitest";
 import type { Bundle } from "../../../infra/bundle.ts";
 import { findCondition } from "../../../lib/api/condition.ts";
@@ -17,7 +16,6 @@ import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { installCrds } from "../../../local/install-crds.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type AuditEvent, followAudit } from "./audit-log.ts";
-import { ecrCertificate } from "./front-of-ecr.ts";
 import { type Deliver, type Functions, startFunctions } from "./functions.ts";
 import { type Installation, install } from "./installation.ts";
 import { type Client, type Files, push } from "./push.ts";
@@ -150,14 +148,14 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
     async follow() {
       const apply = (manifest: Parameters<Cluster["apply"]>[0]) =>
         cluster.apply(manifest, { manager: "kubectl", force: true }, signal);
-      const trusted = { "ca.crt": await readFile(ecrCertificate, "utf8") };
-      await apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "ecr", namespace }, stringData: trusted });
+      // Of somebody else: it is there still when everything of ours is gone.
+      await apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "bystander", namespace } });
       const url = `oci://${installation.registryHost}/${name}`;
       await apply({
         apiVersion: `${sourceGroup}/v1`,
         kind: "OCIRepository",
         metadata: { name: app, namespace },
-        spec: { interval: "10m", url, provider: "aws", certSecretRef: { name: "ecr" }, ref: { tag } },
+        spec: { interval: "10m", url, provider: "aws", ref: { tag } },
       });
       await apply({
         apiVersion: `${kustomizeGroup}/v1`,

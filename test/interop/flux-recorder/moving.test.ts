@@ -6,9 +6,10 @@ import { findCondition } from "../../../lib/api/condition.ts";
 import { parseKustomization } from "../../../lib/api/kustomization.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
@@ -31,7 +32,7 @@ describe.skipIf(missing)(
   `Flux itself, on a control plane of its own, and Sluice${missing ? ` (${needs})` : ""}`,
   () => {
     const open = new AsyncDisposableStack();
-    const http = httpClient({ refuse: refuseNone });
+    const http = httpClient({ network: homeNetwork });
     let plane: OwnControlPlane;
     let folder: string;
     let cluster: Cluster;

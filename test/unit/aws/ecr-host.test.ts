@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseAuthorizationToken } from "../../../lib/aws/ecr/authorization-token.ts";
-import { ecrRegion } from "../../../lib/aws/ecr/ecr-host.ts";
+import { ecrEntries, ecrRegion, isEcrHost } from "../../../lib/aws/ecr/ecr-host.ts";
+import { networkPolicy } from "../../../lib/core/network/network-policy.ts";
 
 describe("a registry of ECR", () => {
   test.each([
@@ -19,12 +20,46 @@ describe("a registry of ECR", () => {
     expect(ecrRegion(host)).toBe(region);
   });
 
-  test.each(["ghcr.io", "ecr.us-east-1.amazonaws.com", "registry.example.com:5000", "gallery.ecr.aws"])(
-    "%s is none, and is told which expression it has to match",
-    (host) => {
-      const expression =
-        "([0-9+]*).dkr[.-]ecr(?:-fips)?\\.([^/.]*)\\.(amazonaws\\.com[.cn]*|amazonaws\\.eu|sc2s\\.sgov\\.gov|c2s\\.ic\\.gov|cloud\\.adc-e\\.uk|csp\\.hci\\.ic\\.gov|on\\.aws)";
-      expect(() => ecrRegion(host)).toThrow(`invalid AWS registry: '${host}'. must match ${expression}`);
+  test.each([
+    "ghcr.io",
+    "ecr.us-east-1.amazonaws.com",
+    "registry.example.com:5000",
+    "gallery.ecr.aws",
+    "012345678901.dkr.ecr.us-east-1.amazonaws.com.evil.example",
+    "evil.example/012345678901.dkr.ecr.us-east-1.amazonaws.com",
+    "evil.012345678901.dkr.ecr.us-east-1.amazonaws.com",
+    "x012345678901.dkr.ecr.us-east-1.amazonaws.com",
+    "012345678901.dkr.ecr.us-east-1.amazonaws.com.ccc",
+    "012345678901.dkr.ecr.us-east-1.amazonaws.comcn",
+    "012345678901xdkr.ecr.us-east-1.amazonaws.com",
+    "012345678901.dkr.ecr.us-east-1.evil.example.amazonaws.com",
+    "012345678901.dkr.ecr.us-east-1.amazonaws.com:8443",
+    "012345678901.dkr.ecr.us-east-1.amazonaws.com\n.evil.example",
+    "012345678901.dkr.ecr.us-east-1.amazonaws.com\n",
+    "0+9.dkr.ecr.us-east-1.amazonaws.com",
+    "123.dkr.ecr.us-east-1.amazonaws.com",
+    ".dkr.ecr.us-east-1.amazonaws.com",
+  ])("%j is none, and is told which expression it has to match", (host) => {
+    expect(isEcrHost(host)).toBe(false);
+    expect(() => ecrRegion(host)).toThrow(`invalid AWS registry: '${host}'. must match ^([0-9]{12})\\.dkr[.-]ecr`);
+  });
+
+  test.each(["eu-west-1", "cn-north-1", "us-gov-west-1"])(
+    "of %s may be at private addresses, and nothing else of AWS'",
+    (region) => {
+      const policy = networkPolicy({ allow: [] }, "functions", ecrEntries(region));
+      const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+      const isAllowed = (host: string) => policy({ host, port: 443, address: "10.0.0.7" }) === undefined;
+      expect(isAllowed(`012345678901.dkr.ecr.${region}.${domain}`)).toBe(true);
+      expect(isAllowed(`012345678901.dkr.ecr-fips.${region}.${domain}`)).toBe(true);
+      expect(isAllowed(`012345678901.dkr-ecr.${region}.on.aws`)).toBe(true);
+      expect(isAllowed(`prod-${region}-starport-layer-bucket.s3.${region}.${domain}`)).toBe(true);
+      // Customers choose where these names lead.
+      expect(isAllowed(`internal-evil-1.${region}.elb.${domain}`)).toBe(false);
+      expect(isAllowed(`ec2-1-2-3-4.${region}.compute.${domain}`)).toBe(false);
+      expect(isAllowed(`tenants-bucket.s3.${region}.${domain}`)).toBe(false);
+      expect(isAllowed("012345678901.dkr.ecr.xx-west-9.amazonaws.com")).toBe(false);
+      expect(isAllowed(`012345678901.dkr.ecr.${region}.${domain}.evil.example`)).toBe(false);
     },
   );
 });

@@ -69,7 +69,12 @@ describe("an OCIRepository that cannot be reconciled", () => {
   });
 
   test("a registry that asks to be left alone is left alone for so long", async () => {
-    world().deps.http.send = async () => ({ status: 429, headers: { "retry-after": "40" }, body: new Uint8Array() });
+    world().deps.http.send = async ({ url }) => ({
+      url,
+      status: 429,
+      headers: { "retry-after": "40" },
+      body: new Uint8Array(),
+    });
     world().apply(ociRepository("app", { url: url() }));
     expect(await world().run()).toMatchObject({ outcome: "failed", dueInMs: 40_000 });
     expect(condition("app", "Ready")).toMatchObject({

@@ -44,9 +44,9 @@ describe("provider aws", () => {
     here.deps.http.send = async (request, signal) => {
       const response = await open_.send(request, signal);
       if (request.headers?.["authorization"] !== undefined || request.url.endsWith("/v2/")) return response;
-      return { status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
+      return { url: request.url, status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
     };
-    here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws" }));
+    here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false }));
     await here.run();
     expect(ready(here)).toMatchObject({ status: "True" });
     expect(asked).toEqual([{ host: here.address, repository: "app", namespace: "apps" }]);
@@ -60,7 +60,7 @@ describe("provider aws", () => {
     await here.push("latest", { "a.yaml": "a" });
     const data = { ".dockerconfigjson": btoa('{"auths":{"elsewhere":{"username":"x","password":"y"}}}') };
     here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "pull", namespace: "apps" }, data });
-    const spec = { url: `oci://${here.address}/app`, secretRef: { name: "pull" }, provider: "aws" };
+    const spec = { url: `oci://${here.address}/app`, secretRef: { name: "pull" }, provider: "aws", insecure: false };
     here.apply(ociRepository("app", spec));
     await here.run();
     expect(ready(here)).toMatchObject({ status: "True" });
@@ -76,10 +76,10 @@ describe("provider aws", () => {
       const clock = { now: () => 0 };
       const here = await open({ aws: ecrLogin({ connection: { region: "eu-west-1" }, clock, isAllowed: () => true }) });
       await here.push("latest", { "a.yaml": "a" });
-      here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", ...ref }));
+      here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false, ...ref }));
       await here.run();
       expect(ready(here)).toMatchObject({ status: "False", reason });
-      expect(ready(here)?.message).toContain(`${text}'${here.address}'. must match ([0-9+]*).dkr[.-]ecr`);
+      expect(ready(here)?.message).toContain(`${text}'${here.address}'. must match ^([0-9]{12})\\.dkr[.-]ecr`);
     },
   );
 
@@ -87,16 +87,55 @@ describe("provider aws", () => {
     const { asked, logins } = login();
     const here = await open(logins);
     here.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot", namespace: "apps" } });
-    const spec = { url: `oci://${here.address}/app`, provider: "aws", serviceAccountName: "robot" };
+    const spec = { url: `oci://${here.address}/app`, provider: "aws", insecure: false, serviceAccountName: "robot" };
     here.apply(ociRepository("app", spec));
     await here.run();
     expect(ready(here)).toMatchObject({ status: "False", reason: "UnsupportedField" });
     expect(asked).toEqual([]);
   });
 
+  test.each([
+    ["insecure", { insecure: true }],
+    ["certSecretRef", { certSecretRef: { name: "tls" } }],
+    ["proxySecretRef", { proxySecretRef: { name: "proxy" } }],
+  ])(
+    "with %s is refused, since our token would not be the registry's alone, and nothing is asked",
+    async (field, spec) => {
+      const { asked, logins } = login();
+      const here = await open(logins);
+      const data = { "ca.crt": btoa("-----BEGIN CERTIFICATE-----"), address: btoa("http://proxy.test") };
+      for (const name of ["tls", "proxy"]) {
+        here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "apps" }, data });
+      }
+      here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false, ...spec }));
+      await here.run();
+      expect(ready(here)).toMatchObject({
+        status: "False",
+        reason: "InvalidProviderConfiguration",
+        message: `spec.${field} cannot be set with provider aws, whose token is for the registry alone: remove it, or log in with a secretRef`,
+      });
+      const stalled = Status.parse(here.get("app")["status"]).conditions.find(({ type }) => type === "Stalled");
+      expect(stalled).toMatchObject({ status: "True", reason: "InvalidProviderConfiguration" });
+      expect([asked, here.sent]).toEqual([[], []]);
+    },
+  );
+
+  test("with insecure and a secret is let through: our identity is not asked then", async () => {
+    const { asked, logins } = login();
+    const here = await open(logins);
+    await here.push("latest", { "a.yaml": "a" });
+    const data = { ".dockerconfigjson": btoa(JSON.stringify({ auths: {} })) };
+    here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "pull", namespace: "apps" }, data });
+    const spec = { provider: "aws", insecure: true, secretRef: { name: "pull" } };
+    here.apply(ociRepository("app", { url: `oci://${here.address}/app`, ...spec }));
+    await here.run();
+    expect(ready(here)).toMatchObject({ status: "True" });
+    expect(asked).toEqual([]);
+  });
+
   test("is refused by name where this installation has no such identity", async () => {
     const here = await open();
-    here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws" }));
+    here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false }));
     await here.run();
     expect(ready(here)).toMatchObject({
       status: "False",

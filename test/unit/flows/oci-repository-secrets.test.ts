@@ -45,7 +45,7 @@ describe("credentials", () => {
     world.deps.http.send = async (request, signal) => {
       const response = await open.send(request, signal);
       if (request.headers?.["authorization"] !== undefined || request.url.endsWith("/v2/")) return response;
-      return { status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
+      return { url: request.url, status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
     };
   }
 

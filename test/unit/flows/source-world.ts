@@ -5,6 +5,7 @@ import type { Digest } from "../../../lib/core/digest.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Fence } from "../../../lib/core/ports/fence.ts";
@@ -14,7 +15,7 @@ import type { FlowResult } from "../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
-import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type Push } from "../../../local/registry/serve-manifests.ts";
@@ -42,7 +43,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     log: silentLog,
     onPush: (push) => void pushes.push(push),
   });
-  const http = httpClient({ refuse: refuseNone });
+  const http = httpClient({ network: homeNetwork });
   const objects = new Map<string, LiveObject>();
   const writes: Write[] = [];
   const events: LiveObject[] = [];

@@ -42,6 +42,19 @@ describe("the environment of a function", () => {
     ["SLUICE_CLUSTER", "hunter2"],
     ["SLUICE_REPOSITORIES", "hunter2"],
     ["SLUICE_REPOSITORIES", '{"apps":"hunter2"}'],
+    ...[
+      "*",
+      "hunter2/*",
+      "1*",
+      "111122223333.dkr.ecr.eu-west-1.amazonaws.com",
+      "111122223333.dkr.ecr.eu-west-1.amazonaws.com/",
+    ]
+      .concat("111122223333.dkr.ecr.eu-west-1.amazonaws.com*", "111122223333.dkr.ecr.*/team", "r.test/team/*")
+      .concat(
+        "111122223333.dkr.ecr.eu-west-1.amazonaws.com.hunter2.test/team",
+        "111122223333.dkr.ecr.eu-west-1.amazonaws.com/a*b",
+      )
+      .map((pattern) => ["SLUICE_REPOSITORIES", JSON.stringify({ apps: [pattern] })]),
     ["SLUICE_LOCAL_ADDRESSES", "hunter2"],
     ["SLUICE_DEADLINE_RESERVE_MS", "hunter2"],
     ["SLUICE_DEADLINE_RESERVE_MS", "1.5"],
@@ -49,7 +62,7 @@ describe("the environment of a function", () => {
     ["SLUICE_LOG_LEVEL", "hunter2"],
     ["SLUICE_SETTINGS", "hunter2"],
     ["SLUICE_SETTINGS", '{"no-cross-namespace-refs": "hunter2"}'],
-  ])("with a bad %s is refused by that name, and the value %j is not quoted", (name, value) => {
+  ])("with a bad %s is refused by that name, and the value %j is not quoted", (name = "", value = "") => {
     const fault = faultOf({ ...functionEnvironment, [name]: value });
     expect(fault).toMatch(new RegExp(`the function's environment is not usable: ${name} [^;]+$`));
     expect(fault).not.toContain("unter2");
@@ -81,4 +94,12 @@ describe("repositories that a namespace may pull with our identity", () => {
   ])("%s, %s: %s", (namespace, repository, expected) => {
     expect(isAllowedRepository(allowed, namespace, repository)).toBe(expected);
   });
+
+  test.each(["/*", "/team/*", "/team*", "/team/web", "/a.b_c-d/e"])(
+    "are named with the whole host of ECR: %s",
+    (path) => {
+      const SLUICE_REPOSITORIES = JSON.stringify({ apps: [`111122223333.dkr.ecr.eu-west-1.amazonaws.com${path}`] });
+      expect(faultOf({ ...functionEnvironment, SLUICE_REPOSITORIES })).toBe("");
+    },
+  );
 });

@@ -1,7 +1,10 @@
 import { createServer, type RequestListener } from "node:http";
+import { isIP } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { homeNetwork, type NetworkPolicy, networkPolicy } from "../../../lib/core/network/network-policy.ts";
 import { HttpError, type HttpRequest } from "../../../lib/core/ports/http.ts";
-import { type HttpClientOptions, httpClient, refuseNone } from "../../../lib/http/http-client.ts";
+import type { Resolve } from "../../../lib/http/guarded-lookup.ts";
+import { type HttpClientOptions, httpClient } from "../../../lib/http/http-client.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 let opened = new AsyncDisposableStack();
@@ -18,7 +21,13 @@ async function serve(answer: RequestListener): Promise<number> {
   return port;
 }
 
-function send(url: string, options?: HttpClientOptions, more: Partial<HttpRequest> = {}) {
+const functionsNetwork = networkPolicy({ allow: [] }, "functions");
+
+function send(
+  url: string,
+  options: HttpClientOptions = { network: functionsNetwork },
+  more: Partial<HttpRequest> = {},
+) {
   const client = httpClient(options);
   opened.defer(() => client.close());
   const request = { method: "GET", url, timeoutMs: 5_000, maxBytes: 1_000, maxRedirects: 3, ...more } as const;
@@ -34,7 +43,7 @@ async function refusal(answer: Promise<unknown>): Promise<string> {
   }
 }
 
-describe("by default nothing on this machine is connected to", () => {
+describe("in functions nothing on this machine is connected to", () => {
   test.each([
     ["127.0.0.1", "127.0.0.1 is a loopback address"],
     ["0x7f.1", "127.0.0.1 is a loopback address"],
@@ -75,19 +84,20 @@ describe("a redirect", () => {
       response.end("secret");
     });
     // The first server passes as one elsewhere: all of 127.0.0.0/8 is this machine, and only one of it is refused.
-    const refuse = (address: string) => (address === "127.0.0.1" ? undefined : "an address for tests");
+    const network: NetworkPolicy = ({ address = "127.0.0.1" }) =>
+      address === "127.0.0.1" ? undefined : `${address} is an address for tests`;
     for (const host of ["127.0.0.2", "[::1]", "[::ffff:127.0.0.3]"]) {
       const front = await serve((_, response) => {
         response.writeHead(307, { location: `http://${host}:${secret}/` }).end();
       });
-      const told = await refusal(send(`http://127.0.0.1:${front}/blob`, { refuse }));
-      expect(told).toMatch(/^refused: GET http:\/\/.*is an address for tests: nothing is connected to there$/);
+      const told = await refusal(send(`http://127.0.0.1:${front}/blob`, { network }));
+      expect(told).toMatch(/^refused: GET http:\/\/.*is an address for tests$/);
     }
     expect(leaked).toBe(0);
     const front = await serve((_, response) => {
       response.writeHead(307, { location: `http://127.0.0.1:${secret}/` }).end();
     });
-    expect((await send(`http://127.0.0.1:${front}/blob`, { refuse })).status).toBe(200);
+    expect((await send(`http://127.0.0.1:${front}/blob`, { network })).status).toBe(200);
     expect(leaked).toBe(1);
   });
 });
@@ -100,8 +110,8 @@ describe("a name", () => {
       reached.push(request.socket.localAddress);
       response.end();
     });
-    const refuse = (address: string): undefined => void judged.push(address);
-    await send(`http://localhost:${port}/`, { refuse });
+    const network: NetworkPolicy = ({ address }) => (address === undefined ? undefined : void judged.push(address));
+    await send(`http://localhost:${port}/`, { network });
     expect(judged.length).toBeGreaterThan(0);
     expect(new Set(judged).size).toBe(judged.length);
     expect(judged).toContain(reached[0]);
@@ -112,8 +122,80 @@ describe("a name", () => {
   });
 });
 
-test("at home every address may be connected to", async () => {
+/** A resolver that gives the next of these answers each time that it is asked. */
+function resolving(...answers: (readonly string[])[]): { readonly resolve: Resolve; readonly asked: string[] } {
+  const asked: string[] = [];
+  const resolve: Resolve = (host, _options, callback) => {
+    const answer = answers[Math.min(asked.length, answers.length - 1)] ?? [];
+    asked.push(host);
+    callback(
+      null,
+      answer.map((address) => ({ address, family: isIP(address) })),
+    );
+  };
+  return { resolve, asked };
+}
+
+describe("what a name resolves to", () => {
+  const private_ = "is a private address: the installation allows it with network.allow";
+
+  test.each([["10.0.0.7"], ["203.0.113.9", "10.0.0.7"], ["203.0.113.9", "64:ff9b::10.0.0.7"]])(
+    "is judged answer by answer: %s %s",
+    async (...answer) => {
+      const { resolve } = resolving(answer);
+      for (const scheme of ["http", "https"]) {
+        const told = await refusal(send(`${scheme}://registry.test/`, { network: functionsNetwork, resolve }));
+        expect(told).toMatch(/^refused: GET .*host 'registry.test' resolves to .*, which /);
+        expect(told).toContain(private_);
+      }
+    },
+  );
+
+  test("may be private where the host is allowed, with its port", async () => {
+    const port = await serve((_, response) => void response.end("reached"));
+    const { resolve } = resolving(["127.0.0.1"]);
+    // Stands for a private address: loopback is one that functions never open.
+    const network = networkPolicy({ allow: [`registry.test:${port}`], unlisted: "public" }, "home");
+    expect((await send(`http://registry.test:${port}/`, { network, resolve })).status).toBe(200);
+    const other = await serve((_, response) => void response.end("reached"));
+    expect(await refusal(send(`http://registry.test:${other}/`, { network, resolve }))).toMatch(/^refused: /);
+    expect(await refusal(send(`http://other.test:${port}/`, { network, resolve }))).toMatch(/^refused: /);
+  });
+
+  test("is judged for each connection, so that a second answer leads nowhere else", async () => {
+    let reached = 0;
+    const port = await serve((_, response) => {
+      reached += 1;
+      response.setHeader("connection", "close").end();
+    });
+    const { resolve, asked } = resolving(["127.0.0.1"], ["127.0.0.2"]);
+    const network: NetworkPolicy = ({ address }) => (address === "127.0.0.2" ? "rebound" : undefined);
+    const client = httpClient({ network, resolve });
+    opened.defer(() => client.close());
+    const request = { method: "GET", url: `http://r.test:${port}/`, timeoutMs: 5_000, maxBytes: 10 } as const;
+    const { signal } = new AbortController();
+    expect((await client.send(request, signal)).status).toBe(200);
+    expect(await refusal(client.send(request, signal))).toMatch(/^refused: .*rebound/);
+    expect([asked, reached]).toEqual([["r.test", "r.test"], 1]);
+  });
+});
+
+test("a token service is judged for each request, also on a connection that is kept", async () => {
+  const port = await serve((_, response) => void response.end("{}"));
+  const { resolve } = resolving(["127.0.0.1"]);
+  const network = networkPolicy({ allow: ["127.0.0.0/8"], unlisted: "public" }, "home");
+  const client = httpClient({ network, resolve });
+  opened.defer(() => client.close());
+  const request = { method: "GET", url: `http://other.test:${port}/`, timeoutMs: 5_000, maxBytes: 10 } as const;
+  const { signal } = new AbortController();
+  expect((await client.send(request, signal)).status).toBe(200);
+  const told = await refusal(client.send({ ...request, tokenServiceOf: "registry.test" }, signal));
+  expect(told).toMatch(/^refused: .*registry registry.test asks to log in at host 'other.test', which is another/);
+});
+
+test("at home this machine's own servers may be connected to, and the services of an instance may not", async () => {
   const port = await serve((_, response) => void response.end("here"));
-  const { body } = await send(`http://localhost:${port}/`, { refuse: refuseNone });
+  const { body } = await send(`http://localhost:${port}/`, { network: homeNetwork });
   expect(new TextDecoder().decode(body)).toBe("here");
+  expect(await refusal(send("http://169.254.169.254/", { network: homeNetwork }))).toMatch(/^refused: /);
 });

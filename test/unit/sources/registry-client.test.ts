@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
+import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { httpClient, refuseNone } from "../../../lib/http/http-client.ts";
+import { httpClient } from "../../../lib/http/http-client.ts";
 import { type RegistryAccess } from "../../../lib/sources/oci/registry-access.ts";
 import {
   maxLinkHeaderLength,
@@ -40,7 +41,7 @@ beforeEach(async () => {
     else answer(request, response);
   });
   host = `127.0.0.1:${await portOnLoopback(server)}`;
-  http = httpClient({ refuse: refuseNone });
+  http = httpClient({ network: homeNetwork });
 });
 afterEach(() => {
   http.close();

@@ -1,0 +1,103 @@
+import { BlockList, isIPv6 } from "node:net";
+import { type AddressKind, addressKind, destinations } from "./address-kind.ts";
+import { hostName, matchesHost, parseHostPattern } from "./host-pattern.ts";
+import { isRange, type NetworkSettings } from "./network-settings.ts";
+
+/** Where a connection is about to go. */
+export interface Destination {
+  /** As the URL has it. */
+  readonly host: string;
+  readonly port: number;
+  /** One that `host` resolves to, or `host` itself; undefined before it is resolved, when only what needs none is judged. */
+  readonly address: string | undefined;
+  /** The registry, `host` or `host:port`, that named this URL as the place where its tokens are. */
+  readonly tokenServiceOf?: string | undefined;
+}
+
+/**
+ * Says why there must not be connected to, with how to allow it; undefined where there may be. One function judges every
+ * connection that a tenant's object leads to. What the installation itself names (its clusters, AWS) does not come before it.
+ */
+export type NetworkPolicy = (destination: Destination) => string | undefined;
+
+/** `functions`: nothing on this machine is anybody's to reach. `home`: the user's own machine, registry and cluster are. */
+export type Place = "functions" | "home";
+
+const refusedAt: Readonly<Record<Place, ReadonlySet<AddressKind>>> = {
+  functions: new Set(["link-local", "loopback", "metadata", "multicast", "reserved", "unspecified"]),
+  home: new Set(["link-local", "metadata"]),
+};
+const unlistedAt = { functions: "public", home: "anything" } as const;
+
+/** The policy of an installation. `own`: entries as those of `allow` that need no setting. */
+export function networkPolicy(
+  { allow, unlisted: wanted }: NetworkSettings,
+  place: Place,
+  own: readonly string[] = [],
+): NetworkPolicy {
+  const entries = [...allow, ...own];
+  const refused = refusedAt[place];
+  const unlisted = wanted ?? unlistedAt[place];
+  const patterns = entries.flatMap((entry) => (isRange(entry) ? [] : (parseHostPattern(entry) ?? [])));
+  const ranges = rangesOf(entries.filter(isRange));
+  const isInRange = (address: string): boolean => ranges.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+
+  return ({ host, port, address, tokenServiceOf }) => {
+    const ends = address === undefined ? [] : destinations(address);
+    const kind = ends.map(addressKind).find((one) => refused.has(one));
+    if (kind !== undefined) return `${where(host, address)} is ${spoken[kind]}: nothing is connected to there`;
+    if (unlisted === "anything" || patterns.some((pattern) => matchesHost(pattern, host, port))) return undefined;
+    if (tokenServiceOf !== undefined && !isOwnTokenService(host, tokenServiceOf)) {
+      return `registry ${tokenServiceOf} asks to log in at host '${host}', which is another: ${mend}`;
+    }
+    const outside = ends.filter((end) => !isInRange(end));
+    if (outside.length === 0) return undefined;
+    if (unlisted === "refused") return `host '${host}' is not on the installation's list: ${mend}`;
+    const other = outside.map(addressKind).find((one) => one !== "public");
+    return other === undefined ? undefined : `${where(host, address)} is ${spoken[other]}: ${mend}`;
+  };
+}
+
+/** The policy of a command that the user starts: whatever the machine reaches, except what holds its credentials. */
+export const homeNetwork: NetworkPolicy = networkPolicy({ allow: [] }, "home");
+
+const mend = "the installation allows it with network.allow in its settings";
+
+const spoken: Readonly<Record<AddressKind, string>> = {
+  "link-local": "a link-local address",
+  loopback: "a loopback address",
+  metadata: "an address of services of the instance",
+  multicast: "a multicast address",
+  private: "a private address",
+  public: "a public address",
+  reserved: "a reserved address",
+  unspecified: "an unspecified address",
+};
+
+function where(host: string, address = host): string {
+  return hostName(host) === hostName(address) ? address : `host '${host}' resolves to ${address}, which`;
+}
+
+/** Registries whose tokens are known to be at another host. */
+const knownTokenServices: Readonly<Record<string, string>> = {
+  "docker.io": "auth.docker.io",
+  "index.docker.io": "auth.docker.io",
+  "registry-1.docker.io": "auth.docker.io",
+  "registry.digitalocean.com": "api.digitalocean.com",
+  "registry.gitlab.com": "gitlab.com",
+};
+
+function isOwnTokenService(host: string, registry: string): boolean {
+  const own = URL.canParse(`http://${registry}`) ? hostName(new URL(`http://${registry}`).hostname) : registry;
+  const known = Object.hasOwn(knownTokenServices, own) ? knownTokenServices[own] : undefined;
+  return [own, known].includes(hostName(host));
+}
+
+function rangesOf(texts: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of texts) {
+    const [network = "", bits] = text.split("/");
+    list.addSubnet(network, Number(bits), isIPv6(network) ? "ipv6" : "ipv4");
+  }
+  return list;
+}

@@ -1,0 +1,40 @@
+import { isIP } from "node:net";
+import { z } from "zod";
+import { parseHostPattern } from "./host-pattern.ts";
+
+const maxEntries = 1_000;
+const maxEntryChars = 300;
+
+/** A host (`registry.example.com`, `*.example.com`, with or without `:PORT`) or a range of addresses (`10.20.0.0/16`). */
+const Allowed = z
+  .string()
+  .max(maxEntryChars)
+  .refine(
+    (text) => isRange(text) || parseHostPattern(text) !== undefined,
+    "must be a host such as registry.example.com, *.example.com or registry.example.com:5000, or a range such as 10.20.0.0/16",
+  );
+
+/** Where Sluice may connect to for what a tenant names: the `network` part of the installation's settings. */
+export const NetworkSettings = z.strictObject({
+  allow: z
+    .array(Allowed)
+    .max(maxEntries)
+    .default([])
+    .describe(
+      "Hosts that may be at private addresses and hand out tokens for registries, and ranges of addresses that every host may be at.",
+    ),
+  unlisted: z
+    .enum(["anything", "public", "refused"])
+    .describe(
+      "What a host that is not allowed by name or range may be at: anything (the default of sluice local), public addresses (that of functions), or nothing.",
+    )
+    .exactOptional(),
+});
+export type NetworkSettings = Readonly<z.infer<typeof NetworkSettings>>;
+
+/** Whether this is a range of addresses, `network/bits`. */
+export function isRange(text: string): boolean {
+  const [network = "", bits = "", ...rest] = text.split("/");
+  const family = isIP(network);
+  return rest.length === 0 && family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
