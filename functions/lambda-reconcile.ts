@@ -62,7 +62,7 @@ export const handler = lambdaHandler(async (signal) => {
     concurrency: given.has("concurrent-ssa") ? settings["concurrent-ssa"] : config.SLUICE_CONCURRENCY,
     engine: kubectlEngine(kubectl),
     http: httpClient({
-      network: allowsLocal ? homeNetwork : networkPolicy({ allow: [] }, "functions", ecrEntries(region)),
+      network: allowsLocal ? homeNetwork : networkPolicy(settings.network, "functions", ecrEntries(region)),
     }),
     installationKey,
     log,

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { ecrHosts } from "../functions/ingest.ts";
 import { defaultSettings, type Settings } from "../functions/settings/settings.ts";
 import { messageOf } from "../lib/core/failure.ts";
-import { homeNetwork } from "../lib/core/network/network-policy.ts";
+import { networkPolicy } from "../lib/core/network/network-policy.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
@@ -76,8 +76,6 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   if (options.kubeconfig !== undefined) await refuseBesideFlux(cluster, { clock, log }, signal);
   await installCrds(cluster, { clock, log }, signal);
 
-  const http = httpClient({ network: homeNetwork });
-  starting.defer(() => http.close());
   // A push may come before the functions are there to hear of it: it waits for them.
   const functions = Promise.withResolvers<Runtime>();
   functions.promise.catch(() => undefined);
@@ -91,6 +89,8 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
     }),
   );
   starting.defer(() => registry.close());
+  const http = httpClient({ network: networkPolicy(settings.network, "home", addressesOf(registry)) });
+  starting.defer(() => http.close());
   const receiver = await startOnPort(options.receiverPort, ports.receiver, startReceiver);
   starting.defer(() => receiver.close());
 
@@ -172,9 +172,14 @@ async function clusterUidOf(cluster: Cluster, kubeconfig: string, signal: AbortS
   }
 }
 
-/** How sources may name a registry: the embedded one by both names of this machine. */
-function hostsOf({ address }: Registry, account: string, region: string): readonly string[] {
-  return account === localAccount ? [address, `localhost:${portOf(address)}`] : ecrHosts(account, region);
+/** How sources may name a registry. */
+function hostsOf(registry: Registry, account: string, region: string): readonly string[] {
+  return account === localAccount ? addressesOf(registry) : ecrHosts(account, region);
+}
+
+/** The embedded registry by both names of this machine. */
+function addressesOf({ address }: Registry): readonly string[] {
+  return [address, `localhost:${portOf(address)}`];
 }
 
 /** The port at the end of an address or URL. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { NetworkSettings } from "../../lib/core/network/network-settings.ts";
 
 /**
  * What people are told of a setting, beside its name. Kept with the schema as its metadata, so that neither goes without the
@@ -42,6 +43,14 @@ export const Settings = z.strictObject({
       since: "0.1.0",
     },
     wholeNumber(1, 100).default(8),
+  ),
+  network: documented(
+    {
+      description:
+        "Where Sluice may connect to for what a tenant names, see [where Sluice goes on the network](network.md). `allow` lists hosts (`registry.example.com`, `*.example.com`, with or without `:PORT`) that may be at private addresses and be token services, and ranges (`10.20.0.0/16`) that every host may be at. `unlisted` says what other hosts may be at: `public` addresses (the default in functions), `anything` (at home) or nothing (`refused`).",
+      since: "0.1.0",
+    },
+    NetworkSettings.prefault({}),
   ),
 });
 export type Settings = z.infer<typeof Settings>;

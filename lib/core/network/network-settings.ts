@@ -4,32 +4,28 @@ import { parseHostPattern } from "./host-pattern.ts";
 
 const maxEntries = 1_000;
 const maxEntryChars = 300;
+const entryForm =
+  "must be a host such as registry.example.com, *.example.com or registry.example.com:5000, or a range such as 10.20.0.0/16";
 
 /** A host (`registry.example.com`, `*.example.com`, with or without `:PORT`) or a range of addresses (`10.20.0.0/16`). */
 const Allowed = z
-  .string()
-  .max(maxEntryChars)
-  .refine(
-    (text) => isRange(text) || parseHostPattern(text) !== undefined,
-    "must be a host such as registry.example.com, *.example.com or registry.example.com:5000, or a range such as 10.20.0.0/16",
-  );
+  .string(entryForm)
+  .max(maxEntryChars, entryForm)
+  .refine((text) => isRange(text) || parseHostPattern(text) !== undefined, entryForm);
 
 /** Where Sluice may connect to for what a tenant names: the `network` part of the installation's settings. */
-export const NetworkSettings = z.strictObject({
-  allow: z
-    .array(Allowed)
-    .max(maxEntries)
-    .default([])
-    .describe(
-      "Hosts that may be at private addresses and hand out tokens for registries, and ranges of addresses that every host may be at.",
-    ),
-  unlisted: z
-    .enum(["anything", "public", "refused"])
-    .describe(
-      "What a host that is not allowed by name or range may be at: anything (the default of sluice local), public addresses (that of functions), or nothing.",
-    )
-    .exactOptional(),
-});
+export const NetworkSettings = z.strictObject(
+  {
+    /** Hosts that may be at private addresses and be token services, and ranges of addresses that every host may be at. */
+    allow: z
+      .array(Allowed, "must be a list of hosts and ranges")
+      .max(maxEntries, `must have at most ${maxEntries} entries`)
+      .default([]),
+    /** What a host that is not allowed by name or range may be at; the default is the place's, see `networkPolicy`. */
+    unlisted: z.enum(["anything", "public", "refused"], "must be anything, public or refused").exactOptional(),
+  },
+  { error: ({ code }) => (code === "invalid_type" ? "must have allow, unlisted or both" : undefined) },
+);
 export type NetworkSettings = Readonly<z.infer<typeof NetworkSettings>>;
 
 /** Whether this is a range of addresses, `network/bits`. */

@@ -51,6 +51,39 @@ describe("sluice local", () => {
     expect(await killedInApply(world)).toBe(0);
   }, 120_000);
 
+  test("a settings file says where it connects to: its own registry always, and no other that is not listed", async () => {
+    const config = join(world.folder, "network.yaml");
+    await writeFile(config, "network: { unlisted: refused }\n");
+    let asked = 0;
+    const other = createServer((_, response) => {
+      asked += 1;
+      response.end("{}");
+    });
+    const port = await portOnLoopback(other);
+    const local = await world.start("--config", config);
+    const cluster = await world.cluster(local);
+    await world.push(local, [configMap("a", "3")]);
+    await followApp(cluster, local);
+    await expect.poll(() => applied(cluster), patient).toEqual(["a=3"]);
+    const { object } = await cluster.apply(
+      {
+        apiVersion: "source.toolkit.fluxcd.io/v1",
+        kind: "OCIRepository",
+        metadata: { name: "elsewhere", namespace: "default" },
+        spec: { interval: "1h", url: `oci://localhost:${port}/app` },
+      },
+      { manager: "test", force: false },
+      never,
+    );
+    const status = async () =>
+      JSON.stringify((await cluster.get({ ...refOf(object), version: "v1" }, never))?.["status"]);
+    const refusal = "host 'localhost' is not on the installation's list: the installation allows it with network.allow";
+    await expect.poll(status, patient).toContain(refusal);
+    expect(asked).toBe(0);
+    expect(await local.end("SIGTERM")).toBe(0);
+    other.close();
+  }, 120_000);
+
   test("a settings file holds for what it runs: a source of another namespace is refused", async () => {
     const config = join(world.folder, "settings.yaml");
     await writeFile(config, "no-cross-namespace-refs: true\n");

@@ -36,11 +36,20 @@ describe("a document of settings", () => {
     ["concurrent-ssa: 1.5", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: hunter2", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: 1\nconcurrent-ssa: 2", "line 2 is no YAML: duplicated mapping key"],
+    ["network: hunter2", "network must have allow, unlisted or both"],
+    ["network:", "network must have allow, unlisted or both"],
+    ["network: {allow: hunter2}", "network.allow must be a list of hosts and ranges"],
+    ["network: {unlisted: hunter2}", "network.unlisted must be anything, public or refused"],
+    ["network: {hunter: 2}", "network.hunter is not a setting"],
+    ...["https://hunter2", "7", "hunter2 "].map((entry) => [
+      `network: {allow: [r.test, ${entry.endsWith(" ") ? JSON.stringify(entry) : entry}]}`,
+      "network.allow.1 must be a host such as registry.example.com, *.example.com or registry.example.com:5000, or a range such as 10.20.0.0/16",
+    ]),
     ["a: [", "line 1 is no YAML: unexpected end of the stream within a flow collection"],
     ["a: 1\n---\nb: 2", "this is no document of settings: write `key: value` lines"],
     ["- hunter2", "this is no document of settings: write `key: value` lines"],
     ["hunter2", "this is no document of settings: write `key: value` lines"],
-  ])("with a fault names it, and quotes no value: %j", (text, fault) => {
+  ])("with a fault names it, and quotes no value: %j", (text = "", fault = "") => {
     expect(faultsOf(text)).toEqual([fault]);
     expect(faultsOf(text).join()).not.toContain("hunter2");
   });
