@@ -4,6 +4,7 @@ import { subject } from "../core/object-ref.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
+import type { Secret } from "../core/secret.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { fieldManager, fingerprint } from "./field-managers.ts";
 import { heldBy } from "./held-by.ts";
@@ -40,6 +41,8 @@ export interface ApplyDeps {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly replacing: ReplaceDeps;
+  /** Under which the digests of the inventory are made. */
+  readonly installationKey: Secret;
 }
 
 /**
@@ -67,13 +70,13 @@ export async function applyObject(
         heldBy: change.heldBy,
       };
     case "create":
-      return send(desired, deps.cluster, signal);
+      return send(desired, deps, signal);
     case "configure":
       if (change.takeover !== undefined) await takeOver(desired, change.takeover, deps, signal);
-      return send(desired, deps.cluster, signal);
+      return send(desired, deps, signal);
     case "replace":
       await makeWay(desired, change.uid, deps, signal);
-      return send(desired, deps.cluster, signal);
+      return send(desired, deps, signal);
   }
 }
 
@@ -87,14 +90,18 @@ function entryOf(desired: DesiredObject, uid: string | undefined, mark: string |
   };
 }
 
-async function send(desired: DesiredObject, cluster: Cluster, signal: AbortSignal): Promise<AppliedObject> {
+async function send(
+  desired: DesiredObject,
+  { cluster, installationKey }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<AppliedObject> {
   try {
     const { object, created } = await cluster.apply(desired.manifest, { manager: fieldManager, force: true }, signal);
     const finalizers = heldBy(desired.manifest, object.metadata);
     return {
       desired,
       change: created ? "created" : "configured",
-      entry: entryOf(desired, object.metadata.uid, fingerprint(object.metadata.managedFields)),
+      entry: entryOf(desired, object.metadata.uid, fingerprint(object.metadata.managedFields, installationKey)),
       ...(finalizers === undefined ? {} : { heldBy: finalizers }),
     };
   } catch (error) {

@@ -1,9 +1,8 @@
-import { createHmac } from "node:crypto";
 import { z } from "zod";
 import { canonicalJson } from "../core/canonical-json.ts";
-import { digestOf } from "../core/digest.ts";
 import { Failure } from "../core/failure.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { keyedDigest } from "../core/keyed-digest.ts";
 import { type Manifest, refOf } from "../core/manifest.ts";
 import { mapLimit } from "../core/map-limit.ts";
 import { formatApiVersion, subject, type VersionedRef } from "../core/object-ref.ts";
@@ -19,7 +18,7 @@ export interface DesiredObject {
   /** Without a namespace where the kind has none, whatever the manifest said. */
   readonly ref: VersionedRef;
   readonly manifest: Manifest;
-  /** Digest of what is asked for; keyed for Secrets, so that nobody can guess a value by its digest. */
+  /** Keyed digest of what is asked for: any object may carry what is secret, and no value can be guessed by it. */
   readonly digest: string;
   /** Undefined where the cluster does not serve the kind yet and a definition in the same set will bring it. */
   readonly resource: Resource | undefined;
@@ -82,15 +81,14 @@ function problemOf({ ref }: Pick<DesiredObject, "ref">, scope: Scope | undefined
   return undefined;
 }
 
-/** Builds are remembered, so the same manifests come back run after run. */
-const knownDigests = new WeakMap<Manifest, string>();
+/** By key. Builds are remembered, so the same manifests come back run after run. */
+const knownDigests = new WeakMap<Secret, WeakMap<Manifest, string>>();
 
 function desiredDigest(manifest: Manifest, key: Secret): string {
-  if (manifest.kind === "Secret") {
-    return `hmac-sha256:${createHmac("sha256", key.reveal()).update(canonicalJson(manifest)).digest("hex")}`;
-  }
-  const digest = knownDigests.get(manifest) ?? digestOf(canonicalJson(manifest));
-  knownDigests.set(manifest, digest);
+  const known = knownDigests.get(key) ?? new WeakMap<Manifest, string>();
+  knownDigests.set(key, known);
+  const digest = known.get(manifest) ?? keyedDigest(key, canonicalJson(manifest));
+  known.set(manifest, digest);
   return digest;
 }
 

@@ -1,6 +1,6 @@
 import { equal } from "../core/equal.ts";
 import type { LiveObject } from "../core/manifest.ts";
-import { fingerprint } from "./field-managers.ts";
+import { ownFields } from "./field-managers.ts";
 
 /**
  * Whether the apply that this dry run tried would change the live object: its labels, its annotations, finalizers, owner
@@ -14,7 +14,7 @@ export function drifted(live: LiveObject, dryRun: LiveObject): boolean {
     !equal(live.metadata.finalizers ?? [], dryRun.metadata.finalizers ?? []) ||
     !equal(live.metadata.ownerReferences ?? [], dryRun.metadata.ownerReferences ?? []) ||
     !equal(content(live), content(dryRun)) ||
-    fingerprint(live.metadata.managedFields) !== fingerprint(dryRun.metadata.managedFields)
+    !equal(ownFields(live.metadata.managedFields), ownFields(dryRun.metadata.managedFields))
   );
 }
 

@@ -1,6 +1,7 @@
 import type { LiveObject } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import { ApiError, type Cluster, type PartialObject } from "../core/ports/cluster.ts";
+import type { Secret } from "../core/secret.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { drifted } from "./drifted.ts";
 import { fieldManager, fingerprint } from "./field-managers.ts";
@@ -19,6 +20,8 @@ export interface DryRunDeps {
   /** Whether objects may be recreated without saying so themselves. */
   readonly force: boolean;
   readonly replacing: ReplaceDeps;
+  /** Under which the digests of the inventory are made. */
+  readonly installationKey: Secret;
 }
 
 /**
@@ -46,7 +49,7 @@ export async function dryRun(
   }
   if (tried.created) return { kind: "create" };
   const live = await read();
-  return live === undefined ? { kind: "create" } : changeOf(desired, live, tried.object);
+  return live === undefined ? { kind: "create" } : changeOf(desired, live, tried.object, deps.installationKey);
 }
 
 /** Waits for a promise without leaving a rejection unhandled meanwhile; the function returns or throws its outcome. */
@@ -58,7 +61,7 @@ async function settled<T>(promise: Promise<T>): Promise<() => T> {
   };
 }
 
-function changeOf(desired: DesiredObject, live: LiveObject, tried: LiveObject): PlannedChange {
+function changeOf(desired: DesiredObject, live: LiveObject, tried: LiveObject, key: Secret): PlannedChange {
   const { metadata } = desired.manifest;
   const { uid } = live.metadata;
   if (isUnmanaged(live.metadata)) return { kind: "skipped", uid };
@@ -67,7 +70,7 @@ function changeOf(desired: DesiredObject, live: LiveObject, tried: LiveObject): 
   if (patch !== undefined || drifted(live, tried)) return { kind: "configure", takeover: patch };
   const finalizers = heldBy(desired.manifest, live.metadata);
   if (finalizers !== undefined) return { kind: "terminating", uid, heldBy: finalizers };
-  return { kind: "unchanged", uid, fingerprint: fingerprint(live.metadata.managedFields) };
+  return { kind: "unchanged", uid, fingerprint: fingerprint(live.metadata.managedFields, key) };
 }
 
 async function refusal(

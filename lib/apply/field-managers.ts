@@ -1,6 +1,8 @@
 import { canonicalJson } from "../core/canonical-json.ts";
-import { digestOf } from "../core/digest.ts";
+import type { JsonObject } from "../core/json.ts";
+import { keyedDigest } from "../core/keyed-digest.ts";
 import type { ManagedFieldsEntry } from "../core/manifest.ts";
+import type { Secret } from "../core/secret.ts";
 
 /** The field manager of everything Sluice applies: Flux's, so that a cluster moves over and back without a conflict. */
 export const fieldManager = "kustomize-controller";
@@ -14,12 +16,21 @@ export function ownEntry(managedFields: readonly ManagedFieldsEntry[] | undefine
 }
 
 /**
- * Digest of the fields we own in an object, without the time of the last write. Any other writer that changes or removes a
- * field of ours takes it out of our entry, so as long as this stays, every field of ours still has the value we sent.
+ * Keyed digest of the fields we own in an object, without the time of the last write. Any other writer that changes or
+ * removes a field of ours takes it out of our entry, so as long as this stays, every field of ours still has the value we
+ * sent. Keyed since the items of a set are in it as they are.
  */
-export function fingerprint(managedFields: readonly ManagedFieldsEntry[] | undefined): string | undefined {
+export function fingerprint(managedFields: readonly ManagedFieldsEntry[] | undefined, key: Secret): string | undefined {
+  const fields = ownFields(managedFields);
+  return fields && keyedDigest(key, canonicalJson(fields));
+}
+
+/** The fields we own in an object, without the time of the last write; undefined where we own nothing. */
+export function ownFields(
+  managedFields: readonly ManagedFieldsEntry[] | undefined,
+): { readonly apiVersion: string; readonly fieldsV1: JsonObject | undefined } | undefined {
   const entry = ownEntry(managedFields);
-  return entry && digestOf(canonicalJson({ apiVersion: entry.apiVersion, fieldsV1: entry.fieldsV1 }));
+  return entry && { apiVersion: entry.apiVersion, fieldsV1: entry.fieldsV1 };
 }
 
 /**

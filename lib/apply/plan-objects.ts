@@ -6,7 +6,7 @@ import type { DesiredObject } from "./desired-objects.ts";
 import { type DryRun, type DryRunDeps, dryRun, dryRunMessage } from "./dry-run.ts";
 import { type Extent, extentOf, isWithin } from "./extent.ts";
 import type { LiveObjects } from "./live-objects.ts";
-import { type FirstLook, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
+import { type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
 import { isAboutFields, rehearse } from "./rehearse.ts";
 import { schemaFaults } from "./schema-faults.ts";
 
@@ -24,17 +24,15 @@ type Looked = { readonly desired: DesiredObject; readonly look: FirstLook };
 /**
  * Plans a whole set: proves what it can, and gives everything else whose kind and namespace exist its dry run, across all
  * stages, before anything is written. So a bad object fails the revision before it has half landed.
- *
- * @param deps `isAwaited`: an earlier run applied this set and still waits for it, see {@link firstLooks}
  */
 export async function planObjects(
   desired: readonly DesiredObject[],
   inventory: readonly InventoryEntry[],
   live: LiveObjects,
-  deps: PlanDeps & { readonly isAwaited: boolean },
+  deps: PlanDeps & FirstLookDeps,
   signal: AbortSignal,
 ): Promise<Planning> {
-  const { looks, prune } = firstLooks(desired, inventory, live, deps.isAwaited);
+  const { looks, prune } = firstLooks(desired, inventory, live, deps);
   // Namespaces first: what they answer says which other objects can have their dry run at all.
   const namespaces = await judge(looks.filter(isNamespace), [], deps, signal);
   const missing = [

@@ -2,6 +2,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { Manifest, Metadata } from "../core/manifest.ts";
 import type { PartialObject } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
+import type { Secret } from "../core/secret.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { fingerprint } from "./field-managers.ts";
 import { heldBy } from "./held-by.ts";
@@ -43,12 +44,19 @@ export interface Plan {
 /** What can be said of an object without asking the cluster about it; `unproven` ones need a dry run. */
 export type FirstLook = PlannedChange | { readonly kind: "unproven"; readonly live: PartialObject | undefined };
 
+export interface FirstLookDeps {
+  /** Under which the digests of the inventory were made; see `KustomizationDeps.installationKey`. */
+  readonly installationKey: Secret;
+  /**
+   * Whether an earlier run applied this set and its health is still waited for: what has ended and gone meanwhile is not begun
+   * again.
+   */
+  readonly isAwaited: boolean;
+}
+
 /**
  * Proves objects unchanged by what the last apply left: the same uid, the same desired digest, the same fingerprint of our
  * managed-fields entry, and no entry of a manager whose edits we revert. Pure.
- *
- * @param isAwaited whether an earlier run applied this set and its health is still waited for: what has ended and gone
- * meanwhile is not begun again
  *
  * @internal Exported for its tests.
  */
@@ -56,13 +64,13 @@ export function firstLook(
   desired: DesiredObject,
   entry: InventoryEntry | undefined,
   live: PartialObject | undefined,
-  isAwaited = false,
+  { installationKey, isAwaited }: FirstLookDeps,
 ): FirstLook {
   const wanted = desired.manifest.metadata;
   if (isUnmanaged(wanted) || isUnmanaged(live?.metadata)) return { kind: "skipped", uid: live?.metadata.uid };
   if (live === undefined) return (isAwaited ? ended(desired, entry) : undefined) ?? { kind: "unproven", live };
   if (isCreateOnly(wanted)) return createdOnce(desired.manifest, live.metadata);
-  return isProven(desired, entry, live.metadata)
+  return isProven(desired, entry, live.metadata, installationKey)
     ? { kind: "unchanged", uid: live.metadata.uid, fingerprint: entry?.fingerprint }
     : { kind: "unproven", live };
 }
@@ -85,6 +93,7 @@ function isProven(
   desired: DesiredObject,
   entry: InventoryEntry | undefined,
   live: Metadata & { readonly uid: string },
+  key: Secret,
 ): boolean {
   return (
     entry?.state === "live" &&
@@ -92,7 +101,7 @@ function isProven(
     entry.desired === desired.digest &&
     entry.version === desired.ref.version &&
     entry.fingerprint !== undefined &&
-    entry.fingerprint === fingerprint(live.managedFields) &&
+    entry.fingerprint === fingerprint(live.managedFields, key) &&
     live.deletionTimestamp === undefined &&
     takeover(live, desired.manifest.metadata, desired.manifest.apiVersion) === undefined
   );
@@ -103,14 +112,14 @@ export function firstLooks(
   desired: readonly DesiredObject[],
   inventory: readonly InventoryEntry[],
   live: LiveObjects,
-  isAwaited: boolean,
+  deps: FirstLookDeps,
 ): { looks: readonly { desired: DesiredObject; look: FirstLook }[]; prune: readonly InventoryEntry[] } {
   const entries = new Map(inventory.map((entry) => [entry.id, entry]));
   const wanted = new Set(desired.map(({ id }) => id));
   return {
     looks: desired.map((object) => ({
       desired: object,
-      look: firstLook(object, entries.get(object.id), live.get(object.id), isAwaited),
+      look: firstLook(object, entries.get(object.id), live.get(object.id), deps),
     })),
     prune: stale(inventory, wanted),
   };

@@ -7,6 +7,7 @@ import type { Log } from "../core/ports/log.ts";
 import { type ArtifactTree, artifactTree, confined, joinPath } from "./artifact-tree.ts";
 import { buildByEngine } from "./build-by-engine.ts";
 import type { BuildSpec } from "./build-spec.ts";
+import { carriesSecret } from "./carries-secret.ts";
 import { finishBuild, type Owner } from "./finish-build.ts";
 import { kustomizationFileIn } from "./kustomization-file.ts";
 import { attemptPlainSafely } from "./off-thread.ts";
@@ -31,6 +32,8 @@ export interface Built {
   readonly manifests: readonly Manifest[];
   /** Over the YAML that kustomize prints, as Flux's history has it: without owner labels and common metadata. */
   readonly digest: Digest;
+  /** Whether data of a Secret may be in that YAML. */
+  readonly carriesSecret: boolean;
   /** How long that YAML is: about what the manifests take in memory. */
   readonly bytes: number;
 }
@@ -50,7 +53,13 @@ export async function buildManifests(
   const tree = await artifactTree(archive, signal);
   const folder = builtFolder(tree, spec);
   const { objects, text } = await build(tree, folder, spec, deps, signal);
-  return { manifests: finishBuild(objects, owner, spec.commonMetadata), digest: digestOf(text), bytes: text.length };
+  const manifests = finishBuild(objects, owner, spec.commonMetadata);
+  return {
+    manifests,
+    digest: digestOf(text),
+    carriesSecret: carriesSecret(manifests, tree, spec),
+    bytes: text.length,
+  };
 }
 
 /** Messages name files and folders by their path in the artifact, which is all that its author knows. */

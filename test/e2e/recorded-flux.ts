@@ -39,7 +39,7 @@ export async function recordedPushes(
 /**
  * An object or event without what differs from run to run: times, addresses, durations, and the digests of the pushed image
  * and its archive, which hold compressed bytes of another implementation. The digest in a history entry stays: it is over
- * the built text, and has to be Flux's.
+ * the built text, and has to be Flux's where it is not under a key.
  */
 export function comparable(value: unknown, key = ""): unknown {
   if (Array.isArray(value)) {
@@ -96,6 +96,7 @@ function comparableText(text: string): string {
   return (
     text
       .replace(/@sha256:[0-9a-f]{64}/g, "@sha256:<digest>")
+      .replace(/^hmac-sha256:[0-9a-f]{64}$/, "hmac-sha256:<keyed>")
       .replace(/sha256:[0-9a-f]{64}\.tar\.gz/g, "sha256:<digest>.tar.gz")
       .replace(/oci:\/\/127\.0\.0\.1:\d+/g, "oci://<registry>")
       .replace(/^http:\/\/[^/]+\//, "http://<artifacts>/")

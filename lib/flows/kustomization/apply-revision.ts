@@ -84,6 +84,7 @@ export async function applyRevision(
     clock: deps.clock,
     force,
     concurrency: deps.concurrency,
+    installationKey: deps.installationKey,
     replacing: replaceDeps(before, of),
   };
   const planning = await planObjects(desired, before, live, { ...applyDeps, isAwaited }, run.signal);

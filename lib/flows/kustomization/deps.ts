@@ -12,7 +12,7 @@ export interface KustomizationDeps extends FlowDeps {
   readonly inventories: InventoryStore;
   readonly ledger: Ledger;
   readonly history: History;
-  /** Makes the digests of Secrets in the inventory useless to whoever does not hold it. */
+  /** The key of the digests in inventories, and of those in a status that would let a secret be guessed. */
   readonly installationKey: Secret;
   /** Requests to the API server at the same time within one run. */
   readonly concurrency: number;
@@ -38,4 +38,6 @@ export interface BuiltManifests {
   readonly manifests: readonly Manifest[];
   /** Over the built text, as Flux's history has it. */
   readonly digest: Digest;
+  /** Whether data of a Secret may be in that text, so that its digest is not to be shown. */
+  readonly carriesSecret: boolean;
 }

@@ -57,7 +57,7 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
       changes = { applied: error.applied, pruned: [] };
       status = showing(error.inventory, of);
     }
-    return reportFailure(error, { status, digest: built?.digest, changes }, attempt);
+    return reportFailure(error, { status, built, changes }, attempt);
   }
 }
 
@@ -139,7 +139,7 @@ async function conclude(landed: Landed, attempt: Attempt): Promise<FlowResult> {
 /** The last step: what was applied becomes healthy, or the attempt fails, or a later run looks again. */
 async function concludeHealth(landed: Landed, attempt: Attempt): Promise<FlowResult> {
   const { applied, built, status, told } = landed;
-  const reached = { status, digest: built.digest, changes: applied };
+  const reached = { status, built, changes: applied };
   const { of } = attempt;
   const wait = waitFor("health", changeLines(applied.applied).length > 0, attempt);
   const targets = await healthTargets(applied.applied, of);

@@ -3,8 +3,9 @@ import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { type Attempt, attempted, progressText } from "./attempt.ts";
+import type { BuiltManifests } from "./deps.ts";
 import { handled, withConditions, withoutConditions } from "./end-of-run.ts";
-import { withSnapshot } from "./history-snapshots.ts";
+import { type Finished, withSnapshot } from "./history-snapshots.ts";
 import { readMemo } from "./memo.ts";
 import { type Changes, rememberRun } from "./remember-run.ts";
 import { retryInMs } from "./report-blocked.ts";
@@ -23,8 +24,8 @@ const counted = new Set(["ReconciliationFailed", "PruneFailed", "HealthCheckFail
 export interface Reached {
   /** As it is to be but for what the failure says. */
   readonly status: KustomizationStatus;
-  /** Of the built manifests; undefined where the attempt did not get that far. */
-  readonly digest: string | undefined;
+  /** Undefined where the attempt did not get that far. */
+  readonly built: BuiltManifests | undefined;
   readonly changes: Changes;
 }
 
@@ -35,7 +36,7 @@ export interface Reached {
  */
 export async function reportFailure(
   failure: Failure,
-  { status: before, digest, changes }: Reached,
+  { status: before, built, changes }: Reached,
   attempt: Attempt,
   health?: string,
 ): Promise<FlowResult> {
@@ -50,7 +51,7 @@ export async function reportFailure(
     { type: "Ready", status: "False", reason, message },
     ...(health === undefined ? [] : [{ type: "Healthy", status: "False", reason, message: health } as const]),
   );
-  const finished = finishedAttempt(reason, digest, attempt);
+  const finished = finishedAttempt(reason, built, attempt);
   const history = finished && withSnapshot(before.history ?? [], finished, of.deps.clock.now());
   await of.write(handled(history === undefined ? status : { ...status, history: [...history] }, of));
   await of.tell({ type: "Warning", reason, message, annotations });
@@ -60,8 +61,14 @@ export async function reportFailure(
   return { outcome: "failed", dueInMs, memo: { failures: failures + 1 } };
 }
 
-function finishedAttempt(reason: string, digest: string | undefined, { of, source, startedAt }: Attempt) {
-  if (digest === undefined || !counted.has(reason)) return undefined;
+function finishedAttempt(
+  reason: string,
+  built: BuiltManifests | undefined,
+  { of, source, startedAt }: Attempt,
+): Finished | undefined {
+  if (built === undefined || !counted.has(reason)) return undefined;
   const { revision, originRevision } = source;
-  return { digest, status: reason, durationMs: of.deps.clock.now() - startedAt, revision, originRevision };
+  const durationMs = of.deps.clock.now() - startedAt;
+  const key = built.carriesSecret ? of.deps.installationKey : undefined;
+  return { digest: built.digest, key, status: reason, durationMs, revision, originRevision };
 }

@@ -67,6 +67,7 @@ function successStatus({ built, status, health }: Success, attempt: Attempt): Ku
   const now = of.deps.clock.now();
   const finished = {
     digest: built.digest,
+    key: built.carriesSecret ? of.deps.installationKey : undefined,
     status: "ReconciliationSucceeded",
     durationMs: now - startedAt,
     revision,

@@ -16,6 +16,7 @@ import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomizatio
 import { patientState } from "../../../lib/flows/patient-state.ts";
 import { patiently } from "../../../lib/flows/patiently.ts";
 import { reportOutage } from "../../../lib/flows/report-outage.ts";
+import { carriesSecret } from "../../../lib/manifests/carries-secret.ts";
 import { finishBuild } from "../../../lib/manifests/finish-build.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
@@ -123,7 +124,11 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         return toJsonObject({ ...rest, metadata: placed });
       });
       const manifests = finishBuild(objects, owner, spec.commonMetadata);
-      return { manifests, digest: digestOf(digest) };
+      return {
+        manifests,
+        digest: digestOf(digest),
+        carriesSecret: carriesSecret(manifests, { files: new Map() }, spec),
+      };
     },
   };
   const unsure = faultyPort("cluster", cluster, fault);

@@ -35,6 +35,14 @@ const pullFailed: readonly Place[] = [1, 2].map((at) => ["objects", 0, "status",
 const notCalled = "URL validation failed for 'oci://<registry>/";
 const namesOnly = "repository can only contain the characters `abcdefghijklmnopqrstuvwxyz0123456789_-./`";
 
+const withSecret = "sha256:f2709378ff3863117d6236d90d685c878f231eae78170606a05055a2ef08af93";
+const withBadSecret = "sha256:630f6f05e55e8f8c59a22f3190146dfe57512113723df4e92b3b7159c9032436";
+const historyDigest = (at: number): Place => ["objects", 0, "status", "history", at, "digest"];
+const keyed = {
+  sluice: "hmac-sha256:<keyed>",
+  why: "lib/flows/kustomization/history-snapshots.ts: a Secret's value could be guessed by a plain digest",
+};
+
 const beforeAWrite = "ADR 0005: stricter before a write";
 const fenced = "design section 3: the fence says which file and field, before the engine is started";
 
@@ -195,6 +203,10 @@ export const deliberateDifferences: readonly Difference[] = [
       "kustomize build failed: trouble configuring builtin PatchTransformer with config: `\npatch: *****\n`: unable to parse SM or JSON patch from [patch: *****]",
     why: "lib/manifests/engine-message.ts: a patch may hold the value of a Secret",
   }),
+  ...said("secrets/01-created", [historyDigest(0)], { flux: withSecret, ...keyed }),
+  ...said("secrets/02-unchanged", [historyDigest(0)], { flux: withSecret, ...keyed }),
+  ...said("secrets/03-bad-base64", [historyDigest(0)], { flux: withBadSecret, ...keyed }),
+  ...said("secrets/03-bad-base64", [historyDigest(1)], { flux: withSecret, ...keyed }),
   ...said("path/03-a-file", [failedReady], {
     flux: "open file.yaml/kustomization.yaml: not a directory remove file.yaml/kustomization.yaml: not a directory",
     sluice: "kustomization path not found: file.yaml: not a directory",

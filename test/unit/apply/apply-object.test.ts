@@ -3,6 +3,7 @@ import { applyObject } from "../../../lib/apply/apply-object.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { Secret } from "../../../lib/core/secret.ts";
 
 const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "t", name: "a" };
 const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "t" } };
@@ -40,20 +41,31 @@ function busyCluster(writes: number) {
 }
 
 const clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
+const installationKey = new Secret("test");
 const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
 const takeover = [{ op: "replace", path: "/metadata/resourceVersion", value: "1" }] as const;
 
 describe("taking over an object that controllers keep writing", () => {
   test("the patch is made anew for the version that is there now", async () => {
     const { cluster, patched } = busyCluster(3);
-    const applied = await applyObject(desired, { kind: "configure", takeover }, { cluster, clock, replacing }, signal);
+    const applied = await applyObject(
+      desired,
+      { kind: "configure", takeover },
+      { cluster, clock, replacing, installationKey },
+      signal,
+    );
     expect(applied.change).toBe("configured");
     expect(patched).toHaveLength(4);
   });
 
   test("one that is never still is told in Flux's words", async () => {
     const { cluster } = busyCluster(100);
-    const applying = applyObject(desired, { kind: "configure", takeover }, { cluster, clock, replacing }, signal);
+    const applying = applyObject(
+      desired,
+      { kind: "configure", takeover },
+      { cluster, clock, replacing, installationKey },
+      signal,
+    );
     await expect(applying).rejects.toThrow(
       "ConfigMap/t/a metadata.managedFields cleanup failed: the object has been modified",
     );

@@ -64,3 +64,18 @@ describe("two manifests that are one object are named, with why", () => {
     expect(await outcome(...names, object("v1", "Secret", "a", "apps"))).toBe("3 objects");
   });
 });
+
+describe("the digest of what is asked for", () => {
+  const [key, other] = [new Secret("0".repeat(64)), new Secret("1".repeat(64))];
+  const digestOf = async (manifest: Manifest, installationKey: Secret): Promise<string | undefined> =>
+    (await desiredObjects([manifest], { cluster, installationKey }, new AbortController().signal))[0]?.digest;
+
+  test.each(["Secret", "ConfigMap", "Deployment"])("of a %s is made under the installation's key", async (kind) => {
+    const manifest = { ...object("v1", kind, "a", "apps"), data: { password: "hunter2" } };
+    const digest = await digestOf(manifest, key);
+    expect(digest).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+    expect(await digestOf({ ...manifest }, key)).toBe(digest);
+    expect(await digestOf(manifest, other)).not.toBe(digest);
+    expect(await digestOf({ ...manifest, data: { password: "hunter3" } }, key)).not.toBe(digest);
+  });
+});

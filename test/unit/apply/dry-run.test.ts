@@ -5,10 +5,12 @@ import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import { dryRun } from "../../../lib/apply/dry-run.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { Secret } from "../../../lib/core/secret.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();
 const owner = { name: "app", namespace: "t" };
+const installationKey = new Secret("test");
 const replacing = { owner, inventory: [], otherOwner: async () => undefined };
 const ref = { group: "", version: "v1", kind: "Secret", namespace: "t", name: "s" };
 const immutable = 'Secret "s" is invalid: data: Forbidden: field is immutable when `immutable` is set';
@@ -53,17 +55,23 @@ describe("a dry run that the API server refuses", () => {
     { name: "nothing", kind: "refused" },
   ])("for an immutable field, with force by $name: $kind (81)", async ({ force = false, wanted, found, kind }) => {
     const cluster = refusing(invalid(immutable), live(found));
-    expect((await dryRun(desired(wanted), undefined, { cluster, force, replacing }, signal)).kind).toBe(kind);
+    expect(
+      (await dryRun(desired(wanted), undefined, { cluster, force, replacing, installationKey }, signal)).kind,
+    ).toBe(kind);
   });
 
   test("for anything else is never a reason to recreate the object, whatever force says", async () => {
     const cluster = refusing(invalid('Secret "s" is invalid: type: Required value'), live());
-    expect((await dryRun(desired(), undefined, { cluster, force: true, replacing }, signal)).kind).toBe("refused");
+    expect(
+      (await dryRun(desired(), undefined, { cluster, force: true, replacing, installationKey }, signal)).kind,
+    ).toBe("refused");
   });
 
   test("for an object that is not there is no reason to recreate it", async () => {
     const cluster = refusing(invalid(immutable), undefined);
-    expect((await dryRun(desired(), undefined, { cluster, force: true, replacing }, signal)).kind).toBe("refused");
+    expect(
+      (await dryRun(desired(), undefined, { cluster, force: true, replacing, installationKey }, signal)).kind,
+    ).toBe("refused");
   });
 
   const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
@@ -87,14 +95,22 @@ describe("a dry run that the API server refuses", () => {
       causes: faults.map((fault) => ({ reason: "FieldValueForbidden", message: fault, field: "metadata" })),
     });
     expect(
-      (await dryRun(desired(), undefined, { cluster: refusing(named, live(going)), force: false, replacing }, signal))
-        .kind,
+      (
+        await dryRun(
+          desired(),
+          undefined,
+          { cluster: refusing(named, live(going)), force: false, replacing, installationKey },
+          signal,
+        )
+      ).kind,
     ).toBe(kind);
   });
 
   test("of an object that is being deleted, by one that names no causes, is judged by its text", async () => {
     const cluster = refusing(invalid(`Secret "s" is invalid: metadata.finalizers: ${late}`), live(going));
-    expect((await dryRun(desired(), undefined, { cluster, force: false, replacing }, signal)).kind).toBe("terminating");
+    expect(
+      (await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).kind,
+    ).toBe("terminating");
   });
 
   const conflict = { reason: "FieldManagerConflict", message: "conflict", field: ".data" };
@@ -118,7 +134,7 @@ describe("a dry run that the API server refuses", () => {
     },
   ])("is told in Flux's words: $message (86)", async ({ answer, message }) => {
     const cluster = refusing(answer, live());
-    expect(await dryRun(desired(), undefined, { cluster, force: false, replacing }, signal)).toEqual({
+    expect(await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).toEqual({
       kind: "refused",
       message,
     });
@@ -126,7 +142,12 @@ describe("a dry run that the API server refuses", () => {
 
   test("is none where the API server could not judge", async () => {
     const busy = new ApiError({ code: 429, reason: "TooManyRequests", message: "later" });
-    const trying = dryRun(desired(), undefined, { cluster: refusing(busy, live()), force: true, replacing }, signal);
+    const trying = dryRun(
+      desired(),
+      undefined,
+      { cluster: refusing(busy, live()), force: true, replacing, installationKey },
+      signal,
+    );
     await expect(trying).rejects.toBe(busy);
   });
 });
@@ -162,6 +183,8 @@ describe("a dry run that the API server takes", () => {
       apply: async () => ({ object: tried, created, warnings: [] }),
       get: async () => found,
     };
-    expect((await dryRun(desired(), undefined, { cluster, force: false, replacing }, signal)).kind).toBe(kind);
+    expect(
+      (await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).kind,
+    ).toBe(kind);
   });
 });

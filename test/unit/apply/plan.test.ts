@@ -4,6 +4,7 @@ import { fingerprint } from "../../../lib/apply/field-managers.ts";
 import { changesAnything, firstLook } from "../../../lib/apply/plan.ts";
 import type { ManagedFieldsEntry, Metadata } from "../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
+import { Secret } from "../../../lib/core/secret.ts";
 
 const ours: ManagedFieldsEntry = {
   manager: "kustomize-controller",
@@ -13,6 +14,8 @@ const ours: ManagedFieldsEntry = {
   fieldsType: "FieldsV1",
   fieldsV1: { "f:data": { "f:k": {} } },
 };
+const installationKey = new Secret("test");
+const deps = { installationKey, isAwaited: false };
 const domain = "kustomize.toolkit.fluxcd.io";
 
 function desired(metadata: Partial<Metadata> = {}): DesiredObject {
@@ -29,7 +32,7 @@ function live(metadata: Partial<Metadata> = {}) {
   };
 }
 
-const print = fingerprint([ours]) ?? "";
+const print = fingerprint([ours], installationKey) ?? "";
 const entry: InventoryEntry = {
   id: "t_a__ConfigMap",
   version: "v1",
@@ -120,8 +123,14 @@ describe("an object is proven unchanged only by all of its marks", () => {
       live: live({ deletionTimestamp: "2026-01-01T00:00:00Z" }),
       kind: "unproven",
     },
+    {
+      name: "its digests were made under another key",
+      entry: { ...entry, fingerprint: fingerprint([ours], new Secret("other")) ?? "" },
+      live: live(),
+      kind: "unproven",
+    },
   ])("$name: $kind", (row) => {
-    expect(firstLook(desired(), row.entry, row.live).kind).toBe(row.kind);
+    expect(firstLook(desired(), row.entry, row.live, deps).kind).toBe(row.kind);
   });
 
   test.each([
@@ -135,7 +144,7 @@ describe("an object is proven unchanged only by all of its marks", () => {
     { name: "ssa IfNotPresent and it exists (78)", wanted: { [`${domain}/ssa`]: "IfNotPresent" }, found: {} },
   ])("$name: skipped, as a label and as an annotation", ({ wanted, found }) => {
     for (const place of ["labels", "annotations"]) {
-      expect(firstLook(desired({ [place]: wanted }), undefined, live({ [place]: found }))).toEqual({
+      expect(firstLook(desired({ [place]: wanted }), undefined, live({ [place]: found }), deps)).toEqual({
         kind: "skipped",
         uid: "u1",
       });
@@ -161,13 +170,17 @@ describe("an object is proven unchanged only by all of its marks", () => {
   ])("a Job that is gone where $name: $kind (108)", ({ isAwaited, spec, digest, kind }) => {
     const job = { ...desired(), manifest: { ...desired().manifest, kind: "Job", spec } };
     const applied = { ...entry, ...(digest === undefined ? {} : { desired: digest }) };
-    expect(firstLook(job, applied, undefined, isAwaited).kind).toBe(kind);
+    expect(firstLook(job, applied, undefined, { installationKey, isAwaited }).kind).toBe(kind);
   });
 
   test("what is applied once only, and is being deleted, is to be created anew", () => {
     const once = desired({ annotations: { [`${domain}/ssa`]: "IfNotPresent" } });
     const going = live({ deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] });
-    expect(firstLook(once, entry, going)).toEqual({ kind: "terminating", uid: "u1", heldBy: ["example.com/hold"] });
+    expect(firstLook(once, entry, going, deps)).toEqual({
+      kind: "terminating",
+      uid: "u1",
+      heldBy: ["example.com/hold"],
+    });
   });
 
   test.each([
@@ -183,6 +196,6 @@ describe("an object is proven unchanged only by all of its marks", () => {
   test("ssa Merge keeps what kubectl set (77)", () => {
     const metadata = { annotations: { [`${domain}/ssa`]: "Merge" } };
     const edited = live({ managedFields: [ours, editor("kubectl-edit", "Update")] });
-    expect(firstLook(desired(metadata), entry, edited).kind).toBe("unchanged");
+    expect(firstLook(desired(metadata), entry, edited, deps).kind).toBe("unchanged");
   });
 });

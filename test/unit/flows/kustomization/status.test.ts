@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Condition } from "../../../../lib/api/condition.ts";
 import { backOffMs } from "../../../../lib/core/back-off.ts";
+import { keyedDigest } from "../../../../lib/core/keyed-digest.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
+import { Secret } from "../../../../lib/core/secret.ts";
 import { removeCondition, setCondition } from "../../../../lib/flows/conditions.ts";
 import { withSnapshot } from "../../../../lib/flows/kustomization/history-snapshots.ts";
 import { nextDeletionLookMs, nextLookMs, readMemo } from "../../../../lib/flows/kustomization/memo.ts";
@@ -46,6 +48,7 @@ describe("conditions", () => {
 describe("history (115 to 117)", () => {
   const finished = {
     digest: "sha256:a",
+    key: undefined,
     status: "ReconciliationSucceeded",
     durationMs: 1500,
     revision: "v1",
@@ -66,6 +69,17 @@ describe("history (115 to 117)", () => {
       totalReconciliations: 2,
       metadata: { revision: "v2", originRevision: "o" },
     });
+  });
+
+  test("of a build with a Secret has digests that only the installation can make", () => {
+    const before = withSnapshot(withSnapshot([], finished, now), { ...finished, digest: "sha256:b" }, now);
+    const key = new Secret("0".repeat(64));
+    const once = withSnapshot(before, { ...finished, key }, now);
+    const [front, former] = withSnapshot(once, { ...finished, key }, now);
+    expect(front).toMatchObject({ digest: keyedDigest(key, "sha256:a"), totalReconciliations: 3 });
+    expect(former).toMatchObject({ digest: keyedDigest(key, "sha256:b"), totalReconciliations: 1 });
+    expect(front?.digest).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+    expect(front?.digest).not.toBe(keyedDigest(new Secret("1".repeat(64)), "sha256:a"));
   });
 
   test("five are kept, newest first", () => {
