@@ -56,7 +56,8 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
         env,
         signal,
         writeOut: (text) => {
-          terminal.out(text);
+          if (options.json === true) terminal.document(text);
+          else terminal.out(text);
         },
         writeError: (text) => {
           lines.flush();

@@ -76,7 +76,7 @@ export async function pushArtifact(
     for (const link of pushed.skippedLinks) terminal.warning(`left out ${link}: links are never followed`);
     progress.success(`artifact successfully pushed to ${pushed.repository}@${pushed.digest}`);
     const { skippedLinks: _skippedLinks, ...result } = pushed;
-    if (output !== undefined) terminal.out(await formatted(result, output));
+    if (output !== undefined) terminal.document(await formatted(result, output));
   } finally {
     http.close();
   }

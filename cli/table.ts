@@ -1,3 +1,5 @@
+import { printable } from "./printable.ts";
+
 /**
  * A table as flux prints it: columns padded to their widest cell and separated by tabs, each row ended by one, the header in
  * capitals and ended by a space. Widths are counted in characters, not in bytes.
@@ -15,7 +17,12 @@ function widthOf(cell: string): number {
   return Array.from(oneLine(cell)).length;
 }
 
-/** A line break in a message would break the table. */
+/** A line break or a tab in a message would break the table, and what is not shown has no width. */
 function oneLine(cell: string): string {
-  return cell.trim().replaceAll(/\s*[\r\n]+\s*/g, " ");
+  return printable(
+    cell
+      .trim()
+      .replaceAll(/\s*\n\s*/g, " ")
+      .replaceAll("\t", " "),
+  );
 }

@@ -1,8 +1,15 @@
-/** Where a command writes: tables and other results on stdout, everything about its progress on stderr. */
+import { printable } from "./printable.ts";
+
+/**
+ * Where a command writes: tables and other results on stdout, everything about its progress on stderr. What is written is
+ * made printable here, so that no command has to.
+ */
 export interface Terminal {
-  /** Text of the result, as it is. */
+  /** Text of the result. */
   out(text: string): void;
-  /** Text for people, as it is: help after a mistake. */
+  /** A result for programs, in JSON or YAML, as it is. */
+  document(text: string): void;
+  /** Text for people: help after a mistake. */
   note(text: string): void;
   action(line: string): void;
   waiting(line: string): void;
@@ -16,11 +23,16 @@ type Write = (text: string) => void;
 /** The icons are those of flux, so that scripts and eyes find them where they were. */
 export function terminal(out: Write, err: Write): Terminal {
   const line = (icon: string) => (text: string) => {
-    err(`${icon} ${text}\n`);
+    err(`${icon} ${printable(text)}\n`);
   };
   return {
-    out,
-    note: err,
+    out: (text) => {
+      out(printable(text));
+    },
+    document: out,
+    note: (text) => {
+      err(printable(text));
+    },
     action: line("►"),
     waiting: line("◎"),
     success: line("✔"),
