@@ -4,6 +4,7 @@ import type { Metrics } from "../lib/core/ports/metrics.ts";
 import type { DeadLetters } from "../lib/core/ports/wake-ups.ts";
 import { reportPoisoned } from "../lib/flows/report-poisoned.ts";
 import { runInput } from "../lib/flows/run-input.ts";
+import { processLock } from "../lib/queue/process-lock.ts";
 import type { QueueDeps, RunnerDeps } from "../lib/queue/queue-deps.ts";
 
 /** What it takes to run flows in a cluster, beside the queue itself. */
@@ -19,6 +20,7 @@ export function runnerDeps(
         metrics.record(letter.key, { ReconcilesParked: 1 });
       },
     },
+    processLock: processLock(queue.clock),
     newHolder: randomUUID,
     inputOf: (key, signal) => runInput(key, cluster, signal),
     onPoisoned: (run, message) => reportPoisoned(run, message, { cluster, clock: queue.clock }),

@@ -6,6 +6,7 @@ import type { Flow, Run } from "../core/run.ts";
 import { parseWorkKey, type WorkKey } from "../core/work-key.ts";
 import { changeItem } from "./change-item.ts";
 import type { ExtendVisibility } from "./keep-lease.ts";
+import type { Place } from "./process-lock.ts";
 import type { RunnerDeps } from "./queue-deps.ts";
 import type { Instant } from "./rules/may-write.ts";
 import type { End } from "./rules/on-end.ts";
@@ -13,8 +14,14 @@ import type { WakeUpDecision } from "./rules/on-wake-up.ts";
 import { runUnderLease } from "./run-under-lease.ts";
 import { sendFollowUps } from "./send-follow-ups.ts";
 
+/** The run that was decided on has to wait for a place in this process; nothing was written. */
+interface Waiting {
+  readonly kind: "wait";
+  readonly alone: boolean;
+}
+
 interface Decided {
-  readonly decision: WakeUpDecision;
+  readonly decision: WakeUpDecision | Waiting;
   /** As it is now: as written, where the decision was to write. */
   readonly item: WorkItem | undefined;
   readonly since: Instant;
@@ -32,12 +39,38 @@ export interface Delivery {
  * @param signal aborted when the time is up, or with a {@link HandBack} when the process ends.
  */
 export async function handleWakeUp(
-  { wakeUp, extend }: Delivery,
+  delivery: Delivery,
   flow: Flow,
   deps: RunnerDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const { decision, item, since } = await decide(wakeUp, deps, signal);
+  let place: Place | undefined;
+  // Entered before the lease is taken, whose time runs from then.
+  const enters = (alone: boolean): boolean => {
+    if (place !== undefined && (place.alone || !alone)) return true;
+    place?.[Symbol.dispose]();
+    place = deps.processLock.tryEnter(alone);
+    return place !== undefined;
+  };
+  try {
+    for (;;) {
+      const { decision, item, since } = await decide(delivery.wakeUp, enters, deps, signal);
+      if (decision.kind !== "wait") return await carryOut(decision, { item, since }, delivery, flow, deps, signal);
+      place = await deps.processLock.enter(decision.alone, signal);
+    }
+  } finally {
+    place?.[Symbol.dispose]();
+  }
+}
+
+async function carryOut(
+  decision: WakeUpDecision,
+  { item, since }: Pick<Decided, "item" | "since">,
+  { extend }: Delivery,
+  flow: Flow,
+  deps: RunnerDeps,
+  signal: AbortSignal,
+): Promise<void> {
   switch (decision.kind) {
     case "drop":
     case "look":
@@ -48,6 +81,8 @@ export async function handleWakeUp(
       return decision.wait ? sendFollowUps(decision.item, deps, signal) : undefined;
     case "run": {
       const taken = { item: item ?? decision.item, since };
+      const { key, attempts, died } = taken.item;
+      if (died) deps.log.warn("the process of the last run died, this one runs alone", { key, attempts });
       return runUnderLease(taken, (run) => runFlow(flow, run, deps), extend, deps, signal);
     }
     case "park": {
@@ -57,11 +92,16 @@ export async function handleWakeUp(
   }
 }
 
-/** Decides about the item as it is, and writes down what was decided. */
-async function decide(wakeUp: WakeUp, deps: RunnerDeps, signal: AbortSignal): Promise<Decided> {
+/** Decides about the item as it is, and writes down what was decided; nothing where a run does not enter the process yet. */
+async function decide(
+  wakeUp: WakeUp,
+  enters: (alone: boolean) => boolean,
+  deps: RunnerDeps,
+  signal: AbortSignal,
+): Promise<Decided> {
   const key = parseWorkKey(wakeUp.key);
   const holder = deps.newHolder();
-  let decision: WakeUpDecision = { kind: "drop" };
+  let decision: Decided["decision"] = { kind: "drop" };
   const { item, since } = await changeItem(
     key,
     async (found) => {
@@ -72,6 +112,9 @@ async function decide(wakeUp: WakeUp, deps: RunnerDeps, signal: AbortSignal): Pr
       if (decision.kind === "look") {
         const input = await lookAtInput(key, deps, signal);
         decision = deps.rules.onWakeUp(found, { ...waking, input });
+      }
+      if (decision.kind === "run" && !enters(decision.item.died)) {
+        decision = { kind: "wait", alone: decision.item.died };
       }
       return { item: "item" in decision ? decision.item : undefined, outcome: undefined };
     },

@@ -4,6 +4,7 @@ import type { DeadLetters, WakeUps } from "../core/ports/wake-ups.ts";
 import type { WorkItems } from "../core/ports/work-items.ts";
 import type { Run } from "../core/run.ts";
 import type { WorkKey } from "../core/work-key.ts";
+import type { ProcessLock } from "./process-lock.ts";
 import type { Rules } from "./rules/rules.ts";
 
 /** What every part of the queue needs. */
@@ -18,6 +19,8 @@ export interface QueueDeps {
 /** What it takes to run flows besides. */
 export interface RunnerDeps extends QueueDeps {
   readonly deadLetters: DeadLetters;
+  /** That of this process. */
+  readonly processLock: ProcessLock;
   /** A name that no other lease has and that cannot be guessed: as random as a UUID. */
   newHolder(): string;
   /**

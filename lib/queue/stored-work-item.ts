@@ -17,6 +17,7 @@ const StoredWorkItem = z.strictObject({
   wakeUntil: z.number().or(absent),
   dueAt: z.number().or(absent),
   attempts: counter,
+  died: z.literal(true).or(absent),
   phase: z.enum(["Active", "Poisoned"]),
   input: z.string().or(absent),
   fault: z.string().or(absent),
@@ -28,11 +29,11 @@ const StoredWorkItem = z.strictObject({
 
 /** A work item as the text that its row holds. */
 export function formatStoredWorkItem(item: WorkItem): string {
-  return JSON.stringify({ ...item, key: formatWorkKey(item.key) });
+  return JSON.stringify({ ...item, key: formatWorkKey(item.key), died: item.died || undefined });
 }
 
 /** Throws where the text was not written by {@link formatStoredWorkItem}. */
 export function parseStoredWorkItem(stored: string): WorkItem {
-  const { lease, wakeUntil, dueAt, input, fault, memo, seen, ...rest } = StoredWorkItem.parse(JSON.parse(stored));
-  return { ...rest, lease, wakeUntil, dueAt, input, fault, memo, seen };
+  const { lease, wakeUntil, dueAt, died, input, fault, memo, seen, ...rest } = StoredWorkItem.parse(JSON.parse(stored));
+  return { ...rest, lease, wakeUntil, dueAt, died: died === true, input, fault, memo, seen };
 }

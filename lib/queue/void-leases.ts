@@ -2,11 +2,11 @@ import { mapLimit } from "../core/map-limit.ts";
 import type { LeasedItems } from "../core/ports/work-items.ts";
 import { changeItem } from "./change-item.ts";
 import type { QueueDeps } from "./queue-deps.ts";
-import { givenBack } from "./rules/on-end.ts";
+import { leftBehind } from "./rules/on-end.ts";
 import { wakeUpOf } from "./rules/on-wake-up.ts";
 
 /**
- * Voids every lease, and wakes what was held so that it goes on at once. Only for whoever knows that all earlier holders
+ * Voids every lease, and wakes what was held so that it goes on at once, one after the other. Only for whoever knows that all earlier holders
  * are dead: the process that has just got the operating system's lock on the state folder.
  */
 export async function voidLeases(deps: QueueDeps & { items: LeasedItems }, signal: AbortSignal): Promise<number> {
@@ -18,7 +18,7 @@ export async function voidLeases(deps: QueueDeps & { items: LeasedItems }, signa
       const { item } = await changeItem(
         key,
         (found) => ({
-          item: found?.lease === undefined ? undefined : givenBack(found, deps.clock.now()),
+          item: found?.lease === undefined ? undefined : leftBehind(found, deps.clock.now()),
           outcome: undefined,
         }),
         deps,

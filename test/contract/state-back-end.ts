@@ -46,6 +46,7 @@ export function workItem(key: WorkKey, fields: Partial<WorkItem> = {}): WorkItem
     wakeUntil: undefined,
     dueAt: undefined,
     attempts: 0,
+    died: false,
     phase: "Active",
     input: undefined,
     fault: undefined,

@@ -37,6 +37,8 @@ export interface WorkItem {
   readonly dueAt: number | undefined;
   /** Starts since the last end, on the same {@link input}. */
   readonly attempts: number;
+  /** Whether the latest run that began left no end: its process died. The next one then runs alone in its process. */
+  readonly died: boolean;
   /** `Poisoned`: parked, not run again until the input is another. */
   readonly phase: "Active" | "Poisoned";
   /** What a run depends on (spec, artifact), as text; known once a run did not end. */

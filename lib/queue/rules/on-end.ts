@@ -25,6 +25,7 @@ export function onEnd(item: WorkItem | undefined, token: number, end: End, now: 
         handled: item.started,
         dueAt: dueInMs === undefined ? undefined : Math.ceil(now + dueInMs),
         attempts: 0,
+        died: false,
         input: undefined,
         fault: undefined,
         memo,
@@ -32,18 +33,27 @@ export function onEnd(item: WorkItem | undefined, token: number, end: End, now: 
       };
     }
     case "failed":
-      return { ...dropped, dueAt: now + backoffMs(item.attempts), fault: end.fault };
+      return { ...dropped, dueAt: now + backoffMs(item.attempts), died: false, fault: end.fault };
     case "handedBack":
     case "cutOff":
       return givenBack(item, now);
     case "parked":
-      return { ...dropped, handled: item.started, dueAt: now + recheckMs, phase: "Poisoned" };
+      return { ...dropped, handled: item.started, dueAt: now + recheckMs, died: false, phase: "Poisoned" };
   }
 }
 
 /** The item free to be taken at once, and the attempt not counted: for a holder that was stopped from outside. */
 export function givenBack(item: WorkItem, now: number): WorkItem {
   return { ...item, lease: undefined, attempts: Math.max(0, item.attempts - 1), dueAt: now, wakeUntil: now + wakeMs };
+}
+
+/**
+ * The item of a holder whose process is known to be dead, free to be taken at once: the process counts as the death of what
+ * ran alone in it, and of nothing where several ran.
+ */
+export function leftBehind(item: WorkItem, now: number): WorkItem {
+  const { attempts, died } = item;
+  return { ...givenBack(item, now), attempts: died ? attempts : Math.max(0, attempts - 1), died: true };
 }
 
 function dropLease(item: WorkItem, now: number): WorkItem {

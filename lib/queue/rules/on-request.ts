@@ -34,6 +34,7 @@ function newWorkItem(key: WorkKey, now: number): WorkItem {
     wakeUntil: now + wakeMs,
     dueAt: undefined,
     attempts: 0,
+    died: false,
     phase: "Active",
     input: undefined,
     fault: undefined,

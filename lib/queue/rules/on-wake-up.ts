@@ -12,7 +12,7 @@ export type WakeUpDecision =
   | { readonly kind: "look" }
   /** Write this and start nothing; `wait`: send the message that the wait for its `dueAt` needs. */
   | { readonly kind: "settle"; readonly item: WorkItem; readonly wait: boolean }
-  /** Write this, which takes the lease, and run the flow. */
+  /** Write this, which takes the lease, and run the flow: alone in its process where the item `died`. */
   | { readonly kind: "run"; readonly item: WorkItem }
   /** Write this, which takes the lease, and park the object; `announce`: tell its user. */
   | { readonly kind: "park"; readonly item: WorkItem; readonly announce: boolean };
@@ -52,10 +52,10 @@ function onHeldLease(item: WorkItem, { holder, renewals }: Lease, waking: Waking
   if (waking.input === undefined) return { kind: "look" };
   const attempts = inputChanged(item, waking.input) ? 0 : item.attempts;
   // Finding it dead took a lease's length: only a longer back-off has to be waited for.
-  if (backoffMs(attempts) <= leaseMs) return take({ ...item, attempts }, waking);
+  if (backoffMs(attempts) <= leaseMs) return take({ ...item, attempts, died: true }, waking);
   const dueAt = waking.now + backoffMs(attempts);
   const input = waking.input ?? item.input;
-  const freed = { ...item, lease: undefined, wakeUntil: undefined, dueAt, attempts, input };
+  const freed = { ...item, lease: undefined, wakeUntil: undefined, dueAt, attempts, died: true, input };
   return { kind: "settle", item: freed, wait: true };
 }
 

@@ -4,6 +4,7 @@ import { reconcileHandler } from "../../../functions/reconcile.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import { processLock } from "../../../lib/queue/process-lock.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../lib/queue/rules/rules.ts";
 import { sqsEvent } from "../../../local/sqs-event.ts";
@@ -22,6 +23,7 @@ function reconcileWorld(flow: Flow) {
   const handler = reconcileHandler({
     ...queueDeps,
     deadLetters: sqliteDeadLetters(database, systemClock),
+    processLock: processLock(systemClock),
     newHolder: () => "holder",
     inputOf: async () => "input",
     onPoisoned: async () => undefined,

@@ -3,6 +3,7 @@ import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { HandBack } from "../../../lib/queue/hand-back.ts";
+import { processLock } from "../../../lib/queue/process-lock.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { sweep } from "../../../lib/queue/sweep.ts";
 import { maxAttempts } from "../../../lib/queue/timing.ts";
@@ -154,7 +155,75 @@ describe("handleWakeUp", () => {
   });
 });
 
+describe("a run whose last process died", () => {
+  test("runs alone: beside it no other begins", async () => {
+    const { deps, handle, row, skip, store } = queueWorld();
+    const other = keyOf("other");
+    store(workItem(key, { attempts: 1, died: true, dueAt: 5, started: 1, input: "input" }));
+    store(workItem(other, { requested: 1 }));
+    const log: string[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const flow: Flow = async (run) => {
+      log.push(`begins ${run.key.name}`);
+      if (run.key.name === "web") await promise;
+      log.push(`ends ${run.key.name}`);
+      return { outcome: "applied", dueInMs: undefined };
+    };
+    const alone = handle(flow, { key: formatWorkKey(key), dueAt: 5 });
+    await skip(1);
+    const beside = handle(flow, { key: formatWorkKey(other) });
+    await skip(1);
+    expect(log).toEqual(["begins web"]);
+    resolve();
+    await Promise.all([alone, beside]);
+    expect(log).toEqual(["begins web", "ends web", "begins other", "ends other"]);
+    expect(row()).toMatchObject({ attempts: 0, died: false });
+    expect(deps.processLock.tryEnter(true)).toBeDefined();
+  });
+
+  test("takes its lease only when it has its place, and looks again whether there is still something to do", async () => {
+    const { deps, handle, row, store, skip } = queueWorld();
+    const place = deps.processLock.tryEnter(true);
+    store(workItem(key, { requested: 1 }));
+    const waiting = handle(applied);
+    await skip(1);
+    expect(row()).toMatchObject({ version: 1, lease: undefined });
+    // Another process has done it meanwhile.
+    store(workItem(key, { version: 2, requested: 1, started: 1, handled: 1 }));
+    place?.[Symbol.dispose]();
+    await waiting;
+    expect(row()).toMatchObject({ version: 2, token: 0 });
+  });
+});
+
 describe("voidLeases", () => {
+  test("counts the death of a process for what ran alone in it, and makes the others run alone", async () => {
+    const { deps, store, row } = queueWorld();
+    const lease = { holder: "dead", renewals: 9 };
+    store(workItem(key, { started: 1, attempts: 3, died: true, lease, wakeUntil: 9e9 }));
+    await voidLeases(deps, never);
+    expect(row()).toMatchObject({ lease: undefined, attempts: 3, died: true });
+    store(workItem(key, { started: 1, attempts: 3, died: false, lease, wakeUntil: 9e9 }));
+    await voidLeases(deps, never);
+    expect(row()).toMatchObject({ lease: undefined, attempts: 2, died: true });
+  });
+
+  test("what kills its process at each start is parked, whoever else ran in it the first time", async () => {
+    const { deps, store, row, handle, told } = queueWorld();
+    store(workItem(key, { requested: 1 }));
+    let deaths = 0;
+    for (; row()?.phase === "Active" && deaths < 20; deaths += 1) {
+      // A process that dies says nothing any more.
+      const dies: Flow = () => new Promise(() => undefined);
+      const dueAt = row()?.dueAt;
+      const process = { ...deps, processLock: processLock(deps.clock) };
+      void handle(dies, { key: formatWorkKey(key), ...(dueAt === undefined ? {} : { dueAt }) }, never, process);
+      await expect.poll(() => row()?.lease !== undefined || row()?.phase === "Poisoned").toBe(true);
+      if (told.length === 0) await voidLeases(deps, never);
+    }
+    expect([deaths, told.length]).toEqual([maxAttempts + 2, 1]);
+  });
+
   test("frees and wakes what earlier processes held, and counts nothing against it", async () => {
     const { deps, sent, store, row, handle } = queueWorld();
     store(workItem(key, { started: 1, token: 5, attempts: 3, lease: { holder: "dead", renewals: 9 }, wakeUntil: 9e9 }));

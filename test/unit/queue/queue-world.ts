@@ -1,8 +1,10 @@
+import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { DeadLetters, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
 import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../lib/queue/handle-wake-up.ts";
+import { processLock } from "../../../lib/queue/process-lock.ts";
 import type { RunnerDeps } from "../../../lib/queue/queue-deps.ts";
 import { rules } from "../../../lib/queue/rules/rules.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
@@ -37,24 +39,26 @@ export function queueWorld() {
       [...rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= at).slice(0, limit),
     leased: async () => [...rows.values()].filter(({ lease }) => lease !== undefined),
   };
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+        // A short wait is a pause before another try; a renewal's wait ends with the run, or with the time that is skipped.
+        if (ms >= 10_000) return void sleepers.add({ until: now + ms, wake: resolve });
+        now += ms;
+        resolve();
+      }),
+  };
   const deps: RunnerDeps & { items: typeof items } = {
     items,
     wakeUps: { send: async (wakeUp, delayMs) => void sent.push({ wakeUp, delayMs }) },
     deadLetters: { send: async (letter) => void letters.push(letter) },
-    clock: {
-      now: () => now,
-      monotonic: () => now,
-      sleep: (ms, signal) =>
-        new Promise((resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-          // A short wait is a pause before another try; a renewal's wait ends with the run, or with the time that is skipped.
-          if (ms >= 10_000) return void sleepers.add({ until: now + ms, wake: resolve });
-          now += ms;
-          resolve();
-        }),
-    },
+    clock,
     log: silentLog,
     rules,
+    processLock: processLock(clock),
     newHolder: () => `holder-${now}`,
     inputOf: async () => "input",
     onPoisoned: async (_, message) => void told.push(message),

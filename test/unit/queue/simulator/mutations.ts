@@ -1,4 +1,5 @@
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
+import { processLock } from "../../../../lib/queue/process-lock.ts";
 import type { RunnerDeps } from "../../../../lib/queue/queue-deps.ts";
 import { type Rules, rules } from "../../../../lib/queue/rules/rules.ts";
 import { leaseMs } from "../../../../lib/queue/timing.ts";
@@ -272,6 +273,16 @@ export const takenOut: readonly TakenOut[] = [
         input: waking.input === undefined ? undefined : (before.input ?? waking.input),
       }),
     ),
+  },
+  {
+    rule: "a run whose last process died runs alone in its process",
+    mutation: withDeps(({ clock }) => ({
+      processLock: { ...processLock(clock), tryEnter: () => ({ alone: true, [Symbol.dispose]: () => undefined }) },
+    })),
+  },
+  {
+    rule: "a run whose process died is known by it",
+    mutation: withTaken((taken) => ({ ...taken, died: false })),
   },
   {
     rule: "an object whose runs do not end is parked",

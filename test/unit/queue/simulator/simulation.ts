@@ -3,6 +3,7 @@ import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../../lib/queue/handle-wake-up.ts";
+import { processLock } from "../../../../lib/queue/process-lock.ts";
 import type { RunnerDeps } from "../../../../lib/queue/queue-deps.ts";
 import { requestReconcile } from "../../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../../lib/queue/rules/rules.ts";
@@ -58,11 +59,22 @@ export interface Simulation {
   readonly violate: (what: string) => void;
 }
 
-const machineCount = 3;
+/** What there is in a story. */
+export interface Cast {
+  readonly names: readonly string[];
+  readonly machines: number;
+}
+
+const usualCast: Cast = { names: ["a", "b", "c"], machines: 3 };
 /** As long as a Lambda may run, less what is kept for its end. */
 const invocationMs = 885_000;
 
-export function startSimulation(seed: number, mutation: Mutation, traced: boolean): Simulation {
+export function startSimulation(
+  seed: number,
+  mutation: Mutation,
+  traced: boolean,
+  { names, machines: machineCount } = usualCast,
+): Simulation {
   const lines: string[] = [];
   const violations: string[] = [];
   const chance = random(seed);
@@ -78,7 +90,7 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
     },
   };
   const table: Table = { rows: new Map(), writes: 0 };
-  const subjects = ["a", "b", "c"].map(newSubject);
+  const subjects = names.map(newSubject);
   const bySubject = new Map(subjects.map((subject) => [formatWorkKey(subject.key), subject]));
   const fleet: Machine[] = [];
   const deps = new Map<Machine, RunnerDeps>();
@@ -118,6 +130,7 @@ export function startSimulation(seed: number, mutation: Mutation, traced: boolea
         send: (letter, signal) => effect(machine, "dead letter", () => sendLetter(letter), signal, world),
       },
       clock: machine.clock,
+      processLock: processLock(machine.clock),
       log: traced
         ? {
             ...silentLog,
