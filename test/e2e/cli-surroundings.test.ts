@@ -87,18 +87,15 @@ describe("the command line and its surroundings", () => {
     const file = join(world.folder, "settings.yaml");
     await writeFile(file, "no-cross-namespace-refs: true\n");
     const printed = await world.runIn({}, "settings", "--config", file);
-    expect(printed).toEqual({
-      code: 0,
-      out: `# from ${file}\nno-cross-namespace-refs: true\n# default\nconcurrent-ssa: 8\n`,
-      err: "",
-    });
+    expect(printed).toMatchObject({ code: 0, err: "" });
+    expect(printed.out).toContain(`# from ${file}\nno-cross-namespace-refs: true\n# default\nconcurrent-ssa: 8\n`);
     await writeFile(file, printed.out);
     expect((await world.runIn({}, "settings", "--config", file)).out).toBe(
-      `# from ${file}\nno-cross-namespace-refs: true\n# from ${file}\nconcurrent-ssa: 8\n`,
+      printed.out.replaceAll("# default\n", `# from ${file}\n`),
     );
-    expect((await world.runIn({}, "settings")).out).toBe(
-      "# default\nno-cross-namespace-refs: false\n# default\nconcurrent-ssa: 8\n",
-    );
+    const { out } = await world.runIn({}, "settings");
+    expect(out).toContain("# default\nno-cross-namespace-refs: false\n");
+    expect(out).not.toContain("# from");
   });
 
   test.each(["settings", "local"])(
