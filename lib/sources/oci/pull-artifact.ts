@@ -123,10 +123,13 @@ async function pullManifest(
   throw new Failure("OCIArtifactLayerOperationFailed", `failed to parse artifact manifest: ${faultsOf(parsed.error)}`);
 }
 
-/** The first few: each bad layer has some, and each may quote what a registry made up. */
+const ownKeys = new Set<PropertyKey>(["annotations", "digest", "layers", "mediaType", "size"]);
+
+/** The first few: each bad layer has some. What a registry has for keys is left out. */
 function faultsOf({ issues }: z.ZodError): string {
   const told = issues.slice(0, maxFaults).map((issue) => {
-    const text = z.prettifyError(new z.ZodError([issue])).replaceAll(/\s*\n\s*/g, " ");
+    const path = issue.path.filter((key) => typeof key === "number" || ownKeys.has(key));
+    const text = z.prettifyError(new z.ZodError([{ ...issue, path }])).replaceAll(/\s*\n\s*/g, " ");
     return cutText(text, maxQuotedBytes);
   });
   const others = issues.length - told.length;

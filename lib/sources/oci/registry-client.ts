@@ -238,5 +238,7 @@ function nextPage(link: string, where: string): string | undefined {
 }
 
 function mismatch(what: string, repository: string, wanted: string, found: string): HttpError {
-  return new HttpError("protocol", `${what} of ${repository} does not match its digest: want ${wanted}, got ${found}`);
+  // A header may hold anything.
+  const want = /^sha256:[0-9a-f]{64}$/.test(wanted) ? wanted : "what is no digest";
+  return new HttpError("protocol", `${what} of ${repository} does not match its digest: want ${want}, got ${found}`);
 }

@@ -1,21 +1,17 @@
 import { z } from "zod";
-import { cutText } from "../../core/cut-text.ts";
 import { limitedList } from "../../core/limited-list.ts";
 import type { HttpRequest, HttpResponse } from "../../core/ports/http.ts";
 import { parseJson } from "./parse-json.ts";
 
 /** Of one answer; a registry gives one as a rule. */
 export const maxRegistryErrors = 100;
-/** Of what a registry answered, as it is told. */
-export const maxRegistryFaultBytes = 4_096;
-const maxQuotedBytes = 1024;
 
-const Diagnostic = z.object({ code: z.string(), message: z.string().default(""), detail: z.unknown().optional() });
+const Diagnostic = z.object({ code: z.string(), detail: z.unknown().optional() });
 const Diagnostics = z.object({
   errors: limitedList(Diagnostic, maxRegistryErrors).refine((errors) => errors.length > 0),
 });
 
-/** What a registry answered instead of success, told the way Flux's registry client tells it. */
+/** What a registry answered instead of success, told the way Flux's registry client tells it, but for the registry's own words. */
 export class RegistryFault extends Error {
   override readonly name = "RegistryFault";
   readonly status: number;
@@ -23,33 +19,82 @@ export class RegistryFault extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor({ method, url }: Pick<HttpRequest, "method" | "url">, response: HttpResponse, now: number) {
-    super(`${method} ${withoutSecrets(url)}: ${cutText(diagnose(method, response), maxRegistryFaultBytes)}`);
+    super(`${method} ${withoutSecrets(url)}: ${diagnose(method, url, response)}`);
     this.status = response.status;
     this.retryAfterMs = parseRetryAfter(response.headers["retry-after"], now);
   }
 }
 
-function diagnose(method: string, { status, body }: HttpResponse): string {
-  const text = new TextDecoder().decode(body.subarray(0, maxQuotedBytes));
-  const known = Diagnostics.safeParse(parseJson(body));
-  if (known.success) {
-    const all = known.data.errors.map(({ code, message, detail }) => {
-      const said = `${code}: ${message}`;
-      return detail === undefined || detail === null ? said : `${said}; ${asGoPrints(detail)}`;
-    });
-    return all.length === 1 ? all.join("") : `multiple errors returned: ${all.join("; ")}`;
-  }
+/**
+ * The codes that a registry gave, in the words of the specification: its own words could be anything, the answer of a server
+ * that is no registry included, and they go into a status. Anything else is told by its status code alone.
+ */
+function diagnose(method: string, url: string, { status, body }: HttpResponse): string {
+  const parsed = Diagnostics.safeParse(parseJson(body));
+  const told = new Set(
+    (parsed.data?.errors ?? []).flatMap(({ code, detail }) => {
+      const message = standardMessages.get(code);
+      if (message === undefined) return [];
+      const harmless = harmlessDetail(detail, url);
+      return harmless === undefined ? `${code}: ${message}` : `${code}: ${message}; ${harmless}`;
+    }),
+  );
+  if (told.size > 0) return `${told.size === 1 ? "" : "multiple errors returned: "}${[...told].join("; ")}`;
   const unexpected = `unexpected status code ${status} ${statusTexts[status] ?? ""}`.trimEnd();
-  if (method === "HEAD") return `${unexpected} (HEAD responses have no body, use GET for details)`;
-  return text === "" ? unexpected : `${unexpected}: ${text}`;
+  return method === "HEAD" ? `${unexpected} (HEAD responses have no body, use GET for details)` : unexpected;
 }
 
-/** JSON as Go's `%v` prints what it decoded: `map[Tag:absent]`, `[a b]`. */
-function asGoPrints(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(asGoPrints).join(" ")}]`;
+/** The error codes of the distribution specification and of its reference registry, with the reference registry's texts. */
+const standardMessages: ReadonlyMap<string, string> = new Map([
+  ["BLOB_UNKNOWN", "blob unknown to registry"],
+  ["BLOB_UPLOAD_INVALID", "blob upload invalid"],
+  ["BLOB_UPLOAD_UNKNOWN", "blob upload unknown to registry"],
+  ["DENIED", "requested access to the resource is denied"],
+  ["DIGEST_INVALID", "provided digest did not match uploaded content"],
+  ["MANIFEST_BLOB_UNKNOWN", "blob unknown to registry"],
+  ["MANIFEST_INVALID", "manifest invalid"],
+  ["MANIFEST_UNKNOWN", "manifest unknown"],
+  ["MANIFEST_UNVERIFIED", "manifest failed signature verification"],
+  ["NAME_INVALID", "invalid repository name"],
+  ["NAME_UNKNOWN", "repository name not known to registry"],
+  ["PAGINATION_NUMBER_INVALID", "invalid number of results requested"],
+  ["RANGE_INVALID", "invalid content range"],
+  ["SIZE_INVALID", "provided length did not match content length"],
+  ["TAG_INVALID", "manifest tag did not match URI"],
+  ["TOOMANYREQUESTS", "too many requests"],
+  ["UNAUTHORIZED", "authentication required"],
+  ["UNAVAILABLE", "service unavailable"],
+  ["UNKNOWN", "unknown error"],
+  ["UNSUPPORTED", "The operation is unsupported."],
+]);
+
+/** Words that registries put around what they were asked for: `unknown tag=v1`, `map[Name:app Revision:sha256:…]`. */
+const detailWords = new Set(
+  "Action Class Digest Name Reference Revision Tag Type digest manifest map name pull push reference repository revision tag unknown".split(
+    " ",
+  ),
+);
+const maxDetailChars = 512;
+const maxDetailDepth = 3;
+
+/** The detail of an error as Flux prints it, if it says nothing but what was asked for. */
+function harmlessDetail(detail: unknown, url: string): string | undefined {
+  if (detail === undefined || detail === null) return undefined;
+  const text = asGoPrints(detail);
+  const [, repository = "", reference = ""] = /^\/v2\/(.+)\/[a-z]+\/([^/]*)$/.exec(new URL(url).pathname) ?? [];
+  const asked = new Set([repository, reference, ...reference.split(":")]);
+  const words = text.split(/[\s=:[\]]+/).filter((word) => word !== "");
+  const isHarmless = text.length <= maxDetailChars && words.every((word) => detailWords.has(word) || asked.has(word));
+  return isHarmless ? text : undefined;
+}
+
+/** JSON as Go's `%v` prints what it decoded: `map[Tag:absent]`, `[a b]`. What is nested deeper than registries do is `…`. */
+function asGoPrints(value: unknown, depth = 0): string {
+  if (depth > maxDetailDepth) return "…";
+  if (Array.isArray(value)) return `[${value.map((each) => asGoPrints(each, depth + 1)).join(" ")}]`;
   if (typeof value === "object" && value !== null) {
     const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return `map[${fields.map(([key, field]) => `${key}:${asGoPrints(field)}`).join(" ")}]`;
+    return `map[${fields.map(([key, field]) => `${key}:${asGoPrints(field, depth + 1)}`).join(" ")}]`;
   }
   return typeof value === "string" ? value : value === null ? "<nil>" : JSON.stringify(value);
 }
