@@ -61,6 +61,8 @@ export const engineWords: readonly string[] = [
   "invalid Kustomization: ",
   "the field 'sortOptions.order' must be one of [fifo, legacy]",
   "MalformedYAMLError: ",
+  "invalid document separator: <cuts> in File: <path>",
+  "invalid document separator: <cuts>",
   " in File: <path>",
   "may not add resource with an already registered id: <id>",
   "missing Resource metadata",

@@ -45,29 +45,28 @@ function assertNamed(object: JsonObject): void {
 }
 
 function undecodable(object: JsonObject): Failure {
-  const shown = withoutSecretValues(object);
+  const shown = withoutValues(object);
   const text = (goYamlText(shown) ?? JSON.stringify(shown)).slice(0, 2_000);
   return new Failure("BuildFailed", `failed to decode Kubernetes apiVersion, kind and name from: ${text}`);
 }
 
-/** The object as a status and an event may quote it: without the values of a Secret, or of what may have been meant as one. */
-function withoutSecretValues(object: JsonObject): JsonObject {
-  const { kind, items = null } = object;
-  const isOther = isText(kind) && kind !== "Secret";
-  const fields = Object.entries(object).map(([name, value]): readonly [string, Json] => {
-    const isSecret = !isOther && (name === "data" || name === "stringData");
-    return [name, isSecret ? hiddenValues(value) : value];
-  });
-  return {
-    ...Object.fromEntries(fields),
-    ...(isList(items) && { items: items.map((item) => (isJsonObject(item) ? withoutSecretValues(item) : item)) }),
+const shownFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata.name", "metadata.namespace"]);
+
+/**
+ * The object as a status and an event may quote it: what it is and where it belongs, and the names of its other fields. It
+ * may have been meant as a Secret, or hold what is secret as any other kind may.
+ */
+function withoutValues(object: JsonObject, path = ""): JsonObject {
+  const shown = (value: Json, field: string): Json => {
+    if (isJsonObject(value)) return withoutValues(value, `${field}.`);
+    if (isList(value) && field === "items")
+      return value.map((item) => (isJsonObject(item) ? withoutValues(item) : hidden));
+    return shownFields.has(field) && isText(value) ? value : hidden;
   };
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, shown(value, `${path}${name}`)]));
 }
 
-function hiddenValues(value: Json): Json {
-  const hidden = "*****";
-  return isJsonObject(value) ? Object.fromEntries(Object.keys(value).map((key) => [key, hidden])) : hidden;
-}
+const hidden = "*****";
 
 function expandList(object: JsonObject): readonly JsonObject[] {
   const items = object["items"] ?? null;

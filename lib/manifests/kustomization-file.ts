@@ -5,6 +5,7 @@ import { refuseAliasBomb } from "./alias-bomb.ts";
 import { type ArtifactTree, joinPath } from "./artifact-tree.ts";
 import { goSchema } from "./go-yaml-schema.ts";
 import { Unacceptable } from "./read-failure.ts";
+import { yamlFault } from "./yaml-fault.ts";
 
 /** The names kustomize knows, in the order in which Flux looks for them. */
 const kustomizationFileNames = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -33,7 +34,7 @@ export function readKustomization(path: string, content: Uint8Array): JsonObject
     return value;
   } catch (error) {
     if (error instanceof YAMLException) {
-      throw refused(path, `yaml: line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`, error);
+      throw refused(path, `yaml: line ${(error.mark?.line ?? 0) + 1}: ${yamlFault(error)}`, error);
     }
     if (error instanceof Unacceptable) throw refused(path, `yaml: line ${error.line}: ${error.message}`, error);
     if (error instanceof TypeError) throw refused(path, "yaml: invalid UTF-8", error);
@@ -42,7 +43,7 @@ export function readKustomization(path: string, content: Uint8Array): JsonObject
 }
 
 function exactly(_key: string, value: unknown): unknown {
-  if (typeof value === "bigint") throw new Unacceptable(`${value} is past 2^53 and would lose digits`, 1);
+  if (typeof value === "bigint") throw new Unacceptable("a number past 2^53 would lose digits", 1);
   return value;
 }
 

@@ -2,6 +2,7 @@ import { constructFromEvents, parseEvents, YAMLException } from "js-yaml";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { goSchema } from "./go-yaml-schema.ts";
 import { maxObjects, tooManyObjects } from "./max-objects.ts";
+import { yamlFault } from "./yaml-fault.ts";
 
 /** Deeper than any object that the API server would take. */
 const maxDepth = 200;
@@ -26,13 +27,13 @@ export function parseOutput(text: string): ParsedOutput {
     return { kind: "parsed", objects };
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    return { kind: "unacceptable", why: `what kustomize printed cannot be read: ${error.reason}` };
+    return { kind: "unacceptable", why: `what kustomize printed cannot be read: ${yamlFault(error)}` };
   }
 }
 
 function findLossy(value: unknown, path: string): string | undefined {
   if (typeof value === "bigint") {
-    return `${path}: ${value} is past 2^53 and would lose digits: write it as a string if the field takes one`;
+    return `${path}: a number past 2^53 would lose digits: write it as a string if the field takes one`;
   }
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {

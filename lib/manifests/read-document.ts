@@ -13,6 +13,7 @@ import { plainValue } from "./go-scalar.ts";
 import { lineAt } from "./line-at.ts";
 import { Unacceptable, Undecided } from "./read-failure.ts";
 import type { DocumentText } from "./split-documents.ts";
+import { yamlFault } from "./yaml-fault.ts";
 
 /** Deeper than any Kubernetes object, and far from where a recursive reader runs out of stack. */
 const maxDepth = 100;
@@ -49,7 +50,7 @@ function parse({ text, line }: DocumentText): Event[] {
     if (error.reason.includes("nesting")) {
       throw new Unacceptable(`nested deeper than ${maxDepth} levels`, line + (error.mark?.line ?? 0));
     }
-    throw new Undecided(error.reason, { cause: error });
+    throw new Undecided(yamlFault(error), { cause: error });
   }
 }
 
@@ -167,10 +168,10 @@ class EventReader {
   #plain(raw: string, event: ScalarEvent): Json {
     if (/: | #|^[%@`]/.test(raw)) throw new Undecided("an odd plain scalar");
     const plain = plainValue(raw);
-    if (plain === undefined) throw new Undecided(`the scalar ${raw.slice(0, 40)}`);
+    if (plain === undefined) throw new Undecided("a plain scalar that only go-yaml reads");
     if ("unsafeInteger" in plain) {
       throw new Unacceptable(
-        `${raw.slice(0, 40)} is past 2^53 and would lose digits: write it as a string if the field takes one`,
+        "a number past 2^53 would lose digits: write it as a string if the field takes one",
         this.#lineOf(event),
       );
     }

@@ -49,9 +49,15 @@ describe("bad input gets one clear message", () => {
       message: `${decode}missing Resource metadata`,
     },
     {
+      name: "a Secret with an annotation, and without apiVersion: of no object of any kind a value is told on",
+      text: "kind: Secrets\nmetadata:\n  name: a\n  annotations:\n    last: hunter2\nitems:\n- kind: X\n  spec: {a: [hunter2]}\n",
+      message:
+        "BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: items:\n- kind: X\n  spec:\n    a: '*****'\nkind: Secrets\nmetadata:\n  annotations:\n    last: '*****'\n  name: a\n",
+    },
+    {
       name: "an integer past 2^53",
       text: `${head}data:\n  n: 9007199254740993\n`,
-      message: `${decode}yaml: line 6: 9007199254740993 is past 2^53 and would lose digits: write it as a string if the field takes one`,
+      message: `${decode}yaml: line 6: a number past 2^53 would lose digits: write it as a string if the field takes one`,
     },
     {
       name: "bytes that are no UTF-8",
@@ -61,7 +67,7 @@ describe("bad input gets one clear message", () => {
     {
       name: "a separator with something after it",
       text: `${configMap("b")}--- x\n${head}`,
-      message: `${decode}invalid document separator: --- x`,
+      message: `${decode}invalid document separator: *****`,
     },
     {
       name: "5,000 levels of nesting",
