@@ -249,14 +249,14 @@ test("links are named, for people to hear of", async () => {
     bytes: gzipSync(tarOf([{ name: "a" }, { name: "l", type: "2", link: "a" }])),
   };
   expect((await pull(manifestOf([linked]), [linked])).links).toEqual(["l"]);
+});
 
-  test("what a broken manifest has for keys and values is not told", async () => {
-    const broken = json(manifestType, {
-      annotations: { "hunter2 key": 7 },
-      layers: [{ mediaType: "hunter2", digest: "hunter2", size: "hunter2" }],
-    });
-    const refusal: unknown = await pull(broken, []).catch((error: unknown) => error);
-    expect(String(refusal)).toContain("failed to parse artifact manifest: ");
-    expect(String(refusal)).not.toContain("hunter2");
+test("what a broken manifest has for keys and values is not told", async () => {
+  const broken = json(manifestType, {
+    annotations: { "hunter2 key": 7 },
+    layers: [{ mediaType: "hunter2", digest: "hunter2", size: "hunter2" }],
   });
+  const refusal: unknown = await pull(broken, []).catch((error: unknown) => error);
+  expect(String(refusal)).toContain("failed to parse artifact manifest: ");
+  expect(String(refusal)).not.toContain("hunter2");
 });
