@@ -3,8 +3,9 @@ import type { LiveObject, Metadata } from "../core/manifest.ts";
 import { minIntervalMs } from "./fields.ts";
 import { KustomizationSpec } from "./kustomization-spec.ts";
 import { KustomizationStatus } from "./kustomization-status.ts";
-import { parseLive } from "./parse-live.ts";
+import { invalid, parseLive } from "./parse-live.ts";
 import type { Patch } from "./patch.ts";
+import { overLimits } from "./spec-limits.ts";
 
 export interface Kustomization {
   readonly metadata: Metadata & { readonly uid: string };
@@ -16,9 +17,12 @@ export type DeletionPolicy = NonNullable<KustomizationSpec["deletionPolicy"]>;
 
 /** A live Kustomization of any served version. Throws a `Failure` `InvalidSpec` naming the object and its bad fields. */
 export function parseKustomization(live: LiveObject): Kustomization {
+  const spec = parseLive(live, "spec", KustomizationSpec);
+  const tooMuch = overLimits(spec);
+  if (tooMuch.length > 0) throw invalid(live, "spec", tooMuch);
   return {
     metadata: live.metadata,
-    spec: parseLive(live, "spec", KustomizationSpec),
+    spec,
     status: parseLive(live, "status", KustomizationStatus),
   };
 }

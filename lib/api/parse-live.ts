@@ -13,10 +13,18 @@ export function parseLive<Schema extends z.ZodType>(
   const result = schema.safeParse(live[part] ?? {});
   if (result.success) return result.data;
   const faults = result.error.issues.map((issue) => `${fieldOf(part, issue.path)}: ${reasonOf(issue)}`);
+  throw invalid(live, part, faults, { cause: result.error });
+}
+
+/** The refusal of an object for what is wrong with fields of it. */
+export function invalid(
+  live: LiveObject,
+  part: "spec" | "status",
+  faults: readonly string[],
+  options: ErrorOptions = {},
+): Failure {
   const mend = `correct the object, for example with kubectl edit; kubectl explain ${live.kind}.${part} tells what each field may be`;
-  throw new Failure("InvalidSpec", `${subject(refOf(live))} is invalid: ${faults.join("; ")}; ${mend}`, {
-    cause: result.error,
-  });
+  return new Failure("InvalidSpec", `${subject(refOf(live))} is invalid: ${faults.join("; ")}; ${mend}`, options);
 }
 
 /** `spec.dependsOn[0].name`, as kubectl and the API server write it. */

@@ -7,6 +7,9 @@ import { collectionPath } from "./resource-path.ts";
 const pageSize = "500";
 const maxRestarts = 3;
 
+/** Of one list, all pages together: they are held in memory. */
+export const maxListedObjects = 500_000;
+
 export interface Listing {
   readonly items: readonly JsonObject[];
   /** The state that the list shows, from which a watch goes on. */
@@ -18,7 +21,7 @@ export interface Listing {
  * page meanwhile (410), the whole list is read again.
  */
 export async function listPages(
-  client: ApiClient,
+  client: Pick<ApiClient, "expect">,
   resource: Resource,
   query: ListQuery,
   accept: string,
@@ -35,7 +38,7 @@ export async function listPages(
 }
 
 async function readPages(
-  client: ApiClient,
+  client: Pick<ApiClient, "expect">,
   resource: Resource,
   { namespace, labelSelector, fieldSelector }: ListQuery,
   accept: string,
@@ -53,6 +56,10 @@ async function readPages(
     const metadata = list["metadata"];
     if (!Array.isArray(found) || !isJsonObject(metadata)) {
       throw new ApiError({ code: 200, reason: "InternalError", message: `the cluster's answer to ${path} is no list` });
+    }
+    if (items.length + found.length > maxListedObjects) {
+      const message = `the cluster has more than ${maxListedObjects} objects at ${path}`;
+      throw new ApiError({ code: 200, reason: "InternalError", message });
     }
     for (const item of found) if (isJsonObject(item)) items.push(item);
     next = textOf(metadata["continue"]);

@@ -43,7 +43,7 @@ export function onEnd(item: WorkItem | undefined, token: number, end: End, now: 
 }
 
 /** The item free to be taken at once, and the attempt not counted: for a holder that was stopped from outside. */
-export function givenBack(item: WorkItem, now: number): WorkItem {
+function givenBack(item: WorkItem, now: number): WorkItem {
   return { ...item, lease: undefined, attempts: Math.max(0, item.attempts - 1), dueAt: now, wakeUntil: now + wakeMs };
 }
 

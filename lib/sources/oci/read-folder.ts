@@ -8,7 +8,9 @@ const permissionBits = 0o777;
 const modeOfStream = 0o644;
 const rootOfSingleFile = 0o755;
 /** As many as an artifact may have: links between folders can make many of few. */
-const maxEntries = 50_000;
+export const maxFolderEntries = 50_000;
+/** Of all files together: they are held in memory. */
+export const maxFolderBytes = 1024 ** 3;
 
 /** A folder as it is packed for a push: permissions kept, symbolic links and everything that is no file left out. */
 export interface Folder {
@@ -22,11 +24,26 @@ export interface ReadFolderOptions {
   readonly ignore: Ignore;
   /** Packs what symbolic links point to in their place, from wherever it is. Only a link back up its own path is left out. */
   readonly resolveSymlinks: boolean;
+  /** {@link maxFolderEntries} and {@link maxFolderBytes} by default. */
+  readonly maxEntries?: number;
+  readonly maxBytes?: number;
 }
 
-/** Reads a folder, or a single file as a folder of one. What is ignored is left out. */
-export async function readFolder(path: string, { ignore, resolveSymlinks }: ReadFolderOptions): Promise<Folder> {
+/**
+ * Reads a folder, or a single file as a folder of one. What is ignored is left out. Throws a `RangeError` for more files or
+ * bytes than allowed, before the file that is too much is read.
+ */
+export async function readFolder(
+  path: string,
+  { ignore, resolveSymlinks, maxEntries = maxFolderEntries, maxBytes = maxFolderBytes }: ReadFolderOptions,
+): Promise<Folder> {
+  let bytes = 0;
+  const count = (more: number): void => {
+    bytes += more;
+    if (bytes > maxBytes) throw new RangeError(`${path} has more than ${maxBytes} bytes`);
+  };
   const root = await stat(path);
+  if (!root.isDirectory()) count(root.size);
   if (!root.isDirectory()) return singleFile(basename(path), await readFile(path), root.mode & permissionBits);
   const entries: TreeEntry[] = [];
   const skippedLinks: string[] = [];
@@ -48,6 +65,7 @@ export async function readFolder(path: string, { ignore, resolveSymlinks }: Read
         if (!ignore(inside, true)) add({ type: "directory", path: inside, mode });
         await walk(inside, within);
       } else if (target.isFile() && !ignore(inside, false)) {
+        count(target.size);
         add({ type: "file", path: inside, mode, bytes: await readFile(join(path, inside)) });
       }
     }

@@ -1,8 +1,9 @@
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
+import { cutText } from "../../core/cut-text.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { chooseTag } from "./choose-tag.ts";
 import { mediaTypes } from "./media-types.ts";
-import type { RegistryClient } from "./registry-client.ts";
+import { maxTagLength, type RegistryClient } from "./registry-client.ts";
 import { failureOf } from "./registry-failure.ts";
 import type { RepositoryAddress } from "./repository-url.ts";
 
@@ -35,6 +36,10 @@ export async function resolve(
       throw new Failure("ReadOperationFailed", `failed to determine the artifact tag for '${spec.url}': ${why}`);
     }
     return { revision: digest, reference: `${host}/${repository}@${digest}`, digest };
+  }
+  if (tag.length > maxTagLength) {
+    const why = `'${cutText(tag, maxTagLength)}' is no tag, which has at most ${maxTagLength} characters`;
+    throw new Failure("ReadOperationFailed", `failed to determine the artifact tag for '${spec.url}': ${why}`);
   }
   let chosen = tag === "" ? "latest" : tag;
   if (semver !== undefined && semver !== "") {

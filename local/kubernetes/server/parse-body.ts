@@ -4,7 +4,13 @@ import { type Json, toJson } from "../../../lib/core/json.ts";
 import { goJsonProblem } from "./go-json-problem.ts";
 
 /** How deep a document may nest: recursion below would end a deeper one with a stack overflow. */
-const maxDepth = 1000;
+export const maxDepth = 1_000;
+
+/** What a document may be with its aliases followed: far more than a body without any. */
+export const maxExpandedBytes = 16 * 1024 * 1024;
+
+/** What a value takes besides its text. */
+const bytesPerNode = 8;
 
 /** A document as it came, and as the JSON text that strict decoding reads. */
 export interface ParsedBody {
@@ -44,17 +50,16 @@ export function parseYamlBody(text: string): ParsedBody {
   }
 }
 
+/** Looked at before anything is copied: what aliases share counts wherever they stand. */
 function checked(value: unknown): Json {
-  if (depthOf(value, 0) > maxDepth) throw new SyntaxError("exceeded max depth");
+  let bytes = 0;
+  const look = (part: unknown, depth: number): void => {
+    if (depth > maxDepth) throw new SyntaxError("exceeded max depth");
+    bytes += bytesPerNode + (typeof part === "string" ? part.length : 0);
+    if (bytes > maxExpandedBytes) throw new SyntaxError("yaml: document contains excessive aliasing");
+    if (typeof part !== "object" || part === null) return;
+    for (const item of Object.values(part)) look(item, depth + 1);
+  };
+  look(value, 0);
   return toJson(value);
-}
-
-function depthOf(value: unknown, depth: number): number {
-  if (typeof value !== "object" || value === null || depth > maxDepth) return depth;
-  let deepest = depth;
-  for (const item of Object.values(value)) {
-    deepest = Math.max(deepest, depthOf(item, depth + 1));
-    if (deepest > maxDepth) break;
-  }
-  return deepest;
 }
