@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# Builds kustomize.wasm, its digest and its compressed copy, which is what is checked in. The same Go gives the same bytes.
-# Prints the digest. Takes another folder to put the files into as its argument.
+# Builds kustomize.wasm, its digest, and its compressed copy; digest and copy are checked in. The same Go gives the same bytes.
+# Prints the digest. With --check it changes nothing, and fails where what is checked in is not what the sources give.
 set -euo pipefail
 cd "$(dirname "$0")"
-into=$(realpath "${1:-.}")
+. ./go-settings.sh
+./patch.sh
 
-# What a user's or a machine's Go settings could change of the bytes.
-export GOFLAGS=-mod=readonly GOTOOLCHAIN=local GOEXPERIMENT= GOWASM= GOWORK=off GOENV=off CGO_ENABLED=0
-pinned=$(sed -n 's/^toolchain //p' go.mod)
-if [ "$(go env GOVERSION)" != "$pinned" ]; then
-  echo "build.sh: needs $pinned, here is $(go env GOVERSION)" >&2
-  exit 1
+into=.
+if [ "${1:-}" = --check ]; then
+  into=$(mktemp -d)
+  trap 'rm -rf "$into"' EXIT
 fi
-
-GOOS=wasip1 GOARCH=wasm go build -buildvcs=false -buildmode=c-shared -trimpath -ldflags '-s -w' -o "$into/kustomize.wasm" .
+GOOS=wasip1 GOARCH=wasm go build -modfile=.patched/go.mod -buildvcs=false -buildmode=c-shared -trimpath \
+  -ldflags '-s -w -buildid=' -o "$into/kustomize.wasm" .
 # 512 MiB in pages of 64 KiB.
 go run ./memorymax "$into/kustomize.wasm" 8192
-
 (cd "$into" && sha256sum kustomize.wasm | tee kustomize.wasm.sha256)
-node compress.mjs "$into/kustomize.wasm" "$into/kustomize.wasm.br"
+
+if [ "$into" = . ]; then
+  node compress.mjs
+else
+  cmp kustomize.wasm.sha256 "$into/kustomize.wasm.sha256"
+  node compress.mjs --check "$into/kustomize.wasm"
+fi

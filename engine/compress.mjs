@@ -1,12 +1,21 @@
-// Compresses a file with Brotli at its best. Takes the file and where to write to.
+// Compresses kustomize.wasm with Brotli at its best. With --check it compares what is checked in with a file instead: byte
+// for byte, but uncompressed, since another Brotli may compress otherwise.
 import { readFileSync, writeFileSync } from "node:fs";
-import { brotliCompressSync, constants } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 
-const [, , from, to] = process.argv;
-const content = readFileSync(from);
-const params = {
-  [constants.BROTLI_PARAM_QUALITY]: 11,
-  [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
-  [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
-};
-writeFileSync(to, brotliCompressSync(content, { params }));
+const compressed = new URL("kustomize.wasm.br", import.meta.url);
+const [, , check, file] = process.argv;
+if (check === "--check") {
+  if (!brotliDecompressSync(readFileSync(compressed)).equals(readFileSync(file))) {
+    process.stderr.write("kustomize.wasm.br is not what the sources give: run engine/build.sh, check in what it writes\n");
+    process.exitCode = 1;
+  }
+} else {
+  const content = readFileSync(new URL("kustomize.wasm", import.meta.url));
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 11,
+    [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+    [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+  };
+  writeFileSync(compressed, brotliCompressSync(content, { params }));
+}

@@ -5,6 +5,11 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"os"
 	"runtime/debug"
 	"unsafe"
 
@@ -13,8 +18,9 @@ import (
 	"sluice/engine/internal/request"
 )
 
-// Where the artifact lies in the engine's own file system: not at its root, where a path that leads out would lead in again.
-const root = "/sluice-artifact"
+// Where the artifact lies in the engine's own file system: not at its root, where a path that leads out would lead in again,
+// and under a name that no artifact can know and no message mentions by chance.
+var root = fmt.Sprintf("/artifact-%016x", rand.Uint64())
 
 // The module's memory ends at 512 MiB (build.sh). Below that Go's collector gets a chance; it would not know of the end.
 const memoryLimit = 448 << 20
@@ -25,6 +31,9 @@ const collectAt = 200
 var in, out []byte
 
 func init() {
+	// kustomize's warnings are for a terminal.
+	log.SetOutput(io.Discard)
+	os.Stdout, os.Stderr = nil, nil
 	debug.SetMemoryLimit(memoryLimit)
 	debug.SetGCPercent(collectAt)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
+	"regexp"
 )
 
 const remoteRefused = "remote bases are not supported: put a copy into the artifact"
@@ -28,14 +28,12 @@ func (noNetwork) RoundTrip(request *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf(remoteRefused)
 }
 
+var noGit = regexp.MustCompile(`no 'git' program on path: exec: \\?"git\\?": executable file not found in \$PATH`)
+
 // wordRemote has a failure that began with something remote say so.
 func wordRemote(message string) string {
 	if remoteAsked != "" {
 		return fmt.Sprintf("'%s': %s", remoteAsked, remoteRefused)
 	}
-	before, _, isGit := strings.Cut(message, "no 'git' program on path")
-	if isGit {
-		return before + remoteRefused
-	}
-	return message
+	return noGit.ReplaceAllLiteralString(message, remoteRefused)
 }
