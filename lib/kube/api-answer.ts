@@ -25,7 +25,8 @@ const reasonByCode: Readonly<Record<number, ApiReason>> = {
 export function jsonOf(answer: Pick<Answer, "status" | "text">): JsonObject {
   const value = parsed(answer.text);
   if (value !== undefined) return value;
-  const message = `the cluster's answer is no JSON object: ${answer.text.slice(0, maxQuotedChars)}`;
+  // Not quoted: of an answer that broke off, what came may be an object with secrets in it.
+  const message = `the cluster's answer of ${answer.text.length} characters is no JSON object`;
   throw new ApiError({ code: answer.status, reason: "InternalError", message });
 }
 
@@ -58,21 +59,6 @@ export function errorOfStatus(status: JsonObject, httpStatus: number, retryAfter
     causes: causesOf(status),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
-}
-
-/**
- * The error without the values that an apply of fields of the wrong type quotes, for an object whose values nobody may read.
- * A value may be of many lines, so whatever comes after the first is left out too.
- */
-export function withoutQuotedValues(error: ApiError): ApiError {
-  const hidden = (text: string) => text.replace(/(valueUnstructured\{Value:|expected [^,]+, got )[^]*/, "$1*****");
-  const message = hidden(error.message);
-  const { code, reason, retryAfterMs } = error;
-  const causes = error.causes.map((cause) => ({
-    ...cause,
-    ...(cause.message === undefined ? {} : { message: hidden(cause.message) }),
-  }));
-  return new ApiError({ code, reason, message, causes, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
 /** Whether a 404 says that this one object is not there, rather than that its kind, its version or its namespace is not. */

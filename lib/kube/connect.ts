@@ -2,13 +2,14 @@ import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { refOf } from "../core/manifest.ts";
 import { formatApiVersion, type VersionedRef } from "../core/object-ref.ts";
 import { ApiError, type Cluster, type Patch, type Resource } from "../core/ports/cluster.ts";
-import { errorOf, isObjectMissing, jsonOf, namesAnObject, warningsOf, withoutQuotedValues } from "./api-answer.ts";
+import { errorOf, isObjectMissing, jsonOf, namesAnObject, warningsOf } from "./api-answer.ts";
 import { type ApiClient, type ApiDeps, type ApiRequest, apiClient } from "./api-client.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { type Discovery, discovery } from "./discovery.ts";
 import { listPages } from "./list-pages.ts";
 import { listItem, liveObject } from "./live-object.ts";
 import { collectionPath, objectPath } from "./resource-path.ts";
+import { withoutSecretValues } from "./secret-fault.ts";
 import type { Answer } from "./transport.ts";
 import { watchEvents } from "./watch-events.ts";
 
@@ -144,7 +145,7 @@ async function write(
 function accepted(answer: Answer, resource: Resource, kinds: Discovery): Answer {
   if (answer.status >= 200 && answer.status <= 299) return answer;
   const error =
-    resource.group === "" && resource.kind === "Secret" ? withoutQuotedValues(errorOf(answer)) : errorOf(answer);
+    resource.group === "" && resource.kind === "Secret" ? withoutSecretValues(errorOf(answer)) : errorOf(answer);
   if (answer.status !== 404 || namesAnObject(answer)) throw error;
   throw noMatch(error, resource, kinds);
 }

@@ -2,9 +2,8 @@
  * Texts of the engine that may be passed on, in its own words: those of kustomize 5.8.1 (`api` and `kyaml` v0.21.1), go-yaml,
  * Go's `encoding/json` and json-patch, and of Flux around them. A longer text is a chain of these.
  *
- * A hole lets through what tells where a fault is. `<cut>` and `<cuts>` stand for what may be a value of the artifact and is
- * not shown: up to the next, or the last, place where the form goes on. `<rest>` is not shown to the end, and `<quoted>` is a
- * text in Go's quotes that is made of these forms itself.
+ * A hole lets through what tells where a fault is; `<cut>`, `<cuts>` and `<rest>` stand for what may be a value of the
+ * artifact and is not shown (lib/core/known-words.ts).
  */
 export const engineWords: readonly string[] = [
   // Flux, and the engine's own words around kustomize.

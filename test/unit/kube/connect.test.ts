@@ -166,6 +166,17 @@ test.each([
   cluster.close();
 });
 
+test("an answer that broke off is not quoted: it may be a Secret", async () => {
+  await using api = await fakeApi((request, response) => {
+    if (sendDiscovery(request, response, { resource: "secrets", kind: "Secret" })) return;
+    response.end('{"kind":"Secret","data":{"a":"hunter');
+  });
+  const cluster = connect(configOf(api.url), apiDeps);
+  const ref = { group: "", version: "v1", kind: "Secret", namespace: "n", name: "a" };
+  await expect(cluster.get(ref, signal)).rejects.toThrow("the cluster's answer of 36 characters is no JSON object");
+  cluster.close();
+});
+
 describe("watches of the cluster adapter", () => {
   const event = (type: string, name: string, resourceVersion: string) =>
     `${JSON.stringify({ type, object: configMapOf(name, resourceVersion) })}\n`;
