@@ -7,7 +7,9 @@ const compressed = new URL("kustomize.wasm.br", import.meta.url);
 const [, , check, file] = process.argv;
 if (check === "--check") {
   if (!brotliDecompressSync(readFileSync(compressed)).equals(readFileSync(file))) {
-    process.stderr.write("kustomize.wasm.br is not what the sources give: run engine/build.sh, check in what it writes\n");
+    process.stderr.write(
+      "kustomize.wasm.br is not what the sources give: run engine/build.sh, check in what it writes\n",
+    );
     process.exitCode = 1;
   }
 } else {
