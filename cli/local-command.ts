@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { parseHostPattern } from "../lib/core/network/host-pattern.ts";
 import type { GlobalOptions, Surroundings } from "./settings.ts";
 
 interface LocalCommandOptions extends GlobalOptions {
@@ -6,6 +7,7 @@ interface LocalCommandOptions extends GlobalOptions {
   readonly registryPort: number;
   readonly receiverPort: number;
   readonly apiPort: number;
+  readonly hostName?: readonly string[];
   readonly config?: string;
   readonly json?: boolean;
   readonly verbose?: boolean;
@@ -22,12 +24,13 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
     .option("--registry-port <port>", "port of the registry, 0 for a free one", port, 0)
     .option("--receiver-port <port>", "port of the webhook receiver, 0 for a free one", port, 0)
     .option("--api-port <port>", "port of the Kubernetes API, 0 for a free one", port, 0)
+    .option("--host-name <name>", "name that these three answer to, beside localhost; may be given again", hostName)
     .option("--config <file>", "settings of the installation (docs/settings.md)")
     .option("--json", "when ready, say where everything is in one line of JSON on stdout")
     .option("--verbose", "log everything");
   local.action(async () => {
     const options = local.optsWithGlobals<LocalCommandOptions>();
-    const { state, registryPort, receiverPort, apiPort, kubeconfig, context } = options;
+    const { state, registryPort, receiverPort, apiPort, hostName: names = [], kubeconfig, context } = options;
     if (context !== undefined && kubeconfig === undefined) throw new Error("--context needs --kubeconfig FILE here");
     const [{ groupedLines }, { readSettingsFile }, { runLocal }, { writeLog }] = await Promise.all([
       import("../local/grouped-lines.ts"),
@@ -50,7 +53,7 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
     // A signal that comes again, as through npm, which passes on what the terminal has sent already, must not cut the end short.
     onSignal(() => undefined);
     const code = await runLocal(
-      { state, registryPort, receiverPort, apiPort, settings: settings.values, log, ...file },
+      { state, registryPort, receiverPort, apiPort, names, settings: settings.values, log, ...file },
       { json: options.json === true },
       {
         env,
@@ -68,6 +71,11 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
     // What is left, such as a connection that a peer keeps open, must not hold up the end.
     exit(code);
   });
+}
+
+function hostName(text: string, earlier: readonly string[] = []): readonly string[] {
+  if (parseHostPattern(text) !== undefined) return [...earlier, text];
+  throw new Error(`"${text}" is no host: give a name such as host.docker.internal, or with a port, NAME:PORT`);
 }
 
 function port(text: string): number {

@@ -32,6 +32,8 @@ export interface LocalOptions {
   readonly registryPort: number;
   readonly receiverPort: number;
   readonly apiPort: number;
+  /** Names that the registry, the receiver and the Kubernetes API answer to, beside those of loopback: `NAME` or `NAME:PORT`. */
+  readonly names?: readonly string[];
   /** The cluster to work on, in place of the embedded one. */
   readonly kubeconfig?: { readonly file: string; readonly context?: string };
   /** The defaults where there are none. */
@@ -61,7 +63,7 @@ export interface LocalSluice {
  * feeds them. Throws one clear error where a part cannot start, with nothing left running.
  */
 export async function startLocal(options: LocalOptions, signal: AbortSignal): Promise<LocalSluice> {
-  const { log, settings = defaultSettings } = options;
+  const { log, names = [], settings = defaultSettings } = options;
   const clock = systemClock;
   await using starting = new AsyncDisposableStack();
   const state = await openStateFolder(options.state, clock, signal);
@@ -85,13 +87,14 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       folder: state.registry,
       port,
       log,
+      names,
       onPush: async (push) => (await functions.promise).ingest(ecrPush(push, clock.now())),
     }),
   );
   starting.defer(() => registry.close());
   const http = httpClient({ network: networkPolicy(settings.network, "home", addressesOf(registry)) });
   starting.defer(() => http.close());
-  const receiver = await startOnPort(options.receiverPort, ports.receiver, startReceiver);
+  const receiver = await startOnPort(options.receiverPort, ports.receiver, (port) => startReceiver(port, names));
   starting.defer(() => receiver.close());
 
   const runtime = await startRuntime(
@@ -133,13 +136,13 @@ interface Api {
 
 /** Starts the embedded API server and writes the kubeconfig that everybody reaches it by. */
 async function startEmbedded(
-  { apiPort, log }: LocalOptions,
+  { apiPort, log, names = [] }: LocalOptions,
   state: StateFolder,
   ports: Ports,
   starting: AsyncDisposableStack,
 ): Promise<Api> {
   const server = await startOnPort(apiPort, ports.api, (port) =>
-    startKubernetes({ stateFolder: state.path, port, controllers: true, log }),
+    startKubernetes({ stateFolder: state.path, port, controllers: true, log, names }),
   );
   starting.defer(() => server.close());
   await writeFile(state.kubeconfig, server.kubeconfig(), { mode: 0o600 });

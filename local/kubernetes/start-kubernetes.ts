@@ -18,6 +18,8 @@ export interface KubernetesOptions {
   /** Whether workloads become ready, dependents are collected and namespaces end. */
   readonly controllers: boolean;
   readonly log: Log;
+  /** That it answers to, beside those of loopback: `NAME` or `NAME:PORT`. */
+  readonly names?: readonly string[];
 }
 
 export interface Kubernetes {
@@ -37,7 +39,8 @@ const limits = { maxHeaderSize: 32_768, headersTimeoutMs: 15_000, requestTimeout
 const busyMs = 10;
 
 /** Starts the embedded Kubernetes API server: plain HTTP on loopback, everything in one SQLite file. */
-export async function startKubernetes({ stateFolder, port, controllers, log }: KubernetesOptions): Promise<Kubernetes> {
+export async function startKubernetes(options: KubernetesOptions): Promise<Kubernetes> {
+  const { stateFolder, port, controllers, log, names = [] } = options;
   await using opening = new AsyncDisposableStack();
   const opened = openCluster(stateFolder);
   opening.defer(() => {
@@ -60,7 +63,7 @@ export async function startKubernetes({ stateFolder, port, controllers, log }: K
     },
     (request, response) => {
       askedAt = performance.now();
-      void serve(request, response, cluster, users, log);
+      void serve(request, response, { cluster, users, log, names });
     },
   );
   const listening = await listenOnLoopback(server, port, { name: "the embedded cluster", option: "--api-port" });

@@ -3,6 +3,7 @@ export type RegistryErrorCode =
   | "BLOB_UNKNOWN"
   | "BLOB_UPLOAD_INVALID"
   | "BLOB_UPLOAD_UNKNOWN"
+  | "DENIED"
   | "DIGEST_INVALID"
   | "MANIFEST_BLOB_UNKNOWN"
   | "MANIFEST_INVALID"

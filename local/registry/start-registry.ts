@@ -5,6 +5,7 @@ import { messageOf } from "../../lib/core/failure.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
 import { createServer } from "../../lib/kube/node-http.ts";
 import { listenOnLoopback } from "../listen-on-loopback.ts";
+import { refuseForeignRequest } from "../refuse-foreign-request.ts";
 import { answer, answerJson, type Exchange } from "./answer.ts";
 import { type Manifests, manifestsIn } from "./manifests.ts";
 import { RegistryError } from "./registry-error.ts";
@@ -21,6 +22,8 @@ export interface RegistryOptions {
   /** On 127.0.0.1; 0 takes a free one. */
   readonly port: number;
   readonly log: Log;
+  /** That it answers to, beside those of loopback: `NAME` or `NAME:PORT`. */
+  readonly names?: readonly string[];
   /** Told of each manifest pushed by tag, once it is stored and before the client hears of it. */
   readonly onPush: (push: Push) => void | Promise<void>;
 }
@@ -32,12 +35,13 @@ export interface Registry {
 }
 
 /** Starts the embedded OCI 1.1 registry: plain HTTP on loopback, no accounts, everything in files. */
-export async function startRegistry({ folder, port, log, onPush }: RegistryOptions): Promise<Registry> {
+export async function startRegistry({ folder, port, log, names = [], onPush }: RegistryOptions): Promise<Registry> {
   await mkdir(folder, { recursive: true });
   // Half-written files of a process that was killed; uploads are elsewhere and go on.
   await rm(join(folder, "temporary"), { recursive: true, force: true });
   const files = registryFiles(folder);
   const parts: Parts = {
+    names,
     files,
     uploads: uploadsIn(files),
     manifests: manifestsIn(files),
@@ -56,6 +60,7 @@ export async function startRegistry({ folder, port, log, onPush }: RegistryOptio
 }
 
 interface Parts {
+  readonly names: readonly string[];
   readonly files: RegistryFiles;
   readonly uploads: Uploads;
   readonly manifests: Manifests;
@@ -68,6 +73,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
   const exchange: Exchange = { request, response, method: request.method ?? "GET", query: url.searchParams };
   response.setHeader("docker-distribution-api-version", "registry/2.0");
   try {
+    const refusal = refuseForeignRequest(request.headers, parts.names);
+    if (refusal !== undefined) throw new RegistryError(403, "DENIED", refusal);
     await dispatch(exchange, decodedPath(url), parts);
   } catch (error) {
     if (response.headersSent || (request.destroyed && !request.complete)) {

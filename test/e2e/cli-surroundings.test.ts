@@ -53,6 +53,7 @@ describe("the command line and its surroundings", () => {
     ["tree", "ks app", ["unknown command 'tree': Sluice has none yet, flux's own may do"]],
     ["version", "-o xml", ["--output must be json or yaml, not xml"]],
     ["local", "--api-port 70000", ['"70000" is no port']],
+    ["local", "--host-name http://x", ['"http://x" is no host: give a name']],
     ["local", "--config /no/such", ["settings file /no/such cannot be read", "no such file"]],
     ["settings", "--config /no/such", ["settings file /no/such cannot be read", "no such file"]],
     ["local", "--context dev", ["--context needs --kubeconfig FILE here"]],

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "../../../lib/core/failure.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
+import { refuseForeignRequest } from "../../refuse-foreign-request.ts";
 import { StatusError } from "../api-object.ts";
 import { serveDiscovery } from "../discovery/serve-discovery.ts";
 import { serveOpenApi } from "../discovery/serve-openapi.ts";
@@ -17,13 +18,20 @@ import { serveSubresource } from "./serve-subresource.ts";
 import { failureStatus } from "./status.ts";
 import { anonymous, impersonated, type User, type Users } from "./users.ts";
 
+/** What requests are served with. */
+export interface Serving {
+  readonly cluster: Cluster;
+  readonly users: Users;
+  readonly log: Log;
+  /** That the server answers to, beside those of loopback. */
+  readonly names: readonly string[];
+}
+
 /** Serves any request; never throws, whatever the request is. */
 export async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  cluster: Cluster,
-  users: Users,
-  log: Log,
+  { cluster, users, log, names }: Serving,
 ): Promise<void> {
   let exchange: Exchange = {
     request,
@@ -34,6 +42,8 @@ export async function serve(
     user: anonymous,
   };
   try {
+    const refusal = refuseForeignRequest(request.headers, names);
+    if (refusal !== undefined) throw new StatusError(403, "Forbidden", refusal);
     const url = new URL(`http://kubernetes${request.url?.startsWith("/") === true ? request.url : "/"}`);
     const access = accessOf(url.pathname);
     const user = userOf(request, users, access.token);

@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refOf } from "../../../lib/core/manifest.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { spawnLocal } from "../../../local/spawn-local.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { killedInApply } from "./killed-in-apply.ts";
@@ -49,6 +50,22 @@ describe("sluice local", () => {
 
   test("killed at any moment of an apply, the next start finishes it and leaves nothing over", async () => {
     expect(await killedInApply(world)).toBe(0);
+  }, 120_000);
+
+  test("its servers answer to the names that it is told, and to no other than those of loopback", async () => {
+    const local = await world.start("--host-name", "registry.test", "--host-name", "tunnel.test:443");
+    const { server } = await readKubeconfig({ file: local.kubeconfig, env: {}, homeDir: "/" });
+    for (const url of [
+      `http://${local.registry}/v2/`,
+      `${server.href}/api/v1/namespaces`,
+      `${local.receiver}/hook/a`,
+    ]) {
+      expect(await statusOf(url, "registry.test:5000")).not.toBe(403);
+      expect(await statusOf(url, "tunnel.test:443")).not.toBe(403);
+      expect(await statusOf(url, "tunnel.test")).toBe(403);
+      expect(await statusOf(url, "other.test")).toBe(403);
+    }
+    expect(await local.end("SIGTERM")).toBe(0);
   }, 120_000);
 
   test("a settings file says where it connects to: its own registry always, and no other that is not listed", async () => {
@@ -134,3 +151,10 @@ describe("sluice local", () => {
     await expect(refused).rejects.toThrow(says);
   });
 });
+
+/** The status of an answer to a request under this name. */
+function statusOf(url: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers: { host } }, (response) => resolve(response.resume().statusCode)).on("error", reject);
+  });
+}
