@@ -1,5 +1,4 @@
 import { mkdir } from "node:fs/promises";
-import { ecrEntries } from "../lib/aws/ecr/ecr-host.ts";
 import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
 import { parseClusterArn } from "../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../lib/aws/eks/eks-cluster.ts";
@@ -9,7 +8,6 @@ import { readSecret } from "../lib/aws/secrets/read-secret.ts";
 import { secretsClient } from "../lib/aws/secrets/secrets-client.ts";
 import { sqsDeadLetters } from "../lib/aws/sqs/sqs-dead-letters.ts";
 import { sqsVisibility } from "../lib/aws/sqs/sqs-visibility.ts";
-import { homeNetwork, networkPolicy } from "../lib/core/network/network-policy.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { kubectlEngine } from "../lib/kube/kubectl-engine.ts";
@@ -17,6 +15,7 @@ import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { Config, readConfig } from "./config.ts";
 import { flowFor } from "./kinds.ts";
 import { isAllowedRepository } from "./lambda/allowed-repository.ts";
+import { functionNetwork } from "./lambda/function-network.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
 import { makeFlows } from "./make-flows.ts";
@@ -50,8 +49,9 @@ export const handler = lambdaHandler(async (signal) => {
   const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region, account };
   const isAllowed = (namespace: string, repository: string): boolean =>
     isAllowedRepository(config.SLUICE_REPOSITORIES, namespace, repository);
-  const allowsLocal = config.SLUICE_LOCAL_ADDRESSES === "allowed";
-  if (allowsLocal) log.warn("registries on this machine are allowed, which is meant for tests alone");
+  if (config.SLUICE_LOCAL_ADDRESSES === "allowed") {
+    log.warn("registries on this machine are allowed, which is meant for tests alone");
+  }
   const { values: settings, given } = config.SLUICE_SETTINGS;
   const flows = makeFlows({
     ...stores,
@@ -61,9 +61,7 @@ export const handler = lambdaHandler(async (signal) => {
     cluster,
     concurrency: given.has("concurrent-ssa") ? settings["concurrent-ssa"] : config.SLUICE_CONCURRENCY,
     engine: kubectlEngine(kubectl),
-    http: httpClient({
-      network: allowsLocal ? homeNetwork : networkPolicy(settings.network, "functions", ecrEntries(region)),
-    }),
+    http: httpClient({ network: functionNetwork(config) }),
     installationKey,
     log,
     metrics,

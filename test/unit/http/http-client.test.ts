@@ -180,6 +180,24 @@ describe("what a name resolves to", () => {
   });
 });
 
+test("a request that waits for a free connection is judged like any other when it gets one", async () => {
+  const port = await serve((_, response) => {
+    setImmediate(() => response.setHeader("connection", "close").end("ok"));
+  });
+  const judged: string[] = [];
+  const network: NetworkPolicy = ({ address }) => {
+    if (address !== undefined) judged.push(address);
+    return judged.length > 40 ? "enough" : undefined;
+  };
+  const client = httpClient({ network, resolve: resolving(["127.0.0.1"]).resolve });
+  opened.defer(() => client.close());
+  const request = { method: "GET", url: `http://r.test:${port}/`, timeoutMs: 5_000, maxBytes: 10 } as const;
+  const { signal } = new AbortController();
+  const answers = await Promise.all(Array.from({ length: 60 }, () => refusal(client.send(request, signal))));
+  expect(answers.filter((answer) => answer === "answered")).toHaveLength(40);
+  expect(answers.filter((answer) => /^refused: .*enough$/.test(answer))).toHaveLength(20);
+});
+
 test("a token service is judged for each request, also on a connection that is kept", async () => {
   const port = await serve((_, response) => void response.end("{}"));
   const { resolve } = resolving(["127.0.0.1"]);

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { Config, readConfig } from "../../../functions/config.ts";
+import { functionNetwork } from "../../../functions/lambda/function-network.ts";
+import { functionEnvironment } from "../../doubles/function-environment.ts";
+
+function isAllowed(host: string, address: string, env: Readonly<Record<string, string>> = {}): boolean {
+  const policy = functionNetwork(readConfig(Config, { ...functionEnvironment, ...env }));
+  return policy({ host, port: 443, address }) === undefined;
+}
+
+describe("what a function connects to", () => {
+  test("is public, or ECR of its own region wherever that is", () => {
+    expect(isAllowed("r.test", "203.0.113.9")).toBe(true);
+    expect(isAllowed("r.test", "10.0.0.7")).toBe(false);
+    expect(isAllowed("r.test", "127.0.0.1")).toBe(false);
+    expect(isAllowed("111122223333.dkr.ecr.eu-west-1.amazonaws.com", "10.0.0.7")).toBe(true);
+    expect(isAllowed("111122223333.dkr.ecr.us-east-1.amazonaws.com", "10.0.0.7")).toBe(false);
+    expect(isAllowed("111122223333.dkr.ecr.eu-west-1.amazonaws.com", "127.0.0.1")).toBe(false);
+  });
+
+  test("is what the settings add, or no more than what they list", () => {
+    const allowed = { SLUICE_SETTINGS: "network: { allow: [r.test] }" };
+    expect(isAllowed("r.test", "10.0.0.7", allowed)).toBe(true);
+    expect(isAllowed("r.test", "169.254.169.254", allowed)).toBe(false);
+    const listed = { SLUICE_SETTINGS: "network: { allow: [r.test], unlisted: refused }" };
+    expect(isAllowed("other.test", "203.0.113.9", listed)).toBe(false);
+    expect(isAllowed("111122223333.dkr.ecr.eu-west-1.amazonaws.com", "203.0.113.9", listed)).toBe(true);
+  });
+
+  test("may be on this machine where a stand-in of Lambda says so, but not the services of an instance", () => {
+    const local = { SLUICE_LOCAL_ADDRESSES: "allowed" };
+    expect(isAllowed("r.test", "127.0.0.1", local)).toBe(true);
+    expect(isAllowed("r.test", "169.254.169.254", local)).toBe(false);
+  });
+});
