@@ -2,9 +2,7 @@ import { join } from "node:path";
 import { messageOf } from "../lib/core/failure.ts";
 import { isJsonObject } from "../lib/core/json.ts";
 import { readLimitedFile } from "../lib/kube/read-limited-file.ts";
-import { credentialsFor, type RegistryCredentials } from "../lib/sources/oci/docker-config.ts";
-
-const maxBytes = 1024 * 1024;
+import { credentialsFor, maxDockerConfigBytes, type RegistryCredentials } from "../lib/sources/oci/docker-config.ts";
 
 /** What `docker login` has left for a host, in `$DOCKER_CONFIG/config.json` or `~/.docker/config.json`. */
 export async function dockerCredentials(
@@ -15,7 +13,7 @@ export async function dockerCredentials(
   const path = join(env["DOCKER_CONFIG"] ?? join(homeDir, ".docker"), "config.json");
   let text: string;
   try {
-    text = await readLimitedFile(path, maxBytes);
+    text = await readLimitedFile(path, maxDockerConfigBytes);
   } catch (error) {
     if (isJsonObject(error) && error["code"] === "ENOENT") return undefined;
     throw new Error(`${path} cannot be read: ${messageOf(error)}`, { cause: error });

@@ -84,9 +84,9 @@ export async function pushArtifact(
 
 /** Flux takes a random name, with which the same input would have another digest each time. */
 const nameOfStdin = "stdin.yaml";
-const maxStdinBytes = 100 * 1024 * 1024;
+export const maxStdinBytes = 100 * 1024 * 1024;
 
-async function readAll(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+export async function readAll(stdin: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of stdin) {

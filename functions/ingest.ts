@@ -13,18 +13,23 @@ export interface IngestDeps {
   registryHosts(account: string, region: string): readonly string[];
 }
 
+/** Of an account's number and a region's name, in characters. */
+export const maxAwsNameChars = 64;
+/** Of a repository's name, a tag and a digest, in characters; ECR's own limit for names. */
+export const maxEcrNameChars = 256;
+
 /** An EventBridge event of ECR, as far as it is read: https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html */
 export const EcrImageAction = z.object({
   source: z.literal("aws.ecr"),
   "detail-type": z.literal("ECR Image Action"),
-  account: z.string().min(1).max(64),
-  region: z.string().min(1).max(64),
+  account: z.string().min(1).max(maxAwsNameChars),
+  region: z.string().min(1).max(maxAwsNameChars),
   detail: z.object({
     "action-type": z.string(),
     result: z.string(),
-    "repository-name": z.string().min(1).max(256),
-    "image-digest": z.string().max(256).optional(),
-    "image-tag": z.string().max(256).optional(),
+    "repository-name": z.string().min(1).max(maxEcrNameChars),
+    "image-digest": z.string().max(maxEcrNameChars).optional(),
+    "image-tag": z.string().max(maxEcrNameChars).optional(),
   }),
 });
 export type EcrImageAction = z.infer<typeof EcrImageAction>;

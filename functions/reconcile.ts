@@ -14,9 +14,12 @@ export interface ReconcileDeps extends RunnerDeps {
   extendVisibility(receiptHandle: string, visibilityMs: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Messages of one invocation: the most that SQS gives with the largest batch that it can be set to. */
+export const maxBatch = 10_000;
+
 /** The messages of one invocation, as SQS gives them. */
 const SqsEvent = z.object({
-  Records: z.array(z.object({ messageId: z.string(), receiptHandle: z.string(), body: z.string() })).max(10_000),
+  Records: z.array(z.object({ messageId: z.string(), receiptHandle: z.string(), body: z.string() })).max(maxBatch),
 });
 type SqsRecord = z.infer<typeof SqsEvent>["Records"][number];
 

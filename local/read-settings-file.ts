@@ -2,7 +2,7 @@ import { type EffectiveSettings, readSettings } from "../functions/settings/read
 import { messageOf } from "../lib/core/failure.ts";
 import { readLimitedFile } from "../lib/kube/read-limited-file.ts";
 
-const maxBytes = 256 * 1024;
+export const maxSettingsBytes = 256 * 1024;
 
 /**
  * The settings of a file, or the defaults where none is named. Throws one error that names the file and every fault.
@@ -15,7 +15,7 @@ export async function readSettingsFile(path: string | undefined): Promise<Effect
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readLimitedFile(path, maxBytes);
+    return await readLimitedFile(path, maxSettingsBytes);
   } catch (error) {
     throw new Error(`settings file ${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }

@@ -27,7 +27,7 @@ export function parseKustomization(live: LiveObject): Kustomization {
   };
 }
 
-const minTimeoutMs = 30_000;
+export const minTimeoutMs = 30_000;
 
 /** How long health checks and a waiting deletion may take: `timeout`, else the interval less 30 s, never under 30 s. */
 export function effectiveTimeoutMs({ timeout, interval }: Pick<KustomizationSpec, "timeout" | "interval">): number {

@@ -4,8 +4,10 @@ import type { Answer } from "./transport.ts";
 
 const maxQuotedChars = 1_000;
 /** Of a `Status`: conditions of Flux's kinds hold 32,768 letters, and ours say more than the server's message. */
-const maxMessageChars = 16_384;
-const maxCauseChars = 2_048;
+export const maxMessageChars = 16_384;
+export const maxCauseChars = 2_048;
+/** Of a `Status`: a server names one a field. */
+export const maxCauses = 1_000;
 
 /** What the codes mean where an answer is no `Status`, for example one of a proxy before the server. */
 const reasonByCode: Readonly<Record<number, ApiReason>> = {
@@ -98,11 +100,14 @@ function causesOf(status: JsonObject): readonly ApiCause[] {
   const details = status["details"];
   const causes = isJsonObject(details) ? details["causes"] : undefined;
   if (!Array.isArray(causes)) return [];
-  return causes.filter(isJsonObject).map(({ reason, message, field }) => ({
-    ...(typeof reason === "string" ? { reason: shortened(reason, maxCauseChars) } : {}),
-    ...(typeof message === "string" ? { message: shortened(message, maxCauseChars) } : {}),
-    ...(typeof field === "string" ? { field: shortened(field, maxCauseChars) } : {}),
-  }));
+  return causes
+    .slice(0, maxCauses)
+    .filter(isJsonObject)
+    .map(({ reason, message, field }) => ({
+      ...(typeof reason === "string" ? { reason: shortened(reason, maxCauseChars) } : {}),
+      ...(typeof message === "string" ? { message: shortened(message, maxCauseChars) } : {}),
+      ...(typeof field === "string" ? { field: shortened(field, maxCauseChars) } : {}),
+    }));
 }
 
 /** A server may quote a whole object, of megabytes: what is told of it goes into logs, events and conditions. */

@@ -52,8 +52,8 @@ export interface ApiClient {
 }
 
 const defaultLimitMs = 10_000;
-const maxLimitMs = 15_000;
-const maxAnswerBytes = 64 * 1024 * 1024;
+export const maxLimitMs = 15_000;
+export const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxRepetitions = 8;
 /** Before a request is sent again whose connection broke; doubled each time. */

@@ -10,7 +10,7 @@ const tokenFileMaxAgeMs = 60_000;
 /** A credential is renewed this long before its end, so that none ends on its way. */
 const renewAheadMs = 30_000;
 /** Requests carry it in a header, and no server takes headers of that length. */
-const maxTokenBytes = 64 * 1024;
+export const maxTokenBytes = 64 * 1024;
 const supplyLimitMs = 10_000;
 
 /** What one request carries to prove who sends it. */

@@ -4,8 +4,8 @@ import { ApiError } from "../core/ports/cluster.ts";
 import { Secret } from "../core/secret.ts";
 import type { ClientCertificate, ExecPlugin } from "./cluster-config.ts";
 
-const timeLimitMs = 30_000;
-const maxOutputBytes = 1024 * 1024;
+export const timeLimitMs = 30_000;
+export const maxOutputBytes = 1024 * 1024;
 
 /** What a credential plugin gave. */
 export interface ExecCredential {

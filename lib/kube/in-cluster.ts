@@ -3,7 +3,7 @@ import { messageOf } from "../core/failure.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { readLimitedFile } from "./read-limited-file.ts";
 
-const maxBytes = 1024 * 1024;
+export const maxInClusterFileBytes = 1024 * 1024;
 const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** The cluster of the pod that we run in, by its service account; undefined where we run in none. */
@@ -36,7 +36,7 @@ async function readServiceAccount(address: string, dir: string): Promise<Cluster
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readLimitedFile(path, maxBytes);
+    return await readLimitedFile(path, maxInClusterFileBytes);
   } catch (error) {
     const mend = "mount a service account token into the pod, or give --kubeconfig FILE";
     throw new Error(`no kubeconfig, and the pod's service account cannot be read: ${messageOf(error)}; ${mend}`, {

@@ -3,7 +3,7 @@ import { messageOf } from "../core/failure.ts";
 import { isJsonObject } from "../core/json.ts";
 import { readLimitedFile } from "./read-limited-file.ts";
 
-const maxBytes = 4 * 1024 * 1024;
+export const maxKubeconfigBytes = 4 * 1024 * 1024;
 
 /** One kubeconfig file. Relative paths in it count from the folder it lies in. */
 export interface KubeconfigFile {
@@ -70,7 +70,7 @@ async function parseYaml(text: string): Promise<unknown> {
 
 async function readText(path: string): Promise<string | undefined> {
   try {
-    return await readLimitedFile(path, maxBytes);
+    return await readLimitedFile(path, maxKubeconfigBytes);
   } catch (error) {
     if (isJsonObject(error) && error["code"] === "ENOENT") return undefined;
     throw new Error(`kubeconfig ${path} cannot be read: ${messageOf(error)}`, { cause: error });
@@ -127,7 +127,7 @@ function fieldsOf(entry: Readonly<Record<string, unknown>>, file: string, at: st
       const source = path(key);
       if (source === undefined) return undefined;
       try {
-        return await readLimitedFile(source, maxBytes);
+        return await readLimitedFile(source, maxKubeconfigBytes);
       } catch (error) {
         throw new Error(
           `kubeconfig ${file}: ${where(key)} names ${source}, which cannot be read: ${messageOf(error)}`,

@@ -15,7 +15,7 @@ const watchSeconds = 240;
 /** A connection over which nothing comes for longer than the server would keep it has died unnoticed. */
 const silenceMs = (watchSeconds + 30) * 1000;
 /** Objects are at most 3 MB, and the server repeats their managed fields. */
-const maxEventBytes = 16 * 1024 * 1024;
+export const maxEventBytes = 16 * 1024 * 1024;
 /** As client-go has it: a watch that ended sooner and told nothing was not ended by the server, but by something on the way. */
 const shortWatchMs = 1_000;
 /** Whoever watches waits no longer than that for what happened meanwhile. */

@@ -5,7 +5,7 @@ import { maxObjects, tooManyObjects } from "./max-objects.ts";
 import { yamlFault } from "./yaml-fault.ts";
 
 /** Deeper than any object that the API server would take. */
-const maxDepth = 200;
+export const maxDepth = 200;
 
 /** The objects in what the engine printed, or why Sluice will not have them. */
 export type ParsedOutput =

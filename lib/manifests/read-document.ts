@@ -16,7 +16,7 @@ import type { DocumentText } from "./split-documents.ts";
 import { yamlFault } from "./yaml-fault.ts";
 
 /** Deeper than any Kubernetes object, and far from where a recursive reader runs out of stack. */
-const maxDepth = 100;
+export const maxDepth = 100;
 
 /**
  * One document as JSON, undefined where it is empty. Reads only what js-yaml and go-yaml are sure to read alike: throws

@@ -9,7 +9,7 @@ import type { Instant } from "./rules/may-write.ts";
 import type { End } from "./rules/on-end.ts";
 import { sendFollowUps } from "./send-follow-ups.ts";
 
-const maxFaultLength = 1_000;
+export const maxFaultLength = 1_000;
 
 /** A lease just taken. */
 export interface Taken {

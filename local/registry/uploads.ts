@@ -6,8 +6,12 @@ import { pipeline } from "node:stream/promises";
 import { RegistryError } from "./registry-error.ts";
 import { moveInto, type RegistryFiles, sizeIfThere, writeWhole } from "./registry-files.ts";
 
-/** The largest blob taken; the same as Amazon ECR's limit for a layer. */
-const maxBlobBytes = 52_000 * 1024 * 1024;
+/**
+ * The largest blob taken; the same as Amazon ECR's limit for a layer.
+ *
+ * @public Read for docs/limits.md.
+ */
+export const maxBlobBytes = 52_000 * 1024 * 1024;
 
 /** Begun uploads are files whose length is their offset, so they go on after a restart. */
 export interface Uploads {

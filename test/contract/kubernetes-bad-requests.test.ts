@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject } from "../../lib/core/json.ts";
+import { maxBodyBytes } from "../../local/kubernetes/server/exchange.ts";
 import { type Answer, type RawKubernetes, rawKubernetes } from "./kubernetes-raw.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
@@ -15,13 +16,18 @@ afterAll(async () => {
 
 describe("bad requests are answered clearly", () => {
   test("a body over 3 MiB is 413, announced or not", async () => {
-    const large = "x".repeat(3 * 1024 * 1024 + 1);
+    const large = "x".repeat(maxBodyBytes + 1);
     const json = { "content-type": "application/json" };
     const tooLarge = { status: 413, reason: "RequestEntityTooLarge" };
     expect(summary(await kubernetes.call("POST", configMaps, large, json))).toMatchObject(tooLarge);
     expect(
       summary(await kubernetes.call("POST", configMaps, large, { ...json, "transfer-encoding": "chunked" })),
     ).toMatchObject(tooLarge);
+    // Up to it a body is read, and found to be no JSON.
+    for (const bytes of [maxBodyBytes - 1, maxBodyBytes]) {
+      const answer = await kubernetes.call("POST", configMaps, "x".repeat(bytes), json);
+      expect(summary(answer)).toMatchObject({ status: 400, reason: "BadRequest" });
+    }
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 /** Far above the longest text; what unpacks to more was not written by us. */
-const maxUnpackedBytes = 64 * 1024 * 1024;
+export const maxUnpackedBytes = 64 * 1024 * 1024;
 
 /** A text in about a third of its bytes: ids and digests repeat much, and units are paid by the kilobyte. */
 export function pack(text: string): Uint8Array {

@@ -16,7 +16,7 @@ export interface S3ArtifactsOptions {
 }
 
 /** Above what the archive limits let through. */
-const maxArtifactBytes = 256 * 1024 * 1024;
+export const maxArtifactBytes = 256 * 1024 * 1024;
 const maxAttempts = 5;
 const firstWaitMs = 50;
 

@@ -11,6 +11,8 @@ export const maxMessageBytes = 262_144;
 /** How much of a dead letter's text is kept, in UTF-16 code units: a fault may hold what a registry or a webhook said. */
 export const maxLetterChars = 10_000;
 
+/** Of a work key's text, in characters: five names. */
+export const maxKeyChars = 1_300;
 /** A UUID is 36 long. */
 const maxHolderChars = 100;
 const counter = z.int().min(0);
@@ -18,7 +20,7 @@ const counter = z.int().min(0);
 /** "Look at this object." Names it and carries no state, so that lost, doubled and late ones do no harm. */
 export const WakeUp = z.strictObject({
   /** The text of a work key. */
-  key: z.string().min(1).max(1300),
+  key: z.string().min(1).max(maxKeyChars),
   /**
    * The lease that stood in the way of the wake-up that this one takes over from, one lease's length ago. Named by its random
    * holder and not by the fence's number: who can send messages, but read none, cannot name a lease that lives. What is no

@@ -8,7 +8,7 @@ import { type ResolvedSource, sourceKey } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** More dependencies than this in one chain are looked at for a cycle by nobody. */
-const maxChain = 100;
+export const maxChain = 100;
 
 type Dependency = { readonly name: string; readonly namespace?: string };
 

@@ -4,7 +4,7 @@ import { keyedDigest } from "../../core/keyed-digest.ts";
 import type { Secret } from "../../core/secret.ts";
 import { kubernetesTime } from "../conditions.ts";
 
-const maxSnapshots = 5;
+export const maxSnapshots = 5;
 
 /** One finished reconcile, as `status.history` counts it. */
 export interface Finished {

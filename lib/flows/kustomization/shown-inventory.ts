@@ -4,7 +4,7 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 type Shown = NonNullable<KustomizationStatus["inventory"]>["entries"][number];
 
 /** API servers refuse objects of more than about 1.5 MB; the rest of the status needs its share. */
-const maxShownBytes = 1_000_000;
+export const maxShownBytes = 1_000_000;
 
 /**
  * The inventory as `status.inventory` shows it: what is only planned, or going, is not in it. Of a very large one as much

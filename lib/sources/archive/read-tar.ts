@@ -14,7 +14,7 @@ export interface TarMember {
 }
 
 const blockBytes = 512;
-const maxHeaderBytes = 1024 * 1024;
+export const maxHeaderBytes = 1024 * 1024;
 
 /**
  * The members of a tar, read as it streams by. Ends at the end mark; what follows is not read. Knows ustar, pax and GNU's

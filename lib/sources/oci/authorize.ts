@@ -7,7 +7,7 @@ import { parseJson } from "./parse-json.ts";
 import type { RegistryAccess } from "./registry-access.ts";
 import { RegistryFault } from "./registry-fault.ts";
 
-const maxTokenBytes = 256 * 1024;
+export const maxTokenBytes = 256 * 1024;
 const TokenAnswer = z.object({ token: z.string().optional(), access_token: z.string().optional() });
 
 /**

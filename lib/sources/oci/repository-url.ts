@@ -9,7 +9,7 @@ export interface RepositoryAddress {
 const hostPattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?$/;
 const repositoryPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
-const maxRepositoryLength = 255;
+export const maxRepositoryLength = 255;
 
 /** Reads an OCIRepository's `spec.url`, which names a repository only. Throws a {@link Failure} `URLInvalid` with Flux's text. */
 export function parseRepositoryUrl(url: string): RepositoryAddress {

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json
 import { type ApiObject, StatusError } from "../api-object.ts";
 import { isList } from "../fields/type-shape.ts";
 
-const maxOperations = 10_000;
+export const maxOperations = 10_000;
 
 /** An operation that cannot be done: no such path, or a test that fails. */
 class OperationError extends Error {

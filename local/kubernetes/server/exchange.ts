@@ -14,7 +14,7 @@ export interface Exchange {
   readonly user: User;
 }
 
-const maxBodyBytes = 3 * 1024 * 1024;
+export const maxBodyBytes = 3 * 1024 * 1024;
 
 /** @throws {StatusError} 413 */
 export async function readBody(exchange: Exchange): Promise<string> {

@@ -2,7 +2,7 @@ import { type ApiObject, StatusError } from "../api-object.ts";
 import type { StoredObject } from "./stored-object.ts";
 
 /** What etcd takes in one request by default; its client gives up before it asks from 2 MiB on. */
-const maxRequestBytes = 1.5 * 1024 * 1024;
+export const maxRequestBytes = 1.5 * 1024 * 1024;
 const maxMessageBytes = 2 * 1024 * 1024;
 const maxBytesPerLetter = 3;
 

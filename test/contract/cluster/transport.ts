@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { refOf } from "../../../lib/core/manifest.ts";
+import { maxRequestBytes } from "../../../local/kubernetes/store/check-stored-size.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
 import { workspace } from "./workspace.ts";
 
 /** What etcd takes in one request by default. The object is not alone in it, and a built-in kind is shorter in protobuf than in JSON. */
-export const storeLimit = 1.5 * 1024 * 1024;
+export const storeLimit = maxRequestBytes;
 /** The longest text is between 400 and 2,500 bytes shorter than the limit, by kind and server. */
 export const justUnderStoreLimit = storeLimit - 4_000;
 

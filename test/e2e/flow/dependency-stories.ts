@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { maxChain } from "../../../lib/flows/kustomization/check-dependencies.ts";
 import { configMap } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -55,6 +56,24 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
         `False DependencyNotReady: dependency '${at("two")}' is not ready: circular dependency detected: ${at("one")} -> ${at("two")} -> ${at("one")}`,
       );
       expect(await world.ready("self")).toContain(`circular dependency detected: ${at("self")} -> ${at("self")}`);
+    });
+
+    test("a circle is looked for up to a limit of objects", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      const name = (index: number, size: number) => `o${size}-${index % size}`;
+      const isNamed = async (size: number) => {
+        for (let index = 0; index < size; index++) {
+          await world.kustomization(name(index, size), { dependsOn: [{ name: name(index + 1, size) }] });
+        }
+        await world.run(name(0, size));
+        return (await world.ready(name(0, size))).includes("circular dependency detected");
+      };
+      expect([await isNamed(maxChain - 1), await isNamed(maxChain), await isNamed(maxChain + 1)]).toEqual([
+        true,
+        true,
+        false,
+      ]);
     });
   });
 }

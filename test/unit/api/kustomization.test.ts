@@ -3,6 +3,7 @@ import {
   deletionPolicy,
   effectivePatches,
   effectiveTimeoutMs,
+  minTimeoutMs,
   parseKustomization,
   retryIntervalMs,
 } from "../../../lib/api/kustomization.ts";
@@ -105,7 +106,10 @@ describe("derived values", () => {
     { interval: "10m", timeout: undefined, expected: 570_000 },
     { interval: "40s", timeout: undefined, expected: 30_000 },
     { interval: "10m", timeout: "2m", expected: 120_000 },
-    { interval: "10m", timeout: "1s", expected: 30_000 },
+    { interval: "10m", timeout: "1s", expected: minTimeoutMs },
+    { interval: "10m", timeout: "29999ms", expected: minTimeoutMs },
+    { interval: "10m", timeout: "30s", expected: minTimeoutMs },
+    { interval: "10m", timeout: "30001ms", expected: minTimeoutMs + 1 },
   ])("the time to become healthy with interval $interval and timeout $timeout is $expected ms", (row) => {
     const { interval, timeout, expected } = row;
     expect(effectiveTimeoutMs(timeout === undefined ? { interval } : { interval, timeout })).toBe(expected);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { s3Artifacts } from "../../../lib/aws/s3/s3-artifacts.ts";
+import { maxArtifactBytes, s3Artifacts } from "../../../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../../../lib/aws/s3/s3-client.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
@@ -97,6 +97,26 @@ describe("a bucket", () => {
       client.destroy();
     },
   );
+
+  test("gives no artifact that is longer than any, and reads none of it", async () => {
+    const told = async (length: number) => {
+      const headers = { "content-length": String(length), etag: "e" };
+      await using wire = await faultyWire(undefined, () => ({ status: 200, headers, body: "" }));
+      const client = s3Client({ region, endpoint: wire.url, credentials });
+      const store = s3Artifacts({
+        bucket: { client, name: "artifacts", region, account },
+        prefix: "",
+        clock: systemClock,
+      });
+      const error = await store.get(digestOf(bytes), AbortSignal.timeout(500)).catch(String);
+      client.destroy();
+      return String(error);
+    };
+    const refused = `is longer than ${maxArtifactBytes} bytes`;
+    expect(await told(maxArtifactBytes + 1)).toContain(refused);
+    expect(await told(maxArtifactBytes)).not.toContain(refused);
+    expect(await told(maxArtifactBytes - 1)).not.toContain(refused);
+  });
 
   test("that slows down is asked again", async () => {
     const { error, seen } = await putOver((count) => (count < 2 ? s3Error(503, "SlowDown", "slow") : { status: 200 }));

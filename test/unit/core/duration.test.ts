@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatDuration, isDurationHeld, maxDurationText, parseDuration } from "../../../lib/core/duration.ts";
+import {
+  formatDuration,
+  isDurationHeld,
+  maxDurationMs,
+  maxDurationText,
+  parseDuration,
+} from "../../../lib/core/duration.ts";
 
 describe("durations", () => {
   test.each([
@@ -31,6 +37,7 @@ describe("durations", () => {
     expect(parseDuration(maxDurationText)).toBe(9_223_372_036_000);
     expect(() => parseDuration("2562047h47m17s")).toThrow(`is longer than ${maxDurationText}, the longest duration`);
     expect(() => parseDuration(`${"9".repeat(400)}h`)).toThrow("is longer than");
+    expect(parseDuration(maxDurationText)).toBeLessThan(maxDurationMs);
     expect([isDurationHeld(maxDurationText), isDurationHeld("2562047h47m17s")]).toEqual([true, false]);
   });
 

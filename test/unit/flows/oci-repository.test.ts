@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { maxRegistryTimeoutMs } from "../../../lib/flows/oci-repository/registry-of.ts";
 import { file, seenSources } from "./seen-sources.ts";
 import { ociRepository } from "./source-world.ts";
 
@@ -312,9 +313,9 @@ describe("the durations of a spec", () => {
   test.each([
     { timeout: "59999.5ms", timeoutMs: 60_000 },
     { timeout: "899999ms", timeoutMs: 899_999 },
-    { timeout: "15m", timeoutMs: 900_000 },
-    { timeout: "15m1s", timeoutMs: 900_000 },
-    { timeout: "99999999m", timeoutMs: 900_000 },
+    { timeout: "15m", timeoutMs: maxRegistryTimeoutMs },
+    { timeout: "15m1s", timeoutMs: maxRegistryTimeoutMs },
+    { timeout: "99999999m", timeoutMs: maxRegistryTimeoutMs },
   ])("a request with a timeout of $timeout is given $timeoutMs ms", async ({ timeout, timeoutMs }) => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url(), timeout }));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { digestOf } from "../../../../lib/core/digest.ts";
+import { maxManifestBytes } from "../../../../local/registry/manifests.ts";
 import type { Push } from "../../../../local/registry/serve-manifests.ts";
 import { type Registry, startRegistry } from "../../../../local/registry/start-registry.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
@@ -143,7 +144,8 @@ describe("what is not taken", () => {
     { what: "no JSON", body: "nonsense", code: "MANIFEST_INVALID" },
     { what: "another type than it says", body: '{"mediaType":"text/x"}', code: "MANIFEST_INVALID" },
     { what: "layers that are no list", body: '{"layers":3}', code: "MANIFEST_INVALID" },
-    { what: "more than four megabytes", body: " ".repeat(4 * 1024 * 1024 + 1), code: "SIZE_INVALID" },
+    { what: "as long as may be, and no JSON", body: " ".repeat(maxManifestBytes), code: "MANIFEST_INVALID" },
+    { what: "longer", body: " ".repeat(maxManifestBytes + 1), code: "SIZE_INVALID" },
   ])("a manifest that is $what", async ({ body, code }) => {
     const headers = { "content-type": manifestType };
     const { text } = await send("PUT", "/v2/app/manifests/v1", { body, headers });

@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { maxStdinBytes, readAll } from "../../../cli/push-artifact.ts";
+import { timeoutOf } from "../../../cli/settings.ts";
+import { maxTimerMs } from "../../../lib/core/duration.ts";
+import { jsonPatch, maxOperations } from "../../../local/kubernetes/patch/json-patch.ts";
+import { maxSettingsBytes, readSettingsFile } from "../../../local/read-settings-file.ts";
+
+test("standard input has a limit", async () => {
+  async function* input(bytes: number): AsyncGenerator<Uint8Array> {
+    yield Buffer.alloc(bytes - 1);
+    yield Buffer.alloc(1);
+  }
+  expect(await readAll(input(maxStdinBytes - 1))).toHaveLength(maxStdinBytes - 1);
+  expect(await readAll(input(maxStdinBytes))).toHaveLength(maxStdinBytes);
+  await expect(readAll(input(maxStdinBytes + 1))).rejects.toThrow(`more than ${maxStdinBytes} bytes`);
+});
+
+test("--timeout is as long as a timer can wait, in whole milliseconds", () => {
+  const timeouts = ["1.5ms", `${maxTimerMs - 1}ms`, `${maxTimerMs}ms`, `${maxTimerMs + 1}ms`, "99999999m"];
+  const waits = [2, maxTimerMs - 1, maxTimerMs, maxTimerMs, maxTimerMs];
+  expect(timeouts.map((timeout) => timeoutOf({ timeout }))).toEqual(waits);
+});
+
+test("a settings file has a limit", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-settings-"));
+  const read = async (bytes: number) => {
+    const path = join(folder, "settings.yaml");
+    await writeFile(path, "{}".padEnd(bytes));
+    return readSettingsFile(path);
+  };
+  try {
+    expect((await read(maxSettingsBytes - 1)).given.size).toBe(0);
+    expect((await read(maxSettingsBytes)).given.size).toBe(0);
+    await expect(read(maxSettingsBytes + 1)).rejects.toThrow(`larger than ${maxSettingsBytes} bytes`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("a JSON patch of the local API has a limit of operations", () => {
+  const document = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
+  const patched = (count: number) =>
+    jsonPatch(
+      document,
+      Array.from({ length: count }, () => ({ op: "test", path: "/kind", value: "ConfigMap" })),
+    )["kind"];
+  expect(patched(maxOperations - 1)).toBe("ConfigMap");
+  expect(patched(maxOperations)).toBe("ConfigMap");
+  expect(() => patched(maxOperations + 1)).toThrow(`maximum operations in a JSON patch is ${maxOperations}`);
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { buildPlain } from "../../../lib/manifests/build-plain.ts";
+import { maxObjects } from "../../../lib/manifests/max-objects.ts";
+import { maxDepth as maxPrintedDepth, parseOutput } from "../../../lib/manifests/parse-output.ts";
+import { maxDepth, readDocument } from "../../../lib/manifests/read-document.ts";
+
+function nested(levels: number): string {
+  return `${"[".repeat(levels)}${"]".repeat(levels)}\n`;
+}
+
+describe("a YAML document has a limit of nesting", () => {
+  test("in an artifact", () => {
+    const read = (levels: number) => readDocument({ text: `a: ${nested(levels - 1)}`, line: 1 });
+    expect(read(maxDepth - 1)).toHaveProperty("a");
+    expect(read(maxDepth)).toHaveProperty("a");
+    expect(() => read(maxDepth + 1)).toThrow(`nested deeper than ${maxDepth} levels`);
+  });
+
+  test("in what kustomize prints", () => {
+    const parse = (levels: number) => parseOutput(`a: ${nested(levels - 1)}`);
+    expect(parse(maxPrintedDepth - 1).kind).toBe("parsed");
+    expect(parse(maxPrintedDepth).kind).toBe("parsed");
+    expect(parse(maxPrintedDepth + 1)).toMatchObject({ kind: "unacceptable" });
+  });
+});
+
+describe("a Kustomization has a limit of objects", { timeout: 60_000 }, () => {
+  const text = (count: number): string =>
+    Array.from({ length: count }, (_, index) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${index}\n`).join(
+      "---\n",
+    );
+
+  test("in plain files, all together", () => {
+    const build = (...counts: readonly number[]) => {
+      const files = counts.map((count, index) => ({
+        path: `${index}.yaml`,
+        content: Buffer.from(text(count).replaceAll("name: c", `name: f${index}-`)),
+      }));
+      return buildPlain(files, {}).objects.length;
+    };
+    expect(build(maxObjects - 1)).toBe(maxObjects - 1);
+    expect(build(maxObjects - 10, 10)).toBe(maxObjects);
+    expect(() => build(maxObjects - 10, 11)).toThrow(`more than ${maxObjects} objects`);
+  });
+
+  test("in what kustomize prints", () => {
+    expect(parseOutput(text(maxObjects))).toMatchObject({ kind: "parsed" });
+    expect(parseOutput(text(maxObjects + 1))).toMatchObject({
+      kind: "unacceptable",
+      why: expect.stringContaining(`more than ${maxObjects} objects`),
+    });
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { EcrImageAction, maxAwsNameChars, maxEcrNameChars } from "../../../functions/ingest.ts";
+import { maxBatch, reconcileHandler } from "../../../functions/reconcile.ts";
+import { maxUnpackedBytes, pack, unpack } from "../../../lib/aws/dynamodb/pack.ts";
+import { messageBody } from "../../../lib/core/message-body.ts";
+import { maxKeyChars, maxMessageBytes, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
+import { formatWorkKey } from "../../../lib/core/work-key.ts";
+import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
+import { maxFaultLength } from "../../../lib/queue/run-under-lease.ts";
+import { never } from "../../contract/state-back-end.ts";
+import { applied, key, queueWorld } from "../queue/queue-world.ts";
+
+describe("what comes over a queue has limits", () => {
+  test("the bytes of a message", () => {
+    const body = (bytes: number) => messageBody("ä".repeat((bytes - 2) / 2)).length;
+    expect(() => body(maxMessageBytes - 2)).not.toThrow();
+    expect(() => body(maxMessageBytes)).not.toThrow();
+    expect(() => body(maxMessageBytes + 2)).toThrow("is too long for a queue");
+  });
+
+  test("the key of a wake-up", () => {
+    const isTaken = (length: number) => WakeUp.safeParse({ key: "k".repeat(length) }).success;
+    expect([maxKeyChars - 1, maxKeyChars, maxKeyChars + 1].map(isTaken)).toEqual([true, true, false]);
+  });
+
+  test("the messages of an invocation", async () => {
+    const { deps } = queueWorld();
+    const handler = reconcileHandler({ ...deps, flowOf: () => undefined, extendVisibility: async () => undefined });
+    const body = JSON.stringify({ key: formatWorkKey(key) });
+    const failures = async (count: number) => {
+      const Records = Array.from({ length: count }, () => ({ messageId: "m", receiptHandle: "r", body }));
+      return (await handler({ Records }, never)).batchItemFailures.length;
+    };
+    expect(await failures(maxBatch - 1)).toBe(0);
+    expect(await failures(maxBatch)).toBe(0);
+    await expect(failures(maxBatch + 1)).rejects.toThrow("Too big");
+  });
+
+  test("the names in an event of ECR", () => {
+    const isTaken = (names: { account?: string; region?: string }, detail: object) =>
+      EcrImageAction.safeParse({
+        source: "aws.ecr",
+        "detail-type": "ECR Image Action",
+        account: "1",
+        region: "r",
+        ...names,
+        detail: { "action-type": "PUSH", result: "SUCCESS", "repository-name": "app", ...detail },
+      }).success;
+    const aws = [maxAwsNameChars - 1, maxAwsNameChars, maxAwsNameChars + 1].map((length) => "a".repeat(length));
+    expect(aws.map((account) => isTaken({ account }, {}))).toEqual([true, true, false]);
+    expect(aws.map((region) => isTaken({ region }, {}))).toEqual([true, true, false]);
+    const ecr = [maxEcrNameChars - 1, maxEcrNameChars, maxEcrNameChars + 1].map((length) => "a".repeat(length));
+    for (const field of ["repository-name", "image-tag", "image-digest"]) {
+      expect(ecr.map((text) => isTaken({}, { [field]: text }))).toEqual([true, true, false]);
+    }
+  });
+});
+
+test("what a work item keeps of a fault has a limit", async () => {
+  const { deps, handle, row } = queueWorld();
+  const failing = async (length: number): Promise<number | undefined> => {
+    await requestReconcile(key, "test", deps, never);
+    await handle(applied);
+    await requestReconcile(key, "test", deps, never);
+    await handle(() => Promise.reject(new Error("x".repeat(length))));
+    const { fault } = row() ?? {};
+    const dueAt = row()?.dueAt;
+    await handle(applied, { key: formatWorkKey(key), ...(dueAt === undefined ? {} : { dueAt }) });
+    return fault?.length;
+  };
+  expect(await failing(maxFaultLength - 1)).toBe(maxFaultLength - 1);
+  expect(await failing(maxFaultLength)).toBe(maxFaultLength);
+  expect(await failing(maxFaultLength + 1)).toBe(maxFaultLength);
+});
+
+test("what a row of the table unpacks to has a limit", () => {
+  const lengthOf = (bytes: number) => unpack(pack("x".repeat(bytes))).length;
+  expect(lengthOf(maxUnpackedBytes - 1)).toBe(maxUnpackedBytes - 1);
+  expect(lengthOf(maxUnpackedBytes)).toBe(maxUnpackedBytes);
+  expect(() => lengthOf(maxUnpackedBytes + 1)).toThrow();
+});
