@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";
 import { Condition, findCondition } from "../../../lib/api/condition.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
@@ -16,6 +17,7 @@ import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
 import { artifactOf, type Files } from "../../unit/manifests/build-files.ts";
+import { leaks, toldByObjects } from "../canary.ts";
 
 const { signal } = new AbortController();
 /** Bad input has its answer within this time, whatever it is; and meanwhile everybody else goes on. */
@@ -45,6 +47,8 @@ export interface BadInputWorld extends AsyncDisposable {
   /** What Ready says as soon as it has this in it, at the latest after 20 s. Meanwhile a push to the bystander is applied. */
   answer(kind: Kind, name: string, part: string): Promise<string>;
   has(name: string): Promise<boolean>;
+  /** Where the canary is told: in statuses, events, its log or its state. Looked at when the world ends, too. */
+  leaks(): Promise<readonly string[]>;
 }
 
 /** @param env what the process inherits beside the environment of the tests */
@@ -132,6 +136,13 @@ export async function badInputWorld(env: Readonly<Record<string, string>> = {}):
   await source("bystander");
   await kustomization("bystander");
 
+  const told = async (): Promise<readonly string[]> => {
+    const queries = [...Object.entries(groups).map(([kind, group]) => ({ group, kind })), { group: "", kind: "Event" }];
+    const objects = await Promise.all(queries.map((query) => cluster.list({ ...query, version: "v1" }, signal)));
+    const state = { where: "the state", text: rowsOf(join(local.state, "state.db")) };
+    return leaks([...toldByObjects(objects.flat()), { where: "the log", text: log.join("\n") }, state]);
+  };
+
   const made = making.move();
   return {
     local,
@@ -146,8 +157,23 @@ export async function badInputWorld(env: Readonly<Record<string, string>> = {}):
       return said;
     },
     has: async (name) => (await configMap(name)) !== undefined,
-    [Symbol.asyncDispose]: () => made.disposeAsync(),
+    leaks: told,
+    async [Symbol.asyncDispose]() {
+      await using _world = made;
+      expect(await told(), "where a value of a Secret is told").toEqual([]);
+    },
   };
+}
+
+/** All rows of all tables. */
+function rowsOf(file: string): string {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    return JSON.stringify(tables.map(({ name }) => database.prepare(`SELECT * FROM "${String(name)}"`).all()));
+  } finally {
+    database.close();
+  }
 }
 
 export function configMapYaml(name: string, data: Readonly<Record<string, string>> = { a: "b" }): string {

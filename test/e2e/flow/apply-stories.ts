@@ -3,6 +3,7 @@ import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { type JsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
+import { canary } from "../canary.ts";
 import { configMap, configMapRef, service } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -79,24 +80,22 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.get("Secret", "s"))?.metadata.uid).toBe(first?.metadata.uid);
       await world.kustomization("app", { force: true });
       await world.run("app");
-      expect((await world.get("Secret", "s"))?.["data"]).toEqual(secret("two").data);
+      expect(await world.get("Secret", "s")).toMatchObject({ data: secret("two").data });
       expect((await world.get("Secret", "s"))?.metadata.uid).not.toBe(first?.metadata.uid);
       expect(await world.inventory("app")).toMatchObject([{ desired: expect.stringMatching(/^hmac-sha256:/) }]);
     });
 
     test.each([
-      { stringData: "hunter" },
-      { stringData: "one line\nhunter" },
-      { data: ["hunter"] },
-      { data: { k: 1 }, immutable: "hunter" },
+      { stringData: canary },
+      { stringData: `one line\n${canary}` },
+      { data: [canary] },
+      { data: { k: 1 }, immutable: canary },
     ])("what a Secret may have meant to hide is told by nobody: %j", async (content) => {
       const world = await newWorld();
       await world.publish("v1", [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, ...content }]);
       await world.kustomization("app");
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^False ReconciliationFailed: Secret\/.*\/s dry-run failed/);
-      const told = JSON.stringify([await world.status("app"), await world.events("app")]);
-      expect(told).not.toContain("hunter");
     });
 
     test("force never deletes what its successor could not replace", async () => {

@@ -65,5 +65,5 @@ export function memoryState(published: ReadonlyMap<string, unknown>, fault: Faul
       latest: async () => [],
     }),
   };
-  return { ports, inventories, savedUnder, edges, requested, remembered };
+  return { ports, inventories, savedUnder, edges, claims, requested, remembered };
 }

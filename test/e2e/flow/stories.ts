@@ -1,3 +1,4 @@
+import { afterEach, expect } from "vitest";
 import { applyStories } from "./apply-stories.ts";
 import { crossNamespaceStories } from "./cross-namespace-stories.ts";
 import { deletionStories } from "./deletion-stories.ts";
@@ -39,7 +40,20 @@ const all = [
   terminationStories,
 ];
 
-/** What a Kustomization does to a cluster, told once and run on the embedded API and on a real control plane. */
+/**
+ * What a Kustomization does to a cluster, told once and run on the embedded API and on a real control plane. However a story
+ * ends, no value of a Secret has been told.
+ */
 export function kustomizationStories(name: string, newWorld: () => Promise<World>): void {
-  for (const stories of all) stories(name, newWorld);
+  const worlds: World[] = [];
+  const newStory = async (): Promise<World> => {
+    const world = await newWorld();
+    worlds.push(world);
+    return world;
+  };
+  afterEach(async () => {
+    const told = await Promise.all(worlds.splice(0).map((world) => world.leaks()));
+    expect(told.flat(), "where a value of a Secret is told").toEqual([]);
+  });
+  for (const stories of all) stories(name, newStory);
 }

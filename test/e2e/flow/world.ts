@@ -1,5 +1,6 @@
 import { findCondition } from "../../../lib/api/condition.ts";
 import { parseKustomization } from "../../../lib/api/kustomization.ts";
+import { canonicalJson } from "../../../lib/core/canonical-json.ts";
 import { type Digest, digestOf } from "../../../lib/core/digest.ts";
 import { Failure } from "../../../lib/core/failure.ts";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
@@ -18,8 +19,9 @@ import { patiently } from "../../../lib/flows/patiently.ts";
 import { reportOutage } from "../../../lib/flows/report-outage.ts";
 import { carriesSecret } from "../../../lib/manifests/carries-secret.ts";
 import { finishBuild } from "../../../lib/manifests/finish-build.ts";
+import { recordedLog } from "../../doubles/recorded-log.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
-import { silentLog } from "../../doubles/silent-log.ts";
+import { leaks, toldByObjects, withCanary } from "../canary.ts";
 import { type Fault, faultyPort } from "./faulty-port.ts";
 import { memoryState } from "./memory-state.ts";
 import { type SkippingClock, skippingClock } from "./skipping-clock.ts";
@@ -41,7 +43,7 @@ export interface World {
   readonly namespace: string;
   readonly cluster: Cluster;
   readonly signal: AbortSignal;
-  /** Names what the next artifact holds; the source shows it at once. Answers its revision. */
+  /** Names what the next artifact holds, with the canary in its Secrets; the source shows it at once. Answers its revision. */
   publish(tag: string, manifests: readonly Manifest[], more?: Published): Promise<string>;
   /** Applies a Kustomization named `name` with this spec over the usual one. */
   kustomization(name: string, spec?: Readonly<Record<string, Json | undefined>>): Promise<void>;
@@ -74,6 +76,8 @@ export interface World {
   /** What was measured, in order. */
   readonly measured: ReturnType<typeof recordedMetrics>["recorded"];
   readonly clock: SkippingClock;
+  /** Where its runs have told the canary: statuses, events, logs, state and metrics. */
+  leaks(): Promise<readonly string[]>;
   /** Called before and after every port call and before a build; throw to make it fail. Port calls wait for it. */
   fault: Fault;
   /** The installation's setting, for the runs from now on. */
@@ -85,10 +89,13 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
   const published = new Map<string, readonly Manifest[]>();
   const foldersOf = new Map<string, NonNullable<Published["folders"]>>();
   const memos = new Map<string, JsonObject>();
+  const namespaces = new Set<string>();
+  const guessable = new Set<string>();
   const clock = skippingClock();
   const beginNamespace = async (name: string): Promise<void> => {
     const manager = "test";
     await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, { manager }, signal);
+    namespaces.add(name);
     const metadata = { name: "repo", namespace: name };
     const spec = { interval: "1h", url: "oci://127.0.0.1:1/repo" };
     const source = { apiVersion: "source.toolkit.fluxcd.io/v1", kind: "OCIRepository", metadata, spec };
@@ -105,10 +112,10 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
   const fault: Fault = (call) => self.fault(call);
   const state = memoryState(published, fault);
   const metrics = recordedMetrics();
-  const logged: LogFields[] = [];
+  const log = recordedLog();
   const memory: Omit<KustomizationDeps, "cluster" | "noCrossNamespaceRefs"> = {
     clock,
-    log: { ...silentLog, info: (message, fields) => void logged.push({ message, ...fields }) },
+    log,
     metrics,
     installationKey: new Secret("test"),
     concurrency: 4,
@@ -124,6 +131,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         return toJsonObject({ ...rest, metadata: placed });
       });
       const manifests = finishBuild(objects, owner, spec.commonMetadata);
+      for (const manifest of manifests) if (manifest.kind === "Secret") guessable.add(canonicalJson(manifest));
       return {
         manifests,
         digest: digestOf(digest),
@@ -137,7 +145,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
   const lasting: Flow = (run) => kustomizationFlow({ ...now(), ...patientState(memory) })(run);
   const patient = patiently(lasting, {
     clock,
-    log: silentLog,
+    log,
     tell: (run, failure, wasTold) => reportOutage(run, failure, wasTold, { cluster: unsure, clock }),
   });
   const get = (kind: string, name: string, apiVersion = "v1") => {
@@ -170,7 +178,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     cluster,
     signal,
     requested: state.requested,
-    logged,
+    logged: log.infos,
     stored: published,
     listensTo: (name) => state.edges.get(formatWorkKey(key(name))) ?? [],
     measured: metrics.recorded,
@@ -178,7 +186,11 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     clock,
     fault: () => {},
     noCrossNamespaceRefs: false,
-    publish: async (tag, manifests, { metadata, within = namespace, folders } = {}) => {
+    publish: async (tag, plain, { metadata, within = namespace, folders: plainFolders } = {}) => {
+      const manifests = plain.map(withCanary);
+      const folders =
+        plainFolders &&
+        Object.fromEntries(Object.entries(plainFolders).map(([path, held]) => [path, held.map(withCanary)]));
       if (within !== namespace) await beginNamespace(within);
       const digest: Digest = digestOf(JSON.stringify([tag, manifests, folders]));
       published.set(digest, manifests);
@@ -242,6 +254,24 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         .filter(({ involvedObject }) => isJsonObject(involvedObject) && involvedObject["name"] === name)
         .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
         .map((event) => `${String(event["type"])} ${String(event["reason"])}: ${String(event["message"])}`);
+    },
+    leaks: async () => {
+      const kinds = [
+        { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" },
+        { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository" },
+        { group: "", version: "v1", kind: "Event" },
+      ];
+      const queries = [...namespaces].flatMap((within) => kinds.map((kind) => ({ ...kind, namespace: within })));
+      const objects = await Promise.all(queries.map((query) => cluster.list(query, signal)));
+      const { inventories, edges, claims, requested, remembered } = state;
+      const kept = { inventories: [...inventories], edges: [...edges], claims: [...claims], memos: [...memos] };
+      const told = [
+        ...toldByObjects(objects.flat()),
+        { where: "the log", text: JSON.stringify(log.lines) },
+        { where: "the state", text: JSON.stringify({ ...kept, requested, remembered }) },
+        { where: "the metrics", text: JSON.stringify(metrics.recorded) },
+      ];
+      return leaks(told, [...guessable]);
     },
     inventory: async (name) =>
       state.inventories.get((await get("Kustomization", name, kustomize))?.metadata.uid ?? "") ?? [],
