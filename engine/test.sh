@@ -10,6 +10,13 @@ test -z "$(gofmt -l internal native memorymax ./*.go)"
 go vet -modfile=.patched/go.mod ./...
 go test -modfile=.patched/go.mod ./...
 
+# What a build prints must be what it prints without the patches.
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+ENGINE_GENERATED_RESULTS=$results/patched go test -modfile=.patched/go.mod -run TestGeneratedTrees ./internal/kustomization
+ENGINE_GENERATED_RESULTS=$results/upstream go test -run TestGeneratedTrees ./internal/kustomization
+cmp "$results/patched" "$results/upstream"
+
 export GOWORK=$PWD/.patched/go.work
 cd .patched/api
 elsewhere='Remote|FnContainer|TestAddManagedbyLabel|TestIssue1251_Plugins|TestPluginEnvironment|TestPluginsNotEnabled'

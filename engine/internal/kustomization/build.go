@@ -2,6 +2,7 @@ package kustomization
 
 import (
 	"fmt"
+	"regexp"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
@@ -31,7 +32,7 @@ const failed = "kustomize build failed: "
 func Build(files filesys.FileSystem, root, folder string, spec Spec) (outcome Outcome, result []byte) {
 	fsys := artifact.Confine(root, files)
 	refused := func(message string) (Outcome, []byte) {
-		return Refused, []byte(artifact.Below(root, message))
+		return Refused, []byte(artifact.Below(root, withoutAddresses(message)))
 	}
 	remoteAsked = ""
 	defer func() {
@@ -75,4 +76,11 @@ func forgetOwnSchema() {
 	if openapi.GetSchemaVersion() != kubernetesapi.DefaultOpenAPI {
 		openapi.ResetOpenAPI()
 	}
+}
+
+var addresses = regexp.MustCompile(`&\{(?:0x[0-9a-f]+|<nil>)(?: (?:0x[0-9a-f]+|<nil>))*\}`)
+
+// withoutAddresses cuts what kustomize prints of its own memory: the same failure is to have the same message.
+func withoutAddresses(message string) string {
+	return addresses.ReplaceAllLiteralString(message, "&{}")
 }

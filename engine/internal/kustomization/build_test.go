@@ -161,6 +161,19 @@ func TestProgramsAndHelmAreRefused(t *testing.T) {
 	}
 }
 
+func TestAFailureHasTheSameMessageEachTime(t *testing.T) {
+	for _, generator := range []string{"configMapGenerator", "secretGenerator"} {
+		file := generator + ": [{name: g, behavior: merge, literals: [a=b]}]"
+		first, again := "", ""
+		for _, message := range []*string{&first, &again} {
+			_, *message = build(map[string]string{"kustomization.yaml": file}, "", Spec{})
+		}
+		if first != again || !strings.Contains(first, "merging from generator &{}: id ") {
+			t.Errorf("%s\n%s", first, again)
+		}
+	}
+}
+
 func TestAPanicIsRecovered(t *testing.T) {
 	// Previous names that do not go with previous kinds are what kustomize says should never happen.
 	file := configMap + "  annotations: {internal.config.kubernetes.io/previousNames: 'a,b'}\n"
