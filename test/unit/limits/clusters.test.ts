@@ -42,7 +42,7 @@ describe("what an API server says has limits", () => {
       });
       const cluster = connect(configOf(api.url), apiDeps);
       const events = cluster.watch({ group: "", version: "v1", kind: "ConfigMap" }, signal)[Symbol.asyncIterator]();
-      const first = await events.next().then(({ value }) => String(value?.type), messageOf);
+      const first = await events.next().then(({ done, value }) => (done === true ? "" : value.type), messageOf);
       cluster.close();
       return first;
     };
