@@ -77,7 +77,7 @@ export async function kustomizationOnDynamodb(
       artifacts.set(digest, archive);
       return show(cluster, digest, open(), { ...source, cluster: of.cluster });
     },
-    startProcess: () => processOf(of, open(), cluster, artifacts, folder),
+    startProcess: () => processOf(of, open(), cluster, artifacts),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
@@ -87,7 +87,6 @@ function processOf(
   stores: DynamodbStores,
   cluster: Cluster,
   artifacts: ReadonlyMap<Digest, Uint8Array>,
-  workFolder: string,
 ): ProcessUnderTest {
   const queue = queueOn(stores);
   const metrics = recordedMetrics();
@@ -105,7 +104,6 @@ function processOf(
     metrics,
     noCrossNamespaceRefs: false,
     requests: reconcileRequests(queue),
-    workFolder,
   });
   const deadLetters = { send: () => Promise.reject(new Error("a run did not end well")) };
   const deps = runnerDeps(queue, { cluster, deadLetters, metrics });

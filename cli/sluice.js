@@ -24,7 +24,7 @@ if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
   if (existsSync(node)) run(node);
   else {
     process.stderr.write(
-      `✗ sluice needs Node ${wantedMajor} or later, this is ${process.version} and ${node} is not there: run npm ci, or install Node ${wantedMajor}\n`,
+      `✗ sluice needs Node ${wantedMajor} or later, this is ${process.version} and ${node} is not there: run npm ci\n`,
     );
     process.exitCode = 1;
   }

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
 import { parseClusterArn } from "../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../lib/aws/eks/eks-cluster.ts";
@@ -9,8 +8,8 @@ import { secretsClient } from "../lib/aws/secrets/secrets-client.ts";
 import { sqsDeadLetters } from "../lib/aws/sqs/sqs-dead-letters.ts";
 import { sqsVisibility } from "../lib/aws/sqs/sqs-visibility.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
+import { wasmEngine } from "../lib/engine/wasm-engine.ts";
 import { httpClient } from "../lib/http/http-client.ts";
-import { kubectlEngine } from "../lib/kube/kubectl-engine.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { Config, readConfig } from "./config.ts";
 import { flowFor } from "./kinds.ts";
@@ -24,10 +23,8 @@ import { runnerDeps } from "./runner-deps.ts";
 
 const config = readConfig(Config.extend(InstallationConfig.shape), process.env);
 
-/** Where the layer of kubectl is mounted. */
-const kubectl = "/opt/kubectl/kubectl";
-/** The only place where a function may write. */
-const workFolder = "/tmp/sluice-work";
+/** The bundle has the module beside it (infra/bundle.ts). One thread: a function has a core at most, and the memory of one build. */
+const engine = wasmEngine({ file: new URL("./kustomize.wasm.br", import.meta.url), threads: 1, idleMs: 15 * 60_000 });
 const clock = systemClock;
 
 /** Behind the queue of wake-ups. */
@@ -35,7 +32,6 @@ export const handler = lambdaHandler(async (signal) => {
   const { connection, log, metrics, queue, queueDeps, sqs, stores } = installation(config);
   const { region } = connection;
   const arn = parseClusterArn(config.SLUICE_CLUSTER);
-  await mkdir(workFolder, { recursive: true });
   const secrets = secretsClient(connection);
   const stored = { id: config.SLUICE_INSTALLATION_KEY_SECRET, region };
   // Nobody asks for another one as long as the function lives.
@@ -60,7 +56,7 @@ export const handler = lambdaHandler(async (signal) => {
     clock,
     cluster,
     concurrency: given.has("concurrent-ssa") ? settings["concurrent-ssa"] : config.SLUICE_CONCURRENCY,
-    engine: kubectlEngine(kubectl),
+    engine,
     http: httpClient({ network: functionNetwork(config) }),
     installationKey,
     log,
@@ -68,7 +64,6 @@ export const handler = lambdaHandler(async (signal) => {
     noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
     logins: { aws: ecrLogin({ connection, clock, isAllowed }) },
     requests: reconcileRequests(queueDeps),
-    workFolder,
   });
   const deadLetters = sqsDeadLetters(sqs, { url: config.SLUICE_DEAD_LETTER_QUEUE_URL, region });
   return reconcileHandler({

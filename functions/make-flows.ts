@@ -16,13 +16,11 @@ export interface FlowParts
   extends Omit<KustomizationDeps, "build" | "jitter">,
     Pick<OciRepositoryDeps, "artifactUrl" | "http" | "logins"> {
   readonly engine: Engine;
-  /** A folder for what builds unpack. */
-  readonly workFolder: string;
 }
 
 /** The flow of every kind. */
 export function makeFlows(parts: FlowParts): Flows {
-  const { cluster, clock, engine, log, workFolder } = parts;
+  const { cluster, clock, engine, log } = parts;
   const common = { ...parts, ...patientState(parts), jitter: Math.random };
   const patience: PatienceDeps = {
     clock,
@@ -36,7 +34,7 @@ export function makeFlows(parts: FlowParts): Flows {
         kustomizationFlow({
           ...common,
           cluster: tolerantCluster(cluster, log),
-          build: cachedBuild({ engine, workFolder, log }),
+          build: cachedBuild({ engine, log }),
         }),
         patience,
       ),

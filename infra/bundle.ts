@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { build as esbuild, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
@@ -14,8 +14,8 @@ export interface Bundle {
 }
 
 /**
- * Makes one ESM bundle of every functions/lambda-*.ts, in a folder of its own below `into`. The build's worker thread is loaded
- * by its file's name, so it lies beside the bundles of the functions that start it. `plugins`: of esbuild, before our own.
+ * Makes one ESM bundle of every functions/lambda-*.ts, in a folder of its own below `into`. Threads are loaded by
+ * the names of their files, so they lie beside the bundles of the functions that start them, with the engine's module. `plugins`: of esbuild, before our own.
  */
 export async function bundleFunctions(into: string, plugins: readonly Plugin[] = []): Promise<readonly Bundle[]> {
   const files = (await readdir(join(root, "functions"))).filter((file) => entryPattern.test(file)).toSorted();
@@ -26,25 +26,40 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
       const inputs = await bundle(join(root, "functions", file), join(folder, "index.mjs"), plugins);
-      if (inputs.some((input) => input.endsWith("lib/manifests/off-thread.ts"))) {
-        await bundle(join(root, "lib/manifests/build-worker.ts"), join(folder, "build-worker.mjs"), plugins);
+      const started = threads.filter(({ starter }) => inputs.includes(starter));
+      await Promise.all(started.map(({ thread }) => bundle(join(root, thread), join(folder, mjs(thread)), plugins)));
+      if (started.some(({ thread }) => thread.startsWith("lib/engine/"))) {
+        await copyFile(join(root, "engine/kustomize.wasm.br"), join(folder, "kustomize.wasm.br"));
       }
       return { name, folder, entry: join(folder, "index.mjs") };
     }),
   );
 }
 
+/** The files that start a thread, and the program of the thread. */
+const threads = [
+  { starter: "lib/manifests/off-thread.ts", thread: "lib/manifests/build-worker.ts" },
+  { starter: "lib/engine/wasm-engine.ts", thread: "lib/engine/engine-thread.ts" },
+];
+
+/** The name that the program of a thread has beside its bundle. */
+function mjs(thread: string): string {
+  return `${basename(thread, ".ts")}.mjs`;
+}
+
 /** A worker is named by a URL, which esbuild leaves as it is: here it gets the name that its bundle has. */
-const workerBesideBundle: Plugin = {
-  name: "worker-beside-bundle",
+const threadBesideBundle: Plugin = {
+  name: "thread-beside-bundle",
   setup(build) {
-    build.onLoad({ filter: /\/lib\/manifests\/off-thread\.ts$/ }, async ({ path }) => {
-      const source = await readFile(path, "utf8");
-      const contents = source.replace('"./build-worker.ts"', '"./build-worker.mjs"');
-      if (contents === source)
-        throw new Error(`${path} names no ./build-worker.ts: say here how its worker is shipped`);
-      return { contents, loader: "ts" };
-    });
+    for (const { starter, thread } of threads) {
+      build.onLoad({ filter: new RegExp(`/${starter.replaceAll(".", "\\.")}$`) }, async ({ path }) => {
+        const source = await readFile(path, "utf8");
+        const contents = source.replace(`"./${basename(thread)}"`, `"./${mjs(thread)}"`);
+        if (contents === source)
+          throw new Error(`${path} names no ./${basename(thread)}: say here how its thread is shipped`);
+        return { contents, loader: "ts" };
+      });
+    }
   },
 };
 
@@ -74,7 +89,7 @@ async function bundle(entry: string, outfile: string, plugins: readonly Plugin[]
     legalComments: "none",
     metafile: true,
     logLevel: "error",
-    plugins: [...plugins, workerBesideBundle, englishOnly],
+    plugins: [...plugins, threadBesideBundle, englishOnly],
     // CommonJS inside an ES module asks for these.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import yauzl from "yauzl";
 import { z } from "zod";
-import { scratchFolder } from "../lib/manifests/scratch-folder.ts";
+import { scratchFolder } from "./scratch-folder.ts";
 
 const entryName = "kubectl/kubectl";
 const executable = 0o755;

@@ -8,13 +8,12 @@ import type { Engine } from "../lib/core/ports/engine.ts";
 import type { Http } from "../lib/core/ports/http.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
-import { kubectlEngine } from "../lib/kube/kubectl-engine.ts";
-import { layerKubectl } from "./layer.ts";
 import type { Stores } from "./state/open-stores.ts";
 import type { StateFolder } from "./state-folder.ts";
 
 export interface LocalFlowParts {
-  readonly state: Pick<StateFolder, "work" | "installationKey">;
+  readonly state: Pick<StateFolder, "installationKey">;
+  readonly engine: Engine;
   readonly stores: Stores;
   readonly cluster: Cluster;
   readonly http: Http;
@@ -33,24 +32,11 @@ export function localFlows(parts: LocalFlowParts, requests: ReconcileRequests): 
     concurrency: settings["concurrent-ssa"],
     noCrossNamespaceRefs: settings["no-cross-namespace-refs"],
     metrics: logMetrics(log),
-    engine: lazyEngine(log),
     installationKey: state.installationKey,
-    workFolder: state.work,
   });
 }
 
 /** Nobody serves artifacts at home: whoever needs one takes it from the store, by its digest. */
 function artifactUrl(path: string): string {
   return `http://sluice.invalid/${path}`;
-}
-
-/** Unpacking kubectl takes a second the first time, so it is looked for when a build needs it. */
-function lazyEngine(log: Log): Engine {
-  let found: Engine | undefined;
-  return {
-    async build(folder, limits, signal) {
-      found ??= kubectlEngine(await layerKubectl((line) => log.info(line)));
-      return found.build(folder, limits, signal);
-    },
-  };
 }

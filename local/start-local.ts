@@ -9,6 +9,7 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
+import { kustomizeModule, wasmEngine } from "../lib/engine/wasm-engine.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { connect } from "../lib/kube/connect.ts";
@@ -78,6 +79,8 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   if (options.kubeconfig !== undefined) await refuseBesideFlux(cluster, { clock, log }, signal);
   await installCrds(cluster, { clock, log }, signal);
 
+  const engine = wasmEngine({ file: kustomizeModule, threads: 2, idleMs: 60_000 });
+  starting.defer(() => engine.close());
   // A push may come before the functions are there to hear of it: it waits for them.
   const functions = Promise.withResolvers<Runtime>();
   functions.promise.catch(() => undefined);
@@ -102,7 +105,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       stores,
       cluster,
       clusterName: clusterUid,
-      flows: (requests) => localFlows({ state, stores, cluster, http, settings, clock, log }, requests),
+      flows: (requests) => localFlows({ state, stores, cluster, http, engine, settings, clock, log }, requests),
       registryHosts: (account, region) => hostsOf(registry, account, region),
       clock,
       log,

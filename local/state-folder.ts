@@ -24,8 +24,6 @@ export interface StateFolder {
   readonly artifacts: string;
   readonly registry: string;
   readonly kubeconfig: string;
-  /** Of what builds unpack; empty at each start. */
-  readonly work: string;
   /** Made with the folder; see `KustomizationDeps.installationKey`. */
   readonly installationKey: Secret;
   close(): void;
@@ -56,8 +54,8 @@ async function openLocked(path: string, lock: FolderLock): Promise<StateFolder> 
   const layout = await checkLayout(path);
   const artifacts = join(path, "artifacts");
   await removeUnfinishedArtifacts(artifacts);
-  const work = join(path, "work");
-  await rm(work, { recursive: true, force: true });
+  // Earlier versions unpacked artifacts there.
+  await rm(join(path, "work"), { recursive: true, force: true });
   const installationKey = await writable(path, () => installationKeyIn(path, layout));
   if (layout === undefined) await writable(path, () => writeWhole(path, "layout", `${layoutVersion}\n`));
   const database = openDatabase(path);
@@ -73,7 +71,6 @@ async function openLocked(path: string, lock: FolderLock): Promise<StateFolder> 
     artifacts,
     registry: join(path, "registry"),
     kubeconfig: join(path, "kubeconfig"),
-    work,
     installationKey,
     close() {
       database.close();

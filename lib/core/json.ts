@@ -6,6 +6,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+export function isJsonList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 /** The value as JSON: fields that are undefined are left out. Throws a `TypeError` for what JSON cannot say. */
 export function toJson(value: unknown): Json {
   if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string")

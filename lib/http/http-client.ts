@@ -127,7 +127,7 @@ async function sendOnce(
     if (outgoing.reusedSocket && !isRetry && method !== "POST" && method !== "PATCH") {
       return sendOnce(request, url, route, signal, true);
     }
-    throw failed(kindOf(error), request, url, reasonOf(error), error);
+    throw failed(kindOf(error), request, url, messageOf(error), error);
   }
   const answerHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -192,19 +192,9 @@ function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
   };
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
-/** Node's text, except where it quotes what a server made up: the names in its certificate. */
-function reasonOf(error: unknown): string {
-  if (codeOf(error) !== "ERR_TLS_CERT_ALTNAME_INVALID") return messageOf(error);
-  return "the server's certificate is for other hosts than this one";
-}
-
 function kindOf(error: unknown): HttpErrorKind {
   if (error instanceof DestinationRefused) return "refused";
-  const code = codeOf(error);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
   // A certificate that is not trusted; a handshake that fails otherwise is most often with a server that has no TLS.
   if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(code)) return "tls";
   return /^(HPE_|ERR_SSL|EPROTO$|ECONNRESET$)/.test(code) ? "protocol" : "unreachable";

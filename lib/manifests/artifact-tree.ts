@@ -1,13 +1,11 @@
 import { posix } from "node:path";
 import { Failure, messageOf } from "../core/failure.ts";
+import type { FileTree } from "../core/ports/engine.ts";
 import type { TreeEntry } from "../sources/archive/tree.ts";
 import { defaultArchiveLimits, unpack } from "../sources/archive/unpack.ts";
 
-/** The artifact in memory. Paths are relative, `/` between names; the root is the empty path. No links: they are never unpacked. */
-export interface ArtifactTree {
-  readonly files: ReadonlyMap<string, Uint8Array>;
-  readonly folders: ReadonlySet<string>;
-}
+/** The artifact in memory. It has no links: they are never unpacked. */
+export type ArtifactTree = FileTree;
 
 /** Unpacks an artifact. A {@link Failure} `ArtifactFailed` where it is no archive or past the limits. */
 export async function artifactTree(archive: Uint8Array, signal: AbortSignal): Promise<ArtifactTree> {
@@ -35,13 +33,6 @@ function treeOf(entries: readonly TreeEntry[]): ArtifactTree {
 /** A path as it is meant inside the root: `..` and a leading slash end there. */
 export function confined(path: string): string {
   return posix.join("/", path).replace(/^\/+|\/+$/g, "");
-}
-
-/** Where a relative path leads from a folder, or undefined where it leaves the root. */
-export function resolveIn(folder: string, path: string): string | undefined {
-  const joined = posix.join(folder === "" ? "." : folder, path).replace(/\/+$/, "");
-  if (joined === ".." || joined.startsWith("../")) return undefined;
-  return joined === "." ? "" : joined;
 }
 
 function folderOf(path: string): string {

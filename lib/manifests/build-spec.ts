@@ -1,40 +1,41 @@
-/** Which objects a patch or a rule is about: kustomize's selector. */
-interface Selector {
-  readonly group?: string;
-  readonly version?: string;
-  readonly kind?: string;
-  readonly name?: string;
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly annotationSelector?: string;
-}
+import { effectivePatches } from "../api/kustomization.ts";
+import type { KustomizationSpec } from "../api/kustomization-spec.ts";
 
-interface SpecPatch {
-  readonly patch: string;
-  readonly target?: Selector;
-}
+/** The fields of a Kustomization's spec that decide what its folder builds to. */
+export type BuildSpec = Pick<
+  KustomizationSpec,
+  | "path"
+  | "targetNamespace"
+  | "namePrefix"
+  | "nameSuffix"
+  | "patches"
+  | "images"
+  | "components"
+  | "ignoreMissingComponents"
+  | "buildMetadata"
+  | "commonMetadata"
+>;
 
-export interface SpecImage {
-  readonly name: string;
-  readonly newName?: string;
-  readonly newTag?: string;
-  readonly digest?: string;
-}
+export type SpecImage = NonNullable<BuildSpec["images"]>[number];
 
-/** The part of a Kustomization's spec that decides what its folder builds to. */
-export interface BuildSpec {
-  /** The folder inside the artifact; its root where absent or empty. */
-  readonly path?: string;
-  readonly targetNamespace?: string;
-  readonly namePrefix?: string;
-  readonly nameSuffix?: string;
-  readonly patches?: readonly SpecPatch[];
-  readonly images?: readonly SpecImage[];
-  readonly components?: readonly string[];
-  readonly ignoreMissingComponents?: boolean;
-  readonly buildMetadata?: readonly string[];
-  readonly commonMetadata?: {
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
+/**
+ * What a Kustomization's spec says about its build, with the patches of former API versions among the patches. Two specs that
+ * differ in other fields only, as in the interval, give equal results. Pure.
+ */
+export function buildSpec(spec: KustomizationSpec): BuildSpec {
+  const { path, targetNamespace, namePrefix, nameSuffix, images, commonMetadata } = spec;
+  const { components, ignoreMissingComponents, buildMetadata } = spec;
+  const patches = [...effectivePatches(spec)];
+  return {
+    ...(path !== undefined && { path }),
+    ...(targetNamespace !== undefined && { targetNamespace }),
+    ...(namePrefix !== undefined && { namePrefix }),
+    ...(nameSuffix !== undefined && { nameSuffix }),
+    ...(patches.length > 0 && { patches }),
+    ...(images !== undefined && { images }),
+    ...(components !== undefined && { components }),
+    ...(ignoreMissingComponents !== undefined && { ignoreMissingComponents }),
+    ...(buildMetadata !== undefined && { buildMetadata }),
+    ...(commonMetadata !== undefined && { commonMetadata }),
   };
 }

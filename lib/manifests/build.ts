@@ -6,24 +6,15 @@ import type { Engine } from "../core/ports/engine.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type ArtifactTree, artifactTree, confined, joinPath } from "./artifact-tree.ts";
 import { buildByEngine } from "./build-by-engine.ts";
+import type { BuildInput } from "./build-input.ts";
 import type { BuildSpec } from "./build-spec.ts";
 import { carriesSecret } from "./carries-secret.ts";
-import { finishBuild, type Owner } from "./finish-build.ts";
-import { kustomizationFileIn } from "./kustomization-file.ts";
+import { finishBuild } from "./finish-build.ts";
 import { attemptPlainSafely } from "./off-thread.ts";
-import { type PlainFolder, plainFolder } from "./plain-folder.ts";
-
-export interface BuildInput {
-  /** The artifact: a tar.gz whose digest was verified. */
-  readonly archive: Uint8Array;
-  readonly spec: BuildSpec;
-  readonly owner: Owner;
-}
+import { hasKustomizationFile, plainFiles } from "./plain-folder.ts";
 
 export interface BuildDeps {
   readonly engine: Engine;
-  /** Where runs have their folders: absolute, private to this process, on a disk that may hold secrets for a while. */
-  readonly workFolder: string;
   readonly log: Log;
 }
 
@@ -39,14 +30,15 @@ export interface Built {
 }
 
 /**
- * From an artifact to the manifests that a Kustomization's spec asks for. A folder of plain YAML is built in process, from
+ * From an artifact, a tar.gz whose digest was verified, to the manifests that a Kustomization's spec asks for. A folder of plain YAML is built in process, from
  * memory, where that is certain to be what kustomize would print; everything else by the engine.
  *
  * Throws a {@link Failure}: `ArtifactFailed` where the artifact or the path in it is no good, `ReconciliationFailed` for an
  * encrypted Secret, `BuildFailed` for everything else that is wrong with what the artifact holds.
  */
 export async function buildManifests(
-  { archive, spec, owner }: BuildInput,
+  archive: Uint8Array,
+  { spec, owner }: Pick<BuildInput, "spec" | "owner">,
   deps: BuildDeps,
   signal: AbortSignal,
 ): Promise<Built> {
@@ -82,12 +74,13 @@ async function build(
   deps: BuildDeps,
   signal: AbortSignal,
 ): Promise<Output> {
-  if (kustomizationFileIn(tree, folder) !== undefined)
-    return buildByEngine(tree, folder, spec, undefined, deps, signal);
-  const plain = plainFolder(tree, folder);
-  const inProcess = asksForLittle(spec) && plain.files.length === plain.resources.length;
-  const output = inProcess ? await buildInProcess(tree, folder, plain, spec, deps, signal) : undefined;
-  return output ?? buildByEngine(tree, folder, spec, plain, deps, signal);
+  const files = isPlain(tree, folder, spec) ? plainFiles(tree, folder) : undefined;
+  const output = files === undefined ? undefined : await buildInProcess(tree, folder, files, spec, deps, signal);
+  return output ?? buildByEngine(tree, folder, spec, deps.engine, signal);
+}
+
+function isPlain(tree: ArtifactTree, folder: string, spec: BuildSpec): boolean {
+  return asksForLittle(spec) && !hasKustomizationFile(tree, folder);
 }
 
 function asksForLittle({ patches = [], components = [], buildMetadata = [] }: BuildSpec): boolean {
@@ -98,12 +91,12 @@ function asksForLittle({ patches = [], components = [], buildMetadata = [] }: Bu
 async function buildInProcess(
   tree: ArtifactTree,
   folder: string,
-  plain: PlainFolder,
+  paths: readonly string[],
   spec: BuildSpec,
   { log }: BuildDeps,
   signal: AbortSignal,
 ): Promise<Output | undefined> {
-  const files = plain.files.map((path) => ({
+  const files = paths.map((path) => ({
     path,
     content: tree.files.get(joinPath(folder, path)) ?? new Uint8Array(),
   }));

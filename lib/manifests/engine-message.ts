@@ -6,15 +6,15 @@ const typed = String.raw`[\w.[\]-]{1,512}`;
 const field = String.raw`(?:[\w.~*/-]|\[[\w.=-]{0,253}\]){1,1024}`;
 /** By its ending it is plainly a file, also where a literal belongs. */
 const file = String.raw`[\p{L}\p{N}._@+~/-]{1,512}\.(?:cfg|cnf|conf|crt|env|html|ini|js|json|key|lua|md|pem|properties|sh|sql|toml|tpl|txt|xml|ya?ml)`;
-/** A URL is shown without a user and a query, and a path may have blanks where it ends as manifests do. */
+/** An address of a remote base is shown without a user and a query, and a path may have blanks where it ends as manifests do. */
 const path = [
-  String.raw`(?:https?|ssh|git):\/{1,2}[\w.-]+(?::\d+)?(?:\/[\w.~/-]*)?`,
+  String.raw`(?:[\p{L}\p{N}._+~-]{1,253}\/){0,16}(?:git::)?(?:(?:https?|ssh|git|oci|file):\/{1,3})?(?:[Gg][Ii][Tt]@)?[\w.-]+(?::[\w.~/-]*)?(?:\/[\w.~/-]*)?(?:\?[\w=&.~/-]*)?`,
   String.raw`[\p{L}\p{N}._@+~/-]{0,1024}`,
   String.raw`[\p{L}\p{N}._@+~/ -]{1,1024}\.ya?ml`,
 ].join("|");
 
 const holes: Readonly<Record<string, Hole>> = {
-  path: asItIs(path),
+  path: { pattern: path, show: (text) => text.replace(/\?.*$/, "?...") },
   files: asItIs(String.raw`(?:[\w.-]+=)?${file}(?: (?:[\w.-]+=)?${file})*`),
   word: asItIs(String.raw`[\w./-]{1,253}`),
   number: asItIs(String.raw`-?\d{1,9}`),

@@ -14,8 +14,10 @@ export const engineWords: readonly string[] = [
   "runtime error: index out of range [<number>] with length <number>",
   "runtime error: invalid memory address or nil pointer dereference",
   "component path '<path>' must be local and relative",
+  "component path '<cuts>' must be local and relative",
   "error converting YAML to JSON: ",
   "fs-security-constraint <word> <path>: path '<path>' is not in or below '<path>'",
+  "fs-security-constraint <word> <cut>: path '<cuts>' is not in or below '.'",
   "'<path>': remote bases are not supported: put a copy into the artifact",
   "remote bases are not supported: put a copy into the artifact",
   "it ended with code <number>",
@@ -92,6 +94,7 @@ export const engineWords: readonly string[] = [
   "configuring external generator: ",
   "configuring external transformer: ",
   "unable to load builtin <types>",
+  "external plugins disabled; unable to load external plugin '<word>'",
   "plugin <id> fails configuration: ",
 
   // Patches.
@@ -108,6 +111,7 @@ export const engineWords: readonly string[] = [
   "must specify one of patch and path in\n<rest>",
   "patch and path can't be set at the same time\n<rest>",
   "failed to get the patch file from path(<path>): ",
+  "failed to get the patch file from path(<cut>): ",
   "empty file path and empty jsonOp",
   "empty file path and empty patch content",
   "decoding <rest>",
@@ -175,6 +179,7 @@ export const engineWords: readonly string[] = [
 
   // Configurations and definitions.
   "loading CRDs [<files>]: ",
+  "loading CRDs [<cuts>]: ",
   "unable to parse open API definition from '<path>': ",
   "must specify --enable-helm",
 

@@ -1,26 +1,20 @@
 import { kustomizeGroup } from "../api/names.ts";
 import { ownerLabels } from "../api/owner-labels.ts";
 import { Failure } from "../core/failure.ts";
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
+import type { Owner } from "./build-input.ts";
 import type { BuildSpec } from "./build-spec.ts";
-import { isList } from "./fields-named.ts";
 import { goYamlText } from "./go-yaml-text.ts";
 import { normalise } from "./normalise.ts";
-
-/** Whose manifests these are: the Kustomization. */
-export interface Owner {
-  readonly name: string;
-  readonly namespace: string;
-}
 
 const decryptAnnotation = `${kustomizeGroup}/decrypt`;
 
 /** What Flux does between build and apply (reference 3.12): checks, lists expanded, owner labels, normalisation, common metadata. */
 export function finishBuild(
   objects: readonly JsonObject[],
-  owner: Owner,
+  owner: Pick<Owner, "name" | "namespace">,
   common: BuildSpec["commonMetadata"] = {},
 ): Manifest[] {
   for (const object of objects) assertNamed(object);
@@ -39,7 +33,7 @@ export function finishBuild(
 function assertNamed(object: JsonObject): void {
   const { metadata } = object;
   const isNamed = isText(object["kind"]) && isText(object["apiVersion"]);
-  if (!isNamed || !isJsonObject(metadata) || !(isText(metadata["name"]) || isList(object["items"] ?? null))) {
+  if (!isNamed || !isJsonObject(metadata) || !(isText(metadata["name"]) || isJsonList(object["items"] ?? null))) {
     throw undecodable(object);
   }
 }
@@ -59,7 +53,7 @@ const shownFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadat
 function withoutValues(object: JsonObject, path = ""): JsonObject {
   const shown = (value: Json, field: string): Json => {
     if (isJsonObject(value)) return withoutValues(value, `${field}.`);
-    if (isList(value) && field === "items")
+    if (isJsonList(value) && field === "items")
       return value.map((item) => (isJsonObject(item) ? withoutValues(item) : hidden));
     return shownFields.has(field) && isText(value) ? value : hidden;
   };
@@ -70,7 +64,7 @@ const hidden = "*****";
 
 function expandList(object: JsonObject): readonly JsonObject[] {
   const items = object["items"] ?? null;
-  return isList(items) ? items.filter(isJsonObject) : [object];
+  return isJsonList(items) ? items.filter(isJsonObject) : [object];
 }
 
 function isManifest(object: JsonObject): object is JsonObject & Manifest {

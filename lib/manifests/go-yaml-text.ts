@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../core/json.ts";
+import { isJsonList, isJsonObject, type Json } from "../core/json.ts";
 import { compareGoKeys } from "./go-key-order.ts";
 import { renderScalar } from "./go-yaml-string.ts";
 
@@ -30,7 +30,7 @@ function writeMapping(out: string[], mapping: Mapping, indent: number, inline: b
 
 /** The value after `key:`; `column` is where a scalar would start. */
 function writeValue(out: string[], value: Json, indent: number, column: number): boolean {
-  if (isList(value)) {
+  if (isJsonList(value)) {
     if (value.length === 0) return push(out, " []\n");
     out.push("\n");
     return writeSequence(out, value, indent, false);
@@ -55,7 +55,7 @@ function writeSequence(out: string[], items: readonly Json[], indent: number, in
 }
 
 function writeItem(out: string[], item: Json, indent: number): boolean {
-  if (isList(item)) return item.length === 0 ? push(out, "[]\n") : writeSequence(out, item, indent + 2, true);
+  if (isJsonList(item)) return item.length === 0 ? push(out, "[]\n") : writeSequence(out, item, indent + 2, true);
   if (isJsonObject(item)) {
     return Object.keys(item).length === 0 ? push(out, "{}\n") : writeMapping(out, item, indent + 2, true);
   }
@@ -84,8 +84,4 @@ function renderOther(value: null | boolean | number): string | undefined {
 function push(out: string[], text: string): true {
   out.push(text);
   return true;
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }

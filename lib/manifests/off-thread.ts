@@ -1,9 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { Failure } from "../core/failure.ts";
+import { WorkerLimitReached, workerLimit } from "../core/worker-limit.ts";
 import { attemptPlain, type PlainOutcome } from "./attempt-plain.ts";
 import type { PlainFile, PlainSpec } from "./build-plain.ts";
 import { type ParsedOutput, parseOutput } from "./parse-output.ts";
-import { WorkerLimitReached, workerLimit } from "./worker-limit.ts";
 
 /** What is larger than this is read in a thread of its own, so that it holds nobody up and its memory is its own. */
 const offThreadBytes = 256 * 1024;

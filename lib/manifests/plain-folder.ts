@@ -1,32 +1,23 @@
+import type { FileTree } from "../core/ports/engine.ts";
 import { inWalkOrder } from "../sources/archive/tree.ts";
-import type { ArtifactTree } from "./artifact-tree.ts";
-import { kustomizationFileIn } from "./kustomization-file.ts";
+import { joinPath } from "./artifact-tree.ts";
 
-/** What Flux puts into the kustomization that it writes for a folder without one, in the order of its walk. */
-export interface PlainFolder {
-  /** YAML files anywhere below, relative to the folder. */
-  readonly files: readonly string[];
-  /** Files, and folders with a kustomization of their own, as `./path`. */
-  readonly resources: readonly string[];
+/** The names that kustomize knows, in the order in which Flux looks for them. */
+const kustomizationFileNames = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/** Whether a folder says by a kustomization file of its own what it builds to. */
+export function hasKustomizationFile(tree: FileTree, folder: string): boolean {
+  return kustomizationFileNames.some((name) => tree.files.has(joinPath(folder, name)));
 }
 
-export function plainFolder(tree: ArtifactTree, folder: string): PlainFolder {
+/**
+ * The YAML files of a folder without a kustomization file, relative to it, in the order in which Flux walks it. Undefined where
+ * a folder below has a kustomization file: kustomize has to build that one. (Reference 3.8, case B.)
+ */
+export function plainFiles(tree: FileTree, folder: string): readonly string[] | undefined {
   const prefix = folder === "" ? "" : `${folder}/`;
-  const below = [...tree.folders, ...tree.files.keys()].filter((path) => path.startsWith(prefix) && path !== folder);
-  const files: string[] = [];
-  const resources: string[] = [];
-  let closed = "";
-  for (const { path } of inWalkOrder(below.filter((path) => path !== "").map((path) => ({ path })))) {
-    if (closed !== "" && path.startsWith(closed)) continue;
-    const relative = path.slice(prefix.length);
-    if (tree.folders.has(path)) {
-      if (kustomizationFileIn(tree, path) === undefined) continue;
-      closed = `${path}/`;
-      resources.push(`./${relative}`);
-    } else if (/\.ya?ml$/.test(path)) {
-      files.push(relative);
-      resources.push(`./${relative}`);
-    }
-  }
-  return { files, resources };
+  const isBelow = (path: string): boolean => path.startsWith(prefix) && path !== folder && path !== "";
+  if ([...tree.folders].some((path) => isBelow(path) && hasKustomizationFile(tree, path))) return undefined;
+  const files = [...tree.files.keys()].filter((path) => isBelow(path) && /\.ya?ml$/.test(path));
+  return inWalkOrder(files.map((path) => ({ path }))).map(({ path }) => path.slice(prefix.length));
 }

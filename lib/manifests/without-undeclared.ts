@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { isList } from "./fields-named.ts";
+import { isJsonList, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 
 const undeclared = /(?:^|: |\n {2})(\.[^\n]*?): field not declared in schema/g;
 
@@ -15,7 +14,11 @@ export function withoutUndeclared(object: JsonObject, answer: string): JsonObjec
 
 /** The value without what lies at the path, or undefined where nothing does. */
 function removeAt(value: Json, path: string): Json | undefined {
-  return isList(value) ? removeFromList(value, path) : isJsonObject(value) ? removeFromMapping(value, path) : undefined;
+  return isJsonList(value)
+    ? removeFromList(value, path)
+    : isJsonObject(value)
+      ? removeFromMapping(value, path)
+      : undefined;
 }
 
 function removeFromMapping(mapping: JsonObject, path: string): Json | undefined {

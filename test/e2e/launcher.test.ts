@@ -49,7 +49,7 @@ describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (
     const child = launch(node, "exit", "0");
     expect(await once(child, "close")).toEqual([1, null]);
     expect(child.read()).toMatch(
-      /^✗ sluice needs Node 24 or later, this is v\d+\.\d+\.\d+ and .* is not there: run npm ci, or install Node 24\n$/,
+      /^✗ sluice needs Node 24 or later, this is v\d+\.\d+\.\d+ and .* is not there: run npm ci\n$/,
     );
   });
 

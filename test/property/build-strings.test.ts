@@ -1,15 +1,11 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { kubectlEngine } from "../../lib/kube/kubectl-engine.ts";
 import { attemptPlain } from "../../lib/manifests/attempt-plain.ts";
-import { layerKubectl } from "../../local/layer.ts";
+import { engineLimits } from "../../lib/manifests/build-by-engine.ts";
+import { realEngine } from "../unit/manifests/build-files.ts";
 import { awkward } from "./generated-tree.ts";
 
 const seed = Number(process.env["SLUICE_BUILD_SEED"] ?? "20261121");
-const limits = { timeoutMs: 20_000, maxMemoryBytes: 1024 ** 3, maxOutputBytes: 64_000_000 };
 
 const nasty = Array.from("aZ09 \n\t_-.:,#'\"\\/{}[]&*!|>%@`?=+~<éß漢😀\u00a0");
 const texts = fc.oneof(
@@ -24,15 +20,12 @@ const keys = fc
   .filter((key) => !/(^|[^0-9])0[0-9]|[0-9]\p{L}/u.test(key));
 
 async function printedByKustomize(file: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-strings-"));
-  try {
-    await writeFile(join(folder, "a.yaml"), file);
-    await writeFile(join(folder, "kustomization.yaml"), "resources: [a.yaml]\n");
-    const engine = kubectlEngine(await layerKubectl(() => undefined));
-    return await engine.build(folder, limits, new AbortController().signal);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const files = new Map([
+    ["a.yaml", Buffer.from(file)],
+    ["kustomization.yaml", Buffer.from("resources: [a.yaml]\n")],
+  ]);
+  const input = { tree: { files, folders: new Set([""]) }, folder: "", spec: {} };
+  return realEngine.build(input, engineLimits, new AbortController().signal);
 }
 
 function fileOf(data: string): string {

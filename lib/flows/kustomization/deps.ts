@@ -4,7 +4,7 @@ import type { History } from "../../core/ports/history.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../core/ports/ledger.ts";
 import type { Secret } from "../../core/secret.ts";
-import type { BuildSpec } from "../../manifests/build-spec.ts";
+import type { BuildInput } from "../../manifests/build-input.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 
 /** What the reconcile of a Kustomization needs of the world. */
@@ -23,14 +23,6 @@ export interface KustomizationDeps extends FlowDeps {
    * `BuildFailed` or `ArtifactFailed`.
    */
   readonly build: (input: BuildInput, signal: AbortSignal) => Promise<BuiltManifests | undefined>;
-}
-
-export interface BuildInput {
-  readonly artifact: Digest;
-  /** Fetches the artifact, a tar.gz whose digest is verified. Not called where what it holds is known. */
-  readonly archive: () => Promise<Uint8Array | undefined>;
-  readonly spec: BuildSpec;
-  readonly owner: { readonly name: string; readonly namespace: string };
 }
 
 export interface BuiltManifests {

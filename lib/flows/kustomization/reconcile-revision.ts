@@ -7,10 +7,10 @@ import { allEnded } from "../../core/all-ended.ts";
 import { Failure } from "../../core/failure.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { FlowResult } from "../../core/run.ts";
+import { buildInput } from "../../manifests/build-input.ts";
 import { type AppliedRevision, ApplyFailed, applyRevision, changeLines } from "./apply-revision.ts";
 import { type Attempt, attempted, beginAttempt, elapsedText, progressText, waitFor } from "./attempt.ts";
 import { awaitHealth } from "./await-health.ts";
-import { buildSpec } from "./build-spec.ts";
 import type { BuiltManifests } from "./deps.ts";
 import { handled, inProgress, withConditions } from "./end-of-run.ts";
 import { healthTargets } from "./health-targets.ts";
@@ -71,12 +71,8 @@ function showing(inventory: readonly InventoryEntry[], of: SubjectOfRun): Kustom
 async function fetchAndBuild(source: ResolvedSource, of: SubjectOfRun): Promise<BuiltManifests | undefined> {
   const artifact = await recordedArtifact(source, of);
   if (artifact === undefined) return undefined;
-  const { name, namespace } = of;
-  const archive = () => fetchArtifact(artifact, of);
-  return of.deps.build(
-    { artifact, archive, spec: buildSpec(of.kustomization.spec), owner: { name, namespace } },
-    of.run.signal,
-  );
+  const input = buildInput(of.kustomization, artifact, () => fetchArtifact(artifact, of));
+  return of.deps.build(input, of.run.signal);
 }
 
 /** Ready is Unknown from the first write on, so that nobody takes a half-applied revision for an applied one. */

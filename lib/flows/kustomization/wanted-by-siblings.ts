@@ -11,7 +11,7 @@ import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
 import { type ObjectRef, subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
-import { buildSpec } from "./build-spec.ts";
+import { buildInput } from "../../manifests/build-input.ts";
 import { listKustomizations } from "./list-kustomizations.ts";
 import { fetchArtifact, type ResolvedSource, recordedArtifact, sourceKey, sourceRefusal } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
@@ -108,17 +108,15 @@ function hasApplied({ metadata, status }: Kustomization, revision: string): bool
 }
 
 async function manifestsOf(sibling: Kustomization, artifact: Digest, of: SubjectOfRun): Promise<readonly Manifest[]> {
-  const { name, namespace } = refOfSibling(sibling);
-  const spec = buildSpec(sibling.spec);
-  const archive = () => fetchArtifact(artifact, of);
+  const input = buildInput(sibling, artifact, () => fetchArtifact(artifact, of));
   try {
-    const built = await of.deps.build({ artifact, archive, spec, owner: { name, namespace } }, of.run.signal);
+    const built = await of.deps.build(input, of.run.signal);
     return built?.manifests ?? [];
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     of.deps.log.info("what another Kustomization of the source wants is not known, for it does not build", {
       ...of.run.key,
-      other: `${namespace}/${name}`,
+      other: subject(refOfSibling(sibling)),
     });
     return [];
   }

@@ -105,7 +105,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       await world.publish("v2", [], { folders: { a: [] } });
       await world.run("a");
       expect(await world.get("ConfigMap", "x")).toBeUndefined();
-      expect(world.logged).toContainEqual(expect.objectContaining({ other: `${world.namespace}/b` }));
+      expect(world.logged).toContainEqual(expect.objectContaining({ other: `Kustomization/${world.namespace}/b` }));
     });
 
     test("stays in a namespace that leaves, which is refused until it is out of there", async () => {

@@ -30,7 +30,6 @@ test.each(["OCIRepository", "Kustomization"] as const)(
       noCrossNamespaceRefs: false,
       records: { record: away, retain: away, recorded: away },
       requests: { request: away },
-      workFolder: "/unused",
     });
     const key = { ...keyOf("web"), kind };
     const fence = { key, token: 1 };

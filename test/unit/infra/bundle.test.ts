@@ -30,13 +30,13 @@ async function load({ entry }: Bundle, env: Readonly<Record<string, string>>): P
 }
 
 describe("the bundles of the functions", () => {
-  test("are one a function; the thread of a build lies beside it", async () => {
+  test("are one a function; the threads of a build and the engine lie beside it", async () => {
     const files = await Promise.all(
       bundles.map(async ({ name, folder: own }) => [name, (await readdir(own)).toSorted()]),
     );
     expect(Object.fromEntries(files)).toEqual({
       ingest: ["index.mjs"],
-      reconcile: ["build-worker.mjs", "index.mjs"],
+      reconcile: ["build-worker.mjs", "engine-thread.mjs", "index.mjs", "kustomize.wasm.br"],
       sweep: ["index.mjs"],
     });
   });

@@ -1,13 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Engine } from "../../../lib/core/ports/engine.ts";
-import { kubectlEngine } from "../../../lib/kube/kubectl-engine.ts";
+import { kustomizeModule, wasmEngine } from "../../../lib/engine/wasm-engine.ts";
 import { type Built, buildManifests } from "../../../lib/manifests/build.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
 import { gzip } from "../../../lib/sources/archive/gzip.ts";
 import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
-import { layerKubectl } from "../../../local/layer.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -30,29 +26,22 @@ function parentsOf(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-export const owner = { name: "app", namespace: "apps" };
+export const owner = { uid: "8c5d1f0e-0000-4000-8000-000000000001", name: "app", namespace: "apps" };
 
-async function realEngine(): Promise<Engine> {
-  return kubectlEngine(await layerKubectl(() => undefined));
-}
+/** The engine as it ships. One thread for all tests of a process, as in a function; its process ends with it running. */
+export const realEngine = wasmEngine({ file: kustomizeModule, threads: 1, idleMs: 60_000 });
 
 /** An engine that must not be asked. */
 export const noEngine: Engine = { build: () => Promise.reject(new Error("the engine was asked")) };
 
-/** Builds files in a work folder that is gone afterwards. */
+/** Builds files as an artifact. */
 export async function buildFiles(
   files: Files,
   spec: BuildSpec = {},
-  engine?: Engine,
+  engine: Engine = realEngine,
   signal: AbortSignal = AbortSignal.timeout(60_000),
 ): Promise<Built> {
-  const workFolder = await mkdtemp(join(tmpdir(), "sluice-build-"));
-  try {
-    const deps = { engine: engine ?? (await realEngine()), workFolder, log: silentLog };
-    return await buildManifests({ archive: await artifactOf(files), spec, owner }, deps, signal);
-  } finally {
-    await rm(workFolder, { recursive: true });
-  }
+  return buildManifests(await artifactOf(files), { spec, owner }, { engine, log: silentLog }, signal);
 }
 
 export function configMap(name: string, data = "a: b"): string {

@@ -1,4 +1,3 @@
-import { tmpdir } from "node:os";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
@@ -62,9 +61,9 @@ describe("which files are built", () => {
       { name: "passwd.yaml", type: "2", link: "/etc/passwd" },
       { name: "up.yaml", type: "2", link: "../../up.yaml" },
     ];
-    const deps = { engine: noEngine, workFolder: tmpdir(), log: silentLog };
-    const input = { archive: gzipSync(tarOf(members)), spec: {}, owner };
-    const { manifests } = await buildManifests(input, deps, AbortSignal.timeout(60_000));
+    const deps = { engine: noEngine, log: silentLog };
+    const signal = AbortSignal.timeout(60_000);
+    const { manifests } = await buildManifests(gzipSync(tarOf(members)), { spec: {}, owner }, deps, signal);
     expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
@@ -161,7 +160,7 @@ describe("what the spec asks for", () => {
     await expect(buildFiles(files, spec)).rejects.toThrow(/kustomize build failed: .*missing/);
     expect(await namesOf(files, { ...spec, ignoreMissingComponents: true })).toEqual(["a-cm"]);
     for (const remote of ["https://example.test/c", "GIT@example.test:c", "/abs", "file:///x"]) {
-      const building = buildFiles(files, { path: "app", components: [remote] }, noEngine);
+      const building = buildFiles(files, { path: "app", components: [remote] });
       await expect(building).rejects.toMatchObject({
         reason: "BuildFailed",
         message: `component path '${remote}' must be local and relative`,

@@ -1,6 +1,3 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
@@ -9,7 +6,7 @@ import { silentLog } from "../../doubles/silent-log.ts";
 import { artifactOf, configMap, type Files, noEngine, owner } from "./build-files.ts";
 
 const signal = new AbortController().signal;
-const deps = { engine: noEngine, workFolder: join(tmpdir(), "sluice-unused"), log: silentLog };
+const deps = { engine: noEngine, log: silentLog };
 
 async function inputOf(files: Files, spec: BuildSpec = {}) {
   const bytes = await artifactOf(files);
@@ -18,18 +15,20 @@ async function inputOf(files: Files, spec: BuildSpec = {}) {
     archive: vi.fn<() => Promise<Uint8Array>>(() => Promise.resolve(bytes)),
     spec,
     owner,
+    inputs: digestOf("nothing"),
   };
 }
 
-test("the same artifact, spec and owner is built once; any other is another build", async () => {
+test("the same owner, artifact, spec and inputs are built once; any other is another build", async () => {
   const build = cachedBuild(deps);
   const input = await inputOf({ "a.yaml": configMap("a") }, { targetNamespace: "x" });
   const first = await build(input, signal);
   expect(await build({ ...input, spec: { targetNamespace: "x" } }, signal)).toBe(first);
   expect(await build({ ...input, spec: { targetNamespace: "y" } }, signal)).not.toBe(first);
-  expect(await build({ ...input, owner: { ...owner, name: "other" } }, signal)).not.toBe(first);
+  expect(await build({ ...input, owner: { ...owner, uid: "another" } }, signal)).not.toBe(first);
   const sameOwnerLater = Object.assign({ resourceVersion: "2" }, owner);
   expect(await build({ ...input, owner: sameOwnerLater }, signal)).toBe(first);
+  expect(await build({ ...input, inputs: digestOf("a value to substitute") }, signal)).not.toBe(first);
   const changed = await inputOf({ "a.yaml": configMap("b") }, { targetNamespace: "x" });
   expect((await build(changed, signal))?.manifests[0]?.metadata.name).toBe("b");
 });
@@ -70,34 +69,4 @@ test("what was not used for longest is forgotten first, and what is larger than 
   expect(await build(y, signal)).not.toBe(builtY);
   const roomless = cachedBuild(deps, bytes - 1);
   expect(await roomless(x, signal)).not.toBe(await roomless(x, signal));
-});
-
-test("an artifact that no disk takes fails with words of its own", async () => {
-  const input = await inputOf({ "kustomization.yaml": "resources: []\n", [`${"a".repeat(300)}.txt`]: "" });
-  const workFolder = await mkdtemp(join(tmpdir(), "sluice-full-"));
-  try {
-    const building = cachedBuild({ ...deps, workFolder })(input, signal);
-    await expect(building).rejects.toMatchObject({
-      reason: "DirectoryCreationFailed",
-      message: expect.stringContaining("failed to write the artifact to the work folder: ENAMETOOLONG"),
-    });
-    expect(await readdir(workFolder)).toEqual([]);
-  } finally {
-    await rm(workFolder, { recursive: true });
-  }
-});
-
-test("the next run removes what killed processes have left, and only that", async () => {
-  const workFolder = await mkdtemp(join(tmpdir(), "sluice-left-"));
-  const noPid = 2 ** 22 + 1;
-  try {
-    for (const name of [`build-${noPid}-abc`, `build-${process.ppid}-abc`, "other"])
-      await mkdir(join(workFolder, name));
-    const input = await inputOf({ "kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap("a") });
-    const engine = { build: () => Promise.resolve("") };
-    await cachedBuild({ ...deps, engine, workFolder })(input, signal);
-    expect(await readdir(workFolder)).toEqual([`build-${process.ppid}-abc`, "other"]);
-  } finally {
-    await rm(workFolder, { recursive: true });
-  }
 });

@@ -50,8 +50,8 @@ describe("what Flux recorded of a build", () => {
     },
   ])("$name is told in Flux's words", async ({ scenario, step, path, says }) => {
     const files = await pushed(scenario, "latest, push 1");
-    const building = buildFiles(files, { path, targetNamespace: `golden-${scenario}` });
     const recorded = await readFile(join(fixtures, scenario, `${step}.yaml`), "utf8");
+    const building = buildFiles(files, { path, targetNamespace: `golden-${scenario}` });
     const message = await building.then(String, (error: Error) => error.message);
     expect(message).toContain(says);
     // Flux names the file by the folder that it unpacked the artifact in.

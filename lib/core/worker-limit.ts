@@ -15,7 +15,10 @@ export class WorkerLimitReached extends Error {
   override readonly name = "WorkerLimitReached";
 }
 
-/** Watches a thread: `signal` is aborted with a {@link WorkerLimitReached} that names the limit, as `10 s`. */
+/**
+ * Watches a thread from now on: `signal` is aborted with a {@link WorkerLimitReached} that names the limit, as `10 s`. What a
+ * thread that is used again has taken before does not count.
+ */
 export function workerLimit(
   worker: Worker,
   { maxCpuMs, maxWallMs }: WorkerLimits,
@@ -23,14 +26,17 @@ export function workerLimit(
   const limit = new AbortController();
   const reached = (ms: number, what: string): void => limit.abort(new WorkerLimitReached(`${ms / 1000} s${what}`));
   const wall = setTimeout(() => reached(maxWallMs, ""), maxWallMs);
-  const look = setInterval(() => {
+  // A thread that is not up yet, or has ended, has no answer: its caller learns of the end by other means.
+  const cpuMs = (): Promise<number> =>
     worker.cpuUsage().then(
-      ({ user, system }) => {
-        if ((user + system) / 1000 >= maxCpuMs) reached(maxCpuMs, " of processor time");
-      },
-      // The thread is not up yet or has ended: whoever waits for its answer hears of that.
-      () => undefined,
+      ({ user, system }) => (user + system) / 1000,
+      () => 0,
     );
+  const before = cpuMs();
+  const look = setInterval(() => {
+    void Promise.all([before, cpuMs()]).then(([then, now]) => {
+      if (now - then >= maxCpuMs) reached(maxCpuMs, " of processor time");
+    });
   }, lookEveryMs);
   return {
     signal: limit.signal,

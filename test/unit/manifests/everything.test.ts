@@ -1,24 +1,23 @@
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
-import { kubectlEngine } from "../../../lib/kube/kubectl-engine.ts";
 import { layerKubectl } from "../../../local/layer.ts";
 import { buildFiles, configMap, type Files } from "./build-files.ts";
 
-const limits = { timeoutMs: 20_000, maxMemoryBytes: 1024 ** 3, maxOutputBytes: 1_000_000 };
-
-/** What the engine makes of the files as they are, without any look at them. */
-async function unfenced(files: Files): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-unfenced-"));
+/** What `kubectl kustomize` makes of the files on a disk: another release of kustomize, and nothing of ours. */
+async function builtByKubectl(files: Files): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-kubectl-"));
   try {
     for (const [path, content] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), content);
     }
-    const engine = kubectlEngine(await layerKubectl(() => undefined));
-    return await engine.build(folder, limits, new AbortController().signal);
+    const kubectl = await layerKubectl(() => undefined);
+    return (await promisify(execFile)(kubectl, ["kustomize", folder])).stdout;
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -116,8 +115,8 @@ const files: Files = {
     "apiVersion: builtin\nkind: LabelTransformer\nmetadata:\n  name: file\nlabels:\n  from: file\nfieldSpecs:\n- path: metadata/labels\n  create: true\n",
 };
 
-test("writing the scanned kustomizations anew changes nothing of what they build to", async () => {
-  const text = await unfenced(files);
+test("a kustomization with a bit of everything builds to what kubectl makes of it", async () => {
+  const text = await builtByKubectl(files);
   expect(text).toContain("password: MDc1NQ==");
   const { digest, manifests } = await buildFiles(files);
   expect(manifests.map(({ metadata }) => metadata.name.replace(/-[a-z0-9]{10}$/, ""))).toEqual([
@@ -131,7 +130,7 @@ test("writing the scanned kustomizations anew changes nothing of what they build
   expect(digest).toBe(digestOf(text));
 });
 
-test("a resource that is not there is told by kustomize, without the name of the scratch folder", async () => {
+test("a resource that is not there is told by kustomize, by its path in the artifact", async () => {
   await expect(buildFiles({ "kustomization.yaml": "resources: [absent.yaml]\n" })).rejects.toMatchObject({
     reason: "BuildFailed",
     message:

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { WorkerLimitReached, type WorkerLimits, workerLimit } from "../../../lib/manifests/worker-limit.ts";
+import { WorkerLimitReached, type WorkerLimits, workerLimit } from "../../../lib/core/worker-limit.ts";
 
 /** What a thread with this program under these limits comes to: its end, or the limit. */
 async function endOf(program: string, limits: WorkerLimits): Promise<string> {

@@ -1,0 +1,112 @@
+const success = 0;
+const badDescriptor = 8;
+const notSupported = 52;
+/** What Go prints before it gives up fits in; the rest is stack traces. */
+const maxSaidBytes = 8 * 1024;
+
+/** The engine has ended its own process: Go does so when its memory is used up, or at a fault in its runtime. */
+class EngineExited extends Error {
+  override readonly name = "EngineExited";
+}
+
+/** What a module is instantiated with, and what it prints meanwhile. */
+export interface SandboxImports {
+  readonly imports: WebAssembly.Imports;
+  /** Called with the instance's memory before anything in it runs. */
+  attach(memory: WebAssembly.Memory): void;
+  /** What the module wrote to its standard output and error since the last call. */
+  takeSaid(): string;
+}
+
+/** The functions of WASI that work. Go's runtime needs each of them to start, to tell the time and to fail with words. */
+export const workingImports = [
+  "args_get",
+  "args_sizes_get",
+  "clock_time_get",
+  "environ_get",
+  "environ_sizes_get",
+  "fd_write",
+  "proc_exit",
+  "random_get",
+  "sched_yield",
+] as const;
+
+/**
+ * The host of the engine: a clock, random numbers, an end, and a place for what Go prints when it breaks. There are no
+ * arguments, no variables, no files and no sockets. Every other function that the module asks for answers that it is not
+ * supported, so that nothing is in reach whatever a kustomization names.
+ *
+ * Signatures: https://github.com/WebAssembly/WASI/blob/wasi-0.1/preview1/docs.md
+ */
+export function sandboxImports(module: WebAssembly.Module): SandboxImports {
+  let memory: WebAssembly.Memory | undefined;
+  let said = "";
+  const view = (): DataView => new DataView(bytes().buffer);
+  const bytes = (): Uint8Array => {
+    if (memory === undefined) throw new Error("the engine has no memory yet");
+    return new Uint8Array(memory.buffer);
+  };
+  const writeZeros = (first: number, second: number): number => {
+    view().setUint32(first, 0, true);
+    view().setUint32(second, 0, true);
+    return success;
+  };
+  const working: Record<(typeof workingImports)[number], (...values: never[]) => unknown> = {
+    args_get: () => success,
+    args_sizes_get: writeZeros,
+    clock_time_get: (_clock: number, _precision: bigint, out: number) => {
+      view().setBigUint64(out, process.hrtime.bigint(), true);
+      return success;
+    },
+    environ_get: () => success,
+    environ_sizes_get: writeZeros,
+    fd_write: (descriptor: number, vectors: number, count: number, written: number) => {
+      if (descriptor !== 1 && descriptor !== 2) return badDescriptor;
+      let length = 0;
+      for (let index = 0; index < count; index++) {
+        const at = view().getUint32(vectors + 8 * index, true);
+        const size = view().getUint32(vectors + 8 * index + 4, true);
+        if (said.length < maxSaidBytes) {
+          said += Buffer.from(bytes().subarray(at, at + Math.min(size, maxSaidBytes))).toString();
+        }
+        length += size;
+      }
+      view().setUint32(written, length, true);
+      return success;
+    },
+    proc_exit: (code: number) => {
+      throw new EngineExited(`it ended itself with code ${code}`);
+    },
+    random_get: (at: number, length: number) => {
+      crypto.getRandomValues(bytes().subarray(at, at + length));
+      return success;
+    },
+    sched_yield: () => success,
+  };
+  return {
+    imports: importsOf(module, new Map(Object.entries(working))),
+    attach: (its) => (memory = its),
+    takeSaid: () => {
+      const text = said.slice(0, maxSaidBytes);
+      said = "";
+      return text;
+    },
+  };
+}
+
+function importsOf(
+  module: WebAssembly.Module,
+  working: ReadonlyMap<string, (...values: never[]) => unknown>,
+): WebAssembly.Imports {
+  const imports: Record<string, Record<string, (...values: never[]) => unknown>> = {};
+  for (const wanted of WebAssembly.Module.imports(module)) {
+    const functions = (imports[wanted.module] ??= {});
+    functions[wanted.name] = working.get(wanted.name) ?? refusal(wanted.name);
+  }
+  return imports;
+}
+
+/** Go asks for preopened folders one by one until it hears that there is no such descriptor. */
+function refusal(name: string): () => number {
+  return () => (name === "fd_prestat_get" ? badDescriptor : notSupported);
+}

@@ -1,0 +1,138 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { brotliCompressSync } from "node:zlib";
+import { afterAll, expect, test } from "vitest";
+import type { Engine, EngineInput } from "../../../lib/core/ports/engine.ts";
+import { kustomizeModule, wasmEngine } from "../../../lib/engine/wasm-engine.ts";
+import { engineLimits } from "../../../lib/manifests/build-by-engine.ts";
+import { configMap } from "../manifests/build-files.ts";
+
+const forever = new AbortController().signal;
+/** One for all tests: whatever becomes of a build, the next one works. */
+const engine = wasmEngine({ file: kustomizeModule, threads: 1, idleMs: 60_000 });
+const folder = await mkdtemp(join(tmpdir(), "sluice-wasm-"));
+afterAll(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true });
+});
+
+function engineOf(file: string): Engine {
+  return wasmEngine({ file, threads: 1, idleMs: 60_000 });
+}
+
+function inputOf(files: Readonly<Record<string, string | Uint8Array>>): EngineInput {
+  const map = new Map(Object.entries(files).map(([path, content]) => [path, Buffer.from(content)]));
+  return { tree: { files: map, folders: new Set([""]) }, folder: "", spec: {} };
+}
+
+const small = inputOf({ "kustomization.yaml": "resources: [a.yaml]\nnamePrefix: x-\n", "a.yaml": configMap("a") });
+/** Each of many replacements looks at each of many objects. */
+const endless = inputOf({
+  "kustomization.yaml": `resources: [a.yaml]\nreplacements:\n${Array.from({ length: 3_000 }, (_, index) => `- source: {kind: ConfigMap, name: c${index}, fieldPath: metadata.name}\n  targets: [{select: {kind: ConfigMap}, fieldPaths: [data.k], options: {create: true}}]\n`).join("")}`,
+  "a.yaml": Array.from({ length: 3_000 }, (_, index) => configMap(`c${index}`)).join("---\n"),
+});
+
+test("a build answers what kustomize prints, and a refusal its words", async () => {
+  expect(await engine.build(small, engineLimits, forever)).toBe(
+    "apiVersion: v1\ndata:\n  a: b\nkind: ConfigMap\nmetadata:\n  name: x-a\n",
+  );
+  const refused = engine.build(inputOf({ "kustomization.yaml": "resources: [b.yaml]\n" }), engineLimits, forever);
+  await expect(refused).rejects.toMatchObject({ kind: "refused", message: /^kustomize build failed: accumulating/ });
+});
+
+test("files hold any bytes", async () => {
+  const binary = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
+  const text = await engine.build(
+    inputOf({ "kustomization.yaml": "configMapGenerator: [{name: b, files: [x.bin]}]\n", "x.bin": binary }),
+    engineLimits,
+    forever,
+  );
+  expect(text).toContain("binaryData:");
+  expect(Buffer.from(/x\.bin: \|?\s*([A-Za-z0-9+/=\s]+?)\nkind/.exec(text)?.[1] ?? "", "base64")).toEqual(binary);
+});
+
+test("past its processor time a build is ended, and the next one has a thread of its own", async () => {
+  const building = engine.build(endless, { ...engineLimits, maxCpuMs: 600 }, forever);
+  await expect(building).rejects.toMatchObject({ kind: "time", message: "no result within 0.6 s of processor time" });
+  expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
+});
+
+test("the time that earlier builds took does not count", async () => {
+  await engine.build(small, engineLimits, forever);
+  for (let run = 0; run < 5; run++) {
+    expect(await engine.build(small, { ...engineLimits, maxCpuMs: 1_500 }, forever)).toContain("name: x-a");
+  }
+});
+
+test("an abort ends the build, and is what the caller gets", async () => {
+  const stop = new AbortController();
+  const building = engine.build(endless, engineLimits, stop.signal);
+  stop.abort(new Error("lease lost"));
+  await expect(building).rejects.toThrow("lease lost");
+  expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
+});
+
+test("with one thread a build waits for the one before it, in order, and can give up waiting", async () => {
+  const stop = new AbortController();
+  const ended: string[] = [];
+  const note = (name: string) => (): unknown => ended.push(name);
+  const first = engine.build(small, engineLimits, forever).then(note("first"));
+  const given = engine.build(small, engineLimits, stop.signal).catch(note("given up"));
+  const last = engine.build(small, engineLimits, forever).then(note("last"));
+  stop.abort(new Error("enough"));
+  await Promise.all([first, given, last]);
+  expect(ended).toEqual(["given up", "first", "last"]);
+});
+
+test("more memory than the module's maximum ends the build and not the process", async () => {
+  const files = {
+    "kustomization.yaml": "configMapGenerator: [{name: a, files: [large.txt]}, {name: b, files: [large.txt]}]\n",
+    "large.txt": Buffer.alloc(200_000_000, "x"),
+  };
+  await expect(engine.build(inputOf(files), engineLimits, forever)).rejects.toMatchObject({
+    kind: "memory",
+    message: "it needs more memory than it may have",
+  });
+  expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
+});
+
+test("more output than allowed is no output", async () => {
+  const building = engine.build(small, { ...engineLimits, maxOutputBytes: 10 }, forever);
+  await expect(building).rejects.toMatchObject({ kind: "output", message: "more than 10 bytes of output" });
+});
+
+test("a thread that builds nothing for a while is ended", async () => {
+  const started: Worker[] = [];
+  const note = (message: unknown): void => {
+    if (isStart(message)) started.push(message.worker);
+  };
+  subscribe("worker_threads", note);
+  try {
+    const idle = wasmEngine({ file: kustomizeModule, threads: 1, idleMs: 50 });
+    await idle.build(small, engineLimits, forever);
+    expect(started).toHaveLength(1);
+    await Promise.all(started.map((worker) => once(worker, "exit")));
+    await idle.build(small, engineLimits, forever);
+    expect(started).toHaveLength(2);
+    await idle.close();
+  } finally {
+    unsubscribe("worker_threads", note);
+  }
+});
+
+function isStart(message: unknown): message is { readonly worker: Worker } {
+  return typeof message === "object" && message !== null && "worker" in message && message.worker instanceof Worker;
+}
+
+test("a module that is not there, or is none, is told as what it is", async () => {
+  const missing = engineOf(join(folder, "absent.wasm.br")).build(small, engineLimits, forever);
+  await expect(missing).rejects.toMatchObject({ kind: "unavailable", message: /^kustomize did not start: ENOENT/ });
+  const file = join(folder, "odd.wasm.br");
+  await writeFile(file, brotliCompressSync("no module"));
+  const odd = engineOf(file).build(small, engineLimits, forever);
+  await expect(odd).rejects.toMatchObject({ kind: "unavailable", message: /^kustomize did not start: / });
+});
