@@ -2,8 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import { closeServer } from "./close-server.ts";
 import { portOnLoopback } from "./port-on-loopback.ts";
 
-/** What becomes of one request. `lost`: it is served, but its answer never arrives. */
-export type Treatment = "drop" | "forward" | "lost" | "throttle" | "unavailable";
+/** What becomes of one request. `lost`: it is served, but its answer never arrives. An object is answered in its place. */
+export type Treatment =
+  | "drop"
+  | "forward"
+  | "lost"
+  | "throttle"
+  | "unavailable"
+  | { readonly status: number; readonly text: string };
 
 export interface UnreliableProxy extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
@@ -13,11 +19,16 @@ export interface UnreliableProxy extends AsyncDisposable {
 /** Stands between a client and an HTTP server, and treats every request as it is told. Counts from 1; `url` is path and query. */
 export async function unreliableProxy(
   target: string,
-  treat: (count: number, url: string) => Treatment,
+  treat: (count: number, url: string, method: string) => Treatment,
 ): Promise<UnreliableProxy> {
   let count = 0;
   const server = createServer((request, response) => {
-    const treatment = treat(++count, request.url ?? "/");
+    const treatment = treat(++count, request.url ?? "/", request.method ?? "GET");
+    if (typeof treatment === "object") {
+      request.resume();
+      response.writeHead(treatment.status, { "content-type": "application/json" }).end(treatment.text);
+      return;
+    }
     switch (treatment) {
       case "drop":
         request.destroy();

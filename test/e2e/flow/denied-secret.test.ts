@@ -1,0 +1,135 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { installCrds } from "../../../local/install-crds.ts";
+import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { type Treatment, unreliableProxy } from "../../doubles/unreliable-proxy.ts";
+import { canary } from "../canary.ts";
+import { configMap } from "./sample-manifests.ts";
+import { type World, world } from "./world.ts";
+
+const { signal } = new AbortController();
+const base64 = Buffer.from(canary).toString("base64");
+const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
+
+/** A story on an embedded API server that has others before it, such as webhooks, answer in its place. */
+async function worldBehind(
+  treat: (request: { readonly url: string; readonly method: string }) => Treatment,
+  ending: AsyncDisposableStack,
+): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-denied-"));
+  ending.defer(() => rm(folder, { recursive: true, force: true }));
+  const server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silentLog });
+  ending.defer(() => server.close());
+  const proxy = ending.use(await unreliableProxy(server.url, (_count, url, method) => treat({ url, method })));
+  const file = join(folder, "kubeconfig");
+  await writeFile(file, server.kubeconfig().replaceAll(server.url, proxy.url));
+  const cluster = connect(await readKubeconfig({ file, env: {}, homeDir: folder }), { clock: systemClock, env: {} });
+  ending.defer(() => cluster.close());
+  await installCrds(cluster, { clock: systemClock, log: silentLog }, signal);
+  return world(cluster, "denied");
+}
+
+const status = (code: number, reason: string, message: string): Treatment => ({
+  status: code,
+  text: JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", code, reason, message }),
+});
+const isSecret = (url: string): boolean => url.includes("/secrets/s");
+const hidden = "(the rest is not shown, as it may quote the Secret)";
+
+test.each<{ name: string; answer: Treatment; says: string }>([
+  {
+    name: "a webhook",
+    answer: status(400, "", `admission webhook "policy.example.com" denied the request: ${canary} is too short`),
+    says: `dry-run failed: admission webhook "policy.example.com" denied the request: ${hidden}`,
+  },
+  {
+    name: "a policy",
+    answer: status(
+      422,
+      "Invalid",
+      `secrets "s" is forbidden: ValidatingAdmissionPolicy 'p.example.com' with binding 'b' denied request: ${base64} is no good`,
+    ),
+    says: `ValidatingAdmissionPolicy 'p.example.com' with binding 'b' denied request: ${hidden}`,
+  },
+  {
+    name: "a webhook that does not answer",
+    answer: status(
+      500,
+      "InternalError",
+      `Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: an error on the server ("${base64}")`,
+    ),
+    says: `failed calling webhook "w.example.com": ${hidden}`,
+  },
+  { name: "a proxy that quotes the request", answer: { status: 400, text: `<p>${canary}</p>` }, says: hidden },
+  {
+    name: "a validation that quotes a value",
+    answer: status(422, "Invalid", `Secret "s" is invalid: data[a]: Invalid value: "${canary}": field is immutable`),
+    says: 'data[a]: Invalid value: "*****": field is immutable',
+  },
+])("what $name says of a Secret is told without its values", async ({ answer, says }) => {
+  await using ending = new AsyncDisposableStack();
+  const denied = await worldBehind(
+    ({ url, method }) => (isSecret(url) && method === "PATCH" ? answer : "forward"),
+    ending,
+  );
+  await denied.publish("v1", [secret, configMap("a")]);
+  await denied.kustomization("app");
+  await denied.run("app");
+  expect(await denied.ready("app")).toContain(`False ReconciliationFailed: Secret/denied/s dry-run failed`);
+  expect(await denied.ready("app")).toContain(says);
+  expect(await denied.leaks()).toEqual([]);
+});
+
+const refusal = status(400, "", `admission webhook "policy.example.com" denied the request: ${canary}`);
+
+test("so is what it says after the dry run, when the Secret is applied", async () => {
+  await using ending = new AsyncDisposableStack();
+  const denied = await worldBehind(
+    ({ url, method }) => (isSecret(url) && method === "PATCH" && !url.includes("dryRun=All") ? refusal : "forward"),
+    ending,
+  );
+  await denied.publish("v1", [secret]);
+  await denied.kustomization("app");
+  await denied.run("app");
+  expect(await denied.ready("app")).toContain('Secret/denied/s apply failed: admission webhook "policy.example.com"');
+  expect(await denied.leaks()).toEqual([]);
+});
+
+test("so is what it says when the Secret is pruned, and when it is deleted with its Kustomization", async () => {
+  await using ending = new AsyncDisposableStack();
+  const denied = await worldBehind(
+    ({ url, method }) => (isSecret(url) && method === "DELETE" ? refusal : "forward"),
+    ending,
+  );
+  await denied.publish("v1", [secret, configMap("a")]);
+  await denied.kustomization("app");
+  await denied.run("app");
+  await denied.publish("v2", [configMap("a")]);
+  await denied.run("app");
+  expect(await denied.ready("app")).toMatch(/^False PruneFailed: .*admission webhook "policy\.example\.com"/s);
+  await denied.remove("app");
+  await denied.run("app");
+  expect(await denied.leaks()).toEqual([]);
+});
+
+test("and an answer that breaks off is not quoted", async () => {
+  await using ending = new AsyncDisposableStack();
+  const denied = await worldBehind(
+    ({ url, method }) =>
+      isSecret(url) && method === "PATCH"
+        ? { status: 200, text: `{"kind":"Secret","data":{"a":"${base64}` }
+        : "forward",
+    ending,
+  );
+  await denied.publish("v1", [secret]);
+  await denied.kustomization("app");
+  const end = await denied.run("app").then(({ outcome }) => outcome, String);
+  expect(end).not.toContain(base64);
+  expect(await denied.leaks()).toEqual([]);
+});
