@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { addressKind, destinations } from "../../../lib/core/network/address-kind.ts";
+import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-policy.ts";
+import { NetworkSettings } from "../../../lib/core/network/network-settings.ts";
 
 /** The kinds of where a connection to this address may end. */
 function kindsOf(address: string): readonly string[] {
@@ -128,6 +130,37 @@ test.each(Object.entries(embeddings))("every IPv4 address is found in %s", (_, e
   fc.assert(
     fc.property(bytes, (ip) => {
       expect(destinations(embed(ip)).map(addressKind)).toContain(addressKind(ip.join(".")));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** Those that can be read in one way alone. */
+const plainEmbeddings = ["mapped", "compatible", "SIIT", "NAT64", "an own NAT64 of 96 bits", "6to4"];
+
+test.each(Object.entries(embeddings))("every IPv4 address in %s is judged as that address", (name, embed) => {
+  const settings = NetworkSettings.parse({ allow: ["10.20.0.0/16", "203.0.113.0/24"] });
+  const policies = [
+    networkPolicy(settings, "functions"),
+    networkPolicy({ ...settings, unlisted: "refused" }, "functions"),
+    homeNetwork,
+  ];
+  const ip4 = fc.oneof(
+    bytes,
+    bytes.map(([, b = 0, c = 0, d = 0]) => [10, b, c, d]),
+    bytes.map(([, , c = 0, d = 0]) => [10, 20, c, d]),
+    bytes.map(([, , c = 0, d = 0]) => [169, 254, c, d]),
+    bytes.map(([, b = 0, c = 0, d = 0]) => [127, b, c, d]),
+  );
+  fc.assert(
+    fc.property(ip4, (ip) => {
+      for (const policy of policies) {
+        const isAllowed = (address: string) => policy({ host: "r.test", port: 443, address }) === undefined;
+        const [plain, embedded] = [isAllowed(ip.join(".")), isAllowed(embed(ip))];
+        // Where an address may be read in several ways, each of them has to be allowed.
+        expect(embedded && !plain).toBe(false);
+        expect(plainEmbeddings.includes(name) && embedded !== plain).toBe(false);
+      }
     }),
     { numRuns: 500 },
   );
