@@ -14,7 +14,7 @@ export const maxLetterChars = 10_000;
 /** Of a work key's text, in characters: five names. */
 export const maxKeyChars = 1_300;
 /** A UUID is 36 long. */
-const maxHolderChars = 100;
+export const maxHolderChars = 100;
 const counter = z.int().min(0);
 
 /** "Look at this object." Names it and carries no state, so that lost, doubled and late ones do no harm. */

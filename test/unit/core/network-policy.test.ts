@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Destination, homeNetwork, networkPolicy, type Place } from "../../../lib/core/network/network-policy.ts";
-import { NetworkSettings } from "../../../lib/core/network/network-settings.ts";
+import { maxAllowEntries, maxAllowEntryChars, NetworkSettings } from "../../../lib/core/network/network-settings.ts";
 
 const mend = "the installation allows it with network.allow in its settings";
 
@@ -91,6 +91,17 @@ describe("an entry of network.allow", () => {
   ])("%j is none", (entry) => {
     expect(NetworkSettings.safeParse({ allow: [entry] }).error?.issues[0]?.message).toMatch(/^must be a host such as/);
   });
+});
+
+test("the list has at most so many entries, and each so many characters", () => {
+  const count = (length: number) =>
+    NetworkSettings.safeParse({ allow: Array.from({ length }, () => "r.test") }).success;
+  expect([count(maxAllowEntries), count(maxAllowEntries + 1)]).toEqual([true, false]);
+  const labels = `${"a".repeat(60)}.`.repeat(4);
+  const entry = (length: number) => labels + "b".repeat(length - labels.length);
+  const isRefused = (text: string) => !NetworkSettings.safeParse({ allow: [text] }).success;
+  expect(isRefused(entry(maxAllowEntryChars))).toBe(false);
+  expect(isRefused(entry(maxAllowEntryChars + 1))).toBe(true);
 });
 
 describe("where only what is listed may be connected to", () => {

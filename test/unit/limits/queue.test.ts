@@ -3,7 +3,7 @@ import { EcrImageAction, maxAwsNameChars, maxEcrNameChars } from "../../../funct
 import { maxBatch, reconcileHandler } from "../../../functions/reconcile.ts";
 import { maxUnpackedBytes, pack, unpack } from "../../../lib/aws/dynamodb/pack.ts";
 import { messageBody } from "../../../lib/core/message-body.ts";
-import { maxKeyChars, maxMessageBytes, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
+import { maxHolderChars, maxKeyChars, maxMessageBytes, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { maxFaultLength } from "../../../lib/queue/run-under-lease.ts";
@@ -21,6 +21,13 @@ describe("what comes over a queue has limits", () => {
   test("the key of a wake-up", () => {
     const isTaken = (length: number) => WakeUp.safeParse({ key: "k".repeat(length) }).success;
     expect([maxKeyChars - 1, maxKeyChars, maxKeyChars + 1].map(isTaken)).toEqual([true, true, false]);
+  });
+
+  test("the name of a lease in a wake-up: a longer one counts as none", () => {
+    const heldOf = (length: number) =>
+      WakeUp.parse({ key: "k", held: { holder: "h".repeat(length), renewals: 0 } }).held;
+    expect(heldOf(maxHolderChars)?.holder).toHaveLength(maxHolderChars);
+    expect(heldOf(maxHolderChars + 1)).toBeUndefined();
   });
 
   test("the messages of an invocation", async () => {
