@@ -133,3 +133,15 @@ test("and an answer that breaks off is not quoted", async () => {
   expect(end).not.toContain(base64);
   expect(await denied.leaks()).toEqual([]);
 });
+
+test("where a value is told after all, the story notices it", async () => {
+  await using ending = new AsyncDisposableStack();
+  const told = await worldBehind(() => "forward", ending);
+  // No Secret, so what the API server says of its label is told whole.
+  await told.publish("v1", [{ ...configMap("a"), metadata: { name: "a", labels: { a: `${canary} %` } } }]);
+  await told.kustomization("app");
+  await told.run("app");
+  expect(await told.leaks()).toEqual(
+    expect.arrayContaining(["Kustomization/app has the canary", expect.stringMatching(/^Event\/.* has the canary$/)]),
+  );
+});
