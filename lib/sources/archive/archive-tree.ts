@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { inTurns } from "../../core/in-turns.ts";
 import { gzip } from "./gzip.ts";
 import type { IgnorePattern } from "./ignore-pattern.ts";
 import { type Ignore, ignoreBy, sourcePatterns } from "./ignore-rules.ts";
@@ -15,7 +15,8 @@ export const maxIgnoreBytes = 1024 * 1024;
 /** Each is held against every path. */
 export const maxPatterns = 2_000;
 export const maxPatternLength = 1_024;
-const maxTurnMs = 20;
+/** What holding all of them against all paths may take of the thread. */
+export const maxIgnoringMs = 60_000;
 
 /**
  * The artifact of a tree (reference 1.5): what the ignore rules leave of it, with modes normalised and no owner and time. A
@@ -32,18 +33,15 @@ export async function archiveTree(
   return gzip(packTar(kept.map(normalised), directoryMode));
 }
 
-/** Hands the thread back in between: many rules and many files take a while. */
+/** In turns: many rules and many files take a while. */
 async function keep(entries: readonly TreeEntry[], ignore: Ignore, signal: AbortSignal): Promise<TreeEntry[]> {
   const kept: TreeEntry[] = [];
-  let turnEnd = performance.now() + maxTurnMs;
-  for (const entry of entries) {
+  const keepOne = (entry: TreeEntry): void => {
     if (!ignore(entry.path, entry.type === "directory")) kept.push(entry);
-    if (performance.now() < turnEnd) continue;
-    await setImmediate();
-    signal.throwIfAborted();
-    turnEnd = performance.now() + maxTurnMs;
-  }
-  return kept;
+  };
+  if (await inTurns(entries, keepOne, maxIgnoringMs, signal)) return kept;
+  const rules = `spec.ignore and the ${ignoreFileName} files`;
+  throw new RangeError(`${rules} take more than ${maxIgnoringMs / 1_000} s for ${entries.length} files and folders`);
 }
 
 function limited(patterns: readonly IgnorePattern[]): readonly IgnorePattern[] {

@@ -45,7 +45,8 @@ export async function resolve(
   if (semver !== undefined && semver !== "") {
     const isChart = spec.layerSelector?.mediaType === mediaTypes.helmChart;
     try {
-      chosen = chooseTag(await registry.tags(repository, signal), { semver, filter: semverFilter, isChart });
+      const tags = await registry.tags(repository, signal);
+      chosen = await chooseTag(tags, { semver, filter: semverFilter, isChart }, signal);
     } catch (error) {
       const text = `failed to determine the artifact tag for '${spec.url}': ${messageOf(error)}`;
       throw error instanceof RangeError

@@ -1,28 +1,32 @@
 import { describe, expect, test } from "vitest";
-import { chooseTag, maxFilterLength, maxRangeLength } from "../../../lib/sources/oci/choose-tag.ts";
+import { chooseTag, maxChoosingMs, maxFilterLength, maxRangeLength } from "../../../lib/sources/oci/choose-tag.ts";
 
 const plain = { filter: undefined, isChart: false };
+const forever = new AbortController().signal;
+const choose = (tags: readonly string[], wanted: Parameters<typeof chooseTag>[1]) => chooseTag(tags, wanted, forever);
 
 describe("the tag of a range", () => {
-  test("keeps its spelling", () => {
-    expect(chooseTag(["1.0.0", "1.1.0-rc.1", "v1.0.5", "latest", "1.2"], { ...plain, semver: "1.x" })).toBe("v1.0.5");
+  test("keeps its spelling", async () => {
+    expect(await choose(["1.0.0", "1.1.0-rc.1", "v1.0.5", "latest", "1.2"], { ...plain, semver: "1.x" })).toBe(
+      "v1.0.5",
+    );
   });
 
-  test("is the same whatever the order of tags that differ in their build only", () => {
+  test("is the same whatever the order of tags that differ in their build only", async () => {
     const tags = ["1.0.0", "v1.0.0"];
-    const chosen = [tags, tags.toReversed()].map((all) => chooseTag(all, { ...plain, semver: "*" }));
-    expect(chosen).toEqual(["v1.0.0", "v1.0.0"]);
+    const chosen = [tags, tags.toReversed()].map((all) => choose(all, { ...plain, semver: "*" }));
+    expect(await Promise.all(chosen)).toEqual(["v1.0.0", "v1.0.0"]);
   });
 
-  test("11.3/85: of a chart has its build after an underscore", () => {
+  test("11.3/85: of a chart has its build after an underscore", async () => {
     const tags = ["1.2.3_build1", "1.2.2"];
-    expect(chooseTag(tags, { semver: "1.2.x", filter: undefined, isChart: true })).toBe("1.2.3_build1");
-    expect(chooseTag(tags, { semver: "1.2.x", filter: undefined, isChart: false })).toBe("1.2.2");
+    expect(await choose(tags, { semver: "1.2.x", filter: undefined, isChart: true })).toBe("1.2.3_build1");
+    expect(await choose(tags, { semver: "1.2.x", filter: undefined, isChart: false })).toBe("1.2.2");
   });
 
-  test("11.3/64: is among those that the filter finds anywhere in their text", () => {
+  test("11.3/64: is among those that the filter finds anywhere in their text", async () => {
     const tags = ["1.0.0", "1.3.0-rc.1", "1.4.0-beta"];
-    expect(chooseTag(tags, { semver: ">=1.0.0-0", filter: "rc", isChart: false })).toBe("1.3.0-rc.1");
+    expect(await choose(tags, { semver: ">=1.0.0-0", filter: "rc", isChart: false })).toBe("1.3.0-rc.1");
   });
 
   test.each([
@@ -33,45 +37,57 @@ describe("the tag of a range", () => {
       message: `semver 'nonsense' parse error: improper constraint: "nonsense"`,
     },
     { semver: "*", filter: "(", message: /^semverFilter '\(' parse error: / },
-  ])("is refused for $semver with $filter", ({ semver, filter, message }) => {
-    expect(() => chooseTag(["1.0.0"], { semver, filter, isChart: false })).toThrow(message);
+  ])("is refused for $semver with $filter", async ({ semver, filter, message }) => {
+    await expect(choose(["1.0.0"], { semver, filter, isChart: false })).rejects.toThrow(message);
   });
 
-  test("a filter that would hang a backtracking engine is done in time linear to the tag", () => {
+  test("a filter that would hang a backtracking engine is done in time linear to the tag", async () => {
     const tags = [`${"a".repeat(120)}!`, "1.0.0"];
-    expect(() => chooseTag(tags, { semver: "*", filter: "^(a+)+$", isChart: false })).toThrow("no match found");
+    await expect(choose(tags, { semver: "*", filter: "^(a+)+$", isChart: false })).rejects.toThrow("no match found");
   });
 });
 
 describe("the texts of a reference have limits", () => {
   const tags = ["1.0.0"];
 
-  test("the range", () => {
+  test("the range", async () => {
     const range = (length: number): string => "1".padEnd(length);
-    expect(chooseTag(tags, { ...plain, semver: range(maxRangeLength - 1) })).toBe("1.0.0");
-    expect(chooseTag(tags, { ...plain, semver: range(maxRangeLength) })).toBe("1.0.0");
-    expect(() => chooseTag(tags, { ...plain, semver: range(maxRangeLength + 1) })).toThrow(
+    expect(await choose(tags, { ...plain, semver: range(maxRangeLength - 1) })).toBe("1.0.0");
+    expect(await choose(tags, { ...plain, semver: range(maxRangeLength) })).toBe("1.0.0");
+    await expect(choose(tags, { ...plain, semver: range(maxRangeLength + 1) })).rejects.toThrow(
       `has more than ${maxRangeLength} characters`,
     );
   });
 
-  test("the filter", () => {
+  test("the filter", async () => {
     const filter = (length: number): string => `^1|${"x".repeat(length - 3)}`;
-    const choose = (length: number): string => chooseTag(tags, { semver: "*", filter: filter(length), isChart: false });
-    expect(choose(maxFilterLength - 1)).toBe("1.0.0");
-    expect(choose(maxFilterLength)).toBe("1.0.0");
-    expect(() => choose(maxFilterLength + 1)).toThrow(`has more than ${maxFilterLength} characters`);
+    const chosen = (length: number) => choose(tags, { semver: "*", filter: filter(length), isChart: false });
+    expect(await chosen(maxFilterLength - 1)).toBe("1.0.0");
+    expect(await chosen(maxFilterLength)).toBe("1.0.0");
+    await expect(chosen(maxFilterLength + 1)).rejects.toThrow(`has more than ${maxFilterLength} characters`);
   });
 
-  test("a long one is not quoted whole", () => {
-    const semver = "1 || ".repeat(100_000);
-    const refusal = (() => {
-      try {
-        return chooseTag(tags, { ...plain, semver });
-      } catch (error) {
-        return String(error);
-      }
-    })();
-    expect(refusal.length).toBeLessThan(400);
+  test("a long one is not quoted whole", async () => {
+    const refusal: unknown = await choose(tags, { ...plain, semver: "1 || ".repeat(100_000) }).catch(String);
+    expect(String(refusal)).toMatch(/^RangeError: semver '1 .{190,210}' has more than/);
+  });
+});
+
+describe("the time that a filter may take has a limit", () => {
+  const slow = { semver: "*", filter: "(?:[a-f0-9]?){450}[a-f0-9]{450}$", isChart: false };
+  const tags = Array.from({ length: 20 }, (_, index) => `1.0.${index}-${"a1b2c3d4".repeat(15)}`);
+
+  test("past it the choice is given up", async () => {
+    await expect(chooseTag(tags, slow, forever, 1)).rejects.toThrow(
+      "semver and semverFilter take more than 0.001 s for 20 tags",
+    );
+    await expect(chooseTag(tags, slow, forever, maxChoosingMs)).rejects.toThrow("no match found");
+  });
+
+  test("within it others have their turns, and the end of the run ends it", async () => {
+    const stop = new AbortController();
+    const choosing = chooseTag(tags, slow, stop.signal);
+    setImmediate(() => stop.abort(new Error("the run has ended")));
+    await expect(choosing).rejects.toThrow("the run has ended");
   });
 });
