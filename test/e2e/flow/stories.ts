@@ -16,6 +16,7 @@ import { pruneStories } from "./prune-stories.ts";
 import { restoreStories } from "./restore-stories.ts";
 import { sourceStories } from "./source-stories.ts";
 import { specStories } from "./spec-stories.ts";
+import { tenancyStories } from "./tenancy-stories.ts";
 import { terminationStories } from "./termination-stories.ts";
 import type { World } from "./world.ts";
 
@@ -37,6 +38,7 @@ const all = [
   restoreStories,
   sourceStories,
   specStories,
+  tenancyStories,
   terminationStories,
 ];
 

@@ -8,6 +8,11 @@ export type Reference = (typeof references)[number];
 const title =
   /(?:\b(?:test|describe)(?:\.\w+)*\(|\)\(|\b(?:title|name|statements): |^\s*\[)\s*(["'`])(?<text>(?:\\.|(?!\1).)*)\1/gms;
 
+/** The titles of a test file, tables' templates as they are written. */
+export function titlesOf(source: string): readonly string[] {
+  return [...source.matchAll(title)].map(({ groups }) => groups?.["text"] ?? "");
+}
+
 const inParentheses = new RegExp(`\\((${listOfNumbers})\\)`, "g");
 const ofSources = new RegExp(`\\b11\\.\\d/(${listOfNumbers})`, "g");
 const alone = new RegExp(`^(?:${listOfNumbers})$`);
@@ -20,7 +25,7 @@ const alone = new RegExp(`^(?:${listOfNumbers})$`);
  * @param path below `test/`
  */
 export function statementsIn(path: string, source: string): ReadonlyMap<Reference, ReadonlySet<number>> {
-  const titles = [...source.matchAll(title)].map(({ groups }) => groups?.["text"] ?? "");
+  const titles = titlesOf(source);
   const found = (pattern: RegExp) =>
     titles.flatMap((text) => [...text.matchAll(pattern)].flatMap(([, list = ""]) => numbersOf(list)));
   const ofRows = titles.filter((text) => alone.test(text)).flatMap(numbersOf);

@@ -1,0 +1,78 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { titlesOf } from "../conformance/statements-in.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** A document on one line, so that a title may be wrapped. */
+async function read(path: string): Promise<string> {
+  return (await readFile(join(root, path), "utf8")).replaceAll(/\s+/g, " ");
+}
+
+interface NamedTest {
+  readonly path: string;
+  readonly title: string;
+}
+
+/** A file of tests, and the titles that follow it: `path.ts` "title", "another title of that file". */
+const fileWithTitles = /`([\w./-]+\.ts)` ((?:(?:, )?"[^"]+")+)/g;
+const file = /`(?:bench|contract|e2e|property|unit)\/[\w./-]+\.ts`/g;
+
+function testsNamedIn(text: string): readonly NamedTest[] {
+  return [...text.matchAll(fileWithTitles)].flatMap(([, path = "", titles = ""]) =>
+    [...titles.matchAll(/"([^"]+)"/g)].map(([, title = ""]) => ({ path, title })),
+  );
+}
+
+describe.each(["SECURITY.md", "docs/threat-model.md"])("the tests that %s names", (document) => {
+  test("are there, by file and title", async () => {
+    const named = testsNamedIn(await read(document));
+    expect(named.length).toBeGreaterThan(5);
+    const missing: NamedTest[] = [];
+    for (const one of named) {
+      const source = await readFile(join(root, "test", one.path), "utf8").catch(() => "");
+      if (!titlesOf(source).includes(one.title)) missing.push(one);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test("are named with their titles, wherever a file is named", async () => {
+    const text = await read(document);
+    expect(text.match(fileWithTitles)?.length).toBe(text.match(file)?.length);
+  });
+});
+
+describe("the promises of SECURITY.md", () => {
+  const promises = async () =>
+    (await read("SECURITY.md"))
+      .split(/(?=- \*\*P\d+\*\* )/)
+      .slice(1)
+      .map((text) => ({ id: /P\d+/.exec(text)?.[0] ?? "", text }));
+
+  test("are numbered from one on", async () => {
+    const ids = (await promises()).map(({ id }) => id);
+    expect(ids).toEqual(ids.map((_, index) => `P${index + 1}`));
+  });
+
+  test("each name a test that shows it", async () => {
+    const bare = (await promises()).filter(({ text }) => testsNamedIn(text).length === 0);
+    expect(bare).toEqual([]);
+  });
+
+  test("are those that the threat model speaks of", async () => {
+    const spokenOf = new Set((await read("docs/threat-model.md")).match(/\bP\d+\b/g));
+    const ids = (await promises()).map(({ id }) => id);
+    const missing = ids.filter((id) => !spokenOf.has(id));
+    expect({ missing, unknown: [...spokenOf].filter((id) => !ids.includes(id)) }).toEqual({ missing: [], unknown: [] });
+  });
+});
+
+test("a test that is not there would be found", () => {
+  const text = 'As `unit/a.test.ts` "one", "two (7)"; `unit/b.test.ts` "three" shows.';
+  expect(testsNamedIn(text)).toEqual([
+    { path: "unit/a.test.ts", title: "one" },
+    { path: "unit/a.test.ts", title: "two (7)" },
+    { path: "unit/b.test.ts", title: "three" },
+  ]);
+});
