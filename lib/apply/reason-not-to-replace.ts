@@ -1,4 +1,5 @@
 import { kustomizeGroup } from "../api/names.ts";
+import { ownerLabels } from "../api/owner-labels.ts";
 import type { Metadata } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
@@ -24,9 +25,10 @@ export async function reasonNotToReplace(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!isOwnedBy(live, owner)) {
-    const labelled = labelledOwner(live);
+    const labelled = labelledOwner(live, owner);
     if (labelled !== undefined) return `it belongs to ${labelled} by its labels`;
-    if (!hasApplied(inventory, id, live.uid)) return "it is not in the inventory and carries no owner labels";
+    if (!hasApplied(inventory, id, live.uid))
+      return "it was not applied by this Kustomization and does not carry its labels";
   }
   const other = await otherOwner(id, signal);
   return other === undefined ? undefined : `${other} has it too`;
@@ -37,12 +39,11 @@ export function notReplaced({ ref }: DesiredObject, why: string): string {
   return `${subject(ref)} immutable field detected, failed to delete object: ${why}; delete it by hand if it is to be recreated`;
 }
 
-/** The Kustomization that the owner labels name; `?` stands for a label that is missing. */
-function labelledOwner({ labels }: Metadata): string | undefined {
-  const name = labels?.[`${kustomizeGroup}/name`];
-  const namespace = labels?.[`${kustomizeGroup}/namespace`];
-  if (name === undefined && namespace === undefined) return undefined;
-  return `Kustomization/${namespace ?? "?"}/${name ?? "?"}`;
+/** The other Kustomization that the owner labels name; `?` stands for a label that is missing. */
+function labelledOwner({ labels }: Metadata, owner: KeepDeps["owner"]): string | undefined {
+  const isOther = Object.entries(ownerLabels(owner)).some(([key, value]) => (labels?.[key] ?? value) !== value);
+  if (!isOther) return undefined;
+  return `Kustomization/${labels?.[`${kustomizeGroup}/namespace`] ?? "?"}/${labels?.[`${kustomizeGroup}/name`] ?? "?"}`;
 }
 
 /** An entry without a fingerprint may be of an object that was only ever left alone, as `ssa: IfNotPresent` asks for. */

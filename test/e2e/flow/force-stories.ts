@@ -42,7 +42,7 @@ const labels = (world: World, name: string) => ownerLabels({ name, namespace: wo
 const refusal = (world: World, why: string) =>
   `False ReconciliationFailed: Secret/${world.namespace}/s immutable field detected, failed to delete object: ${why}; delete it by hand if it is to be recreated\n`;
 
-const notOurs = "it is not in the inventory and carries no owner labels";
+const notOurs = "it was not applied by this Kustomization and does not carry its labels";
 
 /** Which objects `force` may delete to recreate them. */
 export function forceStories(name: string, newWorld: () => Promise<World>): void {

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { ownerLabels } from "../../../lib/api/owner-labels.ts";
+import { reasonNotToReplace } from "../../../lib/apply/reason-not-to-replace.ts";
+import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
+
+const { signal } = new AbortController();
+const owner = { name: "app", namespace: "team" };
+const planned: InventoryEntry = { id: "i", version: "v1", state: "planned" };
+const leftAlone: InventoryEntry = { ...planned, uid: "u", state: "live" };
+const applied: InventoryEntry = { ...leftAlone, fingerprint: "f", desired: "d" };
+const label = (key: string) => `${kustomizeGroup}/${key}`;
+
+const mine = ownerLabels(owner);
+const theirs = ownerLabels({ name: "app", namespace: "other" });
+const notOurs = "it was not applied by this Kustomization and does not carry its labels";
+
+describe("an object that stands in the way of its successor", () => {
+  test.each<{
+    what: string;
+    labels?: Record<string, string>;
+    entry?: InventoryEntry;
+    claimedBy?: string;
+    why: string | undefined;
+  }>([
+    { what: "with our labels", labels: mine, why: undefined },
+    { what: "that we have applied", entry: applied, why: undefined },
+    { what: "of nobody", why: notOurs },
+    { what: "made anew since we applied it", entry: { ...applied, uid: "before" }, why: notOurs },
+    { what: "that we were to leave alone", entry: leftAlone, why: notOurs },
+    { what: "of which only the name is known", entry: planned, why: notOurs },
+    {
+      what: "with the labels of a namesake elsewhere",
+      labels: theirs,
+      entry: applied,
+      why: "it belongs to Kustomization/other/app by its labels",
+    },
+    {
+      what: "with half of another's labels",
+      labels: { [label("name")]: "other" },
+      entry: applied,
+      why: "it belongs to Kustomization/?/other by its labels",
+    },
+    { what: "with half of our labels", labels: { [label("namespace")]: "team" }, why: notOurs },
+    {
+      what: "that we have applied, with half of our labels",
+      labels: { [label("name")]: "app" },
+      entry: applied,
+      why: undefined,
+    },
+    {
+      what: "with our labels and another's claim",
+      labels: mine,
+      entry: applied,
+      claimedBy: "Kustomization/team/second",
+      why: "Kustomization/team/second has it too",
+    },
+  ])("$what: $why", async ({ labels, entry, claimedBy, why }) => {
+    const inventory = [{ ...applied, id: "another" }, ...(entry === undefined ? [] : [entry])];
+    const live = { name: "a", uid: "u", ...(labels === undefined ? {} : { labels }) };
+    const deps = { owner, inventory, otherOwner: async () => claimedBy };
+    expect(await reasonNotToReplace("i", live, deps, signal)).toBe(why);
+  });
+});
