@@ -156,7 +156,8 @@ function outputOf(answer: EngineAnswer, { maxOutputBytes }: EngineLimits): strin
       if (/out of memory|cannot allocate memory|cannot reserve|heap exhausted/i.test(answer.said)) {
         throw new EngineError("memory", "it needs more memory than it may have");
       }
-      throw new EngineError("unavailable", `kustomize broke: ${runtimeFault(answer.said) ?? answer.why}`);
+      if (/call stack/i.test(answer.why)) throw new EngineError("broken", "it nests deeper than kustomize can follow");
+      throw new EngineError("broken", `kustomize broke: ${runtimeFault(answer.said) ?? answer.why}`);
   }
 }
 

@@ -45,6 +45,7 @@ function refusal(error: EngineError): Failure {
     case "time":
     case "memory":
     case "output":
+    case "broken":
       return new Failure("BuildFailed", `kustomize build failed: ${error.message}`, { cause: error });
     case "unavailable":
       // An engine that does not start is no fault of the manifests, so the run is tried again soon.

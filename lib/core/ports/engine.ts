@@ -52,8 +52,8 @@ export interface Engine {
   build(input: EngineInput, limits: EngineLimits, signal: AbortSignal): Promise<string>;
 }
 
-/** Why the engine gave no output: it refused the input, a limit was reached, or it did not start or broke. */
-export type EngineErrorKind = "refused" | "time" | "memory" | "output" | "unavailable";
+/** Why the engine gave no output: it refused the input, a limit was reached, it broke over the input, or it did not start. */
+export type EngineErrorKind = "refused" | "time" | "memory" | "output" | "broken" | "unavailable";
 
 export class EngineError extends PortError<EngineErrorKind> {
   override readonly name = "EngineError";
