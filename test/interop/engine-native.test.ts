@@ -30,7 +30,10 @@ async function nativeOutput(files: Files, spec: BuildSpec): Promise<string> {
   const printed = await promisify(execFile)(engineNative, [root, "", JSON.stringify(spec)], options).then(
     ({ stdout }) => stdout,
     // kustomize prints warnings too, which the sandbox drops.
-    (error: unknown) => `refused: ${stderrOf(error).replaceAll(/^# Warning: .*\n/gm, "").trim()}`,
+    (error: unknown) =>
+      `refused: ${stderrOf(error)
+        .replaceAll(/^# Warning: .*\n/gm, "")
+        .trim()}`,
   );
   await rm(root, { recursive: true });
   return printed.replaceAll(`${root}/`, "").replaceAll(root, ".");

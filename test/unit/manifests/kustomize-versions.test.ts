@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { buildFiles, configMap, type Files } from "./build-files.ts";
+import { builtByKubectl } from "./built-by-kubectl.ts";
+
+const sorted = "sortOptions: {order: fifo}\n";
+
+async function before(files: Files): Promise<string> {
+  return builtByKubectl(files).catch((error: Error) => error.message);
+}
+
+async function now(files: Files): Promise<string> {
+  return buildFiles(files).then(
+    ({ manifests }) => JSON.stringify(manifests),
+    (error: Error) => error.message,
+  );
+}
+
+describe("what kustomize 5.8.1 builds otherwise than 5.7.1", () => {
+  test("a replacement's target is selected by a regular expression", async () => {
+    const files = {
+      "kustomization.yaml": `${sorted}resources: [a.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: from, fieldPath: data.a}\n  targets: [{select: {kind: ConfigMap, name: to.*}, fieldPaths: [data.a]}]\n`,
+      "a.yaml": [configMap("from", "a: found"), configMap("to-one", "a: old")].join("---\n"),
+    };
+    expect(await before(files)).toContain("a: old");
+    expect(await now(files)).not.toContain("old");
+  });
+
+  test("a replacement reaches into JSON or YAML that a string holds", async () => {
+    const files = {
+      "kustomization.yaml": `${sorted}resources: [a.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: from, fieldPath: data.a}\n  targets: [{select: {kind: ConfigMap, name: to}, fieldPaths: [data.config.port]}]\n`,
+      "a.yaml": [configMap("from", "a: '8080'"), configMap("to", `config: '{"port":"80"}'`)].join("---\n"),
+    };
+    expect(await before(files)).toContain("expected");
+    expect(await now(files)).toContain('{\\"port\\":\\"8080\\"}');
+  });
+
+  test("options of a patch have names of their own, others are refused", async () => {
+    const patch = '[{"op": "add", "path": "/data/a", "value": "patched"}]';
+    const files = {
+      "kustomization.yaml": "resources: [base]\n",
+      "base/kustomization.yaml": `resources: [a.yaml]\npatches: [{patch: '${patch}', target: {kind: ConfigMap}, options: {odd: true}}]\n`,
+      "base/a.yaml": configMap("a"),
+    };
+    expect(await before(files)).toContain("a: patched");
+    expect(await now(files)).toContain('unknown field "odd"');
+  });
+
+  test("each is in docs/kustomize-versions.md", async () => {
+    const page = await readFile(new URL("../../../docs/kustomize-versions.md", import.meta.url), "utf8");
+    for (const words of ["regular expressions", "inside JSON or YAML", "`options` of a patch"])
+      expect(page).toContain(words);
+  });
+});
