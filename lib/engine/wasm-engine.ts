@@ -47,6 +47,7 @@ export type EngineAnswer =
  */
 export function wasmEngine({ file, threads, idleMs }: WasmEngineOptions): Engine & { close(): Promise<void> } {
   let loading: Promise<WebAssembly.Module> | undefined;
+  let isClosed = false;
   const idle = new Map<Worker, NodeJS.Timeout>();
   const turn = turns(threads);
 
@@ -72,7 +73,12 @@ export function wasmEngine({ file, threads, idleMs }: WasmEngineOptions): Engine
     idle.delete(worker);
   };
   const keep = (worker: Worker): void => {
-    idle.set(worker, setTimeout(() => void worker.terminate(), idleMs).unref());
+    const end = (): void => {
+      // Forgotten first: a thread that is about to end must not be given to the next build.
+      forget(worker);
+      void worker.terminate();
+    };
+    idle.set(worker, setTimeout(end, idleMs).unref());
   };
 
   return {
@@ -89,11 +95,12 @@ export function wasmEngine({ file, threads, idleMs }: WasmEngineOptions): Engine
         );
         return outputOf(answer, limits);
       } finally {
-        if (answer !== undefined && isReusable(answer)) keep(worker);
+        if (answer !== undefined && isReusable(answer) && !isClosed) keep(worker);
         else await worker.terminate();
       }
     },
     async close() {
+      isClosed = true;
       await Promise.all([...idle.keys()].map((worker) => worker.terminate()));
     },
   };

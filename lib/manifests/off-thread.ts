@@ -5,7 +5,7 @@ import { attemptPlain, type PlainOutcome } from "./attempt-plain.ts";
 import type { PlainFile, PlainSpec } from "./build-plain.ts";
 import { type ParsedOutput, parseOutput } from "./parse-output.ts";
 
-/** What is larger than this is read in a thread of its own, so that it holds nobody up and its memory is its own. */
+/** What is larger is read in a thread of its own, so that other runs go on and its memory is its own. */
 const offThreadBytes = 256 * 1024;
 const limits = { maxCpuMs: 10_000, maxWallMs: 120_000 };
 const maxHeapMb = 512;
@@ -16,14 +16,14 @@ export type Job =
   | { readonly kind: "plain"; readonly files: readonly PlainFile[]; readonly spec: PlainSpec }
   | { readonly kind: "parse"; readonly text: string };
 
-/** {@link attemptPlain}, off this thread where the files are large. */
+/** {@link attemptPlain}, off this thread where the files are large. Each image of the spec is looked for in all of them. */
 export async function attemptPlainSafely(
   files: readonly PlainFile[],
   spec: PlainSpec,
   signal: AbortSignal,
 ): Promise<PlainOutcome> {
   const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-  if (bytes <= offThreadBytes) return attemptPlain(files, spec);
+  if (bytes * Math.max(spec.images?.length ?? 0, 1) <= offThreadBytes) return attemptPlain(files, spec);
   return run<PlainOutcome>({ kind: "plain", files, spec }, signal);
 }
 

@@ -168,12 +168,16 @@ describe("odd input that is no bad input", () => {
   });
 });
 
-test("a large file is read in a thread of its own: this one goes on meanwhile", async () => {
-  const rows = Array.from({ length: 120_000 }, (_, index) => `  key-${index}: value`).join("\n");
+test.each([
+  { name: "a large file", rows: 120_000, images: 0 },
+  { name: "a small one that a thousand images are looked for in", rows: 2_000, images: 1_000 },
+])("$name is read in a thread of its own: this one goes on meanwhile", async ({ rows, images }) => {
+  const text = Array.from({ length: rows }, (_, index) => `  key-${index}: value`).join("\n");
+  const spec = { images: Array.from({ length: images }, (_, index) => ({ name: `image-${index}`, newTag: "v1" })) };
   let ticks = 0;
   const timer = setInterval(() => ticks++, 5);
   try {
-    await buildFiles({ "a.yaml": `${head}data:\n${rows}\n` }, {}, noEngine);
+    await buildFiles({ "a.yaml": `${head}data:\n${text}\n` }, spec, noEngine);
   } finally {
     clearInterval(timer);
   }
