@@ -1,5 +1,7 @@
 /** Takes a stream apart into pieces of known length. */
 export interface ByteReader {
+  /** Whether no byte is left; waits for the stream where that is not known yet. */
+  hasEnded(): Promise<boolean>;
   /** Exactly so many bytes, or undefined where the stream ends before. */
   read(length: number): Promise<Uint8Array | undefined>;
   /** Passes over so many bytes without keeping them; false where the stream ends before. */
@@ -23,6 +25,7 @@ export function byteReader(chunks: AsyncIterable<Uint8Array>): ByteReader {
     return piece;
   };
   return {
+    hasEnded: async () => !(await fill()),
     async read(length) {
       if (chunk.length >= length) return take(length);
       const pieces: Uint8Array[] = [];

@@ -17,16 +17,18 @@ const blockBytes = 512;
 export const maxHeaderBytes = 1024 * 1024;
 
 /**
- * The members of a tar, read as it streams by. Ends at the end mark; what follows is not read. Knows ustar, pax and GNU's
- * long names; GNU's sparse files are refused. Throws a `RangeError` in Go's words for what is no tar.
+ * The members of a tar, read as it streams by. Ends at the end mark, or where the stream ends between two members, as in
+ * Go; what follows the end mark is not read. Knows ustar, pax and GNU's long names; GNU's sparse files are refused. Throws
+ * a `RangeError` in Go's words for what is no tar or is cut off.
  */
 export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TarMember, void, undefined> {
   const reader = byteReader(chunks);
   let pax: ReadonlyMap<string, string> = new Map();
   let longName: string | undefined;
   for (;;) {
-    const block = await reader.read(blockBytes);
-    if (block === undefined || isZero(block)) return;
+    if (await reader.hasEnded()) return;
+    const block = await readBlock(reader);
+    if (isZero(block)) return endAfterMark(reader);
     const header = parseHeader(block);
     if (header.type === "x") {
       pax = parsePax(await readHeaderBody(reader, header.size));
@@ -69,14 +71,14 @@ async function* member(
     async bytes() {
       unread = 0;
       const content = await reader.read(size);
-      if (content === undefined) throw new RangeError("tar error: unexpected EOF");
+      if (content === undefined) throw unexpectedEnd();
       await reader.skip(padding(size));
       return content;
     },
   };
   if (unread === 0) return;
   // The padding may be cut off at the end, the content may not.
-  if (!(await reader.skip(unread))) throw new RangeError("tar error: unexpected EOF");
+  if (!(await reader.skip(unread))) throw unexpectedEnd();
   await reader.skip(padding(size));
 }
 
@@ -131,10 +133,22 @@ function parsePax(bytes: Uint8Array): ReadonlyMap<string, string> {
   return records;
 }
 
+async function readBlock(reader: ByteReader): Promise<Uint8Array> {
+  const block = await reader.read(blockBytes);
+  if (block === undefined) throw unexpectedEnd();
+  return block;
+}
+
+/** The end mark is two blocks of zeros. Go takes one for it where nothing follows. */
+async function endAfterMark(reader: ByteReader): Promise<void> {
+  if (await reader.hasEnded()) return;
+  if (!isZero(await readBlock(reader))) throw invalidHeader();
+}
+
 async function readHeaderBody(reader: ByteReader, size: number): Promise<Uint8Array> {
   if (size > maxHeaderBytes) throw invalidHeader();
   const bytes = await reader.read(size);
-  if (bytes === undefined) throw new RangeError("tar error: unexpected EOF");
+  if (bytes === undefined) throw unexpectedEnd();
   await reader.skip(padding(size));
   return bytes;
 }
@@ -151,6 +165,10 @@ function text(bytes: Uint8Array): string {
 
 function isZero(block: Uint8Array): boolean {
   return block.every((byte) => byte === 0);
+}
+
+function unexpectedEnd(): RangeError {
+  return new RangeError("tar error: unexpected EOF");
 }
 
 function invalidHeader(): RangeError {

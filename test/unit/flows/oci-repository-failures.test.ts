@@ -1,9 +1,11 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { HttpError } from "../../../lib/core/ports/http.ts";
 import { file, seenSources } from "./seen-sources.ts";
 import { ociRepository } from "./source-world.ts";
 
-const { world, url, observedGeneration, condition, conditionTypes, told, seenNow, recordedFrom } = seenSources();
+const { world, url, artifactOf, observedGeneration, condition, conditionTypes, told, seenNow, recordedFrom } =
+  seenSources();
 
 describe("an OCIRepository that cannot be reconciled", () => {
   test("golden oci-tag-missing: a tag that is not there", async () => {
@@ -114,6 +116,23 @@ describe("an OCIRepository that cannot be reconciled", () => {
         "failed to determine artifact digest: GET http://127.0.0.1:1/v2/: connect ECONNREFUSED",
       ),
     });
+  });
+
+  test("a layer that is no tar: the artifact before it stays, and nothing is made from another", async () => {
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
+    const before = artifactOf("app");
+    const announced = world().requested.length;
+    await world().pushLayer("latest", gzipSync("hello"));
+    expect(await world().run()).toMatchObject({ outcome: "failed" });
+    expect(condition("app", "Ready")).toMatchObject({
+      status: "False",
+      message: expect.stringContaining("tar error: unexpected EOF"),
+    });
+    expect(artifactOf("app")).toEqual(before);
+    expect([...world().stored.keys()]).toEqual([before.digest]);
+    expect(world().requested).toHaveLength(announced);
   });
 
   test("11.3/69: a layer that is not there", async () => {

@@ -16,6 +16,7 @@ import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
+import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type Push } from "../../../local/registry/serve-manifests.ts";
@@ -150,6 +151,25 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
       const artifact = { url, path, source: "https://example.test/repo", revision: "main@sha1:0000" };
       const signal = AbortSignal.timeout(10_000);
       return (await pushArtifact(artifact, ({ host }) => connect({ host, insecure: true }), signal)).digest;
+    },
+    /** An artifact whose one layer is these bytes, whatever they are. */
+    async pushLayer(tag: string, layer: Uint8Array, repository = "app"): Promise<void> {
+      const client = registryClients(http, clock)({ host: registry.address, insecure: true });
+      const signal = AbortSignal.timeout(10_000);
+      const config = Buffer.from("{}");
+      const blob = (bytes: Uint8Array, mediaType: string) => ({
+        mediaType,
+        size: bytes.length,
+        digest: digestOf(bytes),
+      });
+      const manifest = {
+        schemaVersion: 2,
+        mediaType: mediaTypes.manifest,
+        config: blob(config, mediaTypes.fluxConfig),
+        layers: [blob(layer, mediaTypes.fluxContent)],
+      };
+      for (const bytes of [layer, config]) await client.pushBlob(repository, bytes, signal);
+      await client.pushManifest(repository, tag, mediaTypes.manifest, Buffer.from(JSON.stringify(manifest)), signal);
     },
     /** Whether writes to a status fail, as those of a run that is killed before them. */
     refuseStatus(refuses: boolean): void {

@@ -129,6 +129,36 @@ describe("unpacking a layer", () => {
     await expect(unpackTar(cut)).rejects.toThrow("tar error: unexpected EOF");
   });
 
+  const header = tarOf([{ name: "a", content: "x".repeat(600) }]).subarray(0, 512);
+  const whole = tarOf([{ name: "a", content: "x".repeat(600) }]).subarray(0, -1_024);
+  const zeros = (bytes: number): Buffer => Buffer.alloc(bytes);
+
+  test.each<readonly [what: string, tar: Uint8Array, message: string]>([
+    ["five bytes of text", Buffer.from("hello"), "unexpected EOF"],
+    ["511 zeros", zeros(511), "unexpected EOF"],
+    ["one header, cut off", header.subarray(0, 511), "unexpected EOF"],
+    ["a header without its content", header, "unexpected EOF"],
+    ["content that ends a byte early", whole.subarray(0, 512 + 599), "unexpected EOF"],
+    ["a second header, cut off", Buffer.concat([whole, header.subarray(0, 100)]), "unexpected EOF"],
+    ["an end mark, cut off in its first block", Buffer.concat([whole, zeros(1)]), "unexpected EOF"],
+    ["an end mark, cut off in its second block", Buffer.concat([whole, zeros(513)]), "unexpected EOF"],
+    ["one block of zeros and then none", Buffer.concat([whole, zeros(512), header]), "archive/tar: invalid tar header"],
+  ])("a tar of %s is refused in Go's words", async (_what, tar, message) => {
+    await expect(unpackTar(tar)).rejects.toThrow(`tar error: ${message}`);
+  });
+
+  test.each<readonly [what: string, tar: Uint8Array, names: readonly string[]]>([
+    ["nothing at all", zeros(0), []],
+    ["only an end mark", zeros(1_024), []],
+    ["half an end mark", zeros(512), []],
+    ["no end mark", whole, ["a"]],
+    ["half an end mark after its members", Buffer.concat([whole, zeros(512)]), ["a"]],
+    ["padding that is cut off", whole.subarray(0, 512 + 600), ["a"]],
+    ["padding that is cut off midway", whole.subarray(0, 512 + 700), ["a"]],
+  ])("a tar with %s is read, as Go reads it", async (_what, tar, names) => {
+    expect((await unpackTar(tar)).entries.map(({ path }) => path)).toEqual(names);
+  });
+
   test("any bytes are unpacked or refused, never anything else", async () => {
     const good = tarOf([
       { name: "a", content: "abc" },
