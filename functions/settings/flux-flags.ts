@@ -5,7 +5,7 @@ const noHelm = "Sluice does not reconcile Helm's kinds yet";
 const noGit = "Sluice does not reconcile GitRepository and image automation yet";
 const noNotification = "Sluice has no notification controller yet";
 const noController = "Sluice has no controller process that it could be a setting of";
-const noFileServer = "Sluice keeps artifacts in its own store and serves them to nobody";
+const noFileServer = "Sluice keeps artifacts in its own store and serves them to no client";
 
 /** Flags of Flux's controllers that Sluice does not honour, each with the reason as a part of a sentence. */
 export const unhonouredFlags: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { NetworkSettings } from "../../lib/core/network/network-settings.ts";
 
 /**
- * What people are told of a setting, beside its name. Kept with the schema as its metadata, so that neither goes without the
+ * What users read about a setting, beside its name. Kept with the schema as its metadata, so that neither goes without the
  * other.
  *
  * @internal Exported for its tests.

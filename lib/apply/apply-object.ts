@@ -154,7 +154,7 @@ async function makeWay(desired: DesiredObject, uid: string, deps: ApplyDeps, sig
     throw new StillTerminating(`${name} immutable field detected, waiting for object to be deleted`);
 }
 
-/** Judges the object as it is now and deletes that; where somebody wrote in between, it is judged anew. */
+/** Judges the object as it is now and deletes that; where another writer came in between, it judges again. */
 async function deleteJudged(
   desired: DesiredObject,
   uid: string,

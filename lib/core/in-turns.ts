@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 const maxTurnMs = 20;
 
 /**
- * Does something with each item and hands the thread back in between, so that many of them hold nobody up.
+ * Does something with each item and hands the thread back in between, so that many of them do not block other work.
  *
  * @param maxMs of the thread, all turns together
  * @returns whether that was enough: false as soon as it was not. Throws the signal's reason between two turns.

@@ -64,7 +64,7 @@ export function wasmEngine({ file, threads, idleMs }: WasmEngineOptions): Engine
       return worker;
     }
     const worker = startThread(await orAborted(load(), signal));
-    // It may also end while nobody waits for an answer, as when the process runs out of threads.
+    // It may also end while no build waits for an answer, as when the process runs out of threads.
     worker.on("error", () => undefined).once("exit", () => forget(worker));
     return worker;
   };

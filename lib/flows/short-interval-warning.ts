@@ -9,7 +9,7 @@ interface Intervals {
   readonly retryInterval?: string;
 }
 
-/** An object as far as it is known whether its users were told of its spec already. */
+/** An object as far as it says whether its users have seen this warning for its spec. */
 interface Told {
   readonly generation: number;
   readonly conditions: readonly Condition[];

@@ -6,7 +6,7 @@ import { leftBehind } from "./rules/on-end.ts";
 import { wakeUpOf } from "./rules/on-wake-up.ts";
 
 /**
- * Voids every lease, and wakes what was held so that it goes on at once, one after the other. Only for whoever knows that all earlier holders
+ * Voids every lease, and wakes what was held so that it goes on at once, one after the other. Only for a caller that knows that all earlier holders
  * are dead: the process that has just got the operating system's lock on the state folder.
  */
 export async function voidLeases(deps: QueueDeps & { items: LeasedItems }, signal: AbortSignal): Promise<number> {

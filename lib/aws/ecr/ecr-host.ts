@@ -12,7 +12,7 @@ const domains = [
 ] as const;
 const anyDomain = [...domains, "on.aws"].map((domain) => domain.replaceAll(".", "\\.")).join("|");
 /**
- * As Flux's (reference sources 5.2), of which it is a part of the message too, but for the whole host and an account of 12
+ * As Flux's (reference sources 5.2), of which it is a part of the message too, except that it takes the whole host and an account of 12
  * digits: by Flux's, `….amazonaws.com.evil.example` gets the region's token. The second group is the region.
  */
 const expression = `^([0-9]{12})\\.dkr[.-]ecr(?:-fips)?\\.([a-z0-9-]+)\\.(?:${anyDomain})(?::443)?$`;

@@ -19,7 +19,7 @@ export async function otherOwner(claims: readonly Claim[], of: SubjectOfRun): Pr
   return undefined;
 }
 
-/** What a forced delete asks. The ledger is read for each object anew: it is asked again right before the delete. */
+/** What a forced delete asks. The ledger is read again for each object: it is asked once more right before the delete. */
 export function replaceDeps(inventory: readonly InventoryEntry[], of: SubjectOfRun): ReplaceDeps {
   const { deps, owner, name, namespace } = of;
   return {

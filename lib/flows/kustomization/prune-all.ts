@@ -42,8 +42,8 @@ export async function pruneAll(inventory: readonly InventoryEntry[], of: Subject
 }
 
 /**
- * A source that is not there, or that nobody can read, brings nothing to anybody: it must not hold a deletion. One of
- * another namespace counts although `no-cross-namespace-refs` forbids it: whoever moves to its namespace keeps its objects.
+ * A source that is not there, or that cannot be read, brings no object to another Kustomization: it must not hold a deletion. One of
+ * another namespace counts although `no-cross-namespace-refs` forbids it: a Kustomization that moves to its namespace keeps its objects.
  */
 async function sourceAtEnd(of: SubjectOfRun): Promise<ResolvedSource | undefined> {
   if (of.kustomization.spec.sourceRef.kind !== "OCIRepository") return undefined;

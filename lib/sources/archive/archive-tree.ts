@@ -10,7 +10,7 @@ const fileMode = 0o600;
 const executableMode = 0o700;
 const anyExecuteBit = 0o111;
 const ignoreFileName = ".sourceignore";
-/** Of `spec.ignore` and all `.sourceignore` files together: more is no list that somebody wrote. */
+/** Of `spec.ignore` and all `.sourceignore` files together: no person writes a longer list. */
 export const maxIgnoreBytes = 1024 * 1024;
 /** Each is held against every path. */
 export const maxPatterns = 2_000;

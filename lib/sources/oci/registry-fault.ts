@@ -11,7 +11,7 @@ const Diagnostics = z.object({
   errors: limitedList(Diagnostic, maxRegistryErrors).refine((errors) => errors.length > 0),
 });
 
-/** What a registry answered instead of success, told the way Flux's registry client tells it, but for the registry's own words. */
+/** What a registry answered instead of success, in the form of Flux's registry client, without the registry's own words. */
 export class RegistryFault extends Error {
   override readonly name = "RegistryFault";
   readonly status: number;
