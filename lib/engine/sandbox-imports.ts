@@ -20,15 +20,12 @@ export interface SandboxImports {
 
 /** The functions of WASI that work. Go's runtime needs each of them to start, to tell the time and to fail with words. */
 export const workingImports = [
-  "args_get",
   "args_sizes_get",
   "clock_time_get",
-  "environ_get",
   "environ_sizes_get",
   "fd_write",
   "proc_exit",
   "random_get",
-  "sched_yield",
 ] as const;
 
 /**
@@ -52,13 +49,11 @@ export function sandboxImports(module: WebAssembly.Module): SandboxImports {
     return success;
   };
   const working: Record<(typeof workingImports)[number], (...values: never[]) => unknown> = {
-    args_get: () => success,
     args_sizes_get: writeZeros,
     clock_time_get: (_clock: number, _precision: bigint, out: number) => {
       view().setBigUint64(out, process.hrtime.bigint(), true);
       return success;
     },
-    environ_get: () => success,
     environ_sizes_get: writeZeros,
     fd_write: (descriptor: number, vectors: number, count: number, written: number) => {
       if (descriptor !== 1 && descriptor !== 2) return badDescriptor;
@@ -81,7 +76,6 @@ export function sandboxImports(module: WebAssembly.Module): SandboxImports {
       crypto.getRandomValues(bytes().subarray(at, at + length));
       return success;
     },
-    sched_yield: () => success,
   };
   return {
     imports: importsOf(module, new Map(Object.entries(working))),
