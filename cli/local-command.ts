@@ -4,9 +4,9 @@ import type { GlobalOptions, Surroundings } from "./settings.ts";
 
 interface LocalCommandOptions extends GlobalOptions {
   readonly state: string;
-  readonly registryPort: number;
-  readonly receiverPort: number;
-  readonly apiPort: number;
+  readonly registryPort?: number;
+  readonly receiverPort?: number;
+  readonly apiPort?: number;
   readonly hostName?: readonly string[];
   readonly config?: string;
   readonly json?: boolean;
@@ -21,9 +21,9 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
       "run all of Sluice here, with a registry and a Kubernetes API of its own, or with --kubeconfig on any cluster",
     )
     .option("--state <dir>", "folder that everything is kept in", ".sluice")
-    .option("--registry-port <port>", "port of the registry, 0 for a free one", port, 0)
-    .option("--receiver-port <port>", "port of the webhook receiver, 0 for a free one", port, 0)
-    .option("--api-port <port>", "port of the Kubernetes API, 0 for a free one", port, 0)
+    .option("--registry-port <port>", "port of the registry, 0 for a free one (default: as last time)", port)
+    .option("--receiver-port <port>", "port of the webhook receiver, 0 for a free one (default: as last time)", port)
+    .option("--api-port <port>", "port of the Kubernetes API, 0 for a free one (default: as last time)", port)
     .option("--host-name <name>", "name that these three answer to, beside localhost; may be given again", hostName)
     .option("--config <file>", "settings of the installation (docs/settings.md)")
     .option("--json", "when ready, say where everything is in one line of JSON on stdout")

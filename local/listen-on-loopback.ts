@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { messageOf } from "../lib/core/failure.ts";
+import { processAtPort } from "./process-at-port.ts";
 
 export interface Listening {
   readonly port: number;
@@ -8,7 +9,10 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Starts to listen on 127.0.0.1, on a free port for 0. Throws an error that says who cannot (`name`) and which `option` mends it. */
+/**
+ * Starts to listen on 127.0.0.1, on a free port for 0. Throws an error that says who cannot (`name`), which process has the
+ * port where that can be known, and which `option` mends it.
+ */
 export async function listenOnLoopback(
   server: Server,
   port: number,
@@ -18,10 +22,13 @@ export async function listenOnLoopback(
   try {
     await once(server, "listening");
   } catch (error) {
-    const why = messageOf(error).includes("EADDRINUSE") ? "something else listens there" : messageOf(error);
-    throw new Error(`${name} cannot listen on 127.0.0.1:${port}: ${why}. Choose another port with ${option}`, {
-      cause: error,
-    });
+    const why = messageOf(error).includes("EADDRINUSE")
+      ? `${(await processAtPort(port)) ?? "something else"} listens there`
+      : messageOf(error);
+    throw new Error(
+      `${name} cannot listen on 127.0.0.1:${port}: ${why}. End it, or choose another port with ${option} (0 for a free one)`,
+      { cause: error },
+    );
   }
   const bound = server.address();
   return {

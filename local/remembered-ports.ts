@@ -11,20 +11,11 @@ const Ports = z.object({
 export type Ports = z.infer<typeof Ports>;
 
 /**
- * Starts a server on the port that was asked for. Where any free one will do, that of the last time is taken if it is
- * free still, so that kubeconfigs and the URLs of sources keep working over a restart.
+ * The port to start a server on: the one that was asked for, else that of the last start, else 0, which takes a free one.
+ * That of the last start is not given up where it is taken: kubeconfigs and the URLs of sources name it.
  */
-export async function startOnPort<Server>(
-  wanted: number,
-  last: number | undefined,
-  start: (port: number) => Promise<Server>,
-): Promise<Server> {
-  if (wanted !== 0 || last === undefined) return start(wanted);
-  try {
-    return await start(last);
-  } catch {
-    return start(0);
-  }
+export function portToTake(asked: number | undefined, last: number | undefined): number {
+  return asked ?? last ?? 0;
 }
 
 export async function readPorts({ path }: Pick<StateFolder, "path">): Promise<Ports> {

@@ -20,7 +20,7 @@ import { startKubernetes } from "./kubernetes/start-kubernetes.ts";
 import { localFlows } from "./local-flows.ts";
 import { refuseBesideFlux } from "./refuse-beside-flux.ts";
 import { type Registry, startRegistry } from "./registry/start-registry.ts";
-import { type Ports, readPorts, startOnPort, writePorts } from "./remembered-ports.ts";
+import { type Ports, portToTake, readPorts, writePorts } from "./remembered-ports.ts";
 import { startReceiver } from "./start-receiver.ts";
 import { type Runtime, startRuntime } from "./start-runtime.ts";
 import { openStores } from "./state/open-stores.ts";
@@ -29,10 +29,10 @@ import { openStateFolder, type StateFolder } from "./state-folder.ts";
 export interface LocalOptions {
   /** The state folder. */
   readonly state: string;
-  /** Ports on 127.0.0.1; 0 takes a free one, that of the last start where it is free still. */
-  readonly registryPort: number;
-  readonly receiverPort: number;
-  readonly apiPort: number;
+  /** Ports on 127.0.0.1; 0 takes a free one. Where none is given it is that of the last start, and a free one the first time. */
+  readonly registryPort?: number | undefined;
+  readonly receiverPort?: number | undefined;
+  readonly apiPort?: number | undefined;
   /** Names that the registry, the receiver and the Kubernetes API answer to, beside those of loopback: `NAME` or `NAME:PORT`. */
   readonly names?: readonly string[];
   /** The cluster to work on, in place of the embedded one. */
@@ -85,19 +85,17 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   const functions = Promise.withResolvers<Runtime>();
   functions.promise.catch(() => undefined);
   starting.defer(() => functions.reject(new Error("not started")));
-  const registry = await startOnPort(options.registryPort, ports.registry, (port) =>
-    startRegistry({
-      folder: state.registry,
-      port,
-      log,
-      names,
-      onPush: async (push) => (await functions.promise).ingest(ecrPush(push, clock.now())),
-    }),
-  );
+  const registry = await startRegistry({
+    folder: state.registry,
+    port: portToTake(options.registryPort, ports.registry),
+    log,
+    names,
+    onPush: async (push) => (await functions.promise).ingest(ecrPush(push, clock.now())),
+  });
   starting.defer(() => registry.close());
   const http = httpClient({ network: networkPolicy(settings.network, "home", addressesOf(registry)) });
   starting.defer(() => http.close());
-  const receiver = await startOnPort(options.receiverPort, ports.receiver, (port) => startReceiver(port, names));
+  const receiver = await startReceiver(portToTake(options.receiverPort, ports.receiver), names);
   starting.defer(() => receiver.close());
 
   const runtime = await startRuntime(
@@ -144,9 +142,8 @@ async function startEmbedded(
   ports: Ports,
   starting: AsyncDisposableStack,
 ): Promise<Api> {
-  const server = await startOnPort(apiPort, ports.api, (port) =>
-    startKubernetes({ stateFolder: state.path, port, controllers: true, log, names }),
-  );
+  const port = portToTake(apiPort, ports.api);
+  const server = await startKubernetes({ stateFolder: state.path, port, controllers: true, log, names });
   starting.defer(() => server.close());
   await writeFile(state.kubeconfig, server.kubeconfig(), { mode: 0o600 });
   await chmod(state.kubeconfig, 0o600);

@@ -34,8 +34,7 @@ export interface CliWorld {
 export async function cliWorld(): Promise<CliWorld> {
   const { signal } = new AbortController();
   const folder = await mkdtemp(join(tmpdir(), "sluice-cli-"));
-  const ports = { registryPort: 0, receiverPort: 0, apiPort: 0 };
-  const sluice = await startLocal({ state: join(folder, "state"), ...ports, env: {}, log: silentLog }, signal);
+  const sluice = await startLocal({ state: join(folder, "state"), env: {}, log: silentLog }, signal);
   const config = await readKubeconfig({ file: sluice.kubeconfig, env: {}, homeDir: folder });
   const cluster = connect(config, { clock: systemClock, env: {} });
   const world: CliWorld = {

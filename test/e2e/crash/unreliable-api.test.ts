@@ -41,11 +41,9 @@ async function sluiceBehind(treat: Parameters<typeof unreliableProxy>[1], ending
   const proxy = ending.use(await unreliableProxy(server.url, treat));
   const file = join(folder, "kubeconfig");
   await writeFile(file, server.kubeconfig().replaceAll(server.url, proxy.url));
-  const ports = { registryPort: 0, receiverPort: 0, apiPort: 0 };
   const sluice = await startLocal(
     {
       state: join(folder, "state"),
-      ...ports,
       kubeconfig: { file },
       env: {},
       log: silentLog,

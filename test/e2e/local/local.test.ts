@@ -1,10 +1,11 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refOf } from "../../../lib/core/manifest.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { spawnLocal } from "../../../local/spawn-local.ts";
+import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { killedInApply } from "./killed-in-apply.ts";
 import { applied, configMap, followApp, type LocalWorld, localWorld } from "./local-world.ts";
@@ -136,8 +137,41 @@ describe("sluice local", () => {
         const refused = spawnLocal(["--state", world.state, flag, String(port)], never);
         await expect(refused).rejects.toThrow(/ended with 1 before it was ready: ✗ sluice local: [^\n]*$/);
         await expect(refused).rejects.toThrow(String(port));
+        const holder = process.platform === "linux" ? `process ${process.pid} (` : "something else";
+        await expect(refused).rejects.toThrow(holder);
       } finally {
         server.close();
+      }
+    },
+  );
+
+  test.each([
+    { flag: "--registry-port", portOf: async ({ registry }: SpawnedLocal) => new URL(`http://${registry}`).port },
+    { flag: "--receiver-port", portOf: async ({ receiver }: SpawnedLocal) => new URL(receiver).port },
+    {
+      flag: "--api-port",
+      portOf: async ({ kubeconfig: file }: SpawnedLocal) =>
+        (await readKubeconfig({ file, env: {}, homeDir: "/" })).server.port,
+    },
+  ])(
+    "a port of the last start that is taken is one clear error, and $flag 0 takes a new one",
+    async ({ flag, portOf }) => {
+      const before = await world.start();
+      const port = Number(await portOf(before));
+      expect(await before.end("SIGTERM")).toBe(0);
+      const taken = createServer();
+      await once(taken.listen(port, "127.0.0.1"), "listening");
+      try {
+        const refused = spawnLocal(["--state", world.state], never);
+        const saysWhich = new RegExp(
+          `before it was ready: ✗ sluice local: [^\\n]*127.0.0.1:${port}: [^\\n]*${flag}[^\\n]*$`,
+        );
+        await expect(refused).rejects.toThrow(saysWhich);
+        const moved = await world.start(flag, "0");
+        expect(Number(await portOf(moved))).not.toBe(port);
+        expect(await moved.end("SIGTERM")).toBe(0);
+      } finally {
+        taken.close();
       }
     },
   );
