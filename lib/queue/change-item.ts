@@ -1,5 +1,5 @@
 import { messageOf } from "../core/failure.ts";
-import type { WorkItem } from "../core/ports/work-items.ts";
+import { UnreadableWorkItem, type WorkItem } from "../core/ports/work-items.ts";
 import type { WorkKey } from "../core/work-key.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 import type { Instant } from "./rules/may-write.ts";
@@ -62,6 +62,8 @@ export async function changeItem<Outcome>(
       conflicts += 1;
     } catch (error) {
       signal.throwIfAborted();
+      // It will not be another for being read again.
+      if (error instanceof UnreadableWorkItem) throw error;
       faults += 1;
       const hasTime = insistUntil?.aborted === false;
       if (!deps.rules.tryAgain({ faults, inDoubt, hasTime })) throw error;

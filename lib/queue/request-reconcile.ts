@@ -1,6 +1,8 @@
 import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
+import { UnreadableWorkItem } from "../core/ports/work-items.ts";
 import type { WorkKey } from "../core/work-key.ts";
 import { changeItem } from "./change-item.ts";
+import { nameUnreadable } from "./name-unreadable.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 import { wakeUpOf } from "./rules/on-wake-up.ts";
 
@@ -31,5 +33,15 @@ export async function requestReconcile(
 
 /** The way into the queue, as the flows and the event shells know it. */
 export function reconcileRequests(deps: QueueDeps): ReconcileRequests {
-  return { request: (key, reason, signal) => requestReconcile(key, reason, deps, signal) };
+  return {
+    async request(key, reason, signal) {
+      try {
+        await requestReconcile(key, reason, deps, signal);
+      } catch (error) {
+        // Whoever asks, for many objects maybe, is not to fail for the row of one.
+        if (!(error instanceof UnreadableWorkItem)) throw error;
+        nameUnreadable([error], deps);
+      }
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { messageOf } from "../core/failure.ts";
 import { mapLimit } from "../core/map-limit.ts";
 import type { WorkItem } from "../core/ports/work-items.ts";
+import { nameUnreadable } from "./name-unreadable.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 
 const pageSize = 100;
@@ -12,8 +13,12 @@ const concurrency = 8;
  */
 export async function sweep(deps: QueueDeps, signal: AbortSignal): Promise<number> {
   let woken = 0;
+  let isFirstPage = true;
   for (;;) {
-    const page = await deps.items.overdue(deps.clock.now(), pageSize, signal);
+    const { items: page, unreadable } = await deps.items.overdue(deps.clock.now(), pageSize, signal);
+    // They stay overdue, so each page of the same sweep has them.
+    if (isFirstPage) nameUnreadable(unreadable, deps);
+    isFirstPage = false;
     if (page.length === 0) return woken;
     const results = await mapLimit(page, concurrency, (item, stop) => wake(item, deps, stop), signal);
     const moved = results.filter(Boolean).length;

@@ -1,6 +1,7 @@
 import { mapLimit } from "../core/map-limit.ts";
 import type { LeasedItems } from "../core/ports/work-items.ts";
 import { changeItem } from "./change-item.ts";
+import { nameUnreadable } from "./name-unreadable.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 import { leftBehind } from "./rules/on-end.ts";
 import { wakeUpOf } from "./rules/on-wake-up.ts";
@@ -10,7 +11,8 @@ import { wakeUpOf } from "./rules/on-wake-up.ts";
  * are dead: the process that has just got the operating system's lock on the state folder.
  */
 export async function voidLeases(deps: QueueDeps & { items: LeasedItems }, signal: AbortSignal): Promise<number> {
-  const held = await deps.items.leased(signal);
+  const { items: held, unreadable } = await deps.items.leased(signal);
+  nameUnreadable(unreadable, deps);
   await mapLimit(
     held,
     8,

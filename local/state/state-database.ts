@@ -68,7 +68,7 @@ function stateDatabase(connection: DatabaseSync): StateDatabase {
       transaction(() => {
         const key = formatWorkKey(fence.key);
         const row = holder.get(key);
-        if (!holdsLease(row === undefined ? undefined : parseStoredWorkItem(textColumn(row, "item")), fence)) {
+        if (!holdsLease(row === undefined ? undefined : parseStoredWorkItem(textColumn(row, "item"), key), fence)) {
           throw new LeaseLost(`lease ${fence.token} of ${key} is not held any more`);
         }
         return work();

@@ -1,11 +1,11 @@
 import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
-import { formatStoredWorkItem, parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
+import { formatStoredWorkItem, listItems, parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
 import { type Row, textColumn } from "./columns.ts";
 import type { StateDatabase } from "./state-database.ts";
 
 export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & LeasedItems {
-  const select = connection.prepare("SELECT item FROM work_items WHERE key = ?");
+  const select = connection.prepare("SELECT key, item FROM work_items WHERE key = ?");
   const insert = connection.prepare(
     "INSERT INTO work_items (key, version, leased, overdue_at, item) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
   );
@@ -13,11 +13,11 @@ export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & Leas
     "UPDATE work_items SET version = ?, leased = ?, overdue_at = ?, item = ? WHERE key = ? AND version = ?",
   );
   const selectOverdue = connection.prepare(
-    "SELECT item FROM work_items WHERE overdue_at <= ? ORDER BY overdue_at, key LIMIT ?",
+    "SELECT key, item FROM work_items WHERE overdue_at <= ? ORDER BY overdue_at, key",
   );
-  const selectLeased = connection.prepare("SELECT item FROM work_items WHERE leased = 1 ORDER BY key");
+  const selectLeased = connection.prepare("SELECT key, item FROM work_items WHERE leased = 1 ORDER BY key");
 
-  const itemOf = (row: Row): WorkItem => parseStoredWorkItem(textColumn(row, "item"));
+  const itemOf = (row: Row): WorkItem => parseStoredWorkItem(textColumn(row, "item"), textColumn(row, "key"));
   const store = (item: WorkItem): number | bigint => {
     const key = formatWorkKey(item.key);
     const leased = item.lease === undefined ? 0 : 1;
@@ -42,11 +42,11 @@ export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & Leas
     },
     async overdue(now, limit, signal) {
       signal.throwIfAborted();
-      return selectOverdue.all(now, limit).map(itemOf);
+      return listItems(selectOverdue.iterate(now), itemOf, limit);
     },
     async leased(signal) {
       signal.throwIfAborted();
-      return selectLeased.all().map(itemOf);
+      return listItems(selectLeased.all(), itemOf);
     },
   };
 }

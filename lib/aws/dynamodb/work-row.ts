@@ -36,9 +36,12 @@ export function workAttributes(item: WorkItem): Readonly<Record<string, Attribut
   };
 }
 
-/** Undefined where the row was made by something else than a work item: its edges were written first. */
+/**
+ * Undefined where the row was made by something else than a work item: its edges were written first. Throws an
+ * `UnreadableWorkItem` where it is none of this release.
+ */
 export function workItemOf(row: Row): WorkItem | undefined {
-  return row["item"] === undefined ? undefined : parseStoredWorkItem(textOf(row, "item"));
+  return row["item"] === undefined ? undefined : parseStoredWorkItem(textOf(row, "item"), textOf(row, "pk"));
 }
 
 function shardOf({ key }: WorkItem): number {

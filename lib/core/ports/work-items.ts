@@ -49,10 +49,31 @@ export interface WorkItem {
   readonly memo: JsonObject | undefined;
   /** What the last run that ended saw. */
   readonly seen: Seen | undefined;
+  /** Fields that another release has written: they stay in the row as they are. */
+  readonly foreign?: JsonObject | undefined;
+}
+
+/** A row that is no work item of this release: another release has written it, or something has damaged it. */
+export class UnreadableWorkItem extends Error {
+  /** The row's key. */
+  readonly row: string;
+
+  constructor(row: string, reason: string, options?: ErrorOptions) {
+    super(`the work item of ${row} cannot be read, another release may have written it: ${reason}`, options);
+    this.name = "UnreadableWorkItem";
+    this.row = row;
+  }
+}
+
+/** Items of a list, and what of it could not be read, so that one row does not hide the others. */
+export interface ListedItems {
+  readonly items: readonly WorkItem[];
+  readonly unreadable: readonly UnreadableWorkItem[];
 }
 
 /** Where work items are. One item is one row: each call reads or writes one, and reads are strongly consistent. */
 export interface WorkItems {
+  /** Throws an {@link UnreadableWorkItem} where the row is none of this release. */
   get(key: WorkKey, signal: AbortSignal): Promise<WorkItem | undefined>;
   /**
    * Stores the item where the stored one's version is `item.version - 1` (1: where there is none), else changes nothing
@@ -60,16 +81,16 @@ export interface WorkItems {
    */
   put(item: WorkItem, signal: AbortSignal): Promise<"stored" | "conflict">;
   /**
-   * Items whose {@link overdueAt} is at or before `now`, the longest overdue first, at most `limit`. Read from an index:
-   * may lag behind, so an answer is a hint.
+   * Items whose {@link overdueAt} is at or before `now`, the longest overdue first, at most `limit`; rows that cannot be
+   * read do not count. Read from an index: may lag behind, so an answer is a hint.
    */
-  overdue(now: number, limit: number, signal: AbortSignal): Promise<readonly WorkItem[]>;
+  overdue(now: number, limit: number, signal: AbortSignal): Promise<ListedItems>;
 }
 
 /** What only a store in one place can list; the hosted one has no need of it, its leases die by themselves. */
 export interface LeasedItems {
   /** Every item that has a lease. */
-  leased(signal: AbortSignal): Promise<readonly WorkItem[]>;
+  leased(signal: AbortSignal): Promise<ListedItems>;
 }
 
 /** When the sweep has to look at an item; undefined where there is nothing to wait for. The key of the due index. */

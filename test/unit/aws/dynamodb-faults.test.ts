@@ -5,6 +5,7 @@ import { digestOf } from "../../../lib/core/digest.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
+import { formatStoredWorkItem } from "../../../lib/queue/stored-work-item.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 
@@ -156,4 +157,38 @@ test("a call ends as soon as its signal is aborted, with the signal's reason", a
     return answer;
   });
   expect((await asked).error).toEqual(new Error("time is up"));
+});
+
+describe("rows of another release", () => {
+  const rowOf = (name: string, item: string) => ({
+    pk: { S: formatWorkKey(keyOf(name)) },
+    sk: { S: "work" },
+    item: { S: item },
+    overdue: { N: "0" },
+  });
+  const web = rowOf("web", formatStoredWorkItem(workItem(keyOf("web"), { dueAt: 5 })));
+  const odd = (index: number) => rowOf(`odd-${index}`, JSON.stringify({ key: "of", shape: "another" }));
+  /** The table's answers to one look at the index that shows these rows: eight shards, then the rows themselves. */
+  const look = (rows: readonly object[]): readonly WireFault[] => [
+    says({ Items: rows }),
+    ...Array.from({ length: 7 }, () => says({ Items: [] })),
+    ...Array.from({ length: Math.ceil(rows.length / 100) }, (_, batch) =>
+      says({ Responses: { sluice: rows.slice(batch * 100, batch * 100 + 100) } }),
+    ),
+  ];
+  const overdue = ({ items }: DynamodbStores) => items.overdue(10, 1, never);
+
+  test("are told by their key, and the others are overdue as ever", async () => {
+    const { result } = await asking(look([odd(1), web]), overdue);
+    expect(result?.items.map((item) => item.key)).toEqual([keyOf("web")]);
+    expect(result?.unreadable.map(({ row }) => row)).toEqual([formatWorkKey(keyOf("odd-1"))]);
+  });
+
+  test("do not hide what is due after them, however many they are", async () => {
+    const odds = Array.from({ length: 201 }, (_, index) => odd(index));
+    const { result, requests } = await asking([...look(odds), ...look([...odds, web])], overdue);
+    expect(result?.items.map((item) => item.key)).toEqual([keyOf("web")]);
+    expect(result?.unreadable).toHaveLength(201);
+    expect(requests).toBe(22);
+  });
 });

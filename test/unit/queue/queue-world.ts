@@ -35,9 +35,11 @@ export function queueWorld() {
       rows.set(id, item);
       return "stored";
     },
-    overdue: async (at, limit) =>
-      [...rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= at).slice(0, limit),
-    leased: async () => [...rows.values()].filter(({ lease }) => lease !== undefined),
+    overdue: async (at, limit) => ({
+      items: [...rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= at).slice(0, limit),
+      unreadable: [],
+    }),
+    leased: async () => ({ items: [...rows.values()].filter(({ lease }) => lease !== undefined), unreadable: [] }),
   };
   const clock: Clock = {
     now: () => now,

@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../../lib/core/ports/clock.ts";
 import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WakeUp, WakeUps } from "../../../../lib/core/ports/wake-ups.ts";
-import { holdsLease, overdueAt, type WorkItem, type WorkItems } from "../../../../lib/core/ports/work-items.ts";
+import {
+  holdsLease,
+  type ListedItems,
+  overdueAt,
+  type WorkItem,
+  type WorkItems,
+} from "../../../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../../../lib/core/work-key.ts";
 import { effect, type Machine, type World } from "./machines.ts";
 
@@ -54,8 +60,10 @@ export function itemsSeenFrom(
     return "stored";
   };
   if (real !== undefined) return realItems(table, put, call, real);
-  const overdue = (now: number, limit: number): WorkItem[] =>
-    [...table.rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= now).slice(0, limit);
+  const overdue = (now: number, limit: number): ListedItems => ({
+    items: [...table.rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= now).slice(0, limit),
+    unreadable: [],
+  });
   return {
     get: (key, signal) => call("get", () => table.rows.get(formatWorkKey(key)), signal),
     put: (item, signal) => call("put", () => put(item), signal),
