@@ -35,12 +35,16 @@ export function effectiveTimeoutMs({ timeout, interval }: Pick<KustomizationSpec
   return Math.max(wantedMs, minTimeoutMs);
 }
 
-/** Until when a failed run is repeated: `retryInterval`, else the interval; at least {@link minIntervalMs}. */
+/**
+ * After how long a failed run is repeated: `retryInterval`, else the interval; at least {@link minIntervalMs}. Undefined
+ * where that is 0: then retries only back off.
+ */
 export function retryIntervalMs({
   retryInterval,
   interval,
-}: Pick<KustomizationSpec, "retryInterval" | "interval">): number {
-  return Math.max(minIntervalMs, parseDuration(retryInterval ?? interval));
+}: Pick<KustomizationSpec, "retryInterval" | "interval">): number | undefined {
+  const wantedMs = parseDuration(retryInterval ?? interval);
+  return wantedMs === 0 ? undefined : Math.max(minIntervalMs, wantedMs);
 }
 
 export function deletionPolicy({ deletionPolicy: policy }: Pick<KustomizationSpec, "deletionPolicy">): DeletionPolicy {

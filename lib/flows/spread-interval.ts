@@ -5,8 +5,9 @@ const jitterShare = 0.05;
 
 /**
  * The interval of one run in milliseconds, spread so that many objects of one interval do not run at once, and at least
- * {@link minIntervalMs}. `random`: 0 to 1.
+ * {@link minIntervalMs}; undefined for 0, which is no periodic run (reference 1.2). `random`: 0 to 1.
  */
-export function spreadInterval(intervalMs: number, random: number): number {
+export function spreadInterval(intervalMs: number, random: number): number | undefined {
+  if (intervalMs === 0) return undefined;
   return Math.max(minIntervalMs, Math.round(intervalMs * (1 - jitterShare + 2 * jitterShare * random)));
 }

@@ -24,6 +24,9 @@ export const maxAnnouncements = 3;
 /** How often it is checked whether the input of a parked object is still the same, should every hint of its change be lost. */
 export const recheckMs = 3_600_000;
 
+/** A flow is not run again sooner than this without a request, whatever it asks for: none can run in a loop. */
+export const minDueMs = 1_000;
+
 /** The wait after so many attempts. */
 export function backoffMs(attempts: number): number {
   return backOffMs(Math.max(0, attempts - 1));

@@ -34,7 +34,7 @@ export function retryInMs(retry: Retry, failures: number, of: SubjectOfRun): num
     case "dependency":
       return requeueDependencyMs;
     case "interval":
-      return retryIntervalMs(of.kustomization.spec);
+      return retryIntervalMs(of.kustomization.spec) ?? backOffMs(failures);
     case "backoff":
       return backOffMs(failures);
   }

@@ -1,4 +1,3 @@
-import { retryIntervalMs } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
@@ -57,7 +56,7 @@ export async function reportFailure(
   await of.tell({ type: "Warning", reason, message, annotations });
   await rememberRun(reason, changes, attempt);
   const { failures } = readMemo(of.run.memo);
-  const dueInMs = retryInMs(failure.retry, failures, of) ?? retryIntervalMs(of.kustomization.spec);
+  const dueInMs = retryInMs(failure.retry === "never" ? "interval" : failure.retry, failures, of);
   return { outcome: "failed", dueInMs, memo: { failures: failures + 1 } };
 }
 

@@ -44,7 +44,7 @@ export async function reportSuccess(success: Success, attempt: Attempt): Promise
     tellSuccess(success, attempt, interval),
     rememberRun("ReconciliationSucceeded", success.applied, attempt),
   ]);
-  const dueInMs = interval === 0 ? undefined : spreadInterval(interval, of.deps.jitter());
+  const dueInMs = spreadInterval(interval, of.deps.jitter());
   return { outcome: "applied", dueInMs, memo: { failures: 0 } };
 }
 

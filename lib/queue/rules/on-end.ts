@@ -1,6 +1,6 @@
 import type { WorkItem } from "../../core/ports/work-items.ts";
 import type { FlowResult } from "../../core/run.ts";
-import { backoffMs, recheckMs, wakeMs } from "../timing.ts";
+import { backoffMs, minDueMs, recheckMs, wakeMs } from "../timing.ts";
 
 /** How a holder lets go of its lease. */
 export type End =
@@ -23,7 +23,7 @@ export function onEnd(item: WorkItem | undefined, token: number, end: End, now: 
       return {
         ...dropped,
         handled: item.started,
-        dueAt: dueInMs === undefined ? undefined : Math.ceil(now + dueInMs),
+        dueAt: dueInMs === undefined ? undefined : Math.ceil(now + Math.max(minDueMs, dueInMs)),
         attempts: 0,
         died: false,
         input: undefined,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { Failure } from "../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { configMap } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
@@ -67,6 +68,27 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       await world.run("app");
       await world.run("app");
       expect(await told()).toEqual([expect.stringContaining(warning), expect.stringContaining("spec.interval 2ms is")]);
+    });
+
+    test("an interval of 0s has no periodic run, and failures are tried again with back-off", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app", { interval: "0s" });
+      expect(await world.run("app")).toMatchObject({ outcome: "applied", dueInMs: undefined });
+      await world.kustomization("app", { interval: "0s", sourceRef: { kind: "OCIRepository", name: "none" } });
+      expect((await world.run("app")).dueInMs).toBe(750);
+      expect((await world.run("app")).dueInMs).toBe(1_500);
+      await world.kustomization("app", { interval: "0s" });
+      await world.run("app");
+      world.fault = (call) => {
+        if (call === "build") throw new Failure("BuildFailed", "kustomize build failed: no");
+      };
+      const waits = [await world.run("app"), await world.run("app"), await world.run("app")];
+      expect(waits.map(({ outcome, dueInMs }) => [outcome, dueInMs])).toEqual([
+        ["failed", 750],
+        ["failed", 1_500],
+        ["failed", 3_000],
+      ]);
     });
 
     test("a timeout of 190 years is taken, one that Go cannot hold is refused by its field", async () => {

@@ -121,12 +121,17 @@ describe("derived values", () => {
   });
 
   test.each([
-    ["0s", 1_000],
     ["999ms", 1_000],
     ["1s", 1_000],
     ["1001ms", 1_001],
   ])("a retry interval of %s counts as %d ms", (retryInterval, ms) => {
     expect(retryIntervalMs({ interval: "10m", retryInterval })).toBe(ms);
+  });
+
+  test("a retry interval of 0s is none, whichever field says it", () => {
+    expect(retryIntervalMs({ interval: "10m", retryInterval: "0s" })).toBeUndefined();
+    expect(retryIntervalMs({ interval: "0s" })).toBeUndefined();
+    expect(retryIntervalMs({ interval: "0s", retryInterval: "2m" })).toBe(120_000);
   });
 
   test("deletion does as prune says unless a policy is given", () => {

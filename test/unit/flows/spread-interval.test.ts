@@ -14,14 +14,18 @@ describe("the interval of one run", () => {
         fc.integer({ min: 2_000, max: 86_400_000 }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (ms, random) => {
-          expect(Math.abs(spreadInterval(ms, random) - ms)).toBeLessThanOrEqual(Math.ceil(ms / 20));
+          expect(Math.abs((spreadInterval(ms, random) ?? Infinity) - ms)).toBeLessThanOrEqual(Math.ceil(ms / 20));
         },
       ),
     );
   });
 
+  test("of 0s is none: nothing runs without being asked to", () => {
+    expect(spreadInterval(0, 0.5)).toBeUndefined();
+  });
+
   test("is never shorter than a second, whatever was asked for", () => {
-    const short = [0, 1, minIntervalMs - 1, minIntervalMs].map((ms) => spreadInterval(ms, 0));
+    const short = [1, minIntervalMs - 1, minIntervalMs].map((ms) => spreadInterval(ms, 0));
     expect(short).toEqual(short.map(() => minIntervalMs));
     expect(spreadInterval(minIntervalMs + 100, 0)).toBe(1_045);
   });

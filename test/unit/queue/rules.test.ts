@@ -4,7 +4,7 @@ import { overdueAt, type WorkItem } from "../../../lib/core/ports/work-items.ts"
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { mayWrite } from "../../../lib/queue/rules/may-write.ts";
 import { rules } from "../../../lib/queue/rules/rules.ts";
-import { backoffMs, leaseMs, maxAttempts, recheckMs, wakeMs } from "../../../lib/queue/timing.ts";
+import { backoffMs, leaseMs, maxAttempts, minDueMs, recheckMs, wakeMs } from "../../../lib/queue/timing.ts";
 import { keyOf, workItem } from "../../contract/state-back-end.ts";
 
 const key = keyOf("web");
@@ -201,6 +201,13 @@ describe("the end of a run", () => {
 });
 
 describe("after the end of a run", () => {
+  test.each([-1, 0, 1, 999, 1_000])("a flow that wants to run again in %d ms runs in a second", (dueInMs) => {
+    const item = workItem(key, { token: 3, lease: held });
+    const ended = rules.onEnd(item, 3, { kind: "finished", result: { dueInMs, outcome: "applied" } }, now);
+    expect(ended?.dueAt).toBe(now + minDueMs);
+    expect(minDueMs).toBe(1_000);
+  });
+
   test("a waiting request is sent on at once, and a back-off's end has its message besides", () => {
     const due = { wakeUp: { ...plain, dueAt: now + 750 }, delayMs: 750 };
     const dirty = { wakeUp: plain, delayMs: 0 };
