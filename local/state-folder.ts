@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import { Secret } from "../lib/core/secret.ts";
+import { DiskFull } from "./disk-full.ts";
 import { type FolderLock, lockFolder } from "./lock-folder.ts";
 import { makeFolder } from "./make-folder.ts";
 import { removeForgottenArtifacts, removeUnfinishedArtifacts } from "./state/artifact-files.ts";
@@ -105,6 +106,7 @@ function openDatabase(path: string): StateDatabase {
   try {
     return openStateDatabase(join(path, "state.db"));
   } catch (error) {
+    if (error instanceof DiskFull) throw error;
     throw damaged(path, `state.db: ${messageOf(error)}`, error);
   }
 }

@@ -1,9 +1,11 @@
 import { mkdir, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
+import { finished } from "node:stream/promises";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
 import { createServer } from "../../lib/kube/node-http.ts";
+import { DiskFull, namingFullDisk } from "../disk-full.ts";
 import { listenOnLoopback } from "../listen-on-loopback.ts";
 import { refuseForeignRequest } from "../refuse-foreign-request.ts";
 import { answer, answerJson, type Exchange } from "./answer.ts";
@@ -41,6 +43,7 @@ export async function startRegistry({ folder, port, log, names = [], onPush }: R
   await rm(join(folder, "temporary"), { recursive: true, force: true });
   const files = registryFiles(folder);
   const parts: Parts = {
+    folder,
     names,
     files,
     uploads: uploadsIn(files),
@@ -50,6 +53,8 @@ export async function startRegistry({ folder, port, log, names = [], onPush }: R
         await onPush({ registry: address, ...push });
       } catch (error) {
         log.error("push not announced", { ...push, error: messageOf(error) });
+        // Else nobody would look at it before the interval of its source is over; the client pushes again.
+        if (error instanceof DiskFull) throw error;
       }
     },
   };
@@ -60,6 +65,7 @@ export async function startRegistry({ folder, port, log, names = [], onPush }: R
 }
 
 interface Parts {
+  readonly folder: string;
   readonly names: readonly string[];
   readonly files: RegistryFiles;
   readonly uploads: Uploads;
@@ -76,7 +82,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     const refusal = refuseForeignRequest(request.headers, parts.names);
     if (refusal !== undefined) throw new RegistryError(403, "DENIED", refusal);
     await dispatch(exchange, decodedPath(url), parts);
-  } catch (error) {
+  } catch (thrown) {
+    const error = namingFullDisk(thrown, parts.folder);
     if (response.headersSent || (request.destroyed && !request.complete)) {
       // The client went away, or the answer broke off midway: only a closed connection tells it so.
       response.destroy();
@@ -84,6 +91,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     }
     if (!(error instanceof RegistryError)) {
       log.error("registry request failed", { method: exchange.method, path: url.pathname, error: messageOf(error) });
+      if (error instanceof DiskFull) return refuseForRoom(exchange, error);
       return answerJson(exchange, 500, { errors: [{ code: "UNKNOWN", message: "unknown error" }] });
     }
     const { code, message, detail, status } = error;
@@ -94,6 +102,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
       request.complete ? {} : { connection: "close" },
     );
   }
+}
+
+/** What the client still sends is read first: before that it would not see the answer. */
+async function refuseForRoom(exchange: Exchange, { message }: DiskFull): Promise<void> {
+  await finished(exchange.request.resume()).catch(() => undefined);
+  answerJson(exchange, 507, { errors: [{ code: "INSUFFICIENT_STORAGE", message }] });
 }
 
 function decodedPath({ pathname }: URL): string {

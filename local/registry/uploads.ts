@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { rm, truncate } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { open, rm, truncate } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { RegistryError } from "./registry-error.ts";
@@ -48,10 +48,10 @@ export function uploadsIn(files: RegistryFiles): Uploads {
       if (writing.has(path)) throw new RegistryError(416, "RANGE_INVALID", "another request is writing to this upload");
       writing.add(path);
       try {
-        await pipeline(body, limit(maxBlobBytes - before), createWriteStream(path, { flags: "a" }));
+        await appendAll(path, body, maxBlobBytes - before);
       } catch (error) {
-        // A chunk that broke off is sent again from its start, so it must not count.
-        await truncate(path, before);
+        // A chunk that broke off is sent again from its start, so it must not count. Why it broke off says more than this does.
+        await truncate(path, before).catch(() => undefined);
         throw error;
       } finally {
         writing.delete(path);
@@ -86,14 +86,15 @@ async function digestOfFile(path: string, like: string): Promise<string> {
   return `${algorithm}:${hash.digest("hex")}`;
 }
 
-function limit(maxBytes: number): (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer> {
-  return async function* (source) {
-    let bytes = 0;
-    for await (const chunk of source) {
-      bytes += chunk.length;
-      if (bytes > maxBytes)
-        throw new RegistryError(413, "SIZE_INVALID", `a blob may have ${maxBlobBytes} bytes at most`);
-      yield chunk;
-    }
-  };
+async function appendAll(path: string, body: AsyncIterable<Buffer>, maxBytes: number): Promise<void> {
+  await using file = await open(path, "a");
+  const faults: unknown[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new RegistryError(413, "SIZE_INVALID", `a blob may have ${maxBlobBytes} bytes at most`);
+    // What cannot be written is still read: a client that cannot send its body to the end never sees the answer.
+    if (faults.length === 0) await file.appendFile(chunk).catch((error: unknown) => faults.push(error));
+  }
+  if (faults.length > 0) throw faults[0];
 }

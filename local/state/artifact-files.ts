@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { Digest, digestOf } from "../../lib/core/digest.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
+import { namingFullDisk } from "../disk-full.ts";
 
 /** Artifacts as files under `folder`, named for their digest. Each is written under another name first and then moved. */
 export function artifactFiles(folder: string): ArtifactStore {
@@ -25,7 +26,7 @@ export function artifactFiles(folder: string): ArtifactStore {
         await rename(unfinished, file);
       } catch (error) {
         await rm(unfinished, { force: true });
-        throw error;
+        throw namingFullDisk(error, folder);
       }
     },
     async get(digest, signal) {

@@ -1,9 +1,11 @@
-import { DatabaseSync } from "node:sqlite";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
 import { holdsLease } from "../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
 import { parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
 import { checkWhole } from "../check-whole.ts";
+import { DatabaseInFolder } from "../disk-full.ts";
 import { textColumn } from "./columns.ts";
 import { addedColumns, schema } from "./schema.ts";
 
@@ -19,10 +21,10 @@ export interface StateDatabase {
 
 /**
  * Opens the state file, made where it is missing. A process that is killed leaves the last commit. Throws where the file
- * is damaged or no database.
+ * is damaged or no database, and a `DiskFull` here and later where there is no room for a write.
  */
 export function openStateDatabase(file: string): StateDatabase {
-  const connection = new DatabaseSync(file);
+  const connection = new DatabaseInFolder(file, dirname(file));
   try {
     // NORMAL: a killed process loses nothing; a power cut may lose the latest commits, which a level-based run makes good.
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000");

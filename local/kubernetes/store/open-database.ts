@@ -1,8 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { messageOf } from "../../../lib/core/failure.ts";
 import { checkWhole } from "../../check-whole.ts";
+import { DatabaseInFolder, DiskFull, namingFullDisk } from "../../disk-full.ts";
 
 const layoutVersion = 1;
 
@@ -18,7 +19,7 @@ export function openDatabase(stateFolder: string): DatabaseSync {
   const file = join(stateFolder, "kubernetes.db");
   try {
     mkdirSync(stateFolder, { recursive: true });
-    const database = new DatabaseSync(file);
+    const database = new DatabaseInFolder(file, stateFolder);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000;");
     checkWhole(database);
     const found = database.prepare("PRAGMA user_version").get()?.["user_version"];
@@ -35,6 +36,8 @@ export function openDatabase(stateFolder: string): DatabaseSync {
       PRAGMA user_version = ${layoutVersion};`);
     return database;
   } catch (error) {
+    const named = namingFullDisk(error, stateFolder);
+    if (named instanceof DiskFull) throw named;
     throw new Error(
       `the embedded cluster cannot use ${file}: ${messageOf(error)}. Choose another --state folder, or remove this one to start anew`,
       { cause: error },

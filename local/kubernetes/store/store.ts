@@ -43,7 +43,11 @@ export interface Store {
 }
 
 export function openStore(stateFolder: string): Store {
-  const database = openDatabase(stateFolder);
+  return storeIn(openDatabase(stateFolder));
+}
+
+/** The store in an open database, which it closes at its end. */
+export function storeIn(database: DatabaseSync): Store {
   const statements = prepare(database);
   const listeners = new Set<(event: StoreEvent) => void>();
   let revision = numberOf(statements.revision.get()?.["value"]);
@@ -69,7 +73,8 @@ export function openStore(stateFolder: string): Store {
       act();
       database.exec("COMMIT");
     } catch (error) {
-      database.exec("ROLLBACK");
+      // On a full disk, for example, SQLite has rolled back itself.
+      if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
     }
   };
