@@ -33,7 +33,7 @@ export async function pruneRevision(
   of: SubjectOfRun,
 ): Promise<PrunedRevision> {
   if (!of.kustomization.spec.prune) {
-    return { pruned: [], pruneRefusals: [], inventory: retained(inventory, unwanted) };
+    return { pruned: [], pruneRefusals: [], inventory: await letGo(unwanted, inventory, of) };
   }
   const others = await wantedBySiblings(unwanted, source, of);
   // The apply took its time: others may have put something there meanwhile.
@@ -42,11 +42,20 @@ export async function pruneRevision(
   return { ...(await pruneEntries(leaveToOthers(unwanted, others.soon, of), inventory, live, of)), pruneRefusals };
 }
 
-/** With `prune: false` nothing is deleted: the objects stay, and stay known. */
-function retained(
-  inventory: readonly InventoryEntry[],
+/**
+ * With `prune: false` nothing is deleted: the objects stay, and stay known, without a claim that would keep their next owner
+ * from deleting them. As planned meanwhile: after a kill they are let go again, or claimed again where they are wanted again.
+ */
+async function letGo(
   unwanted: readonly InventoryEntry[],
-): readonly InventoryEntry[] {
+  inventory: readonly InventoryEntry[],
+  { deps, owner, run }: SubjectOfRun,
+): Promise<readonly InventoryEntry[]> {
+  if (unwanted.length === 0) return inventory;
   const ids = new Set(unwanted.map(({ id }) => id));
-  return inventory.map((entry) => (ids.has(entry.id) ? { ...entry, state: "retained" } : entry));
+  const as = (state: InventoryEntry["state"]) =>
+    inventory.map((entry) => (ids.has(entry.id) ? { ...entry, state } : entry));
+  await deps.inventories.save(owner, as("planned"), run.fence, run.signal);
+  await deps.ledger.release(owner.clusterUid, owner.uid, [...ids], run.fence, run.signal);
+  return as("retained");
 }

@@ -32,6 +32,8 @@ export async function retainLetGo(
   await of.tell({ type: "Warning", reason: "InventoryOutdated", message, annotations: {} });
   const ids = new Set(letGo.map(formatEntryId));
   const entries = saved.map((entry) => (ids.has(entry.id) ? { ...entry, state: "retained" as const } : entry));
+  // Before the inventory: a run that is killed between judges them again. Their next owner may delete them.
+  await deps.ledger.release(owner.clusterUid, owner.uid, [...ids], run.fence, run.signal);
   // At once, so that it is told once however often the rest of the run is tried.
   await deps.inventories.save(owner, entries, run.fence, run.signal);
   return entries;

@@ -1,13 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import { configMap, service } from "./sample-manifests.ts";
+import { configMap, configMapRef, service } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
 
 /** A run that is killed at its n-th effect, and the next one; whether it ended before it came to that effect. */
 async function isUnharmed(world: World, at: number): Promise<boolean> {
+  const killed = await isKilled(world, at);
+  await world.run("app");
+  return !killed;
+}
+
+/** A run that is killed at its n-th effect; whether it came to that. */
+async function isKilled(world: World, at: number): Promise<boolean> {
   let calls = 0;
   world.fault = (call) => {
     if (++calls === at) throw new Error(`killed at ${call}`);
@@ -15,9 +22,7 @@ async function isUnharmed(world: World, at: number): Promise<boolean> {
   // What is only a hint may fail without an end of the run.
   await world.run("app").catch(() => undefined);
   world.fault = () => {};
-  const ended = calls < at;
-  await world.run("app");
-  return ended;
+  return calls >= at;
 }
 
 /** A run that is killed anywhere is made good by the next. */
@@ -47,6 +52,62 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
           `${namespace}_a__ConfigMap live`,
           `${namespace}_c__ConfigMap live`,
         ]);
+      }
+    });
+
+    test("killed before or after any effect of letting go, what it let go is its next owner's alone", {
+      timeout,
+    }, async () => {
+      const world = await newWorld();
+      for (let at = 1, ended = false; !ended; at++) {
+        const next = `next-${at}`;
+        await world.publish(`with-${at}`, [], { folders: { app: [configMap("a")], next: [] } });
+        await world.kustomization("app", { path: "app", prune: false });
+        await world.run("app");
+        await world.publish(`without-${at}`, [], { folders: { app: [], next: [] } });
+        ended = await isUnharmed(world, at);
+        expect((await world.inventory("app")).map(({ state }) => state)).toEqual(["retained"]);
+
+        await world.publish(`next-${at}`, [], { folders: { app: [], next: [configMap("a")] } });
+        await world.kustomization(next, { path: "next" });
+        await world.run(next);
+        await world.publish(`end-${at}`, [], { folders: { app: [], next: [] } });
+        await world.run(next);
+        expect(await world.get("ConfigMap", "a")).toBeUndefined();
+        await world.remove(next);
+        await world.run(next);
+      }
+    });
+
+    test("killed before or after any effect of letting go, what it wants again is safe from others", {
+      timeout,
+    }, async () => {
+      const world = await newWorld();
+      const wanted = { app: [configMap("a")], other: [configMap("a")] };
+      await world.kustomization("app", { path: "app", prune: false });
+      await world.kustomization("other", { path: "other" });
+      for (let at = 1, ended = false; !ended; at++) {
+        await world.publish(`with-${at}`, [], { folders: wanted });
+        await world.patch("app", { spec: { suspend: false } }, { manager: "test" });
+        await world.run("app");
+        await world.run("other");
+        await world.publish(`without-${at}`, [], { folders: { ...wanted, app: [] } });
+        ended = !(await isKilled(world, at));
+        await world.publish(`again-${at}`, [], { folders: wanted });
+        await world.run("app");
+        // As if the labels had not moved yet, and with its build not asked for: the ledger alone must protect it.
+        await world.patch("app", { spec: { suspend: true } }, { manager: "test" });
+        const labels = { [`${kustomizeGroup}/name`]: "other" };
+        const body = { metadata: { labels } };
+        await world.cluster.patch(
+          configMapRef(world.namespace, "a"),
+          { type: "merge", body },
+          { manager: "x" },
+          world.signal,
+        );
+        await world.publish(`other-${at}`, [], { folders: { ...wanted, other: [] } });
+        await world.run("other");
+        expect(await world.get("ConfigMap", "a")).toBeDefined();
       }
     });
 

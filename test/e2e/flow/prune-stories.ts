@@ -128,6 +128,28 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
+    test.each([
+      {
+        what: "drops it",
+        end: async (world: World) => void (await world.publish("v4", [], { folders: { a: [], b: [] } })),
+      },
+      { what: "is deleted", end: (world: World) => world.remove("b") },
+    ])("what prune: false has let go is its next owner's alone: it goes when that $what", async ({ end }) => {
+      const world = await newWorld();
+      await world.publish("v1", [], { folders: { a: [configMap("x")], b: [] } });
+      await world.kustomization("a", { path: "a", prune: false });
+      await world.kustomization("b", { path: "b" });
+      await world.run("a");
+      await world.publish("v2", [], { folders: { a: [], b: [] } });
+      await world.run("a");
+      await world.publish("v3", [], { folders: { a: [], b: [configMap("x")] } });
+      await world.run("b");
+      expect(await world.get("ConfigMap", "x")).toBeDefined();
+      await end(world);
+      await world.run("b");
+      expect(await world.get("ConfigMap", "x")).toBeUndefined();
+    });
+
     test("a delete that a finalizer holds succeeds and is told once (99)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "v" }, { finalizers: ["example.com/hold"] })]);

@@ -72,6 +72,18 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await world.get("ConfigMap", "x")).toBeDefined();
     });
 
+    test("what was let go since the backup is its next owner's alone: it goes when that drops it", async () => {
+      const world = await letGoSince();
+      await world.publish("v3", [], { folders: { app: [configMap("a")], next: [configMap("x")] } });
+      await world.kustomization("app", { path: "app" });
+      await world.kustomization("next", { path: "next" });
+      await world.run("app");
+      await world.run("next");
+      await world.publish("v4", [], { folders: { app: [configMap("a")], next: [] } });
+      await world.run("next");
+      expect(await world.get("ConfigMap", "x")).toBeUndefined();
+    });
+
     test("what the artifact has again is applied and known again", async () => {
       const world = await letGoSince();
       await world.publish("v3", [configMap("a"), configMap("x", { k: "new" })]);
