@@ -62,7 +62,10 @@ export async function recordEvent(
   );
 }
 
-/** {@link recordEvent}, but one that the API server does not take is logged and left out: it decides nothing. */
+/**
+ * {@link recordEvent}, but one that the API server does not take is logged and left out: it decides nothing. A namespace
+ * that terminates takes none at all, and the log says so once for all that is in it.
+ */
 export async function tellUsers(
   cluster: Cluster,
   object: LiveObject,
@@ -73,10 +76,35 @@ export async function tellUsers(
 ): Promise<void> {
   try {
     await recordEvent(cluster, object, event, source, run, clock);
+    terminating.get(log)?.delete(namespaceOf(run));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (isForTermination(error)) return logTermination(run, error, log);
     log.warn("event not recorded", { ...run.key, reason: event.reason, error: messageOf(error) });
   }
+}
+
+/** The namespaces of which a log says already that they take no events. */
+const terminating = new WeakMap<Log, Set<string>>();
+/** More than terminate at the same time. */
+const maxTerminating = 1_000;
+
+function logTermination(run: Run, error: ApiError, log: Log): void {
+  const logged = terminating.get(log) ?? new Set();
+  terminating.set(log, logged);
+  if (logged.has(namespaceOf(run))) return;
+  if (logged.size >= maxTerminating) logged.clear();
+  logged.add(namespaceOf(run));
+  const { cluster, namespace } = run.key;
+  log.warn("events not recorded in a namespace that terminates", { cluster, namespace, error: messageOf(error) });
+}
+
+function isForTermination({ causes }: ApiError): boolean {
+  return causes.some(({ reason }) => reason === "NamespaceTerminating");
+}
+
+function namespaceOf({ key }: Run): string {
+  return `${key.cluster}/${key.namespace}`;
 }
 
 function ownMetadata(object: LiveObject): Record<string, string> {

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { Run } from "../../../lib/core/run.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { tellUsers } from "../../../lib/flows/record-event.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+import { recordedLog } from "../../doubles/recorded-log.ts";
+
+const event = { type: "Normal", reason: "Progressing", message: "m", annotations: {} } as const;
+
+function terminating(namespace: string): ApiError {
+  return new ApiError({
+    code: 403,
+    reason: "Forbidden",
+    message: `events "e" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+    causes: [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated` }],
+  });
+}
+
+/** Users of Kustomizations that are told, where the API server answers each event with this. */
+function told() {
+  const log = recordedLog();
+  let refusal: ((namespace: string) => ApiError) | undefined;
+  const cluster: Cluster = {
+    ...noCluster,
+    create: async ({ apiVersion, kind, metadata }) => {
+      const { namespace = "" } = metadata;
+      if (refusal !== undefined) throw refusal(namespace);
+      return { apiVersion, kind, metadata: { ...metadata, uid: "event" } };
+    },
+  };
+  const tell = async (namespace: string, name: string): Promise<void> => {
+    const key = { cluster: "c", group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization", namespace, name };
+    const object: LiveObject = { apiVersion: "v1", kind: "Kustomization", metadata: { name, namespace, uid: name } };
+    const run: Run = {
+      key,
+      memo: undefined,
+      signal: new AbortController().signal,
+      fence: { key, token: 1 },
+      assertLease: () => {},
+      superseded: async () => false,
+    };
+    await tellUsers(cluster, object, event, "kustomize-controller", run, { clock: systemClock, log });
+  };
+  return {
+    tell,
+    refuse: (by: typeof refusal) => {
+      refusal = by;
+    },
+    lines: () => log.lines.map(({ message, namespace }) => `${String(message)}: ${String(namespace)}`),
+  };
+}
+
+describe("events that the API server does not take", () => {
+  test("are logged once for a namespace that terminates, and again where it does so another time", async () => {
+    const { tell, refuse, lines } = told();
+    refuse(terminating);
+    for (let n = 0; n < 300; n++) await tell("ends", `app-${n}`);
+    await tell("other", "app");
+    const once = ["ends", "other"].map(
+      (namespace) => `events not recorded in a namespace that terminates: ${namespace}`,
+    );
+    expect(lines()).toEqual(once);
+    refuse(undefined);
+    await tell("ends", "app");
+    refuse(terminating);
+    await tell("ends", "app");
+    await tell("other", "app");
+    expect(lines()).toEqual([...once, once[0]]);
+  });
+
+  test("are logged each where that may be mended", async () => {
+    const { tell, refuse, lines } = told();
+    refuse(() => new ApiError({ code: 403, reason: "Forbidden", message: "no" }));
+    await tell("apps", "a");
+    await tell("apps", "b");
+    expect(lines()).toEqual(["event not recorded: apps", "event not recorded: apps"]);
+  });
+});
