@@ -11,7 +11,7 @@ export interface Run {
   readonly fence: Fence;
   /**
    * Throws {@link LeaseLost} once the lease may no longer be ours: 15 s before its length has passed since the last
-   * renewal, by wall time or by monotonic time, whichever says more. Called before each write to the cluster.
+   * renewal, by wall time or by monotonic time, whichever says more. Called before each write to the cluster is sent.
    */
   assertLease(): void;
   /** What the flow's last run handed on by {@link FlowResult.memo}; undefined where there is none or it was lost. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { fencedCluster } from "../apply/fenced-cluster.ts";
 import { cutMessage } from "../core/cut-text.ts";
 import { messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
@@ -36,8 +37,7 @@ export async function recordEvent(
 ): Promise<void> {
   const { name, namespace = "default", uid, resourceVersion = "" } = object.metadata;
   const at = kubernetesTime(clock.now());
-  run.assertLease();
-  await cluster.create(
+  await fencedCluster(cluster, run).create(
     {
       apiVersion: "v1",
       kind: "Event",

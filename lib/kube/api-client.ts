@@ -36,6 +36,8 @@ export interface ApiRequest {
   readonly accept?: string;
   readonly body?: { readonly type: string; readonly json: unknown };
   readonly repeatable: boolean;
+  /** Called right before each sending, with nothing awaited in between; what it throws is thrown and nothing is sent. */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 export interface ApiClient {
@@ -108,6 +110,7 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
       const exchange = await exchangeOf(request, endsAt, signal);
       const mayRepeatIn = (waitMs: number): boolean =>
         repetitions < maxRepetitions && clock.monotonic() + waitMs < endsAt;
+      request.beforeSend?.();
       let answer: Answer;
       try {
         answer = await observed(

@@ -52,7 +52,7 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
         return { apiVersion, kind, metadata };
       });
     },
-    async apply(manifest, { manager, force, dryRun, fieldValidation, subresource }, signal) {
+    async apply(manifest, { manager, force, dryRun, fieldValidation, subresource, beforeSend }, signal) {
       const ref = refOf(manifest);
       const resource = await resourceOf(kinds, ref, signal);
       const answer = await write(client, kinds, resource, signal, {
@@ -62,10 +62,11 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
         query: { fieldManager: manager, force: String(force), dryRun: dryRunOf(dryRun), fieldValidation },
         body: { type: "application/apply-patch+yaml", json: manifest },
         repeatable: true,
+        beforeSend,
       });
       return { object: liveObject(jsonOf(answer)), created: answer.status === 201, warnings: warningsOf(answer) };
     },
-    async create(manifest, { manager, dryRun, subresource }, signal) {
+    async create(manifest, { manager, dryRun, subresource, beforeSend }, signal) {
       const ref = refOf(manifest);
       const resource = await resourceOf(kinds, ref, signal);
       const path =
@@ -78,10 +79,11 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
         body: { type: "application/json", json: manifest },
         // Sent twice, the second would find the object of the first and fail.
         repeatable: false,
+        beforeSend,
       });
       return liveObject(jsonOf(answer));
     },
-    async patch(ref, patch, { manager, dryRun, subresource }, signal) {
+    async patch(ref, patch, { manager, dryRun, subresource, beforeSend }, signal) {
       const resource = await resourceOf(kinds, ref, signal);
       const answer = await write(client, kinds, resource, signal, {
         verb: "patch",
@@ -90,10 +92,11 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
         query: { fieldManager: manager, dryRun: dryRunOf(dryRun) },
         body: { type: patchTypes[patch.type], json: patch.body },
         repeatable: patch.type === "merge",
+        beforeSend,
       });
       return liveObject(jsonOf(answer));
     },
-    async delete(ref, { uid, resourceVersion, propagation }, signal) {
+    async delete(ref, { uid, resourceVersion, propagation, beforeSend }, signal) {
       const resource = await resourceOf(kinds, ref, signal);
       const preconditions = {
         ...(uid === undefined ? {} : { uid }),
@@ -102,7 +105,8 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
       const options = { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: propagation, preconditions };
       const path = objectPath(resource, ref);
       const body = { type: "application/json", json: options };
-      const answer = await client.send({ verb: "delete", method: "DELETE", path, body, repeatable: true }, signal);
+      const request = { verb: "delete", method: "DELETE", path, body, repeatable: true, beforeSend } as const;
+      const answer = await client.send(request, signal);
       if (isObjectMissing(answer, ref.name, resource.plural)) return "gone";
       return isHeld(jsonOf(accepted(answer, resource, kinds))) ? "deleting" : "deleted";
     },
@@ -141,7 +145,7 @@ async function write(
   return accepted(await client.send(request, signal), resource, kinds);
 }
 
-/** The answer, if it says success. A path that is not there means that what we know of the server's kinds is old. */
+/** The answer, if it says success. A path that is not there means that what we know of its kind is old. */
 function accepted(answer: Answer, resource: Resource, kinds: Discovery): Answer {
   if (answer.status >= 200 && answer.status <= 299) return answer;
   const error =
@@ -163,9 +167,9 @@ function ofCollection(error: unknown, resource: Resource, kinds: Discovery): unk
   return error instanceof ApiError && error.code === 404 ? noMatch(error, resource, kinds) : error;
 }
 
-/** Also forgets what is known of the server's kinds, so that the next question looks again. */
+/** Also forgets what is known of this kind, so that the next question for it looks again. */
 function noMatch(error: ApiError, resource: Resource, kinds: Discovery): ApiError {
-  kinds.forget();
+  kinds.forget(resource);
   const message = `no matches for kind "${resource.kind}" in version "${formatApiVersion(resource)}": ${error.message}`;
   return new ApiError({ code: 404, reason: "NoMatch", message }, { cause: error });
 }

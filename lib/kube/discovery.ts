@@ -22,8 +22,8 @@ export interface Discovery {
    * said, since a kind that is taken for gone has no objects left to prune.
    */
   find(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
-  /** Forgets everything: the server no longer knows something that it served. */
-  forget(): void;
+  /** Forgets one kind, which the server no longer knows as it served it; questions for the others wait for nothing. */
+  forget(resource: Pick<Resource, "group" | "kind">): void;
 }
 
 /**
@@ -68,14 +68,21 @@ export function discovery(client: ApiClient, clock: Clock): Discovery {
       if (found === undefined && now.stale.has(query.group)) throw unavailable(query);
       return found;
     },
-    forget() {
-      served = undefined;
+    forget({ group, kind }) {
+      if (served === undefined) return;
+      const kinds = new Map(served.kinds);
+      kinds.delete(kindKey(group, kind));
+      served = { ...served, kinds };
     },
   };
 }
 
+function kindKey(group: string, kind: string): string {
+  return `${group}/${kind}`;
+}
+
 function match({ kinds }: Served, { group, kind, version }: KindQuery): Resource | undefined {
-  const resources = kinds.get(`${group}/${kind}`);
+  const resources = kinds.get(kindKey(group, kind));
   return version === undefined ? resources?.[0] : resources?.find((resource) => resource.version === version);
 }
 
@@ -91,7 +98,7 @@ async function readServed(client: ApiClient, signal: AbortSignal): Promise<Serve
   const groups = lists.flat();
   const kinds = new Map<string, Resource[]>();
   for (const resource of groups.flatMap(resourcesOf)) {
-    const key = `${resource.group}/${resource.kind}`;
+    const key = kindKey(resource.group, resource.kind);
     const known = kinds.get(key);
     if (known === undefined) kinds.set(key, [resource]);
     // One version may serve a kind under several names; the first is the resource itself.

@@ -37,7 +37,16 @@ export interface PartialObject {
   readonly metadata: Metadata & { readonly uid: string };
 }
 
-export interface ApplyOptions {
+/** What every write may be given. */
+interface Guarded {
+  /**
+   * Called right before each sending of the request, a repeated one too, when all that has to be waited for is there (kinds,
+   * address, credential); what it throws is thrown, and nothing is sent.
+   */
+  readonly beforeSend?: () => void;
+}
+
+export interface ApplyOptions extends Guarded {
   /** The field manager, for example `kustomize-controller`. */
   readonly manager: string;
   readonly force: boolean;
@@ -58,13 +67,13 @@ export type Patch =
   | { readonly type: "merge"; readonly body: JsonObject }
   | { readonly type: "json"; readonly body: readonly JsonObject[] };
 
-export interface WriteOptions {
+export interface WriteOptions extends Guarded {
   readonly manager: string;
   readonly dryRun?: boolean;
   readonly subresource?: string;
 }
 
-export interface DeleteOptions {
+export interface DeleteOptions extends Guarded {
   /** Preconditions: the delete is refused with a conflict where the live object has others. */
   readonly uid?: string;
   readonly resourceVersion?: string;

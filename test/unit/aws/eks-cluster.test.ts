@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { fencedCluster } from "../../../lib/apply/fenced-cluster.ts";
 import { parseClusterArn } from "../../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../../lib/aws/eks/eks-cluster.ts";
+import { LeaseLost } from "../../../lib/core/ports/fence.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { faultyWire } from "../../doubles/faulty-wire.ts";
 import { pem } from "../../doubles/pem.ts";
-import { fakeApi, sendJson } from "../kube/fake-api.ts";
+import { configMapOf, fakeApi, sendDiscovery, sendJson } from "../kube/fake-api.ts";
 
 const never = new AbortController().signal;
 const arn = parseClusterArn("arn:aws:eks:eu-west-1:123456789012:cluster/prod");
@@ -36,6 +38,38 @@ test("a cluster whose authority has changed is described anew, half a minute aft
   expect(await cluster.uid(never)).toBe("u");
   expect(await cluster.uid(never)).toBe("u");
   expect(eks.seen).toEqual(["GET /clusters/prod", "GET /clusters/prod"]);
+  cluster.close();
+});
+
+test("a write is not sent where its lease ends while EKS is asked where the cluster is", async () => {
+  const sent: string[] = [];
+  await using api = await fakeApi(
+    (request, response) => {
+      if (sendDiscovery(request, response)) return;
+      sent.push(request.method ?? "");
+      sendJson(response, 200, configMapOf("a"));
+    },
+    { cert, key },
+  );
+  let held = true;
+  await using eks = await faultyWire(undefined, () => {
+    held = false;
+    const certificateAuthority = { data: Buffer.from(cert ?? "").toString("base64") };
+    const cluster = { name: "prod", status: "ACTIVE", endpoint: api.url.href, certificateAuthority };
+    return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify({ cluster }) };
+  });
+  const connection = { region: "eu-west-1", endpoint: eks.url, credentials };
+  const cluster = eksCluster(arn, connection, { clock: systemClock, env: {} });
+  const run = {
+    assertLease() {
+      if (!held) throw new LeaseLost("lost");
+    },
+  };
+  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "n" } };
+  const write = fencedCluster(cluster, run).apply(manifest, { manager: "test", force: true }, never);
+  await expect(write).rejects.toThrow(LeaseLost);
+  expect(eks.seen).toEqual(["GET /clusters/prod"]);
+  expect(sent).toEqual([]);
   cluster.close();
 });
 

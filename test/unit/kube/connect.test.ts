@@ -91,6 +91,28 @@ describe("answers to the cluster adapter", () => {
     cluster.close();
   });
 
+  test("of a path that is no longer served keep no other kind waiting for discovery", async () => {
+    let looks = 0;
+    await using api = await fakeApi((request, response) => {
+      if (request.url === "/api" || request.url === "/apis") {
+        if (request.url === "/api") looks++;
+        const served = (resource: string, kind: string) => ({ resource, scope: "Namespaced", responseKind: { kind } });
+        const resources = [served("configmaps", "ConfigMap"), served("secrets", "Secret")];
+        const items = [{ metadata: { name: "" }, versions: [{ version: "v1", resources }] }];
+        return sendJson(response, 200, { kind: "APIGroupDiscoveryList", items: request.url === "/api" ? items : [] });
+      }
+      if (request.url?.includes("/secrets/")) return void response.writeHead(404).end("404 page not found\n");
+      sendJson(response, 200, configMapOf("a"));
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    expect(await reasonOf(cluster.get({ ...ref, kind: "Secret" }, signal))).toBe("NoMatch");
+    expect(await cluster.get(ref, signal)).toMatchObject({ kind: "ConfigMap" });
+    expect(looks).toBe(1);
+    expect(await reasonOf(cluster.get({ ...ref, kind: "Secret" }, signal))).toBe("NoMatch");
+    expect(looks).toBe(2);
+    cluster.close();
+  });
+
   test("that are no object are an error and no object", async () => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) sendJson(response, 200, { kind: "ConfigMap" });
