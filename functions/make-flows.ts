@@ -8,7 +8,6 @@ import { patientState } from "../lib/flows/patient-state.ts";
 import { type PatienceDeps, patiently } from "../lib/flows/patiently.ts";
 import { reportOutage } from "../lib/flows/report-outage.ts";
 import { cachedBuild } from "../lib/manifests/cached-build.ts";
-import { tolerantCluster } from "../lib/manifests/tolerant-cluster.ts";
 import type { Flows } from "./kinds.ts";
 
 /** The adapters that the flows of an installation stand on. */
@@ -33,7 +32,6 @@ export function makeFlows(parts: FlowParts): Flows {
       patiently(
         kustomizationFlow({
           ...common,
-          cluster: tolerantCluster(cluster, log),
           build: cachedBuild({ engine, log }),
         }),
         patience,

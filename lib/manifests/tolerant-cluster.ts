@@ -4,7 +4,7 @@ import type { Manifest } from "../core/manifest.ts";
 import { parseApiVersion } from "../core/object-ref.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { Log } from "../core/ports/log.ts";
-import { withoutUndeclared } from "./without-undeclared.ts";
+import { undeclaredFields, withoutUndeclared } from "./without-undeclared.ts";
 
 /** The API server may name one field at a time. */
 const maxAttempts = 20;
@@ -12,9 +12,13 @@ const maxAttempts = 20;
 /**
  * A cluster that takes built-in objects with fields their kind does not have, as Flux does: it passes them through Go types,
  * where such fields vanish. We know no types, so the API server is asked, and what it calls undeclared is left out and
- * logged. Custom resources are not helped, nor are RBAC roles, both as in Flux. See docs/adr/0003.
+ * logged and told. Custom resources are not helped, nor are RBAC roles, both as in Flux. See docs/adr/0003.
  */
-export function tolerantCluster(cluster: Cluster, log: Log): Cluster {
+export function tolerantCluster(
+  cluster: Cluster,
+  log: Log,
+  tell: (manifest: Manifest, fields: readonly string[]) => void,
+): Cluster {
   return {
     ...cluster,
     async apply(manifest, options, signal) {
@@ -33,6 +37,7 @@ export function tolerantCluster(cluster: Cluster, log: Log): Cluster {
             name,
             left: messageOf(error),
           });
+          tell(manifest, undeclaredFields(messageOf(error)));
           current = less;
         }
       }

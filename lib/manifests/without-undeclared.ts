@@ -8,8 +8,13 @@ const undeclared = /(?:^|: |\n {2})(\.[^\n]*?): field not declared in schema/g;
  */
 export function withoutUndeclared(object: JsonObject, answer: string): JsonObject | undefined {
   let current: Json = object;
-  for (const [, path = ""] of answer.matchAll(undeclared)) current = removeAt(current, path) ?? current;
+  for (const path of undeclaredFields(answer)) current = removeAt(current, path) ?? current;
   return current !== object && isJsonObject(current) ? current : undefined;
+}
+
+/** The paths of the fields that an API server's answer calls undeclared. */
+export function undeclaredFields(answer: string): readonly string[] {
+  return [...answer.matchAll(undeclared)].map(([, path = ""]) => path);
 }
 
 /** The value without what lies at the path, or undefined where nothing does. */

@@ -14,6 +14,8 @@ export interface Attempt {
   readonly startedAt: number;
   /** What an earlier run of this attempt left to wait for. */
   readonly wait: Wait | undefined;
+  /** No earlier run has told that it attempts this revision under this generation. */
+  readonly isNew: boolean;
   /** The event metadata of this revision. */
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -21,9 +23,11 @@ export interface Attempt {
 export function beginAttempt(of: SubjectOfRun, source: ResolvedSource): Attempt {
   const { wait } = readMemo(of.run.memo);
   const isSame = wait?.revision === source.revision && wait.generation === of.generation;
+  const { lastAttemptedRevision, observedGeneration } = of.status();
   return {
     of,
     source,
+    isNew: lastAttemptedRevision !== source.revision || observedGeneration !== of.generation,
     startedAt: isSame ? wait.startedAt : of.deps.clock.now(),
     wait: isSame ? wait : undefined,
     annotations: revisionAnnotations(source.revision, source.originRevision),

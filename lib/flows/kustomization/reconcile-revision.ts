@@ -14,6 +14,7 @@ import { awaitHealth } from "./await-health.ts";
 import type { BuiltManifests } from "./deps.ts";
 import { handled, inProgress, withConditions } from "./end-of-run.ts";
 import { healthTargets } from "./health-targets.ts";
+import { leavingOut, warnOfLeftOut } from "./left-out-fields.ts";
 import { nextDeletionLookMs, nextLookMs, type Wait } from "./memo.ts";
 import { pruneLines } from "./prune-entries.ts";
 import { noChanges } from "./remember-run.ts";
@@ -28,7 +29,8 @@ import type { SubjectOfRun } from "./subject-of-run.ts";
 const stageTimeoutMs = 60_000;
 
 /** Fetch, build, plan, apply, prune, health, report: one revision of the source into the cluster. */
-export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource): Promise<FlowResult> {
+export async function reconcileRevision(run: SubjectOfRun, source: ResolvedSource): Promise<FlowResult> {
+  const { of, leftOut } = leavingOut(run);
   const attempt = beginAttempt(of, source);
   let built: BuiltManifests | undefined;
   let status = of.status();
@@ -48,7 +50,7 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     });
     changes = applied;
     status = showing(applied.inventory, of);
-    const told = tellChanges(applied, attempt);
+    const told = warnOfLeftOut(leftOut, applied.applied, attempt).then(() => tellChanges(applied, attempt));
     const [result] = await allEnded([conclude({ applied, built, status, told }, attempt), told]);
     return result;
   } catch (error) {
@@ -56,6 +58,7 @@ export async function reconcileRevision(of: SubjectOfRun, source: ResolvedSource
     if (error instanceof ApplyFailed) {
       changes = { applied: error.applied, pruned: [] };
       status = showing(error.inventory, of);
+      await warnOfLeftOut(leftOut, error.applied, attempt);
     }
     return reportFailure(error, { status, built, changes }, attempt);
   }

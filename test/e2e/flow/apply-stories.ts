@@ -25,6 +25,35 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.events("app")).at(-2)).toBe(`Normal Progressing: ConfigMap/${world.namespace}/a configured`);
     });
 
+    test("fields that the API server does not know are left out, and told once a revision", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const left = (fields: string) =>
+        `Warning UnknownFields: fields that the API server does not know were left out: ${fields}`;
+      const warnings = async () => (await world.events("app")).filter((event) => event.startsWith("Warning"));
+      await world.publish("v1", [{ ...configMap("a"), extra: 1, more: 2 }, configMap("b")]);
+      await world.kustomization("app");
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      const first = left(`ConfigMap/${namespace}/a .extra, ConfigMap/${namespace}/a .more`);
+      expect(await warnings()).toEqual([first]);
+      // Drift that is mended sends the object again, and is no news of its fields.
+      const body = { data: { k: "changed" } };
+      await world.cluster.patch(
+        configMapRef(namespace, "a"),
+        { type: "merge", body },
+        { manager: "kubectl-edit" },
+        world.signal,
+      );
+      await world.run("app");
+      expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "v" });
+      expect(await warnings()).toEqual([first]);
+      // Nothing else is new in it, so it is tried and not applied.
+      await world.publish("v2", [configMap("a"), { ...configMap("b"), odd: true }]);
+      await world.run("app");
+      expect(await warnings()).toEqual([first, left(`ConfigMap/${namespace}/b .odd`)]);
+    });
+
     test("a value that another manager forced is healed, a deleted object comes back", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("b")]);

@@ -84,9 +84,15 @@ describe("a tolerant cluster", () => {
     };
   }
 
-  test("leaves unknown fields of built-in kinds out, as Flux does", async () => {
+  test("leaves unknown fields of built-in kinds out, as Flux does, and tells which", async () => {
     const seen: Manifest[] = [];
-    await tolerantCluster(strict(seen), silentLog).apply(configMap, { manager: "m", force: true }, signal);
+    const told: string[] = [];
+    await tolerantCluster(strict(seen), silentLog, (_manifest, fields) => void told.push(...fields)).apply(
+      configMap,
+      { manager: "m", force: true },
+      signal,
+    );
+    expect(told).toEqual([".extra", ".more"]);
     const { extra: _extra, more: _more, ...wanted } = configMap;
     expect(seen).toHaveLength(3);
     expect(seen.at(-1)).toEqual(wanted);
@@ -98,7 +104,7 @@ describe("a tolerant cluster", () => {
     { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" },
   ])("passes on what is said of a $kind", async (type) => {
     const seen: Manifest[] = [];
-    const applying = tolerantCluster(strict(seen), silentLog).apply(
+    const applying = tolerantCluster(strict(seen), silentLog, () => undefined).apply(
       { ...configMap, ...type },
       { manager: "m", force: true },
       signal,
