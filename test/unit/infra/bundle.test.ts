@@ -1,13 +1,15 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
+import { brotliDecompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bundle, bundleFunctions } from "../../../infra/bundle.ts";
+import { engineRequest } from "../../../lib/engine/engine-request.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
 
 let folder: string;
@@ -61,5 +63,24 @@ describe("the bundles of the functions", () => {
     const [answer]: readonly unknown[] = await once(thread, "message");
     await thread.terminate();
     expect(JSON.stringify(answer)).toContain('"name":"a"');
+  });
+
+  test("hold the engine: its thread builds with the module beside it", async () => {
+    const own = join(folder, "reconcile");
+    const module = await WebAssembly.compile(brotliDecompressSync(await readFile(join(own, "kustomize.wasm.br"))));
+    const thread = new Worker(join(own, "engine-thread.mjs"), { workerData: module, env: {} });
+    const files = new Map([
+      ["kustomization.yaml", Buffer.from("resources: [a.yaml]\nnamePrefix: x-\n")],
+      ["a.yaml", Buffer.from("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n")],
+    ]);
+    const request = engineRequest({ tree: { files, folders: new Set([""]) }, folder: "", spec: {} });
+    thread.postMessage({ request, maxOutputBytes: 10_000 });
+    const [answer]: readonly unknown[] = await once(thread, "message");
+    await thread.terminate();
+    expect(answer).toMatchObject({ kind: "built", text: expect.stringContaining("name: x-a") });
+    // The function names it by its own address.
+    expect(await readFile(join(own, "index.mjs"), "utf8")).toMatch(
+      /new URL\("\.\/kustomize\.wasm\.br",\s*import\.meta\.url\)/,
+    );
   });
 });
