@@ -114,9 +114,10 @@ async function reconcileUnchanged(stage: Stage): Promise<Told> {
   mustBe("one event: finished", told.length === 1 && told[0]?.startsWith("Reconciliation finished in") === true, told);
   mustBe("Ready stays True", (await stage.ready()).startsWith("True"), await stage.ready());
   mustBe(
-    "no object was written",
-    same(before, await liveObjects(stage, kept), ({ metadata }) => metadata.resourceVersion),
-    "another resourceVersion",
+    // Not the resourceVersion: on a real cluster controllers write the status of what was applied a moment ago.
+    "no object has another uid, generation or managed-fields entry of ours",
+    same(before, await liveObjects(stage, kept), marks),
+    (await liveObjects(stage, kept)).map(marks),
   );
   const lists = sent.filter(({ verb }) => verb === "list").length;
   return {

@@ -32,7 +32,7 @@ async function nativeOutput(files: Files, spec: BuildSpec): Promise<string> {
     // kustomize prints warnings too, which the sandbox drops.
     (error: unknown) =>
       `refused: ${stderrOf(error)
-        .replaceAll(/^# Warning: .*\n/gm, "")
+        .replaceAll(/^(# |\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d )Warning: .*\n/gm, "")
         .trim()}`,
   );
   await rm(root, { recursive: true });

@@ -69,6 +69,21 @@ export function story(open: () => Promise<World>): void {
       expect(await marksOf()).toEqual(before);
     });
 
+    test("a push with a kustomization file is built by the engine that the function brings", async () => {
+      const files = without(all, "pdb.yaml");
+      const kustomization = JSON.stringify({
+        resources: Object.keys(files),
+        namespace: world.namespace,
+        configMapGenerator: [
+          { name: "generated", literals: ["by=kustomize"], options: { disableNameSuffixHash: true } },
+        ],
+      });
+      await world.applied(await world.push({ ...files, "kustomization.yaml": kustomization }));
+      expect((await world.get("ConfigMap", "generated"))?.["data"]).toEqual({ by: "kustomize" });
+      await world.applied(await world.push(files));
+      expect(await isThere({ kind: "ConfigMap", name: "generated" })).toBe(false);
+    });
+
     test("somebody scales the Deployment by hand, somebody deletes the Service: both are healed", async () => {
       const { cluster, namespace, signal } = world;
       const ref = { version: "v1", namespace };
