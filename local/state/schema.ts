@@ -17,7 +17,9 @@ export const schema = `
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     body TEXT NOT NULL,
     visible_at REAL NOT NULL,
-    receives INTEGER NOT NULL DEFAULT 0
+    receives INTEGER NOT NULL DEFAULT 0,
+    hidden_at REAL,
+    hidden_ms REAL
   );
   CREATE INDEX IF NOT EXISTS messages_visible ON messages (visible_at);
   CREATE TABLE IF NOT EXISTS dead_letters (
@@ -84,4 +86,9 @@ export const schema = `
 `;
 
 /** Columns that files of an earlier release lack. */
-export const addedColumns = [{ table: "inventories", column: "saved_under", type: "INTEGER" }] as const;
+export const addedColumns = [
+  { table: "inventories", column: "saved_under", type: "INTEGER" },
+  // Since when a message is hidden by the wall clock, and for how long: `visible_at` is by the clock of one process.
+  { table: "messages", column: "hidden_at", type: "REAL" },
+  { table: "messages", column: "hidden_ms", type: "REAL" },
+] as const;

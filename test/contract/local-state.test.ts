@@ -49,7 +49,7 @@ async function openSqlite(): Promise<StateBackEnd> {
 async function openQueue(): Promise<QueueBackEnd> {
   const database = openStateDatabase(":memory:");
   let now = 1_790_000_000_000;
-  const queue = sqliteMessageQueue(database, { ...systemClock, now: () => now });
+  const queue = sqliteMessageQueue(database, { ...systemClock, now: () => now, monotonic: () => now });
   return {
     wakeUps: queuedWakeUps(queue),
     receive: async (visibilityMs) =>

@@ -171,18 +171,6 @@ describe("the feeder", () => {
     expect(after.receive(10, 60_000).map(({ body, receives }) => [body, receives])).toEqual([["in hand", 2]]);
     database.close();
   });
-
-  test("a message that seems to be hours away because the clock was set back is visible", () => {
-    const database = openStateDatabase(":memory:");
-    let now = 10_000_000_000;
-    const queue = sqliteMessageQueue(database, { ...systemClock, now: () => now });
-    queue.send("a", 60_000);
-    now -= 3_600_000;
-    expect(queue.nextVisibleInMs()).toBe(0);
-    expect(queue.receive(10, 60_000)).toHaveLength(1);
-    expect(queue.nextVisibleInMs()).toBe(60_000);
-    database.close();
-  });
 });
 
 describe("receipt handles", () => {

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { type MessageQueue, sqliteMessageQueue } from "../../../../local/state/message-queue.ts";
+import { openStateDatabase, type StateDatabase } from "../../../../local/state/state-database.ts";
+
+const minute = 60_000;
+
+let database: StateDatabase;
+let wall: number;
+let monotonic: number;
+beforeEach(() => {
+  database = openStateDatabase(":memory:");
+  [wall, monotonic] = [1_790_000_000_000, 5_000];
+});
+afterEach(() => database.close());
+
+/** The queue as a process that starts now opens it. */
+function open(): MessageQueue {
+  return sqliteMessageQueue(database, { ...systemClock, now: () => wall, monotonic: () => monotonic });
+}
+
+/** Time that passes on every clock. */
+function pass(ms: number): void {
+  wall += ms;
+  monotonic += ms;
+}
+
+/** The end of a process and the start of another: its monotonic clock begins anew. */
+function restart(afterMs: number): MessageQueue {
+  wall += afterMs;
+  monotonic = 0;
+  return open();
+}
+
+function bodies(queue: MessageQueue): readonly string[] {
+  return queue.receive(10, minute).map(({ body }) => body);
+}
+
+describe("a delay is measured by the clock that nothing steps", () => {
+  test.each([
+    ["forward by two minutes", 2 * minute],
+    ["back by two minutes", -2 * minute],
+    ["back by twenty minutes", -20 * minute],
+    ["forward by a year", 365 * 24 * 60 * minute],
+  ])("where the wall clock steps %s", (_step, byMs) => {
+    const queue = open();
+    queue.send("delayed", minute);
+    wall += byMs;
+    expect(queue.nextVisibleInMs()).toBe(minute);
+    pass(minute - 1);
+    expect(bodies(queue)).toEqual([]);
+    pass(1);
+    expect(bodies(queue)).toEqual(["delayed"]);
+  });
+
+  test("and so is the time that a message in hand is hidden for", () => {
+    const queue = open();
+    queue.send("in hand", 0);
+    const [message] = queue.receive(1, minute);
+    wall += 2 * minute;
+    expect(bodies(queue)).toEqual([]);
+    pass(minute - 1);
+    queue.hide(message ?? { id: "", receives: 0 }, minute);
+    wall -= 20 * minute;
+    expect(bodies(queue)).toEqual([]);
+    pass(minute);
+    expect(bodies(queue)).toEqual(["in hand"]);
+  });
+});
+
+describe("a process that starts finds a delayed message", () => {
+  test.each([
+    { name: "and waits for what is left of its delay", afterMs: 20_000, leftMs: 40_000 },
+    { name: "whose time has come", afterMs: 2 * minute, leftMs: 0 },
+    {
+      name: "and waits no longer than its whole delay where the wall clock went back",
+      afterMs: -5 * minute,
+      leftMs: minute,
+    },
+    { name: "and does so wherever the wall clock went", afterMs: -20 * minute, leftMs: minute },
+  ])("$name", ({ afterMs, leftMs }) => {
+    open().send("delayed", minute);
+    const queue = restart(afterMs);
+    expect(queue.nextVisibleInMs()).toBe(leftMs);
+    pass(leftMs);
+    expect(bodies(queue)).toEqual(["delayed"]);
+  });
+
+  test("and goes by what the process before it measured, where that one's wall clock had been stepped", () => {
+    const before = open();
+    wall += 10 * minute;
+    pass(10_000);
+    before.send("delayed", minute);
+    const queue = restart(0);
+    expect(queue.nextVisibleInMs()).toBe(minute);
+  });
+
+  test("of an earlier release, which does not say how long it was to wait, after the longest delay at most", () => {
+    const insert = database.connection.prepare("INSERT INTO messages (body, visible_at) VALUES (?, ?)");
+    insert.run("soon", wall + minute);
+    insert.run("far", wall + 16 * minute);
+    const queue = open();
+    expect(bodies(queue)).toEqual(["far"]);
+    pass(minute - 1);
+    expect(bodies(queue)).toEqual([]);
+    pass(1);
+    expect(bodies(queue)).toContain("soon");
+  });
+});
