@@ -93,6 +93,21 @@ const emptiedWarning = {
     "no objects in this revision: pruning all that there are, ConfigMap/golden-empty-artifact/a, ConfigMap/golden-empty-artifact/b; if that is not meant, publish latest@sha256:<digest> again",
 };
 
+const unknownApplied = {
+  ...bumpConfigured,
+  message: "ConfigMap/golden-refused-objects/extra created\nConfigMap/golden-refused-objects/good created",
+};
+const unknownStored = {
+  ...bumpStored,
+  message: bumpStored.message.replace("golden-api-version-bump", "golden-refused-objects"),
+};
+const unknownWarning = {
+  ...bumpConfigured,
+  type: "Warning",
+  reason: "UnknownFields",
+  message: "fields that the API server does not know were left out: ConfigMap/golden-refused-objects/extra .surprise",
+};
+
 export const deliberateDifferences: readonly Difference[] = [
   ...said("depends-odd/01-self", [blockedReady], {
     flux: "dependency 'golden-depends-odd/self' is not ready",
@@ -320,5 +335,13 @@ export const deliberateDifferences: readonly Difference[] = [
     flux: [emptiedPruned, bumpFinished, emptiedStored],
     sluice: [emptiedWarning, emptiedPruned, bumpFinished, emptiedStored],
     why: "ADR 0008: an empty revision prunes everything as in Flux, and says so before",
+  },
+  {
+    scenario: "refused-objects",
+    step: "04-unknown-field",
+    at: ["events"],
+    flux: [unknownApplied, bumpFinished, unknownStored],
+    sluice: [unknownWarning, unknownApplied, bumpFinished, unknownStored],
+    why: "ADR 0003: what Flux drops silently is named",
   },
 ];
