@@ -8,6 +8,7 @@ import { Failure } from "../../core/failure.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { buildInput } from "../../manifests/build-input.ts";
+import { maskSecrets } from "../../manifests/mask-secrets.ts";
 import { type AppliedRevision, ApplyFailed, applyRevision, changeLines } from "./apply-revision.ts";
 import { type Attempt, attempted, beginAttempt, elapsedText, progressText, waitFor } from "./attempt.ts";
 import { awaitHealth } from "./await-health.ts";
@@ -111,12 +112,16 @@ function assertAllPruned({ pruned, pruneRefusals }: AppliedRevision): void {
 }
 
 /** Something is not served yet, or is to be gone first: says so and runs again soon, within limits. */
-async function awaitPending({ why, on }: Pending, { applied, status }: Landed, attempt: Attempt): Promise<FlowResult> {
+async function awaitPending(
+  { why, on }: Pending,
+  { applied, built, status }: Landed,
+  attempt: Attempt,
+): Promise<FlowResult> {
   const { of } = attempt;
   const wait = waitFor(on === "stage" ? "apply" : "deletion", changeLines(applied.applied).length > 0, attempt);
   const limitMs = on === "stage" ? stageTimeoutMs : effectiveTimeoutMs(of.kustomization.spec);
   if (of.deps.clock.now() - wait.since >= limitMs) throw new Failure("ReconciliationFailed", `${why}\n`);
-  await of.write(attempted(inProgress(status, why, of), attempt));
+  await of.write(attempted(inProgress(status, maskSecrets(why, built.manifests), of), attempt));
   return lookAgainLater(wait, on === "stage" ? nextLookMs : nextDeletionLookMs);
 }
 

@@ -1,6 +1,8 @@
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { cutMessage } from "../../core/cut-text.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { FlowResult } from "../../core/run.ts";
+import { maskSecrets } from "../../manifests/mask-secrets.ts";
 import { type Attempt, attempted, progressText } from "./attempt.ts";
 import type { BuiltManifests } from "./deps.ts";
 import { handled, withConditions, withoutConditions } from "./end-of-run.ts";
@@ -30,6 +32,7 @@ export interface Reached {
 
 /**
  * Says that an attempt failed: Ready=False with the reason, Reconciling with the phase and `ProgressingWithRetry`.
+ * Values of Secrets of the build are left out, wherever the failure quotes them.
  *
  * @param health what Healthy=False says, where health was the matter
  */
@@ -40,7 +43,9 @@ export async function reportFailure(
   health?: string,
 ): Promise<FlowResult> {
   const { of, annotations } = attempt;
-  const { reason, message } = failure;
+  const { reason } = failure;
+  const shown = (text: string): string => cutMessage(maskSecrets(text, built?.manifests ?? []));
+  const message = shown(failure.message);
   const phase = phaseOf(failure);
   const tried = phase === "fetch" ? before : attempted(before, attempt);
   const status = withConditions(
@@ -48,7 +53,7 @@ export async function reportFailure(
     of,
     { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message: progressText(phase, attempt) },
     { type: "Ready", status: "False", reason, message },
-    ...(health === undefined ? [] : [{ type: "Healthy", status: "False", reason, message: health } as const]),
+    ...(health === undefined ? [] : [{ type: "Healthy", status: "False", reason, message: shown(health) } as const]),
   );
   const finished = finishedAttempt(reason, built, attempt);
   const history = finished && withSnapshot(before.history ?? [], finished, of.deps.clock.now());

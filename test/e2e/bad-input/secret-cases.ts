@@ -297,4 +297,37 @@ const engine: readonly SecretCase[] = [
   },
 ];
 
-export const secretCases: readonly SecretCase[] = [...plain, ...applied, ...engine];
+/**
+ * Where a replacement puts the value into another object, which the API server refuses and quotes. Not into a name: requests
+ * have that in their path, which the debug log has.
+ */
+const elsewhere: readonly SecretCase[] = [
+  { at: "a-label", fieldPath: "metadata.labels.x", says: 'metadata.labels: Invalid value: "*****"' },
+  { at: "the-name-of-a-port", fieldPath: "spec.ports.0.name", says: 'spec.ports[0].name: Invalid value: "*****"' },
+  { at: "a-kind", fieldPath: "kind", says: "*****/default/web" },
+  { at: "a-version", fieldPath: "apiVersion", says: "*****" },
+].map(({ at, fieldPath, says }) => ({
+  name: `replacement-into-${at}`,
+  files: built(
+    {
+      resources: ["s.yaml", "service.yaml"],
+      replacements: [
+        {
+          source: password,
+          targets: [{ select: { kind: "Service", name: "web" }, fieldPaths: [fieldPath], options: { create: true } }],
+        },
+      ],
+    },
+    {
+      "service.yaml": JSON.stringify({
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: "web", namespace: "default" },
+        spec: { ports: [{ name: "http", port: 80 }] },
+      }),
+    },
+  ),
+  says,
+}));
+
+export const secretCases: readonly SecretCase[] = [...plain, ...applied, ...engine, ...elsewhere];
