@@ -1,4 +1,5 @@
 import { parseDuration } from "../core/duration.ts";
+import { Failure } from "../core/failure.ts";
 import type { LiveObject, Metadata } from "../core/manifest.ts";
 import { minIntervalMs } from "./fields.ts";
 import { KustomizationSpec } from "./kustomization-spec.ts";
@@ -6,6 +7,7 @@ import { KustomizationStatus } from "./kustomization-status.ts";
 import { invalid, parseLive } from "./parse-live.ts";
 import type { Patch } from "./patch.ts";
 import { overLimits } from "./spec-limits.ts";
+import { withoutEmptyNamespaces } from "./spec-references.ts";
 
 export interface Kustomization {
   readonly metadata: Metadata & { readonly uid: string };
@@ -22,9 +24,19 @@ export function parseKustomization(live: LiveObject): Kustomization {
   if (tooMuch.length > 0) throw invalid(live, "spec", tooMuch);
   return {
     metadata: live.metadata,
-    spec,
+    spec: withoutEmptyNamespaces(spec),
     status: parseLive(live, "status", KustomizationStatus),
   };
+}
+
+/** As {@link parseKustomization}; undefined where the object cannot be read, as one that does nothing until it is mended. */
+export function readKustomization(live: LiveObject): Kustomization | undefined {
+  try {
+    return parseKustomization(live);
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
 }
 
 export const minTimeoutMs = 30_000;

@@ -1,6 +1,6 @@
-import { parseKustomization } from "../api/kustomization.ts";
+import { readKustomization } from "../api/kustomization.ts";
 import { kustomizeGroup, requestedAtAnnotation, sourceGroup } from "../api/names.ts";
-import { Failure } from "../core/failure.ts";
+import { sourceFaults } from "../api/spec-references.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Cluster } from "../core/ports/cluster.ts";
@@ -32,13 +32,10 @@ async function sourceRevision(
   return typeof revision === "string" ? revision : null;
 }
 
+/** A spec that cannot be read names no source, nor does one with a name that none can have; its generation says when that changes. */
 function sourceRefOf(live: LiveObject): { kind: string; namespace: string; name: string } | undefined {
-  try {
-    const { kind, name, namespace = live.metadata.namespace ?? "" } = parseKustomization(live).spec.sourceRef;
-    return { kind, name, namespace };
-  } catch (error) {
-    // A spec that cannot be read names no source; its generation says when that changes.
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
+  const spec = readKustomization(live)?.spec;
+  if (spec === undefined || sourceFaults(spec).length > 0) return undefined;
+  const { kind, name, namespace = live.metadata.namespace ?? "" } = spec.sourceRef;
+  return { kind, name, namespace };
 }

@@ -1,6 +1,7 @@
 import { isTrue } from "../../api/condition.ts";
-import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
+import { type Kustomization, readKustomization } from "../../api/kustomization.ts";
 import { kustomizeGroup } from "../../api/names.ts";
+import { referenceFaults } from "../../api/spec-references.ts";
 import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
 import { revisionAnnotations } from "./annotations.ts";
 import type { Blocked } from "./outcome.ts";
@@ -40,7 +41,7 @@ async function problemOf(key: WorkKey, of: SubjectOfRun, source: ResolvedSource)
   if (dependency === undefined) {
     return `dependency '${name}' not found: kustomizations.${kustomizeGroup} "${key.name}" not found`;
   }
-  if (!isReady(dependency)) {
+  if (dependency === "unreadable" || !isReady(dependency)) {
     const cycle = await cycleFrom(key, of);
     const because = cycle === undefined ? "" : `: circular dependency detected: ${cycle.join(" -> ")}`;
     return `dependency '${name}' is not ready${because}`;
@@ -56,9 +57,10 @@ function isReady({ metadata, status }: Kustomization): boolean {
   return metadata.generation === status.observedGeneration && isTrue(status.conditions ?? [], "Ready");
 }
 
-async function read(key: WorkKey, { cluster, run }: SubjectOfRun): Promise<Kustomization | undefined> {
+/** Undefined where it is not there. */
+async function read(key: WorkKey, { cluster, run }: SubjectOfRun): Promise<Kustomization | "unreadable" | undefined> {
   const live = await cluster.get({ ...key, version: "v1" }, run.signal);
-  return live && parseKustomization(live);
+  return live && (readKustomization(live) ?? "unreadable");
 }
 
 /**
@@ -75,8 +77,10 @@ async function cycleFrom(dependency: WorkKey, of: SubjectOfRun): Promise<readonl
     if (formatWorkKey(key) === start) return [...path, label(key)];
     if (seen.has(formatWorkKey(key))) continue;
     seen.add(formatWorkKey(key));
-    const spec = (await read(key, of))?.spec;
-    for (const further of keysOf(spec?.dependsOn ?? [], key.namespace, key.cluster)) {
+    const found = await read(key, of);
+    // One that cannot be reconciled waits for its own mending, not for what it names.
+    if (found === undefined || found === "unreadable" || referenceFaults(found.spec).length > 0) continue;
+    for (const further of keysOf(found.spec.dependsOn ?? [], key.namespace, key.cluster)) {
       paths.push({ key: further, path: [...path, label(key)] });
     }
   }

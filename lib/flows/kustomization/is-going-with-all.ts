@@ -1,5 +1,4 @@
-import { parseKustomization } from "../../api/kustomization.ts";
-import { Failure } from "../../core/failure.ts";
+import { readKustomization } from "../../api/kustomization.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { deletesObjects } from "./deletes-objects.ts";
 
@@ -10,10 +9,6 @@ import { deletesObjects } from "./deletes-objects.ts";
  */
 export function isGoingWithAll(live: LiveObject, isPruned = false): boolean {
   if (live.metadata.deletionTimestamp === undefined && !isPruned) return false;
-  try {
-    return deletesObjects(parseKustomization(live).spec);
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
+  const kustomization = readKustomization(live);
+  return kustomization !== undefined && deletesObjects(kustomization.spec);
 }

@@ -2,6 +2,8 @@ import { isTrue } from "../../api/condition.ts";
 import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { finalizer, kustomizationStatusManager, kustomizeGroup } from "../../api/names.ts";
+import { invalid as invalidObject } from "../../api/parse-live.ts";
+import { referenceFaults } from "../../api/spec-references.ts";
 import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
 import { fencedCluster } from "../../apply/fenced-cluster.ts";
 import { readyEdge, sourceEdge } from "../../core/edge-names.ts";
@@ -42,17 +44,25 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
   }
   if (of.kustomization.spec.suspend === true) return suspended(of);
   await warnOfShortInterval(of);
-  const refusal = sourceRefusal(of.kustomization.spec, of.namespace, deps);
+  const refusal = refusalOf(of);
   if (refusal !== undefined) {
     // Nothing that happens elsewhere can help, and when another tenant pushes is none of this object's business.
     await of.deps.edges.listen([], run.fence, run.signal);
-    return reportBlocked(of, invalid("AccessDenied", refusal));
+    return reportBlocked(of, refusal);
   }
   const from = sourceKey(of.kustomization.spec, of.namespace, run.key.cluster);
   // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.
   await of.deps.edges.listen([sourceEdge(from), ...dependencyKeys(of).map(readyEdge)], run.fence, run.signal);
   const source = await gate(of);
   return source.kind === "blocked" ? reportBlocked(of, source) : reconcileRevision(of, source);
+}
+
+/** Why the references of an object may not even be looked at, or undefined where they may. */
+function refusalOf({ kustomization: { spec }, live, namespace, deps }: SubjectOfRun): Blocked | undefined {
+  const faults = referenceFaults(spec);
+  if (faults.length > 0) return invalid("InvalidSpec", invalidObject(live, "spec", faults).message);
+  const refusal = sourceRefusal(spec, namespace, deps);
+  return refusal === undefined ? undefined : invalid("AccessDenied", refusal);
 }
 
 /** The object and everything a run needs with it; undefined where it is gone, then nobody need tell it anything. */

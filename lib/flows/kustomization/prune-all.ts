@@ -1,4 +1,5 @@
 import { findCondition } from "../../api/condition.ts";
+import { sourceFaults } from "../../api/spec-references.ts";
 import { liveObjects } from "../../apply/live-objects.ts";
 import type { Pruned } from "../../apply/prune.ts";
 import { Failure } from "../../core/failure.ts";
@@ -46,7 +47,8 @@ export async function pruneAll(inventory: readonly InventoryEntry[], of: Subject
  * another namespace counts although `no-cross-namespace-refs` forbids it: a Kustomization that moves to its namespace keeps its objects.
  */
 async function sourceAtEnd(of: SubjectOfRun): Promise<ResolvedSource | undefined> {
-  if (of.kustomization.spec.sourceRef.kind !== "OCIRepository") return undefined;
+  const { spec } = of.kustomization;
+  if (spec.sourceRef.kind !== "OCIRepository" || sourceFaults(spec).length > 0) return undefined;
   try {
     const source = await resolveSource(of);
     return source.kind === "resolved" ? source : undefined;

@@ -1,6 +1,7 @@
 import { isTrue } from "../../api/condition.ts";
-import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
+import { type Kustomization, readKustomization } from "../../api/kustomization.ts";
 import { kustomizeGroup } from "../../api/names.ts";
+import { referenceFaults } from "../../api/spec-references.ts";
 import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
 import { formatEntryId, parseEntryId } from "../../apply/entry-id.ts";
 import { extentOf, mightBeWithin } from "../../apply/extent.ts";
@@ -79,24 +80,15 @@ function siblingsBehind(
 ): readonly Kustomization[] {
   return all
     .filter(({ metadata: { uid, deletionTimestamp } }) => uid !== owner.uid && deletionTimestamp === undefined)
-    .flatMap((live) => readable(() => parseKustomization(live)))
+    .flatMap((live) => readKustomization(live) ?? [])
     .filter(({ metadata: { namespace = "" }, spec }) => {
       const theirs = sourceKey(spec, namespace, run.key.cluster);
       return formatWorkKey(theirs) === formatWorkKey(source.key);
     })
     .filter(({ metadata: { namespace = "" }, spec }) => sourceRefusal(spec, namespace, deps) === undefined)
-    .filter(({ spec }) => spec.suspend !== true && unsupportedKustomizationFields(spec).length === 0)
+    .filter(({ spec }) => spec.suspend !== true && referenceFaults(spec).length === 0)
+    .filter(({ spec }) => unsupportedKustomizationFields(spec).length === 0)
     .filter((sibling) => !hasApplied(sibling, source.revision));
-}
-
-/** One whose spec cannot be read applies nothing. */
-function readable(parse: () => Kustomization): readonly Kustomization[] {
-  try {
-    return [parse()];
-  } catch (error) {
-    if (error instanceof Failure) return [];
-    throw error;
-  }
 }
 
 function hasApplied({ metadata, status }: Kustomization, revision: string): boolean {

@@ -13,6 +13,7 @@ import { movingStories } from "./moving-stories.ts";
 import { outageStories } from "./outage-stories.ts";
 import { ownershipStories } from "./ownership-stories.ts";
 import { pruneStories } from "./prune-stories.ts";
+import { referenceStories } from "./reference-stories.ts";
 import { restoreStories } from "./restore-stories.ts";
 import { sourceStories } from "./source-stories.ts";
 import { specStories } from "./spec-stories.ts";
@@ -35,6 +36,7 @@ const all = [
   outageStories,
   ownershipStories,
   pruneStories,
+  referenceStories,
   restoreStories,
   sourceStories,
   specStories,

@@ -64,6 +64,16 @@ describe("what a run depends on", () => {
     expect(await inputOf({ spec: elsewhere, sourceNamespace: "sources", revision: "v2@sha256:1" })).not.toBe(before);
   });
 
+  test("takes an empty namespace of the source for none", async () => {
+    const empty = { ...spec, sourceRef: { ...spec.sourceRef, namespace: "" } };
+    expect(await inputOf({ spec: empty, revision: "v2@sha256:1" })).not.toBe(await inputOf({ spec: empty }));
+  });
+
+  test("asks for no source where its name is none", async () => {
+    const unnamed = { ...spec, sourceRef: { ...spec.sourceRef, name: "" } };
+    expect(await inputOf({ spec: unnamed, revision: "v2@sha256:1" })).toBe(await inputOf({ spec: unnamed }));
+  });
+
   test("is told for a spec that cannot be read, and for an object that is gone", async () => {
     expect(await inputOf({ spec: { interval: 7 } })).toContain("uid-1");
     expect(await runInput(key, { get: async () => undefined }, never)).toBe("absent");
