@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
-import { cutText } from "../../core/cut-text.ts";
 import { type Digest, digestOf } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { limitedList, limitedMap } from "../../core/limited-list.ts";
@@ -28,12 +27,11 @@ export const maxIndexChildren = 1_000;
 /** Of a manifest. They go into the source's status, which an API server takes up to 1.5 MB. */
 export const maxManifestAnnotations = 1_000;
 export const maxManifestAnnotationBytes = 256 * 1024;
-const maxQuotedBytes = 300;
 const maxFaults = 3;
 
 const Descriptor = z.object({
   mediaType: z.string(),
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hexadecimal digits"),
   size: z.number(),
 });
 const Platform = z.object({ os: z.string(), architecture: z.string() });
@@ -42,7 +40,7 @@ const Manifest = z.object({
   annotations: limitedMap(z.string(), maxManifestAnnotations)
     .refine(
       (annotations) => Buffer.byteLength(JSON.stringify(annotations)) <= maxManifestAnnotationBytes,
-      `have more than ${maxManifestAnnotationBytes} bytes`,
+      `has more than ${maxManifestAnnotationBytes} bytes`,
     )
     .default({}),
 });
@@ -118,22 +116,41 @@ async function pullManifest(
     }
     found = await pull(child.digest);
   }
-  const parsed = Manifest.safeParse(found.json);
+  const parsed = Manifest.safeParse(found.json, { error: reasonOf });
   if (parsed.success) return parsed.data;
-  throw new Failure("OCIArtifactLayerOperationFailed", `failed to parse artifact manifest: ${faultsOf(parsed.error)}`);
+  const why = found.json === undefined ? "it is not JSON" : faultsOf(parsed.error);
+  throw new Failure("OCIArtifactLayerOperationFailed", `failed to parse artifact manifest: ${why}`);
 }
 
-const ownKeys = new Set<PropertyKey>(["annotations", "digest", "layers", "mediaType", "size"]);
+const types: Readonly<Record<string, string>> = {
+  array: "a list",
+  number: "a number",
+  object: "an object",
+  record: "an object",
+  string: "a text",
+};
 
-/** The first few: each bad layer has some. What a registry has for keys is left out. */
+/** What is wrong with a value of the wrong type, after the field's name. */
+const reasonOf: z.core.$ZodErrorMap = ({ code, expected, input }) => {
+  if (code !== "invalid_type") return undefined;
+  return input === undefined ? "is missing" : `must be ${types[expected] ?? expected}`;
+};
+
+/** The first few: each bad layer has some. */
 function faultsOf({ issues }: z.ZodError): string {
-  const told = issues.slice(0, maxFaults).map((issue) => {
-    const path = issue.path.filter((key) => typeof key === "number" || ownKeys.has(key));
-    const text = z.prettifyError(new z.ZodError([{ ...issue, path }])).replaceAll(/\s*\n\s*/g, " ");
-    return cutText(text, maxQuotedBytes);
-  });
+  const told = issues.slice(0, maxFaults).map(({ path, message }) => `${fieldOf(path)} ${message}`);
   const others = issues.length - told.length;
-  return others > 0 ? `${told.join(" ")} and ${others} more` : told.join(" ");
+  return [...told, ...(others > 0 ? [`and ${others} more`] : [])].join("; ");
+}
+
+/** `layers[0].digest`. What a registry has for keys of its annotations is left out. */
+function fieldOf([field, ...inside]: readonly PropertyKey[]): string {
+  if (field === undefined) return "it";
+  if (field === "annotations") return inside.length === 0 ? field : `a value of ${field}`;
+  return inside.reduce<string>(
+    (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}.${String(key)}`),
+    String(field),
+  );
 }
 
 function chooseLayer(

@@ -120,13 +120,38 @@ describe("what cannot be an artifact", () => {
       what: "a manifest that is none",
       top: json(manifestType, { layers: 3 }),
       contents: [],
-      message: "failed to parse artifact manifest: ",
+      message: "failed to parse artifact manifest: layers must be a list",
     },
     {
       what: "a manifest that is no JSON",
       top: { ...plain, mediaType: manifestType },
       contents: [],
-      message: "failed to parse artifact manifest: ",
+      message: "failed to parse artifact manifest: it is not JSON",
+    },
+    {
+      what: "a manifest that is a list",
+      top: json(manifestType, []),
+      contents: [],
+      message: "failed to parse artifact manifest: it must be an object",
+    },
+    {
+      what: "a layer that says too little",
+      top: json(manifestType, { layers: [{ size: "7", digest: "sha1:0" }] }),
+      contents: [],
+      message:
+        "failed to parse artifact manifest: layers[0].mediaType is missing; layers[0].digest must be sha256: and 64 hexadecimal digits; layers[0].size must be a number",
+    },
+    {
+      what: "an annotation that is no text",
+      top: json(manifestType, { annotations: { "hunter2 key": 7 } }),
+      contents: [],
+      message: "failed to parse artifact manifest: a value of annotations must be a text",
+    },
+    {
+      what: "annotations that are a list",
+      top: json(manifestType, { annotations: ["a"] }),
+      contents: [],
+      message: "failed to parse artifact manifest: annotations must be an object",
     },
     {
       what: "11.3/71: a file",
@@ -190,17 +215,17 @@ describe("a manifest of many parts", () => {
     {
       what: "layers",
       top: manifestOf(many(maxLayers + 1)),
-      message: `has more than ${maxLayers} items → at layers`,
+      message: `: layers has more than ${maxLayers} items`,
     },
     {
       what: "annotations",
       top: manifestOf([one], annotated(maxManifestAnnotations + 1)),
-      message: `has more than ${maxManifestAnnotations} entries → at annotations`,
+      message: `: annotations has more than ${maxManifestAnnotations} entries`,
     },
     {
       what: "bytes of annotations",
       top: manifestOf([one], { a: "b".repeat(maxManifestAnnotationBytes - '{"a":""}'.length + 1) }),
-      message: `have more than ${maxManifestAnnotationBytes} bytes → at annotations`,
+      message: `: annotations has more than ${maxManifestAnnotationBytes} bytes`,
     },
   ])("$what above the limit are refused", async ({ top, message }) => {
     await expect(pull(top, [one])).rejects.toMatchObject({
@@ -229,7 +254,9 @@ describe("a manifest of many parts", () => {
 
   test("of many faults the first few are told, and how many there are", async () => {
     const broken = json(manifestType, { layers: Array.from({ length: 10 }, () => 0) });
-    await expect(pull(broken, [])).rejects.toThrow(/layers\[0\].*layers\[2\] and 7 more$/);
+    await expect(pull(broken, [])).rejects.toThrow(
+      /: layers\[0\] must be an object; .*layers\[2\] must be an object; and 7 more$/,
+    );
   });
 });
 
