@@ -15,10 +15,16 @@ export interface EffectiveSettings {
  * with the key, what is wrong and how to mend it. No value is quoted.
  */
 export function readSettings(text: string): EffectiveSettings | { readonly faults: readonly string[] } {
-  const document = parse(text);
-  if (document instanceof YAMLException) {
-    return { faults: [`line ${(document.mark?.line ?? 0) + 1} is no YAML: ${document.reason}`] };
+  const documents = parse(text);
+  if (documents instanceof YAMLException) {
+    return { faults: [`line ${(documents.mark?.line ?? 0) + 1} is no YAML: ${documents.reason}`] };
   }
+  if (documents.length > 1) {
+    return {
+      faults: [`this holds ${documents.length} documents: write all settings in one, without --- between them`],
+    };
+  }
+  const document = documents[0] ?? {};
   if (!isJsonObject(document)) return { faults: ["this is no document of settings: write `key: value` lines"] };
   const parsed = Settings.safeParse(document);
   if (parsed.success) return { values: parsed.data, given: new Set(Object.keys(document)) };
@@ -32,10 +38,9 @@ export function readSettings(text: string): EffectiveSettings | { readonly fault
   return { faults: [...new Set(faults)] };
 }
 
-function parse(text: string): unknown {
+function parse(text: string): readonly unknown[] | YAMLException {
   try {
-    const [document, ...more] = loadAll(text);
-    return more.length > 0 ? [] : (document ?? {});
+    return loadAll(text);
   } catch (error) {
     if (error instanceof YAMLException) return error;
     throw error;
@@ -44,11 +49,16 @@ function parse(text: string): unknown {
 
 function unknownKey(key: string): string {
   const named = asFlag(key);
-  const unhonoured = unhonouredFlags.get(named) ?? unhonouredFlags.get(key);
-  if (unhonoured !== undefined) return `${key} is a flag of Flux that Sluice does not honour: ${unhonoured}; remove it`;
+  const flag = [...unhonouredFlags.keys()].find((one) => bare(one) === bare(named));
+  if (flag !== undefined) return `${key} is ${unhonoured(flag)}`;
   const near = nearest(named);
-  const mend = near === undefined ? "remove it, or see docs/settings.md for what there is" : `did you mean ${near}?`;
-  return `${key} is not a setting: ${mend}`;
+  if (near === undefined) return `${key} is not a setting: remove it, or see docs/settings.md for what there is`;
+  const is = unhonouredFlags.has(near) ? ` That is ${unhonoured(near)}` : "";
+  return `${key} is not a setting: did you mean ${near}?${is}`;
+}
+
+function unhonoured(flag: string): string {
+  return `a flag of Flux that Sluice does not honour: ${unhonouredFlags.get(flag)}; remove it`;
 }
 
 /** As Flux's flags are spelled: `--noRemoteBases`, `no_remote_bases` and the like are `no-remote-bases`. */
@@ -60,10 +70,18 @@ function asFlag(key: string): string {
     .toLowerCase();
 }
 
-/** The setting whose name is the least edits away, where a typing error can be meant: at most a third of its letters. */
+/** What all spellings of a flag have in common: Flux has one in camel case, `receiverAddr`. */
+function bare(flag: string): string {
+  return flag.replaceAll("-", "").toLowerCase();
+}
+
+/**
+ * The setting, else the flag of Flux, whose name is the least edits away, where a typing error can be meant: at most a third of
+ * its letters.
+ */
 function nearest(key: string): string | undefined {
-  const [best] = Object.keys(Settings.shape)
-    .map((name) => ({ name, distance: editDistance(key, name) }))
+  const [best] = [...Object.keys(Settings.shape), ...unhonouredFlags.keys()]
+    .map((name) => ({ name, distance: editDistance(key, asFlag(name)) }))
     .filter(({ name, distance }) => distance <= name.length / 3)
     .toSorted((a, b) => a.distance - b.distance);
   return best?.name;

@@ -14,6 +14,13 @@ function faultsOf(text: string): readonly string[] {
   return "faults" in settings ? settings.faults : [];
 }
 
+/** Other ways to write a flag: with its dashes, in camel case, in snake case, in capitals. */
+function spellings(flag: string): readonly string[] {
+  const camel = flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const snake = flag.replaceAll("-", "_");
+  return [`--${flag}`, `--${camel}`, snake, snake.toUpperCase()];
+}
+
 describe("a document of settings", () => {
   test.each(["", "\n", "# nothing yet\n", "---\n", "{}"])("that gives nothing leaves the defaults: %j", (text) => {
     expect(readSettings(text)).toEqual({ values: defaultSettings, given: new Set() });
@@ -46,7 +53,8 @@ describe("a document of settings", () => {
       "network.allow.1 must be a host such as registry.example.com, *.example.com or registry.example.com:5000, or a range such as 10.20.0.0/16",
     ]),
     ["a: [", "line 1 is no YAML: unexpected end of the stream within a flow collection"],
-    ["a: 1\n---\nb: 2", "this is no document of settings: write `key: value` lines"],
+    ["a: 1\n---\nb: hunter2", "this holds 2 documents: write all settings in one, without --- between them"],
+    ["---\na: 1\n---\n---\n", "this holds 3 documents: write all settings in one, without --- between them"],
     ["- hunter2", "this is no document of settings: write `key: value` lines"],
     ["hunter2", "this is no document of settings: write `key: value` lines"],
   ])("with a fault names it, and quotes no value: %j", (text = "", fault = "") => {
@@ -79,9 +87,21 @@ describe("a document of settings", () => {
     },
   );
 
-  test("with such a flag in another spelling is told the same", () => {
-    expect(faultsOf("noRemoteBases: true")).toEqual([
-      "noRemoteBases is a flag of Flux that Sluice does not honour: remote bases are always refused; remove it",
+  test.each([...unhonouredFlags].flatMap(([flag, why]) => spellings(flag).map((key) => ({ key, why }))))(
+    "with such a flag in another spelling is told the same: $key",
+    ({ key, why }) => {
+      expect(faultsOf(`${key}: x`)).toEqual([
+        `${key} is a flag of Flux that Sluice does not honour: ${why}; remove it`,
+      ]);
+    },
+  );
+
+  test.each([
+    ["no-remote-base", "no-remote-bases", "remote bases are always refused"],
+    ["--recieverAddr", "receiverAddr", "Sluice has no notification controller yet"],
+  ])("with a typing error in such a flag is told what that flag is: %s", (key, flag, why) => {
+    expect(faultsOf(`${key}: x`)).toEqual([
+      `${key} is not a setting: did you mean ${flag}? That is a flag of Flux that Sluice does not honour: ${why}; remove it`,
     ]);
   });
 });
