@@ -18,7 +18,7 @@ export interface SandboxImports {
   takeSaid(): string;
 }
 
-/** The functions of WASI that work. Go's runtime needs each of them to start, to tell the time and to fail with words. */
+/** The functions of WASI that work: what Go's runtime calls to start, to tell the time and to fail with words (engine/README.md). */
 export const workingImports = [
   "args_sizes_get",
   "clock_time_get",

@@ -26,7 +26,7 @@ export interface WasmEngineOptions {
 
 /** What a thread is sent. */
 export interface EngineJob {
-  readonly request: Uint8Array;
+  readonly request: Uint8Array<ArrayBuffer>;
   readonly maxOutputBytes: number;
 }
 
@@ -143,7 +143,8 @@ function answerOf(worker: Worker, job: EngineJob, signal: AbortSignal): Promise<
   worker.once("message", resolve).once("error", reject).once("exit", onExit);
   signal.addEventListener("abort", onAbort, { once: true });
   worker.ref();
-  worker.postMessage(job);
+  // Handed over and not copied: an artifact may have a hundred megabytes.
+  worker.postMessage(job, [job.request.buffer]);
   return promise.finally(() => {
     worker.unref();
     worker.off("message", resolve).off("error", reject).off("exit", onExit);

@@ -9,6 +9,11 @@ interface Place {
 }
 
 const widthBeforeFold = 80;
+/**
+ * Characters of one string; no object with a longer one fits into etcd. A longer string is left to kustomize: one allocation
+ * that goes far past the heap of a thread ends the whole process, whatever its limits say.
+ */
+export const maxStringChars = 2 * 1024 * 1024;
 /** go-yaml writes longer keys with a question mark; nobody has them. */
 const maxKeyBytes = 128;
 
@@ -16,7 +21,7 @@ const maxKeyBytes = 128;
 const notPrintable = /[\t\ud800-\udfff]/;
 /** One string as go-yaml v2's emitter writes it, or undefined where this writer does not know. */
 export function renderScalar(text: string, place: Place): string | undefined {
-  if (oddCharacter.test(text)) return undefined;
+  if (text.length > maxStringChars || oddCharacter.test(text)) return undefined;
   if (place.isKey && (text.includes("\n") || Buffer.byteLength(text) > maxKeyBytes)) return undefined;
   const bare = staysString(text);
   if (bare === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,6 +13,13 @@ beforeAll(async () => {
   world = await badInputWorld({ SLUICE_CANARY: canary });
 });
 afterAll(() => world[Symbol.asyncDispose]());
+
+/** 60 MB that pack well, though not as well as an archive bomb. */
+function longString(): string {
+  const varied = (index: number): string =>
+    Array.from({ length: 7 }, (_, part) => createHash("sha512").update(`${index} ${part}`).digest("hex")).join("");
+  return Array.from({ length: 915 }, (_, index) => varied(index).padEnd(65_536, "a")).join("");
+}
 
 /** Nine levels of ten aliases each: a thousand million values in a few hundred bytes. */
 function aliasBomb(): string {
@@ -56,6 +64,12 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
       name: "alias-bomb-for-the-engine",
       files: { "a.yaml": `${head}data:\n${aliasBomb()}`, ...byEngine },
       says: `${unbuilt} it needs more memory than it may have`,
+    },
+    {
+      // Half a megabyte when it is packed. Its characters one by one are more than the heap of a thread.
+      name: "a-string-of-60-megabytes",
+      files: { "a.yaml": `${head}data:\n  a: "${longString()}"\n` },
+      says: `${unbuilt} it needs more memory`,
     },
     {
       name: "nested-in-5000-levels",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { buildPlain } from "../../../lib/manifests/build-plain.ts";
+import { maxStringChars, renderScalar } from "../../../lib/manifests/go-yaml-string.ts";
 import { maxObjects } from "../../../lib/manifests/max-objects.ts";
 import { maxDepth as maxPrintedDepth, parseOutput } from "../../../lib/manifests/parse-output.ts";
 import { maxDepth, readDocument } from "../../../lib/manifests/read-document.ts";
@@ -22,6 +23,14 @@ describe("a YAML document has a limit of nesting", () => {
     expect(parse(maxPrintedDepth).kind).toBe("parsed");
     expect(parse(maxPrintedDepth + 1)).toMatchObject({ kind: "unacceptable" });
   });
+});
+
+test("a string has a limit of characters, past which kustomize prints it", () => {
+  const place = { indent: 0, column: 0, isKey: false };
+  const printed = (length: number) => renderScalar("a".repeat(length), place)?.length;
+  expect(printed(maxStringChars - 1)).toBe(maxStringChars - 1);
+  expect(printed(maxStringChars)).toBe(maxStringChars);
+  expect(printed(maxStringChars + 1)).toBeUndefined();
 });
 
 describe("a Kustomization has a limit of objects", { timeout: 60_000 }, () => {
