@@ -42,9 +42,11 @@ interface Embedding {
 }
 
 const last = [12, 13, 14, 15] as const;
+/** RFC 4291. Its kind is known before it is read: Node takes it for the IPv4 address. */
+const mapped: Embedding = { prefix: [0, 0, 0, 0, 0, 0xffff], at: [last] };
 const embeddings: readonly Embedding[] = [
-  // Mapped and compatible (RFC 4291), translated by SIIT (RFC 2765).
-  { prefix: [0, 0, 0, 0, 0, 0xffff], at: [last] },
+  mapped,
+  // Compatible (RFC 4291), translated by SIIT (RFC 2765).
   { prefix: [0, 0, 0, 0, 0, 0], at: [last] },
   { prefix: [0, 0, 0, 0, 0xffff, 0], at: [last] },
   // NAT64 (RFC 6052), and that of an own network (RFC 8215), whose prefix may have any length from 48 on.
@@ -62,10 +64,10 @@ const embeddings: readonly Embedding[] = [
  */
 export function destinations(address: string): readonly string[] {
   const [bare = ""] = address.split("%"); // a zone: fe80::1%eth0
-  if (!isIPv6(bare) || addressKind(bare) !== "public") return [bare];
+  if (!isIPv6(bare)) return [bare];
   const groups = groupsOf(bare);
   const embedding = embeddings.find(({ prefix }) => prefix.every((group, index) => group === groups[index]));
-  if (embedding === undefined) return [bare];
+  if (embedding === undefined || (embedding !== mapped && addressKind(bare) !== "public")) return [bare];
   const { at, inverted = 16 } = embedding;
   const bytes = groups
     .flatMap((group) => [group >> 8, group & 0xff])

@@ -44,8 +44,8 @@ export function networkPolicy(
 
   return ({ host, port, address, tokenServiceOf }) => {
     const ends = address === undefined ? [] : destinations(address);
-    const kind = ends.map(addressKind).find((one) => refused.has(one));
-    if (kind !== undefined) return `${where(host, address)} is ${spoken[kind]}: nothing is connected to there`;
+    const closed = ends.find((end) => refused.has(addressKind(end)));
+    if (closed !== undefined) return `${what(host, address, closed)}: Sluice never connects there`;
     if (unlisted === "anything" || patterns.some((pattern) => matchesHost(pattern, host, port))) return undefined;
     if (tokenServiceOf !== undefined && !isOwnTokenService(host, tokenServiceOf)) {
       return `registry ${tokenServiceOf} asks to log in at host '${host}', which is another: ${mend}`;
@@ -53,8 +53,8 @@ export function networkPolicy(
     const outside = ends.filter((end) => !isInRange(end));
     if (outside.length === 0) return undefined;
     if (unlisted === "refused") return `host '${host}' is not on the installation's list: ${mend}`;
-    const other = outside.map(addressKind).find((one) => one !== "public");
-    return other === undefined ? undefined : `${where(host, address)} is ${spoken[other]}: ${mend}`;
+    const other = outside.find((end) => addressKind(end) !== "public");
+    return other === undefined ? undefined : `${what(host, address, other)}: ${mend}`;
   };
 }
 
@@ -74,8 +74,12 @@ const spoken: Readonly<Record<AddressKind, string>> = {
   unspecified: "an unspecified address",
 };
 
-function where(host: string, address = host): string {
-  return hostName(host) === hostName(address) ? address : `host '${host}' resolves to ${address}, which`;
+/** What is at this address, and where a connection to it may end. */
+function what(host: string, address = host, end = address): string {
+  const where = hostName(host) === hostName(address) ? address : `host '${host}' resolves to ${address}, which`;
+  const [bare] = address.split("%"); // without a zone
+  const is = bare === end ? "is" : `stands for ${end},`;
+  return `${where} ${is} ${spoken[addressKind(end)]}`;
 }
 
 /** Registries whose tokens are known to be at another host. */

@@ -16,12 +16,23 @@ describe("in functions, where nothing is set", () => {
     expect(judged([], { address: "2a05:d018::1" })).toBeUndefined();
   });
 
-  test.each(["10.0.0.7", "172.16.0.1", "192.168.1.1", "100.64.3.4", "fc00::1", "::ffff:10.0.0.1", "2002:a00:1::"])(
-    "none may be at %s",
-    (address) => {
-      expect(judged([], { address })).toBe(`host 'r.test' resolves to ${address}, which is a private address: ${mend}`);
-    },
-  );
+  test.each(["10.0.0.7", "172.16.0.1", "192.168.1.1", "100.64.3.4", "fc00::1"])("none may be at %s", (address) => {
+    expect(judged([], { address })).toBe(`host 'r.test' resolves to ${address}, which is a private address: ${mend}`);
+  });
+
+  test.each(["::ffff:10.0.0.1", "2002:a00:1::"])("none may be at %s, which stands for another", (address) => {
+    expect(judged([], { address })).toBe(
+      `host 'r.test' resolves to ${address}, which stands for 10.0.0.1, a private address: ${mend}`,
+    );
+  });
+
+  test("of what an address may stand for, the one that is refused is named", () => {
+    expect(judged([], { address: "2001:0:808:808::f5ff:fffe" })).toContain("stands for 10.0.0.1, a private address: ");
+    expect(judged([], { host: "[::ffff:a9fe:a9fe]", address: "::ffff:a9fe:a9fe" })).toBe(
+      "::ffff:a9fe:a9fe stands for 169.254.169.254, a link-local address: Sluice never connects there",
+    );
+    expect(judged([], { address: "fe80::1%eth0" })).toContain(", which is a link-local address: ");
+  });
 
   test("an address is named once where it is the host", () => {
     expect(judged([], { host: "[fc00::1]", address: "fc00::1" })).toMatch(/^fc00::1 is a private address: /);
@@ -67,8 +78,8 @@ describe("an entry of network.allow", () => {
     "opens nothing on this machine and no services of the instance: %s",
     (refused) => {
       const allow = ["r.test", "0.0.0.0/0", "::/0", refused.includes(":") ? `[${refused}]` : refused];
-      expect(judged(allow, { address: refused })).toContain("nothing is connected to there");
-      expect(judged(allow, { host: refused, address: refused })).toContain("nothing is connected to there");
+      expect(judged(allow, { address: refused })).toContain("Sluice never connects there");
+      expect(judged(allow, { host: refused, address: refused })).toContain("Sluice never connects there");
     },
   );
 
@@ -137,7 +148,7 @@ describe("at home", () => {
     "64:ff9b:1::a9fe:a9fe",
     "100.100.100.200",
   ])("%s may not", (address) => {
-    expect(homeNetwork({ host: "r.test", port: 80, address })).toContain("nothing is connected to there");
+    expect(homeNetwork({ host: "r.test", port: 80, address })).toContain("Sluice never connects there");
   });
 
   test("a registry's tokens may be anywhere", () => {

@@ -49,7 +49,7 @@ describe("in functions nothing on this machine is connected to", () => {
     ["0x7f.1", "127.0.0.1 is a loopback address"],
     ["2130706433", "127.0.0.1 is a loopback address"],
     ["[::1]", "::1 is a loopback address"],
-    ["[::ffff:127.0.0.1]", "::ffff:7f00:1 is a loopback address"],
+    ["[::ffff:127.0.0.1]", "::ffff:7f00:1 stands for 127.0.0.1, a loopback address"],
     ["0", "0.0.0.0 is an unspecified address"],
   ])("http://%s", async (host, why) => {
     let asked = 0;
@@ -58,7 +58,7 @@ describe("in functions nothing on this machine is connected to", () => {
       response.end();
     });
     expect(await refusal(send(`http://${host}:${port}/v2/`))).toMatch(/^refused: GET http:\/\/.*\/v2\/: /);
-    expect(await refusal(send(`http://${host}:${port}/v2/`))).toContain(`: ${why}: nothing is connected to there`);
+    expect(await refusal(send(`http://${host}:${port}/v2/`))).toContain(`: ${why}: Sluice never connects there`);
     expect(asked).toBe(0);
   });
 
@@ -137,7 +137,7 @@ function resolving(...answers: (readonly string[])[]): { readonly resolve: Resol
 }
 
 describe("what a name resolves to", () => {
-  const private_ = "is a private address: the installation allows it with network.allow";
+  const private_ = "a private address: the installation allows it with network.allow";
 
   test.each([["10.0.0.7"], ["203.0.113.9", "10.0.0.7"], ["203.0.113.9", "64:ff9b::10.0.0.7"]])(
     "is judged answer by answer: %s %s",
