@@ -27,7 +27,8 @@ const refusedAt: Readonly<Record<Place, ReadonlySet<AddressKind>>> = {
   functions: new Set(["link-local", "loopback", "metadata", "multicast", "reserved", "unspecified"]),
   home: new Set(["link-local", "metadata"]),
 };
-const unlistedAt = { functions: "public", home: "anything" } as const;
+/** `network.unlisted` where it is not set. */
+export const unlistedAt = { functions: "public", home: "anything" } as const;
 
 /** The policy of an installation. `own`: entries as those of `allow` that need no setting. */
 export function networkPolicy(
