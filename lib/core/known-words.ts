@@ -40,11 +40,13 @@ export interface KnownWords {
 }
 
 /** Of a longer text only so many characters are looked at: a patch in it may have megabytes. */
-const maxChars = 64 * 1024;
+const maxChars = 16 * 1024;
+/** And so many pieces, those in quotes too: each is compared with all forms. */
+const maxPieces = 1_000;
 
 /**
  * An allow-list of texts: the function shows of a text what has a known form, `*****` for values in it, and nothing from the
- * first unknown piece on. Pure.
+ * first unknown piece on. It reads at most 16,384 characters and 1,000 pieces. Pure.
  */
 export function knownWords({ words, holes, holesAfterCut = {}, restHidden }: KnownWords): (text: string) => string {
   const all: Readonly<Record<string, Hole>> = {
@@ -54,9 +56,11 @@ export function knownWords({ words, holes, holesAfterCut = {}, restHidden }: Kno
   };
   const forms = words.map((form) => formOf(form, all));
   const formsAfterCut = words.map((form) => formOf(form, { ...all, ...holesAfterCut }));
+  let left = 0;
   const safe = (text: string): SafeText => {
     let shown = "";
     for (let at = 0; at < text.length; ) {
+      if (left-- <= 0) return { shown, isWhole: false };
       const piece = pieceAt(text, at, shown.includes(hiddenValue) ? formsAfterCut : forms);
       if (piece === undefined) return { shown, isWhole: false };
       shown += piece.shown;
@@ -66,6 +70,7 @@ export function knownWords({ words, holes, holesAfterCut = {}, restHidden }: Kno
     return { shown, isWhole: true };
   };
   return (text) => {
+    left = maxPieces;
     const { shown, isWhole } = safe(text.slice(0, maxChars));
     return isWhole && text.length <= maxChars ? shown : `${shown.trimEnd()} ${restHidden}`.trimStart();
   };

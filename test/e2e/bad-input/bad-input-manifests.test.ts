@@ -134,7 +134,7 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
           configMapGenerator: [{ name: "stolen", envs: ["/proc/self/environ"] }],
         }),
       },
-      says: `${unbuilt} loading KV pairs: env source files: [*****]: fs-security-constraint`,
+      says: `${unbuilt} loading KV pairs: env source files: [/proc/self/environ]: fs-security-constraint`,
     },
     {
       name: "a-kind-that-nobody-knows",

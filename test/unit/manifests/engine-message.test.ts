@@ -91,7 +91,17 @@ describe("what the engine says is shown without values", () => {
   test("and a message without an end is not read to its end", () => {
     const long = `kustomize build failed: ${"accumulating resources: ".repeat(1_000_000)}`;
     const shown = safeEngineMessage(long);
-    expect(shown.length).toBeLessThan(70_000);
+    expect(shown.length).toBeLessThan(17_000);
+    expect(shown).toContain(cut);
+  });
+
+  test.each([
+    { of: "quotes", said: "'".repeat(16_000) },
+    { of: "line feeds", said: "\n".repeat(16_000) },
+    { of: "quotes in quotes", said: `accumulateDirectory: "${"'".repeat(100)}"`.repeat(100) },
+  ])("and of pieces, each of which is looked for in every form, only a thousand are: $of", ({ said }) => {
+    const shown = safeEngineMessage(said);
+    expect(shown.replaceAll("accumulateDirectory: ", "").length).toBeLessThanOrEqual(1_000 + cut.length + 40);
     expect(shown).toContain(cut);
   });
 });
