@@ -15,6 +15,12 @@ const maxKeptMemoryBytes = 192 * 1024 * 1024;
 /** The module in a checkout. A bundle has it beside itself (`infra/bundle.ts`). */
 export const kustomizeModule = new URL("../../engine/kustomize.wasm.br", import.meta.url);
 
+/** The module states the limit itself (`engine/build.sh`). */
+const outOfMemory =
+  "it needs more than 512 MiB of memory: split the folder over several Kustomizations, or look for YAML aliases that expand";
+const tooDeep =
+  "it nests deeper than kustomize can follow: look for bases that include each other in a long chain, or for YAML of many levels";
+
 export interface WasmEngineOptions {
   /** `engine/kustomize.wasm.br`: the module, compressed with Brotli. */
   readonly file: string | URL;
@@ -162,9 +168,9 @@ function outputOf(answer: EngineAnswer, { maxOutputBytes }: EngineLimits): strin
       throw new EngineError("output", `more than ${maxOutputBytes} bytes of output`);
     case "broken":
       if (/out of memory|cannot allocate memory|cannot reserve|heap exhausted/i.test(answer.said)) {
-        throw new EngineError("memory", "it needs more memory than it may have");
+        throw new EngineError("memory", outOfMemory);
       }
-      if (/call stack/i.test(answer.why)) throw new EngineError("broken", "it nests deeper than kustomize can follow");
+      if (/call stack/i.test(answer.why)) throw new EngineError("broken", tooDeep);
       throw new EngineError("broken", `kustomize broke: ${runtimeFault(answer.said) ?? answer.why}`);
   }
 }

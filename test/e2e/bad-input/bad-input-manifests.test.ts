@@ -63,7 +63,7 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
     {
       name: "alias-bomb-for-the-engine",
       files: { "a.yaml": `${head}data:\n${aliasBomb()}`, ...byEngine },
-      says: `${unbuilt} it needs more memory than it may have`,
+      says: `${unbuilt} it needs more than 512 MiB of memory: split the folder`,
     },
     {
       // Half a megabyte when it is packed. Its characters one by one are more than the heap of a thread.

@@ -95,7 +95,20 @@ test("more memory than the module's maximum ends the build and not the process",
   };
   await expect(engine.build(inputOf(files), engineLimits, forever)).rejects.toMatchObject({
     kind: "memory",
-    message: "it needs more memory than it may have",
+    message:
+      "it needs more than 512 MiB of memory: split the folder over several Kustomizations, or look for YAML aliases that expand",
+  });
+  expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
+});
+
+test("YAML of more levels than kustomize can follow ends the build, which says what to look for", async () => {
+  const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+  const lists = `${head}data: {x: ${"[".repeat(9_000)}${"]".repeat(9_000)}}\n`;
+  const files = { "kustomization.yaml": "resources: [a.yaml]\ncommonLabels: {a: b}\n", "a.yaml": lists };
+  await expect(engine.build(inputOf(files), engineLimits, forever)).rejects.toMatchObject({
+    kind: "broken",
+    message:
+      "it nests deeper than kustomize can follow: look for bases that include each other in a long chain, or for YAML of many levels",
   });
   expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
 });
