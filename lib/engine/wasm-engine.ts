@@ -15,7 +15,7 @@ const maxKeptMemoryBytes = 192 * 1024 * 1024;
 /** The module in a checkout. A bundle has it beside itself (`infra/bundle.ts`). */
 export const kustomizeModule = new URL("../../engine/kustomize.wasm.br", import.meta.url);
 
-/** The module states the limit itself (`engine/build.sh`). */
+/** The limit is the one that the module states (`engine/build.sh`). */
 const outOfMemory =
   "it needs more than 512 MiB of memory: split the folder over several Kustomizations, or look for YAML aliases that expand";
 const tooDeep =
