@@ -31,7 +31,7 @@ test.each([
   await expect(buildFiles(kustomization(text), { path: "app" })).rejects.toThrow(says);
 });
 
-/** Where a patch or a literal of a generator could stand, what stands there is not shown: it may be a secret. */
+/** After a key, what stands there is not shown unless it ends as files do: it may be a literal, and a secret. */
 const hidden = "*****";
 
 test.each([
@@ -40,13 +40,13 @@ test.each([
   { text: "resources: [../../x]", path: "../../x" },
   { text: "resources: ['../../../../../../proc/self/environ']", path: "proc/self/environ" },
   { text: "configMapGenerator: [{name: x, files: [k=/etc/passwd]}]", path: hidden },
-  { text: "configMapGenerator: [{name: x, envs: [/proc/self/environ]}]", path: hidden },
-  { text: "secretGenerator: [{name: x, env: /proc/self/environ}]", path: hidden },
-  { text: "crds: [/x]", path: hidden },
+  { text: "configMapGenerator: [{name: x, envs: [/proc/self/environ]}]", path: "/proc/self/environ" },
+  { text: "secretGenerator: [{name: x, env: /proc/self/environ}]", path: "/proc/self/environ" },
+  { text: "crds: [/x]", path: "/x" },
   { text: "configurations: [/x]", path: "/x" },
   { text: "openapi: {path: /x}", path: "/x" },
-  { text: "patches: [{path: /x}]", path: hidden },
-  { text: "patches: [{path: ../../x}]", path: hidden },
+  { text: "patches: [{path: /x}]", path: "/x" },
+  { text: "patches: [{path: ../../x}]", path: "../../x" },
 ])("a path that leads out of the artifact is refused by name (48): $text", async ({ text, path }) => {
   const said = await buildFiles(kustomization(text), { path: "app" }).catch((error: Error) => error.message);
   expect(said).toMatch(/^kustomize build failed: /);
