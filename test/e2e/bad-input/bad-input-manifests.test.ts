@@ -69,7 +69,7 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
       // Half a megabyte when it is packed. Its characters one by one are more than the heap of a thread.
       name: "a-string-of-60-megabytes",
       files: { "a.yaml": `${head}data:\n  a: "${longString()}"\n` },
-      says: `${unbuilt} it needs more memory`,
+      says: `${unbuilt} it needs more than 512 MiB of memory: `,
     },
     {
       name: "nested-in-5000-levels",
