@@ -38,7 +38,7 @@ export function reconcileRequests(deps: QueueDeps): ReconcileRequests {
       try {
         await requestReconcile(key, reason, deps, signal);
       } catch (error) {
-        // Whoever asks, for many objects maybe, is not to fail for the row of one.
+        // A caller may ask for many objects: the row of one must not fail the others.
         if (!(error instanceof UnreadableWorkItem)) throw error;
         nameUnreadable([error], deps);
       }

@@ -53,7 +53,7 @@ export async function startRegistry({ folder, port, log, names = [], onPush }: R
         await onPush({ registry: address, ...push });
       } catch (error) {
         log.error("push not announced", { ...push, error: messageOf(error) });
-        // Else nobody would look at it before the interval of its source is over; the client pushes again.
+        // Otherwise its source would not look at it before its interval is over. The client pushes again.
         if (error instanceof DiskFull) throw error;
       }
     },

@@ -23,7 +23,7 @@ export function leavingOut(of: SubjectOfRun): { readonly of: SubjectOfRun; reado
 
 /**
  * Tells the users what was left out of these objects, once a revision. One that waits for a stage goes on applying, so each of
- * its runs tells what it has applied; what is proven unchanged is not sent, so nothing is told of it twice.
+ * its runs tells what it has applied; what is proven unchanged is not sent, so nothing is reported twice.
  */
 export async function warnOfLeftOut(
   leftOut: LeftOut,
