@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Files } from "../../unit/manifests/build-files.ts";
-import { type BadInputWorld, badInputWorld, configMapYaml } from "./bad-input-world.ts";
+import { type BadInputWorld, badInputWorld, configMapYaml, outOfMemoryWithinMs } from "./bad-input-world.ts";
 
 const canary = "c4n4ry-5e1f-of-the-environment";
 const head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: bad\n  namespace: default\n";
@@ -44,7 +44,7 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
   const unbuilt = "BuildFailed: kustomize build failed:";
   const refused = "ReconciliationFailed: ";
 
-  test.each<{ name: string; files: Files; says: string }>([
+  test.each<{ name: string; files: Files; says: string; withinMs?: number }>([
     {
       name: "no-yaml",
       files: { "a.yaml": `${head}data: [` },
@@ -64,12 +64,14 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
       name: "alias-bomb-for-the-engine",
       files: { "a.yaml": `${head}data:\n${aliasBomb()}`, ...byEngine },
       says: `${unbuilt} it needs more than 512 MiB of memory: split the folder`,
+      withinMs: outOfMemoryWithinMs,
     },
     {
       // Half a megabyte when it is packed. Its characters one by one are more than the heap of a thread.
       name: "a-string-of-60-megabytes",
       files: { "a.yaml": `${head}data:\n  a: "${longString()}"\n` },
       says: `${unbuilt} it needs more than 512 MiB of memory: `,
+      withinMs: outOfMemoryWithinMs,
     },
     {
       name: "nested-in-5000-levels",
@@ -156,14 +158,14 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
     },
   ])(
     "$name",
-    async ({ name, files, says }) => {
+    async ({ name, files, says, withinMs }) => {
       await world.push(name, { ...files, "good.yaml": configMapYaml("from-bad-manifests") });
       await world.source(name);
       expect(await world.answer("OCIRepository", name, "True")).toContain("stored artifact");
       await world.kustomization(name);
-      const told = await world.answer("Kustomization", name, says);
+      const told = await world.answer("Kustomization", name, says, withinMs);
       expect(told).toContain(says);
-      // Nobody knows the folders that we build in.
+      // The state folder of the process is no matter of the author.
       expect(told).not.toContain(world.local.state);
       expect(await world.has("from-bad-manifests")).toBe(false);
     },

@@ -95,15 +95,14 @@ function spellings(file: string): readonly { readonly spelling: string; readonly
 
 /** At least a hundred tries, each with a name of its own. */
 export function escapeTries({ file, pid, url }: Targets): readonly EscapeTry[] {
-  const inPlace = (place: string, text: string, path: string): Files => ({
+  const inPlace = (text: string, path: string): Files => ({
     "kustomization.yaml": text.replaceAll("PATH", path),
     "a.yaml": configMap,
-    [place]: "",
   });
   const everywhere = places.flatMap(({ place, text }) => [
-    { name: `${place}: an absolute path`, files: inPlace("x", text, file) },
-    { name: `${place}: the environment of Sluice`, files: inPlace("x", text, `/proc/${pid}/environ`) },
-    { name: `${place}: a URL`, files: inPlace("x", text, `${url}/canary`) },
+    { name: `${place}: an absolute path`, files: inPlace(text, file) },
+    { name: `${place}: the environment of Sluice`, files: inPlace(text, `/proc/${pid}/environ`) },
+    { name: `${place}: a URL`, files: inPlace(text, `${url}/canary`) },
   ]);
   const spelled = ["configMapGenerator.files", "resources", "patchesStrategicMerge"].flatMap((wanted) =>
     places
@@ -111,7 +110,7 @@ export function escapeTries({ file, pid, url }: Targets): readonly EscapeTry[] {
       .flatMap(({ place, text }) =>
         spellings(file).map(({ spelling, path }) => ({
           name: `${place}: ${spelling}`,
-          files: inPlace("x", text.replace("k=PATH", "PATH"), path),
+          files: inPlace(text.replace("k=PATH", "PATH"), path),
         })),
       ),
   );
