@@ -1,5 +1,7 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { tellClaims } from "./test/claims/tell-claims.ts";
 import { listSkipped } from "./test/report/list-skipped.ts";
 import { LongFirst } from "./test/report/long-first.ts";
 
@@ -25,7 +27,18 @@ export default defineConfig({
     pool: "threads",
     // Many files wait for a process, a server or a deadline most of their time, so there is one more than can compute at once.
     maxWorkers: availableParallelism() + 1,
-    reporters: ["default", listSkipped((text) => process.stdout.write(text))],
+    reporters: [
+      "default",
+      listSkipped((text) => process.stdout.write(text)),
+      tellClaims({
+        tests: join(import.meta.dirname, "test"),
+        document: join(import.meta.dirname, "docs/conformance.md"),
+        write: (text) => process.stdout.write(text),
+        fail: () => {
+          process.exitCode = 1;
+        },
+      }),
+    ],
     sequence: { sequencer: LongFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -70,7 +70,7 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
         left: ["retained"],
       },
       {
-        title: "reconcile disabled on the live object (101)",
+        title: "marked reconcile: disabled (101)",
         body: { metadata: { labels: { [`${kustomizeGroup}/reconcile`]: "Disabled" } } },
         left: ["retained"],
       },

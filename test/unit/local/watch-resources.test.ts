@@ -106,7 +106,7 @@ describe("watching custom resources", () => {
       requested: ["a", "a"],
     },
     {
-      name: "nothing for a change of status or labels (12)",
+      name: "nothing for a new status or label (12)",
       events: [
         listed,
         event("ADDED", kustomization("a")),

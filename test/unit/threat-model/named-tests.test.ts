@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { titlesOf } from "../conformance/statements-in.ts";
+import { titlesOf } from "./titles-of.ts";
 
 const root = join(import.meta.dirname, "../../..");
 

@@ -1,0 +1,186 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startVitest } from "vitest/node";
+import { lastStatements, readClaims, statementsIn, tableFaults, unclaimedTitles, unprovenClaims } from "./claims.ts";
+import { tellClaims } from "./tell-claims.ts";
+
+const documentPath = join(import.meta.dirname, "../../docs/conformance.md");
+
+describe("docs/conformance.md", () => {
+  test("has each statement of the references in one row", async () => {
+    expect(tableFaults(readClaims(await readFile(documentPath, "utf8")))).toEqual([]);
+  });
+
+  test("is at fault where a statement stands in two rows, in none, or is none", () => {
+    const claim = (from: number, to: number) => ({
+      reference: "cli" as const,
+      numbers: Array.from({ length: to - from + 1 }, (_, index) => from + index),
+      files: [],
+    });
+    const others = (["kustomization", "sources"] as const).map((reference) => ({
+      reference,
+      numbers: Array.from({ length: lastStatements[reference] }, (_, index) => index + 1),
+      files: [],
+    }));
+    expect(tableFaults([...others, claim(1, 28), claim(28, 29), claim(31, 31)])).toEqual([
+      "statement 28 of cli.md stands in 2 rows, and has to stand in one",
+      "statement 31 of cli.md is listed, and there is none",
+      "statement 30 of cli.md stands in 0 rows, and has to stand in one",
+    ]);
+  });
+});
+
+describe("the statements that a title names", () => {
+  test.each<{ what: string; title: string; file?: string; expected: readonly string[] }>([
+    { what: "in parentheses", title: "a (7, 30 to 32)", expected: ["K7", "K30", "K31", "K32"] },
+    { what: "of two sections", title: "11.1/4, 27, 11.3/61: a", expected: ["S4", "S27", "S61"] },
+    { what: "of both references", title: "11.1/12: a (21)", expected: ["K21", "S12"] },
+    { what: "of the command line", title: "a (7)", file: "e2e/cli.test.ts", expected: ["C7"] },
+    { what: "none that is glued to a word", title: "a call(64) of { kind: 'a', …(2) }", expected: [] },
+    { what: "none of a section", title: "Deployment (kustomization 3.17)", expected: [] },
+    { what: "none where there is no number", title: "a", expected: [] },
+  ])("are found: $what", ({ title, file = "unit/x.test.ts", expected }) => {
+    const letters = { kustomization: "K", sources: "S", cli: "C" };
+    const found = statementsIn({ file, title }).map(({ reference, number }) => `${letters[reference]}${number}`);
+    expect(found).toEqual(expected);
+  });
+});
+
+const document = `## kustomization.md
+| statements | proven in | |
+| --- | --- | --- |
+| 1, 2 | \`unit/a/\`, \`unit/b.test.ts\` | |
+| 3 | | a later issue |
+`;
+
+describe("a claim is at fault", () => {
+  const claims = readClaims(document);
+  const one = { file: "unit/a/x.test.ts", title: "does one (1)" };
+  const two = { file: "unit/b.test.ts", title: "does two (2)" };
+
+  test("never where its tests passed", () => {
+    expect(unprovenClaims(claims, [one, two])).toEqual([]);
+  });
+
+  test("where no test of its files has its number", () => {
+    expect(unprovenClaims(claims, [one, { ...two, file: "unit/c.test.ts" }])).toEqual([
+      "statement 2 of kustomization.md has no test that passed in unit/a/, unit/b.test.ts",
+      "unit/b.test.ts proves none of the statements 1, 2 of kustomization.md beside which it stands",
+    ]);
+  });
+
+  test("where a test names a statement of a later issue, or one that there is not", () => {
+    expect(unclaimedTitles(claims, [one, { file: "unit/c.test.ts", title: "does more (3, 64)" }])).toEqual([
+      'unit/c.test.ts: "does more (3, 64)" names statement 3 of kustomization.md, which is not claimed',
+      'unit/c.test.ts: "does more (3, 64)" names statement 64 of kustomization.md, which is not claimed',
+    ]);
+  });
+});
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-claims-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** All statements listed, and one of them claimed. */
+async function writeDocument(where: string): Promise<string> {
+  const rows = Object.entries(lastStatements).map(([reference, last]) =>
+    reference === "kustomization"
+      ? `## ${reference}.md\n| 1 | \`${where}\` | |\n| 2 to ${last} | | |\n`
+      : `## ${reference}.md\n| 1 to ${last} | | |\n`,
+  );
+  const path = join(folder, "conformance.md");
+  await writeFile(path, rows.join(""));
+  return path;
+}
+
+describe("the check of CI", () => {
+  const program = fileURLToPath(new URL("check-claims.ts", import.meta.url));
+  const check = async (tests: readonly { fullName: string; status: string }[]) => {
+    const report = join(folder, "report.json");
+    const name = join(import.meta.dirname, "../unit/a.test.ts");
+    await writeFile(report, JSON.stringify({ testResults: [{ name, status: "passed", assertionResults: tests }] }));
+    const options = [program, `--document=${await writeDocument("unit/")}`, report];
+    const { stdout, status } = spawnSync(process.execPath, options, { encoding: "utf8" });
+    return { stdout, status };
+  };
+
+  test("is content with tests that passed", async () => {
+    expect(await check([{ fullName: "a suite does it (1)", status: "passed" }])).toEqual({
+      stdout: "docs/conformance.md: 1 statements are claimed, and each has a test that passed\n",
+      status: 0,
+    });
+  });
+
+  test.each(["failed", "skipped", "pending", "todo"])("does not count a test that is %s", async (status) => {
+    const { stdout, status: code } = await check([{ fullName: "a suite does it (1)", status }]);
+    expect(stdout).toContain("statement 1 of kustomization.md has no test that passed in unit/\n");
+    expect(code).toBe(1);
+  });
+
+  test("fails where a test that passed has a number that is not claimed", async () => {
+    const more = { fullName: "it does more (2)", status: "passed" };
+    const { stdout, status } = await check([{ fullName: "it does it (1)", status: "passed" }, more]);
+    expect(stdout).toContain('unit/a.test.ts: "it does more (2)" names statement 2 of kustomization.md');
+    expect(status).toBe(1);
+  });
+});
+
+describe("a run at home", () => {
+  const vitest = JSON.stringify(import.meta.resolve("vitest"));
+  const run = async (tests: string, more: object = {}) => {
+    const document = await writeDocument("a.test.ts");
+    await writeFile(join(folder, "a.test.ts"), `import { describe, test } from ${vitest};\n${tests}`);
+    const told = { text: "", failures: 0 };
+    const reporter = tellClaims({
+      tests: folder,
+      document,
+      write: (text) => {
+        told.text += text;
+      },
+      fail: () => {
+        told.failures++;
+      },
+    });
+    const started = await startVitest("test", [], {
+      config: false,
+      root: folder,
+      watch: false,
+      include: ["*.test.ts"],
+      pool: "threads",
+      reporters: [reporter],
+      ...more,
+    });
+    await started.close();
+    return told;
+  };
+  const claimed = 'describe("a suite", () => test("does it (1)", () => {}));\n';
+  const unproven = "docs/conformance.md: statement 1 of kustomization.md has no test that passed in a.test.ts\n";
+
+  test.each([
+    { what: "that passed", tests: claimed },
+    { what: "that was skipped, as those without their part are", tests: claimed.replace("test(", "test.skip(") },
+  ])("is content with a test $what", async ({ tests }) => {
+    expect(await run(tests)).toEqual({ text: "", failures: 0 });
+  });
+
+  test("fails where a claim has no test, or only one to be written", async () => {
+    expect(await run('test.todo("does it (1)");')).toEqual({ text: expect.stringContaining(unproven), failures: 1 });
+  });
+
+  test("of some tests is asked only for what they name", async () => {
+    const some = { testNamePattern: "more" };
+    expect(await run(`${claimed}test("does more", () => {});`, some)).toEqual({ text: "", failures: 0 });
+    await writeFile(join(folder, "b.test.ts"), claimed);
+    expect(await run('test("does more", () => {});', { exclude: ["b.test.ts"] })).toEqual({ text: "", failures: 0 });
+    expect(await run('test("does more (2)", () => {});', some)).toEqual({
+      text: expect.stringContaining('a.test.ts: "does more (2)" names statement 2 of kustomization.md'),
+      failures: 1,
+    });
+  });
+});
