@@ -2,6 +2,7 @@ import { z } from "zod";
 import { messageOf } from "../core/failure.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { type ListedItems, UnreadableWorkItem, type WorkItem } from "../core/ports/work-items.ts";
+import { fieldFault, schemaFaults } from "../core/schema-faults.ts";
 import { formatWorkKey, parseWorkKey } from "../core/work-key.ts";
 
 const counter = z.int().min(0);
@@ -9,7 +10,14 @@ const absent = z.undefined().optional();
 
 /** What else a row holds is of another release, and is kept. */
 const StoredWorkItem = z.object({
-  key: z.string().transform(parseWorkKey),
+  key: z.string().transform((text, context) => {
+    try {
+      return parseWorkKey(text);
+    } catch {
+      context.addIssue("names no object");
+      return z.NEVER;
+    }
+  }),
   version: counter,
   requested: counter,
   started: counter,
@@ -43,13 +51,15 @@ export function parseStoredWorkItem(stored: string, row: string): WorkItem {
   try {
     return workItemFrom(JSON.parse(stored));
   } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+    const reason = error instanceof z.ZodError ? schemaFaults(error) : messageOf(error);
     throw new UnreadableWorkItem(row, reason, { cause: error });
   }
 }
 
 function workItemFrom(stored: unknown): WorkItem {
-  const { lease, wakeUntil, dueAt, died, input, fault, memo, seen, ...rest } = StoredWorkItem.parse(stored);
+  const { lease, wakeUntil, dueAt, died, input, fault, memo, seen, ...rest } = StoredWorkItem.parse(stored, {
+    error: fieldFault,
+  });
   const item = { ...rest, lease, wakeUntil, dueAt, died: died === true, input, fault, memo, seen };
   const others = Object.entries(isJsonObject(stored) ? stored : {}).filter(
     ([field]) => !(field in StoredWorkItem.shape),

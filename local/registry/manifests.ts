@@ -1,33 +1,20 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
-import { cutMessage } from "../../lib/core/cut-text.ts";
-import { limitedList, limitedMap } from "../../lib/core/limited-list.ts";
-import { maxIndexChildren, maxLayers, maxManifestAnnotations } from "../../lib/sources/oci/pull-artifact.ts";
+import { type ManifestContent, parseManifest, parsePushed } from "./manifest-content.ts";
 import { RegistryError } from "./registry-error.ts";
-import { namesIn, type RegistryFiles, readIfThere, removeFile, sizeIfThere, writeWhole } from "./registry-files.ts";
+import {
+  namesIn,
+  type RegistryFiles,
+  readIfThere,
+  removeFile,
+  repositoriesIn,
+  sizeIfThere,
+  writeWhole,
+} from "./registry-files.ts";
 import { parseDigest, type Reference } from "./route.ts";
 
 export const maxManifestBytes = 4 * 1024 * 1024;
-
-const Descriptor = z.object({
-  mediaType: z.string().optional(),
-  digest: z.string(),
-  size: z.number(),
-  urls: z.array(z.string()).optional(),
-});
-
-/** What the registry itself reads of a manifest or an index; the bytes are kept as they came. */
-const ManifestContent = z.object({
-  mediaType: z.string().optional(),
-  artifactType: z.string().optional(),
-  config: Descriptor.optional(),
-  layers: limitedList(Descriptor, maxLayers).optional(),
-  manifests: limitedList(Descriptor, maxIndexChildren).optional(),
-  subject: Descriptor.optional(),
-  annotations: limitedMap(z.string(), maxManifestAnnotations).optional(),
-});
 
 interface StoredManifest {
   readonly digest: string;
@@ -48,6 +35,8 @@ export interface Manifests {
   /** Whether anything was ever pushed to this repository. */
   knows(repository: string): Promise<boolean>;
   tags(repository: string): Promise<readonly string[]>;
+  /** Every repository that a manifest was ever pushed to, by the parts of its name. */
+  repositories(): Promise<readonly string[]>;
   /** Descriptors of everything whose `subject` this digest is. */
   referrers(repository: string, subject: string): Promise<readonly object[]>;
 }
@@ -70,6 +59,7 @@ export function manifestsIn(files: RegistryFiles): Manifests {
   return {
     get,
     tags,
+    repositories: () => repositoriesIn(files),
     knows: async (repository) => (await sizeIfThere(files.manifests(repository))) !== undefined,
     async put(repository, reference, mediaType, bytes) {
       const digest = digestLike("digest" in reference ? reference.digest : "sha256:", bytes);
@@ -79,7 +69,7 @@ export function manifestsIn(files: RegistryFiles): Manifests {
           Reason: `content is ${digest}`,
         });
       }
-      const content = parseManifest(bytes, mediaType);
+      const content = parsePushed(bytes, mediaType);
       await requireParts(files, repository, content);
       await writeWhole(files, files.blob(digest), bytes);
       await writeWhole(files, files.manifest(repository, digest), mediaType);
@@ -96,7 +86,7 @@ export function manifestsIn(files: RegistryFiles): Manifests {
         return;
       }
       const stored = await get(repository, reference);
-      const subject = parseManifest(stored.bytes, stored.mediaType).subject?.digest;
+      const subject = parseManifest(stored.bytes).subject?.digest;
       for (const tag of await tags(repository)) {
         const path = files.tag(repository, tag);
         if ((await readIfThere(path))?.toString() === stored.digest) await rm(path, { force: true });
@@ -118,29 +108,7 @@ export function manifestsIn(files: RegistryFiles): Manifests {
   };
 }
 
-function parseManifest(bytes: Buffer, mediaType: string): z.infer<typeof ManifestContent> {
-  let json: unknown;
-  try {
-    json = JSON.parse(bytes.toString());
-  } catch (error) {
-    throw new RegistryError(400, "MANIFEST_INVALID", `manifest invalid: it is no JSON: ${String(error)}`);
-  }
-  const content = ManifestContent.safeParse(json);
-  if (!content.success) {
-    throw new RegistryError(400, "MANIFEST_INVALID", cutMessage(`manifest invalid: ${z.prettifyError(content.error)}`));
-  }
-  if (content.data.mediaType !== undefined && content.data.mediaType !== mediaType) {
-    const message = `manifest invalid: it says ${content.data.mediaType}, its Content-Type says ${mediaType}`;
-    throw new RegistryError(400, "MANIFEST_INVALID", message);
-  }
-  return content.data;
-}
-
-async function requireParts(
-  files: RegistryFiles,
-  repository: string,
-  content: z.infer<typeof ManifestContent>,
-): Promise<void> {
+async function requireParts(files: RegistryFiles, repository: string, content: ManifestContent): Promise<void> {
   const blobs = [...(content.config ? [content.config] : []), ...(content.layers ?? [])];
   const wanted = [
     // A layer with urls lives elsewhere and is never uploaded.
@@ -158,7 +126,7 @@ async function requireParts(
 }
 
 function descriptorOf({ digest, mediaType, bytes }: StoredManifest): object {
-  const { artifactType, config, annotations } = parseManifest(bytes, mediaType);
+  const { artifactType, config, annotations } = parseManifest(bytes);
   return { mediaType, digest, size: bytes.length, artifactType: artifactType ?? config?.mediaType, annotations };
 }
 

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
  * repository's name can. Every write goes to a new file and is renamed, so a killed process leaves the old or the new.
  */
 export interface RegistryFiles {
+  readonly repositories: string;
   readonly blob: (digest: string) => string;
   readonly blobLink: (repository: string, digest: string) => string;
   readonly upload: (repository: string, id: string) => string;
@@ -18,15 +19,19 @@ export interface RegistryFiles {
   readonly temporary: () => string;
 }
 
+const manifestsFolder = "_manifests";
+
 export function registryFiles(folder: string): RegistryFiles {
   const flat = (digest: string): string => digest.replace(":", "-");
-  const own = (repository: string, kind: string): string => join(folder, "repositories", repository, kind);
+  const repositories = join(folder, "repositories");
+  const own = (repository: string, kind: string): string => join(repositories, repository, kind);
   return {
+    repositories,
     blob: (digest) => join(folder, "blobs", flat(digest)),
     blobLink: (repository, digest) => join(own(repository, "_blobs"), flat(digest)),
     upload: (repository, id) => join(own(repository, "_uploads"), id),
-    manifests: (repository) => own(repository, "_manifests"),
-    manifest: (repository, digest) => join(own(repository, "_manifests"), flat(digest)),
+    manifests: (repository) => own(repository, manifestsFolder),
+    manifest: (repository, digest) => join(own(repository, manifestsFolder), flat(digest)),
     tag: (repository, tag) => join(own(repository, "_tags"), tag),
     tags: (repository) => own(repository, "_tags"),
     referrers: (repository, subject) => join(own(repository, "_referrers"), flat(subject)),
@@ -61,6 +66,17 @@ export async function sizeIfThere(path: string): Promise<number | undefined> {
 export async function namesIn(path: string): Promise<readonly string[]> {
   const names = await readdir(path).catch(undefinedIfMissing);
   return (names ?? []).toSorted();
+}
+
+/** Repositories with manifests, in the order of the parts of their names: `a/b` stands before `a-b`. */
+export async function repositoriesIn(files: RegistryFiles, parent = ""): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const name of await namesIn(join(files.repositories, parent))) {
+    if (name === manifestsFolder) found.push(parent);
+    else if (!name.startsWith("_"))
+      found.push(...(await repositoriesIn(files, parent === "" ? name : `${parent}/${name}`)));
+  }
+  return found;
 }
 
 /** Whether it was there. */

@@ -3,6 +3,7 @@ import { RegistryError } from "./registry-error.ts";
 /** What a path of the distribution API is about. */
 export type Route =
   | { readonly to: "base" }
+  | { readonly to: "catalog" }
   | { readonly to: "uploads"; readonly repository: string }
   | { readonly to: "upload"; readonly repository: string; readonly id: string }
   | { readonly to: "blob"; readonly repository: string; readonly digest: string }
@@ -21,6 +22,7 @@ const maxNameLength = 255;
 /** Reads a path; undefined where it is none of the API's. Throws a {@link RegistryError} for a bad name, tag or digest. */
 export function parseRoute(path: string): Route | undefined {
   if (path === "/v2/" || path === "/v2") return { to: "base" };
+  if (path === "/v2/_catalog" || path === "/v2/_catalog/") return { to: "catalog" };
   const [, name, kind, rest = ""] =
     /^\/v2\/(.+)\/(blobs\/uploads|blobs|manifests|tags|referrers)(?:\/([^/]*))?$/.exec(path) ?? [];
   if (name === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { answer, answerJson, type Exchange } from "./answer.ts";
 import { type Manifests, maxManifestBytes } from "./manifests.ts";
-import { pageOfTags } from "./page-of-tags.ts";
+import { pageOfNames, repositoryPaging, tagPaging } from "./page-of-names.ts";
 import { RegistryError } from "./registry-error.ts";
 import type { Reference } from "./route.ts";
 
@@ -27,7 +27,7 @@ export async function serveManifest(
       return answer(exchange, 200, { ...headers, "content-length": bytes.length }, bytes);
     }
     case "PUT": {
-      const mediaType = exchange.request.headers["content-type"] ?? "application/vnd.oci.image.manifest.v1+json";
+      const mediaType = (exchange.request.headers["content-type"] ?? "").split(";", 1).join("").trim();
       const bytes = await readBody(exchange.request);
       const { digest, subject } = await manifests.put(repository, reference, mediaType, bytes);
       if ("tag" in reference) await announce({ repository, tag: reference.tag, digest });
@@ -50,9 +50,24 @@ export async function serveTags(exchange: Exchange, manifests: Manifests, reposi
   if (!(await manifests.knows(repository))) {
     throw new RegistryError(404, "NAME_UNKNOWN", "repository name not known to registry", { name: repository });
   }
-  const { tags, next } = pageOfTags(all, { n: exchange.query.get("n"), last: exchange.query.get("last") });
-  const link = next === undefined ? {} : { link: `</v2/${repository}/tags/list?${next}>; rel="next"` };
-  answerJson(exchange, 200, { name: repository, tags }, link);
+  const { names: tags, next } = pageOfNames(all, pageAsked(exchange), tagPaging);
+  answerJson(exchange, 200, { name: repository, tags }, linkTo(`/v2/${repository}/tags/list`, next));
+}
+
+/** The repositories of this registry: no part of the OCI specification, and answered as the CNCF registry does. */
+export async function serveCatalog(exchange: Exchange, manifests: Manifests): Promise<void> {
+  if (exchange.method !== "GET") throw new RegistryError(405, "UNSUPPORTED", "the operation is unsupported");
+  const all = await manifests.repositories();
+  const { names: repositories, next } = pageOfNames(all, pageAsked(exchange), repositoryPaging);
+  answerJson(exchange, 200, { repositories }, linkTo("/v2/_catalog", next));
+}
+
+function pageAsked({ query }: Exchange): { readonly n: string | null; readonly last: string | null } {
+  return { n: query.get("n"), last: query.get("last") };
+}
+
+function linkTo(path: string, next: string | undefined): Readonly<Record<string, string>> {
+  return next === undefined ? {} : { link: `<${path}?${next}>; rel="next"` };
 }
 
 export async function serveReferrers(

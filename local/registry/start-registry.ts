@@ -14,7 +14,7 @@ import { RegistryError } from "./registry-error.ts";
 import { type RegistryFiles, registryFiles } from "./registry-files.ts";
 import { parseRoute } from "./route.ts";
 import { serveBlob } from "./serve-blobs.ts";
-import { type Push, serveManifest, serveReferrers, serveTags } from "./serve-manifests.ts";
+import { type Push, serveCatalog, serveManifest, serveReferrers, serveTags } from "./serve-manifests.ts";
 import { beginUpload, serveUpload } from "./serve-uploads.ts";
 import { type Uploads, uploadsIn } from "./uploads.ts";
 
@@ -124,6 +124,8 @@ async function dispatch(exchange: Exchange, path: string, parts: Parts): Promise
   switch (route.to) {
     case "base":
       return answerJson(exchange, 200, {});
+    case "catalog":
+      return serveCatalog(exchange, parts.manifests);
     case "uploads":
       return beginUpload(exchange, parts.files, parts.uploads, route.repository);
     case "upload":

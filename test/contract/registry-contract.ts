@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { digestOf } from "../../lib/core/digest.ts";
 import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
 import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
 import type { RegistryAccess } from "../../lib/sources/oci/registry-access.ts";
 import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
+import { RegistryFault } from "../../lib/sources/oci/registry-fault.ts";
 
 /** A registry, and how to enter it as somebody who may push. */
 export interface RegistryUnderTest {
@@ -135,6 +137,27 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       await expect(client.blob(repository, absent, 1_000, signal)).rejects.toThrow("BLOB_UNKNOWN");
     });
 
+    test.each([
+      ["an empty object", "{}", mediaTypes.manifest],
+      ["an empty object, as an index", "{}", mediaTypes.index],
+      ["of schema version 1", '{"schemaVersion":1}', mediaTypes.manifest],
+      ["without a config", '{"schemaVersion":2,"layers":[]}', mediaTypes.manifest],
+      ["no JSON", "nonsense", mediaTypes.manifest],
+      ["a list", "[]", mediaTypes.manifest],
+      ["of another type inside", '{"schemaVersion":2,"mediaType":"text/x"}', mediaTypes.manifest],
+      ["an index inside", '{"schemaVersion":2,"manifests":[]}', mediaTypes.manifest],
+      ["a manifest inside, as an index", '{"schemaVersion":2,"layers":[]}', mediaTypes.index],
+      ["Docker's without its type", '{"schemaVersion":2}', mediaTypes.dockerManifest],
+      ["of no type of manifests", '{"schemaVersion":2}', "text/plain"],
+    ])("a manifest that is %s is refused and names nothing", async (_, text, mediaType) => {
+      const into = `${repository}/bad`;
+      await push(into, "good", "content");
+      await expect(client.pushManifest(into, "bad", mediaType, Buffer.from(text), signal)).rejects.toThrow(
+        RegistryFault,
+      );
+      expect(await client.tags(into, signal)).toEqual(["good"]);
+    });
+
     test("a manifest whose layer was never pushed is refused", async () => {
       const manifest = {
         schemaVersion: 2,
@@ -146,6 +169,70 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       await expect(client.pushManifest(repository, "broken", mediaTypes.manifest, bytes, signal)).rejects.toThrow(
         "BLOB_UNKNOWN",
       );
+    });
+  });
+}
+
+const Catalog = z.object({ repositories: z.array(z.string()) });
+
+/** What people ask of a registry without accounts by its address: which repositories there are, in pages. */
+export function catalogContract(name: string, start: () => Promise<RegistryUnderTest>): void {
+  describe(`the catalog of ${name}`, () => {
+    const http = httpClient({ network: homeNetwork });
+    const { signal } = new AbortController();
+    const prefix = `catalog/${randomBytes(6).toString("hex")}`;
+    // In the registry's order, which is that of the parts of a name.
+    const repositories = ["a", "a/b", "a-b", "b"].map((repository) => `${prefix}/${repository}`);
+    let registry: RegistryUnderTest;
+    beforeAll(async () => {
+      registry = await start();
+      const client = registryClients(http, clock)(registry.access);
+      for (const repository of repositories.toReversed()) {
+        await client.pushBlob(repository, Buffer.from("{}"), signal);
+        const config = { mediaType: mediaTypes.fluxConfig, digest: digestOf("{}"), size: 2 };
+        const manifest = { schemaVersion: 2, mediaType: mediaTypes.manifest, config, layers: [] };
+        await client.pushManifest(repository, "v1", mediaTypes.manifest, Buffer.from(JSON.stringify(manifest)), signal);
+      }
+    });
+    afterAll(async () => {
+      http.close();
+      await registry.close();
+    });
+
+    const get = async (path: string) => {
+      const response = await fetch(new URL(path, `http://${registry.access.host}`));
+      const link = /^<([^>]+)>; rel="next"$/.exec(response.headers.get("link") ?? "")?.[1];
+      const body: unknown = await response.json();
+      return { status: response.status, body, link };
+    };
+
+    test.each([1, 2, 3, 100])("leads through all repositories by pages of %i", async (n) => {
+      const found: string[] = [];
+      let path: string | undefined = `/v2/_catalog?n=${n}&last=${prefix}`;
+      while (path !== undefined && found.length < 1000) {
+        const { status, body, link } = await get(path);
+        expect(status).toBe(200);
+        const { repositories: page } = Catalog.parse(body);
+        expect(page.length).toBeLessThanOrEqual(n);
+        found.push(...page);
+        path = link;
+      }
+      // Other tests may push to the same registry.
+      expect(found.filter((repository) => repository.startsWith(`${prefix}/`))).toEqual(repositories);
+    });
+
+    test("of no entries is empty", async () => {
+      expect(await get("/v2/_catalog?n=0")).toEqual({ status: 200, body: { repositories: [] }, link: undefined });
+    });
+
+    test.each(["-1", "abc", "1001"])("refuses pages of %s", async (n) => {
+      const { status, body } = await get(`/v2/_catalog?n=${n}`);
+      expect([status, body]).toMatchObject([400, { errors: [{ code: "PAGINATION_NUMBER_INVALID" }] }]);
+    });
+
+    test("is only read", async () => {
+      const { status } = await fetch(`http://${registry.access.host}/v2/_catalog`, { method: "POST" });
+      expect(status).toBe(405);
     });
   });
 }

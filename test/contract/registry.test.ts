@@ -11,11 +11,11 @@ import type { RegistryAccess } from "../../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { startRegistry } from "../../local/registry/start-registry.ts";
 import { silentLog } from "../doubles/silent-log.ts";
-import { registryContract } from "./registry-contract.ts";
+import { catalogContract, type RegistryUnderTest, registryContract } from "./registry-contract.ts";
 
 const nothing = (): void => undefined;
 
-registryContract("the embedded registry", async () => {
+const embedded = async (): Promise<RegistryUnderTest> => {
   const folder = await mkdtemp(join(tmpdir(), "sluice-registry-"));
   const registry = await startRegistry({ folder, port: 0, log: silentLog, onPush: nothing });
   return {
@@ -25,15 +25,20 @@ registryContract("the embedded registry", async () => {
       await rm(folder, { recursive: true });
     },
   };
-});
+};
+
+registryContract("the embedded registry", embedded);
+catalogContract("the embedded registry", embedded);
 
 /** A registry on loopback without accounts, `127.0.0.1:5000` for example: Debian's docker-registry, or distribution v3. */
 const real = process.env["SLUICE_REAL_REGISTRY"] ?? "";
 describe.skipIf(real === "")("where SLUICE_REAL_REGISTRY=host:port names one", () => {
-  registryContract("the CNCF registry", async () => ({
+  const open = async (): Promise<RegistryUnderTest> => ({
     access: { host: real, insecure: true },
     close: async () => undefined,
-  }));
+  });
+  registryContract("the CNCF registry", open);
+  catalogContract("the CNCF registry", open);
 });
 
 const {

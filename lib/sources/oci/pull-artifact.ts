@@ -3,6 +3,7 @@ import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
 import { type Digest, digestOf } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { limitedList, limitedMap } from "../../core/limited-list.ts";
+import { fieldFault, pathText, schemaFaults } from "../../core/schema-faults.ts";
 import { archiveTree } from "../archive/archive-tree.ts";
 import { type ArchiveLimits, unpack } from "../archive/unpack.ts";
 import { mediaTypes } from "./media-types.ts";
@@ -27,7 +28,6 @@ export const maxIndexChildren = 1_000;
 /** Of a manifest. They go into the source's status, which an API server takes up to 1.5 MB. */
 export const maxManifestAnnotations = 1_000;
 export const maxManifestAnnotationBytes = 256 * 1024;
-const maxFaults = 3;
 
 const Descriptor = z.object({
   mediaType: z.string(),
@@ -116,41 +116,16 @@ async function pullManifest(
     }
     found = await pull(child.digest);
   }
-  const parsed = Manifest.safeParse(found.json, { error: reasonOf });
+  const parsed = Manifest.safeParse(found.json, { error: fieldFault });
   if (parsed.success) return parsed.data;
-  const why = found.json === undefined ? "it is not JSON" : faultsOf(parsed.error);
+  const why = found.json === undefined ? "it is not JSON" : schemaFaults(parsed.error, fieldOf);
   throw new Failure("OCIArtifactLayerOperationFailed", `failed to parse artifact manifest: ${why}`);
 }
 
-const types: Readonly<Record<string, string>> = {
-  array: "a list",
-  number: "a number",
-  object: "an object",
-  record: "an object",
-  string: "a text",
-};
-
-/** What is wrong with a value of the wrong type, after the field's name. */
-const reasonOf: z.core.$ZodErrorMap = ({ code, expected, input }) => {
-  if (code !== "invalid_type") return undefined;
-  return input === undefined ? "is missing" : `must be ${types[expected] ?? expected}`;
-};
-
-/** The first few: each bad layer has some. */
-function faultsOf({ issues }: z.ZodError): string {
-  const told = issues.slice(0, maxFaults).map(({ path, message }) => `${fieldOf(path)} ${message}`);
-  const others = issues.length - told.length;
-  return [...told, ...(others > 0 ? [`and ${others} more`] : [])].join("; ");
-}
-
-/** `layers[0].digest`. What a registry has for keys of its annotations is left out. */
-function fieldOf([field, ...inside]: readonly PropertyKey[]): string {
-  if (field === undefined) return "it";
-  if (field === "annotations") return inside.length === 0 ? field : `a value of ${field}`;
-  return inside.reduce<string>(
-    (text, key) => (typeof key === "number" ? `${text}[${key}]` : `${text}.${String(key)}`),
-    String(field),
-  );
+/** What a registry has for keys of its annotations is left out. */
+function fieldOf(path: readonly PropertyKey[]): string {
+  const isInAnnotations = path[0] === "annotations" && path.length > 1;
+  return isInAnnotations ? "a value of annotations" : pathText(path);
 }
 
 function chooseLayer(

@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { RegistryFault } from "../../../lib/sources/oci/registry-fault.ts";
 import { DiskFull } from "../../../local/disk-full.ts";
 import { openDatabase } from "../../../local/kubernetes/store/open-database.ts";
@@ -80,7 +81,11 @@ describe.skipIf(process.platform !== "linux")("a push onto a full disk", () => {
   afterEach(() => registry.close());
 
   const send = (method: string, path: string, body: Uint8Array<ArrayBuffer> | undefined) =>
-    fetch(`http://${registry.address}${path}`, { method, ...(body === undefined ? {} : { body }) });
+    fetch(`http://${registry.address}${path}`, {
+      method,
+      headers: { "content-type": mediaTypes.manifest },
+      ...(body === undefined ? {} : { body }),
+    });
 
   test("is answered 507 with the folder and the mend, and is taken when there is room", async () => {
     const begun = await send("POST", "/v2/app/blobs/uploads/", undefined);
@@ -98,7 +103,10 @@ describe.skipIf(process.platform !== "linux")("a push onto a full disk", () => {
   });
 
   test("of which the state hears nothing for want of room is answered 507, so that it is pushed again", async () => {
-    const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, layers: [] }));
+    const config = Buffer.from("{}");
+    await send("POST", `/v2/app/blobs/uploads/?digest=${digestOf(config)}`, config);
+    const described = { mediaType: mediaTypes.fluxConfig, digest: digestOf(config), size: config.length };
+    const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, config: described, layers: [] }));
     fault = new DiskFull(folder, {});
     const refused = await send("PUT", "/v2/app/manifests/v1", manifest);
     const body = new Uint8Array(await refused.arrayBuffer());

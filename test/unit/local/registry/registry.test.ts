@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,12 +6,15 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { digestOf } from "../../../../lib/core/digest.ts";
 import { maxManifestBytes } from "../../../../local/registry/manifests.ts";
+import { registryFiles } from "../../../../local/registry/registry-files.ts";
 import type { Push } from "../../../../local/registry/serve-manifests.ts";
 import { type Registry, startRegistry } from "../../../../local/registry/start-registry.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
 
 const nothing = (): void => undefined;
 const manifestType = "application/vnd.oci.image.manifest.v1+json";
+const indexType = "application/vnd.oci.image.index.v1+json";
+const dockerType = "application/vnd.docker.distribution.manifest.v2+json";
 const configType = "application/vnd.oci.image.config.v1+json";
 
 let folder: string;
@@ -140,17 +143,64 @@ describe("what is not taken", () => {
     expect((await send("HEAD", `/v2/app/blobs/${digestOf("one")}`)).status).toBe(404);
   });
 
+  const config = `"config":{"digest":"${digestOf("{}")}","size":2}`;
   test.each([
-    { what: "no JSON", body: "nonsense", code: "MANIFEST_INVALID" },
-    { what: "another type than it says", body: '{"mediaType":"text/x"}', code: "MANIFEST_INVALID" },
-    { what: "layers that are no list", body: '{"layers":3}', code: "MANIFEST_INVALID" },
-    { what: "as long as may be, and no JSON", body: " ".repeat(maxManifestBytes), code: "MANIFEST_INVALID" },
-    { what: "longer", body: " ".repeat(maxManifestBytes + 1), code: "SIZE_INVALID" },
-  ])("a manifest that is $what", async ({ body, code }) => {
-    const headers = { "content-type": manifestType };
-    const { text } = await send("PUT", "/v2/app/manifests/v1", { body, headers });
-    expect(codeOf(text)).toBe(code);
+    { what: "an empty object", body: "{}", detail: "unrecognized manifest schema version 0" },
+    { what: "of another schema", body: '{"schemaVersion":1}', detail: "unrecognized manifest schema version 1" },
+    { what: "without a config", body: '{"schemaVersion":2,"layers":[]}', detail: "config is missing" },
+    { what: "no JSON", body: "nonsense", detail: /^it is not JSON: / },
+    { what: "no object", body: "[]", detail: "it must be an object" },
+    {
+      what: "another type than it says",
+      body: '{"schemaVersion":2,"mediaType":"text/x"}',
+      detail: `if present, mediaType in manifest should be '${manifestType}' not 'text/x'`,
+    },
+    { what: "an index", body: '{"manifests":[]}', detail: "ocimanifest: expected manifest but found index" },
+    { what: "of a schema that is a text", body: '{"schemaVersion":"2"}', detail: "schemaVersion must be a number" },
+    { what: "layers that are no list", body: '{"layers":3}', detail: "layers must be a list" },
+    {
+      what: "layers of the wrong form",
+      body: '{"layers":[{"size":"1"},3,4]}',
+      detail: "layers[0].digest is missing; layers[0].size must be a number; layers[1] must be an object; and 1 more",
+    },
+    { what: "as long as may be, and no JSON", body: " ".repeat(maxManifestBytes), detail: /^it is not JSON: / },
+    {
+      what: "an index, by its type",
+      type: indexType,
+      body: "{}",
+      detail: /^unrecognized manifest list schema version 0, /,
+    },
+    {
+      what: "a manifest, by its type an index",
+      type: indexType,
+      body: `{${config}}`,
+      detail: /expected index but found/,
+    },
+    {
+      what: "Docker's, and does not say so",
+      type: dockerType,
+      body: "{}",
+      detail: /^mediaType in manifest should be .* not ''$/,
+    },
+    {
+      what: "no manifest by its type",
+      type: "text/x",
+      body: "{}",
+      detail: /^unsupported manifest media type .*: text\/x$/,
+    },
+  ])("a manifest that is $what", async ({ type = manifestType, body, detail }) => {
+    const headers = { "content-type": type };
+    const answered = await send("PUT", "/v2/app/manifests/v1", { body, headers });
+    const [error] = parse(answered.text).errors ?? [];
+    expect([answered.status, error]).toMatchObject([400, { code: "MANIFEST_INVALID", message: "manifest invalid" }]);
+    expect(error?.detail).toMatch(detail);
     expect(pushes).toEqual([]);
+  });
+
+  test("a manifest that is longer than may be", async () => {
+    const headers = { "content-type": manifestType };
+    const { text } = await send("PUT", "/v2/app/manifests/v1", { body: " ".repeat(maxManifestBytes + 1), headers });
+    expect(codeOf(text)).toBe("SIZE_INVALID");
   });
 
   test.each([
@@ -248,6 +298,22 @@ describe("reading", () => {
     expect(codeOf((await send("DELETE", "/v2/app/manifests/a")).text)).toBe("MANIFEST_UNKNOWN");
   });
 
+  test("a manifest that an earlier release took is deleted", async () => {
+    const { digest } = await pushManifest("app", "v1");
+    const files = registryFiles(folder);
+    await writeFile(files.blob(digest), "{}");
+    expect((await send("DELETE", `/v2/app/manifests/${digest}`)).status).toBe(202);
+    expect((await send("GET", `/v2/app/manifests/${digest}`)).status).toBe(404);
+  });
+
+  test("a manifest whose type has a parameter is stored under its type", async () => {
+    const digest = await pushBlob("app", "{}");
+    const body = JSON.stringify({ schemaVersion: 2, config: { mediaType: configType, digest, size: 2 }, layers: [] });
+    const headers = { "content-type": `${manifestType}; charset=utf-8` };
+    expect((await send("PUT", "/v2/app/manifests/v1", { body, headers })).status).toBe(201);
+    expect((await send("GET", "/v2/app/manifests/v1")).header("content-type")).toBe(manifestType);
+  });
+
   test("a repository named like a folder of ours is a repository", async () => {
     await pushManifest("a", "v1");
     await pushManifest("a/manifests/b", "v2");
@@ -265,7 +331,7 @@ test("a port that is taken is told with what to do", async () => {
 
 const Answer = z
   .object({
-    errors: z.array(z.object({ code: z.string() })),
+    errors: z.array(z.object({ code: z.string(), message: z.string(), detail: z.unknown().optional() })),
     manifests: z.array(z.unknown()),
     tags: z.array(z.string()),
   })

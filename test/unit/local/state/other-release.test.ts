@@ -104,3 +104,17 @@ test("a request for an object whose row cannot be read is named and fails nobody
   expect(named).toEqual([expect.objectContaining({ row: formatWorkKey(keyOf("odd")) })]);
   await expect(items.get(keyOf("odd"), never)).rejects.toThrow(UnreadableWorkItem);
 });
+
+test.each<[string, JsonObject]>([
+  ["phase must be Active or Poisoned", { phase: "Hibernating" }],
+  ["requested must be a number", { requested: "3" }],
+  ["requested must be at least 0; attempts must be a whole number", { requested: -1, attempts: 0.5 }],
+  ["lease has an unknown form", { lease: 3 }],
+  ["key names no object", { key: "web" }],
+])("a row that cannot be read is told with the field and what it may be: %s", async (fault, change) => {
+  const { items } = queue();
+  await items.put(workItem(keyOf("web")), never);
+  rewrite("web", (stored) => ({ ...stored, ...change }));
+  const text = `the work item of ${formatWorkKey(keyOf("web"))} cannot be read, another release may have written it: ${fault}`;
+  await expect(items.get(keyOf("web"), never)).rejects.toMatchObject({ message: text });
+});
