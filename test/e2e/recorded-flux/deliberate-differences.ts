@@ -108,7 +108,54 @@ const unknownWarning = {
   message: "fields that the API server does not know were left out: ConfigMap/golden-refused-objects/extra .surprise",
 };
 
+const app: Place = ["objects", 0];
+const unasked = {
+  flux: "<requested-2>",
+  sluice: "<requested-1>",
+  why: "Flux was asked to look again; Sluice looks as soon as the dependency is ready",
+};
+
+const absentTag = {
+  object: "OCIRepository/app",
+  type: "Warning",
+  reason: "OCIArtifactPullFailed",
+  message:
+    "failed to determine artifact digest: GET http://<registry>/v2/golden-oci-tag-missing/manifests/absent: MANIFEST_UNKNOWN: manifest unknown",
+  source: "source-controller",
+};
+const noMatch = {
+  object: "OCIRepository/range",
+  type: "Warning",
+  reason: "ReadOperationFailed",
+  message:
+    "failed to determine the artifact tag for 'oci://<registry>/golden-oci-tag-missing': no match found for semver: >=9.0.0",
+  source: "source-controller",
+};
+
 export const deliberateDifferences: readonly Difference[] = [
+  ...said("depends-on/03-ready", [[...app, "metadata", "annotations", "reconcile.fluxcd.io/requestedAt"]], unasked),
+  ...said("depends-on/03-ready", [[...app, "status", "lastHandledReconcileAt"]], unasked),
+  {
+    scenario: "oci-tag-missing",
+    step: "02-semver-without-match",
+    at: ["events"],
+    flux: [absentTag, noMatch],
+    sluice: [noMatch],
+    why: "docs/conformance.md: a source's failure that repeats is told once; Flux counts its event up at each try",
+  },
+  ...["oci-tls/01-no-ca", "oci-tls/04-another-ca"].flatMap((step) =>
+    said(step, [...pullFailed, event], {
+      flux: 'failed to determine artifact digest: Get "https://<registry>/v2/": tls: failed to verify certificate: x509: certificate signed by unknown authority; GET http://<registry>/v2/: unexpected status code 400 Bad Request: Client sent an HTTP request to an HTTPS server.\n',
+      sluice:
+        "failed to determine artifact digest: GET https://<registry>/v2/: self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca",
+      why: "where a certificate is not trusted, plain HTTP is not tried; the words after that are Node's",
+    }),
+  ),
+  ...said("oci-tag-moved/05-url-with-tag", [...wholeConditions, event], {
+    flux: `${notCalled}golden-oci-tag-moved:1.0.0': ${namesOnly}: golden-oci-tag-moved:1.0.0`,
+    sluice: `${notCalled}golden-oci-tag-moved:1.0.0': URL must not contain a tag; remove ':1.0.0'`,
+    why: "as in oci-options/06-tagged",
+  }),
   ...said("depends-odd/01-self", [blockedReady], {
     flux: "dependency 'golden-depends-odd/self' is not ready",
     sluice:

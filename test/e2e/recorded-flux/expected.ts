@@ -3,15 +3,17 @@ import { join } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
 import { equal } from "../../../lib/core/equal.ts";
-import { comparable } from "../recorded-flux.ts";
+import { comparable } from "./comparable.ts";
 import { type Difference, deliberateDifferences } from "./deliberate-differences.ts";
-import { fixtures } from "./steps.ts";
+import { readGiven } from "./given-recordings.ts";
+import { fixtures, type Scenario } from "./steps.ts";
 
 const Recorded = z.object({ objects: z.array(z.json()), events: z.array(z.json()), managed: z.array(z.json()) });
 
 /** What Sluice has to show after a step: what Flux showed, but for what we mean to do otherwise. */
-export async function expected(scenario: string, step: string): Promise<unknown> {
-  const recorded = Recorded.parse(load(await readFile(join(fixtures, scenario, `${step}.yaml`), "utf8")));
+export async function expected({ name: scenario, namespace, isGiven }: Scenario, step: string): Promise<unknown> {
+  const text = await readFile(join(fixtures, scenario, `${step}.yaml`), "utf8");
+  const recorded = isGiven ? readGiven(text, namespace) : Recorded.parse(load(text));
   const own = deliberateDifferences.filter((one) => one.scenario === scenario && one.step === step);
   return own.reduce<unknown>(
     (shown, difference) => withDifference(shown, difference, difference.at),

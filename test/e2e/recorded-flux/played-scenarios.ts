@@ -2,7 +2,7 @@ import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fixtures } from "./steps.ts";
 
-/** The scenarios that say step by step what to do; the others are played by hand in recorded-flux.test.ts. */
+/** The scenarios that say step by step what to do. */
 export async function playedScenarios(): Promise<readonly string[]> {
   const names = await readdir(fixtures);
   const played = await Promise.all(

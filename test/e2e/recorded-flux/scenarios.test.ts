@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { comparable } from "../recorded-flux.ts";
+import { comparable } from "./comparable.ts";
 import { deliberateDifferences } from "./deliberate-differences.ts";
 import { expected } from "./expected.ts";
 import { ownSluice } from "./own-sluice.ts";
@@ -20,7 +20,7 @@ describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
     await scene.begin();
     for (const step of scenario.steps) {
       for (const action of step.do) await scene.act(action);
-      const wanted = await expected(name, step.step);
+      const wanted = await expected(scenario, step.step);
       const isAsRecorded = async () => {
         const shown = comparable(await scene.show(step));
         expect({ step: step.step, shown }).toEqual({ step: step.step, shown: wanted });

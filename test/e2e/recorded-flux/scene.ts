@@ -1,11 +1,14 @@
 import { vi } from "vitest";
+import { z } from "zod";
 import { isJsonObject, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { parseApiVersion } from "../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Http } from "../../../lib/core/ports/http.ts";
+import { givenManaged, givenNote } from "./given-recordings.ts";
 import { pushFiles } from "./push-files.ts";
-import { type Shown, shownEvent, shownManaged } from "./shown.ts";
-import { type Action, namedObject, type Scenario, type Step, Written } from "./steps.ts";
+import { renamed, type Shown, shownEvent, shownManaged } from "./shown.ts";
+import { type Action, type Input, namedObject, type Scenario, type Step, Written } from "./steps.ts";
 
 /** Where a scenario is played: real Flux on a real cluster, or Sluice. */
 export interface Stage {
@@ -13,9 +16,21 @@ export interface Stage {
   readonly http: Http;
   /** `HOST:PORT`, plain HTTP. */
   readonly registry: string;
+  /** The same over TLS, where a scenario may ask for it. */
+  readonly secureRegistry?: SecureRegistry;
 }
 
-const recordedRegistry = "127.0.0.1:15000";
+export interface SecureRegistry {
+  /** `HOST:PORT`. */
+  readonly address: string;
+  /** PEM of the authority that signed its certificate, and of one that did not. */
+  readonly authority: string;
+  readonly otherAuthority: string;
+}
+
+/** The registry's addresses of the recorder, and of the given recordings. */
+const recordedRegistry = /127\.0\.0\.1:(?:15000|26000)/g;
+const recordedSecureRegistry = /127\.0\.0\.1:26001/g;
 
 /** One playing of a scenario. */
 export class Scene {
@@ -23,6 +38,8 @@ export class Scene {
   readonly #stage: Stage;
   readonly #signal: AbortSignal;
   readonly #digests = new Map<string, string>();
+  /** The digest of an artifact that we pushed to what the recording calls it. */
+  readonly #recordedDigests = new Map<string, string>();
   /** By the name of an event, how often it was counted when it was last told. */
   #told = new Map<string, number>();
   #requests = 0;
@@ -47,7 +64,8 @@ export class Scene {
 
   async act(action: Action): Promise<void> {
     const { cluster } = this.#stage;
-    if ("push" in action) return this.#push(action.push);
+    if ("push" in action) return this.#push(action);
+    if ("write" in action) return this.#writeAll(action.write);
     if ("apply" in action) return this.#apply(action.apply, action.spec ?? {});
     if ("await" in action) return this.#await(action.await);
     if ("create" in action) {
@@ -69,28 +87,91 @@ export class Scene {
     return namedObject(name, this.scenario.namespace);
   }
 
-  async #push(name: string): Promise<void> {
-    const files = this.scenario.pushes[name];
-    if (files === undefined) throw new Error(`source.yaml has no ${name}`);
-    const [tag = ""] = name.split(",");
+  async #push({
+    push,
+    tag = push.split(",")[0],
+    namesSource,
+    digest,
+  }: Extract<Action, { push: string }>): Promise<void> {
+    const files = this.scenario.pushes[push];
+    if (files === undefined) throw new Error(`source.yaml has no ${push}`);
     const { http, registry } = this.#stage;
     const url = `oci://${registry}/${this.scenario.namespace}:${tag}`;
-    this.#digests.set(name, await pushFiles(url, files, http, this.#signal));
+    const pushed = await pushFiles(url, files, http, this.#signal, namesSource);
+    this.#digests.set(push, pushed);
+    if (digest !== undefined) this.#recordedDigests.set(pushed, digest);
   }
 
   async #apply(name: string, change: JsonObject): Promise<void> {
     const ref = this.#ref(name);
     const written = this.scenario.input.find(
-      ({ kind, metadata }) =>
+      ({ object: { kind, metadata } }) =>
         kind === ref.kind && metadata.name === ref.name && (metadata.namespace ?? "") === ref.namespace,
-    );
+    )?.object;
     if (written === undefined) throw new Error(`input.yaml has no ${name}`);
     const spec = Object.entries({ ...(isJsonObject(written["spec"]) ? written["spec"] : {}), ...change });
     const kept = Object.fromEntries(spec.filter(([, value]) => value !== null));
-    const text = JSON.stringify({ ...written, ...(spec.length === 0 ? {} : { spec: kept }) })
-      .replaceAll(recordedRegistry, this.#stage.registry)
+    await this.#write({
+      step: undefined,
+      how: "apply",
+      manager: "bench",
+      object: { ...written, ...(spec.length === 0 ? {} : { spec: kept }) },
+    });
+  }
+
+  async #writeAll(step: string): Promise<void> {
+    const inputs = this.scenario.input.filter((input) => input.step === step);
+    if (inputs.length === 0) throw new Error(`input.yaml has nothing for ${step}`);
+    for (const input of inputs) await this.#write(input);
+  }
+
+  async #write({ how, manager, object }: Input): Promise<void> {
+    const { cluster } = this.#stage;
+    const { apiVersion, kind, metadata, ...fields } = Written.parse(JSON.parse(this.#ours(JSON.stringify(object))));
+    const { stringData, ...others } = z
+      .looseObject({ stringData: z.record(z.string(), z.string()).exactOptional() })
+      .parse(fields);
+    const written = {
+      apiVersion,
+      kind,
+      metadata,
+      ...others,
+      ...(stringData === undefined ? {} : { data: Object.fromEntries(Object.entries(stringData).map(inBase64)) }),
+    };
+    if (how === "create") {
+      await cluster.create(written, { manager }, this.#signal);
+      return;
+    }
+    if (how === "apply") {
+      await cluster.apply(written, { manager, force: true }, this.#signal);
+      return;
+    }
+    const { name, namespace = "" } = metadata;
+    const ref = { ...parseApiVersion(apiVersion), kind, namespace, name };
+    const body = toJsonObject(z.record(z.string(), z.json()).parse({ metadata, ...others }));
+    await cluster.patch(ref, { type: "merge", body }, { manager }, this.#signal);
+  }
+
+  /** What the recording wrote, with our addresses, artifacts and certificates. */
+  #ours(text: string): string {
+    const { registry, secureRegistry } = this.#stage;
+    const { address = "", authority = "", otherAuthority = "" } = secureRegistry ?? {};
+    const asText = (pem: string) => JSON.stringify(pem).slice(1, -1);
+    return [...this.#recordedDigests]
+      .reduce((left, [own, recorded]) => left.replaceAll(recorded, own), text)
+      .replace(recordedRegistry, registry)
+      .replace(recordedSecureRegistry, address)
+      .replace("<certificate of the golden CA>", asText(authority))
+      .replace("<certificate of another CA>", asText(otherAuthority))
       .replace(/<digest of ([^>]+)>/g, (_, push: string) => this.#digests.get(push) ?? "");
-    await this.#stage.cluster.apply(Written.parse(JSON.parse(text)), { manager: "bench", force: true }, this.#signal);
+  }
+
+  #asRecorded({ objects, events, managed, notes }: Shown): Shown {
+    const pairs = [...this.#recordedDigests];
+    const change = (text: string) => pairs.reduce((left, [own, recorded]) => left.replaceAll(own, recorded), text);
+    const each = (shown: readonly JsonObject[]) => shown.map((one) => renamed(one, change));
+    const named = { objects: each(objects), events: each(events), managed: each(managed) };
+    return notes === undefined ? named : { ...named, notes };
   }
 
   async #await(text: string): Promise<void> {
@@ -102,18 +183,21 @@ export class Scene {
   }
 
   /** What is there now. Told events stay new until {@link turnPage}. */
-  async show({ objects, managed }: Step): Promise<Shown> {
-    const live = (name: string) => this.#live(name);
-    return {
-      objects: await Promise.all(objects.map(async (name) => toJsonObject((await live(name)) ?? { gone: name }))),
+  async show({ objects, managed, notes = {} }: Step): Promise<Shown> {
+    const { isGiven } = this.scenario;
+    const each = <T>(names: readonly string[], show: (live: LiveObject | undefined, name: string) => T) =>
+      Promise.all(names.map(async (name) => show(await this.#live(name), name)));
+    const shown = {
+      objects: await each(objects, (live, name) => (live === undefined ? { gone: name } : toJsonObject(live))),
       events: (await this.#newEvents()).map(shownEvent),
-      managed: await Promise.all(
-        managed.map(async (name) => {
-          const object = await live(name);
-          return object === undefined ? { gone: name } : shownManaged(object);
-        }),
-      ),
+      managed: await each(managed, (live, name) => {
+        if (live === undefined) return { gone: name };
+        return isGiven ? givenManaged(toJsonObject(live)) : shownManaged(live);
+      }),
     };
+    if (!isGiven) return this.#asRecorded(shown);
+    const noted = await each(Object.keys(notes), (live, name) => [name, givenNote(live, notes[name] ?? null)] as const);
+    return this.#asRecorded({ ...shown, notes: Object.fromEntries(noted) });
   }
 
   /** Undefined too where the cluster does not know the kind. */
@@ -139,6 +223,10 @@ export class Scene {
       .filter((event) => countOf(event) > (this.#told.get(event.metadata.name) ?? 0))
       .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
   }
+}
+
+function inBase64([key, value]: readonly [string, string]): readonly [string, string] {
+  return [key, Buffer.from(value).toString("base64")];
 }
 
 function requestOf(number: number): JsonObject {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { comparable } from "../recorded-flux.ts";
+import { comparable } from "./comparable.ts";
 import type { Scene } from "./scene.ts";
 import type { Shown } from "./shown.ts";
 import { namedObject, type Step } from "./steps.ts";

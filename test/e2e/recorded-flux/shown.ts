@@ -2,11 +2,15 @@ import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 
-/** What one step left: Flux's own objects whole, the events that are new, and the objects that it applied. */
+/**
+ * What one step left: Flux's own objects whole, the events that are new, the objects that it applied, and of a given recording what
+ * some of those hold.
+ */
 export interface Shown {
   readonly objects: readonly JsonObject[];
   readonly events: readonly JsonObject[];
   readonly managed: readonly JsonObject[];
+  readonly notes?: JsonObject;
 }
 
 const Event = z.object({
@@ -38,11 +42,15 @@ const volatile = new Set(["uid", "resourceVersion", "creationTimestamp", "genera
 export function shownManaged(live: LiveObject): JsonObject {
   const { status: _status, metadata = {}, ...object } = toJsonObject(live);
   const kept = Object.entries(isJsonObject(metadata) ? metadata : {}).filter(([key]) => !volatile.has(key));
-  const text = JSON.stringify(object).replaceAll(/("[\w./]*controller-uid"):"[0-9a-f-]+"/g, '$1:"<uid>"');
   return {
-    ...toJsonObject(z.record(z.string(), z.json()).parse(JSON.parse(text))),
+    ...renamed(object, (text) => text.replaceAll(/("[\w./]*controller-uid"):"[0-9a-f-]+"/g, '$1:"<uid>"')),
     metadata: Object.fromEntries(kept.map(([key, value]) => [key, key === "managedFields" ? managers(value) : value])),
   };
+}
+
+/** The same object after its text was changed. */
+export function renamed(object: JsonObject, change: (text: string) => string): JsonObject {
+  return toJsonObject(z.record(z.string(), z.json()).parse(JSON.parse(change(JSON.stringify(object)))));
 }
 
 function managers(entries: Json): Json {

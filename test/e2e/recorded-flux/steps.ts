@@ -1,17 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { load, loadAll } from "js-yaml";
+import { load } from "js-yaml";
 import { z } from "zod";
 import { parseApiVersion, type VersionedRef } from "../../../lib/core/object-ref.ts";
+import { isGiven, lookedAt, type Notes } from "./given-recordings.ts";
 
 export const fixtures = join(import.meta.dirname, "../../fixtures/flux");
 
 const Fields = z.record(z.string(), z.json());
-/** An object as input.yaml has it. */
+/** An object as it is written. */
 export const Written = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
-  metadata: z.object({
+  metadata: z.looseObject({
     name: z.string(),
     namespace: z.string().exactOptional(),
     annotations: z.record(z.string(), z.string()).exactOptional(),
@@ -20,10 +21,20 @@ export const Written = z.looseObject({
 
 /** What somebody does: one of these, in order. An object is named `apiVersion Kind name`, as {@link namedObject} reads it. */
 const Action = z.union([
-  /** The name of a push in source.yaml: `tag, push N`. */
-  z.strictObject({ push: z.string() }),
+  /**
+   * The name of a push in source.yaml: `tag, push N`, unless `tag` says which. `namesSource`: whether the artifact says where it is
+   * from. `digest`: what a given recording calls the artifact.
+   */
+  z.strictObject({
+    push: z.string(),
+    tag: z.string().optional(),
+    namesSource: z.boolean().optional(),
+    digest: z.string().optional(),
+  }),
   /** Applies an object of input.yaml; `spec` tells what of its spec is different now, null leaves a field out. */
   z.strictObject({ apply: z.string(), spec: Fields.optional() }),
+  /** All that input.yaml has for this step, in its order, each in its way. */
+  z.strictObject({ write: z.string() }),
   /** What `flux reconcile` does. */
   z.strictObject({ request: z.string() }),
   /** A merge patch by somebody else. */
@@ -43,12 +54,26 @@ const Step = z.strictObject({
   /** Objects that Flux applied, or leaves alone. */
   managed: z.array(z.string()).default([]),
 });
-export type Step = z.infer<typeof Step>;
+
+export interface Step extends z.infer<typeof Step> {
+  /** Of a given recording: objects of which it notes what they hold, and which parts. */
+  readonly notes?: Notes;
+}
+
+/** An object of input.yaml. A given recording says in a comment for which step, and how it was written, unless applied by `bench`. */
+export interface Input {
+  readonly step: string | undefined;
+  readonly how: "apply" | "create" | "update";
+  readonly manager: string;
+  readonly object: z.infer<typeof Written>;
+}
 
 export interface Scenario {
   readonly name: string;
   readonly namespace: string;
-  readonly input: readonly z.infer<typeof Written>[];
+  /** Recorded elsewhere and given to the project, which tells less of managed objects: {@link isGiven}. */
+  readonly isGiven: boolean;
+  readonly input: readonly Input[];
   /** By `tag, push N`: path to text. */
   readonly pushes: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly steps: readonly Step[];
@@ -56,13 +81,34 @@ export interface Scenario {
 
 export async function readScenario(name: string): Promise<Scenario> {
   const text = (file: string) => readFile(join(fixtures, name, file), "utf8");
+  const namespace = `golden-${name}`;
+  const steps = z.array(Step).parse(load(await text("steps.yaml")));
+  const given = await isGiven(name);
   return {
     name,
-    namespace: `golden-${name}`,
-    input: loadAll(await text("input.yaml")).map((document) => Written.parse(document)),
+    namespace,
+    isGiven: given,
+    input: parseInput(await text("input.yaml")),
     pushes: z.record(z.string(), z.record(z.string(), z.string())).parse(load(await text("source.yaml"))),
-    steps: z.array(Step).parse(load(await text("steps.yaml"))),
+    steps: given
+      ? await Promise.all(
+          steps.map(async (step) => ({ ...step, ...lookedAt(await text(`${step.step}.yaml`), namespace) })),
+        )
+      : steps,
   };
+}
+
+function parseInput(text: string): readonly Input[] {
+  return text.split(/^---$/m).map((document) => {
+    const [, step, , how = "apply", manager = "bench"] =
+      /^\s*# ([\w-]+)(, (apply|create|update) by (\S+))?$/m.exec(document) ?? [];
+    return {
+      step,
+      how: z.enum(["apply", "create", "update"]).parse(how),
+      manager,
+      object: Written.parse(load(document)),
+    };
+  });
 }
 
 const fluxKinds: Readonly<Record<string, string>> = {

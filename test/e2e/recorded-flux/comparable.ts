@@ -1,40 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { load, loadAll } from "js-yaml";
 import { z } from "zod";
 
-const folder = join(import.meta.dirname, "../fixtures/flux");
 const Anything = z.record(z.string(), z.unknown());
-
-/** What Flux showed after one step of a recorded scenario. */
-const Step = z.object({ objects: z.array(Anything), events: z.array(Anything).default([]) });
-export type RecordedStep = z.infer<typeof Step>;
-
-const Written = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.looseObject({ name: z.string() }),
-});
-export type WrittenObject = z.infer<typeof Written>;
-
-export async function recordedStep(scenario: string, step: string): Promise<RecordedStep> {
-  return Step.parse(load(await readFile(join(folder, scenario, `${step}.yaml`), "utf8")));
-}
-
-/** What was applied, in order. */
-export async function recordedInput(scenario: string): Promise<readonly WrittenObject[]> {
-  return loadAll(await readFile(join(folder, scenario, "input.yaml"), "utf8")).map((document) =>
-    Written.parse(document),
-  );
-}
-
-/** What was pushed: by `tag, push N`, path to text. */
-export async function recordedPushes(
-  scenario: string,
-): Promise<Readonly<Record<string, Readonly<Record<string, string>>>>> {
-  const text = await readFile(join(folder, scenario, "source.yaml"), "utf8");
-  return z.record(z.string(), z.record(z.string(), z.string())).parse(load(text));
-}
 
 /**
  * An object or event without what differs from run to run: times, addresses, durations, and the digests of the pushed image
@@ -107,15 +73,4 @@ function comparableText(text: string): string {
       .replaceAll("<tmp>/", "")
       .replace(/(finished in|passed in|failed after) [0-9a-zµ.]+/g, "$1 <duration>")
   );
-}
-
-/** Without what `flux reconcile` leaves on an object. */
-export function withoutRequests(value: unknown): unknown {
-  const text = JSON.stringify(value, (key, field: unknown) => {
-    if (key === "reconcile.fluxcd.io/requestedAt" || key === "lastHandledReconcileAt") return undefined;
-    return key === "managedFields" && Array.isArray(field)
-      ? field.filter(({ manager }) => manager !== "unknown")
-      : field;
-  });
-  return JSON.parse(text);
 }

@@ -1,0 +1,52 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { loadAll } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { KustomizationSpec } from "../../../lib/api/kustomization-spec.ts";
+import { OciRepositorySpec } from "../../../lib/api/oci-repository-spec.ts";
+import { unsupportedKustomizationFields, unsupportedOciRepositoryFields } from "../../../lib/api/unsupported-fields.ts";
+import { givenScenarios } from "./given-recordings.ts";
+import { playedScenarios } from "./played-scenarios.ts";
+import { fixtures } from "./steps.ts";
+
+const waitingInputs = join(fixtures, "../flux-waiting");
+const Input = z.looseObject({ apiVersion: z.string(), kind: z.string(), spec: z.unknown().optional() });
+const { played, waiting } = await givenScenarios();
+
+/** What of an input Sluice does not have: whole kinds of Flux's, or fields that stall the object. */
+async function missingIn(scenario: string): Promise<readonly string[]> {
+  const documents = loadAll(await readFile(join(waitingInputs, `${scenario}.yaml`), "utf8"));
+  const missing = documents.flatMap((document) => {
+    const { apiVersion, kind, spec } = Input.parse(document);
+    if (!apiVersion.includes(".toolkit.fluxcd.io/") || spec === undefined) return [];
+    if (kind === "Kustomization") return named(kind, unsupportedKustomizationFields(KustomizationSpec.parse(spec)));
+    if (kind === "OCIRepository") return named(kind, unsupportedOciRepositoryFields(OciRepositorySpec.parse(spec)));
+    return [kind];
+  });
+  return [...new Set(missing)].toSorted();
+}
+
+function named(kind: string, fields: readonly string[]): readonly string[] {
+  return fields.map((field) => `${kind} ${field}`);
+}
+
+describe("the list of given scenarios", () => {
+  test("says of each that is not played what it waits for, and of no other", async () => {
+    const names = (await readdir(waitingInputs)).map((file) => file.replace(/\.yaml$/, ""));
+    const found = await Promise.all(names.map(async (name) => [name, await missingIn(name)] as const));
+    expect(waiting).toEqual(Object.fromEntries(found));
+    expect(found.filter(([, missing]) => missing.length === 0)).toEqual([]);
+  });
+
+  test("is of all that were given, and whatever waits for nothing is played", async () => {
+    expect(played.length + Object.keys(waiting).length).toBe(39);
+    const scenarios = await playedScenarios();
+    expect(played.filter((name) => !scenarios.includes(name))).toEqual([]);
+    expect(scenarios.filter((name) => name in waiting)).toEqual([]);
+  });
+});
+
+test("no fewer scenarios are played than the project once had", async () => {
+  expect((await playedScenarios()).length).toBeGreaterThanOrEqual(53);
+});
