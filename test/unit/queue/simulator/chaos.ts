@@ -38,6 +38,7 @@ function chaoticScript({ world: { chance } }: Simulation): Script {
   return {
     steps: chance.int(1, slow ? 6 : 3),
     stepMs: slow ? chance.int(1_000, verySlow ? 150_000 : 40_000) : chance.int(0, 500),
+    waitMs: chance.chance(0.3) ? chance.int(1_000, 25_000) : 0,
     // No request may take longer than the margin.
     applyMs: chance.chance(0.4) ? chance.int(1_000, 14_990) : chance.int(1, 100),
     dueInMs: chance.chance(0.5) ? undefined : chance.int(1, chance.chance(0.3) ? 3_600_000 : 10_000),

@@ -1,10 +1,13 @@
+import { fencedCluster } from "../../../../lib/apply/fenced-cluster.ts";
+import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import type { FlowResult, Run } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
+import { noCluster } from "../../../doubles/no-cluster.ts";
 import { effect, type Machine, type World } from "./machines.ts";
 import type { fencedWrite, Passage, Table } from "./services.ts";
-import type { Subject } from "./subject.ts";
+import type { Latency, Subject } from "./subject.ts";
 
 /** One handler at work on one message. */
 export interface Handling {
@@ -19,29 +22,41 @@ export interface Ground {
   readonly table: Table;
   readonly fence: typeof fencedWrite;
   readonly violate: (what: string) => void;
+  /** As the cluster's adapter promises; else the lease is asked at the call alone. */
+  readonly asksBeforeSend: boolean;
   /** Where the table is a real one: the write itself, which checks the fence. */
   readonly save?: ((machine: Machine, fence: Fence, passage: Passage) => Promise<void>) | undefined;
   subjectOf(key: WorkKey): Subject;
 }
 
-/** A write to the cluster: checked and sent in one go, then on its way for as long as a request may take. */
-export function applyTo(
+const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "content" } };
+
+/**
+ * A write to the cluster, by the code that every flow's writes go through, over an adapter that keeps its promise: what has to
+ * be awaited is awaited first, and right before the request is sent the lease is asked.
+ */
+export async function applyTo(
   { machine, holder }: Handling,
   run: Run,
-  latencyMs: number,
+  { waitMs, applyMs }: Latency,
   ground: Ground,
   land: (subject: Subject) => void,
 ): Promise<void> {
   const { world, violate } = ground;
   const { name } = run.key;
   const subject = ground.subjectOf(run.key);
-  run.assertLease();
   const arrive = (): void => {
     world.trace(() => `${machine.name} apply of ${name} under token ${run.fence.token} lands`);
     if (subject.holder !== holder) violate(`a write to ${name} landed after a successor of its sender had begun`);
     land(subject);
   };
-  return effect(machine, "apply", arrive, run.signal, world, { latencyMs, cancels: true });
+  const apply: Cluster["apply"] = async (manifest, { beforeSend }, signal) => {
+    if (waitMs > 0) await effect(machine, "discovery", () => {}, signal, world, { latencyMs: waitMs });
+    if (ground.asksBeforeSend) beforeSend?.();
+    await effect(machine, "apply", arrive, signal, world, { latencyMs: applyMs, cancels: true });
+    return { object: { ...manifest, metadata: { ...manifest.metadata, uid: "uid" } }, created: false, warnings: [] };
+  };
+  await fencedCluster({ ...noCluster, apply }, run).apply(configMap, { manager: "sluice", force: true }, run.signal);
 }
 
 /** A write to the state under the run's fence. */
@@ -98,7 +113,7 @@ export async function reconcile(handling: Handling, run: Run, ground: Ground): P
     for (let step = 0; step < script.steps; step += 1) {
       if (script.stepMs > 0) await machine.clock.sleep(script.stepMs, run.signal);
       if (nature === "throws" || (script.throws && step === script.steps - 1)) throw new Error("the flow has a bug");
-      await applyTo(handling, run, script.applyMs, ground, () => {
+      await applyTo(handling, run, script, ground, () => {
         subject.applied = content;
       });
       if (script.saves && !(await isSaved(handling, run, ground))) return { dueInMs: 1_000, outcome: "unreachable" };

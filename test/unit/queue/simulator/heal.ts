@@ -13,6 +13,7 @@ export async function heal(simulation: Simulation, seed: number): Promise<void> 
     subject.script = () => ({
       steps: chance.int(1, 3),
       stepMs: 200,
+      waitMs: 0,
       applyMs: 20,
       dueInMs: undefined,
       throws: false,
@@ -70,18 +71,38 @@ async function poison(subject: Subject, simulation: Simulation): Promise<void> {
   await time.play(time.now() + 1_000);
   const before = subject.runs;
   const poisonedAt = time.now();
+  // New releases come in between: their runs are handed back, and change nothing about the count of the others.
+  const releases = chance.chance(0.5) ? chance.int(1, 3) : 0;
+  if (releases > 0) {
+    const { script } = subject;
+    subject.script = () => ({ ...script(), steps: 1, stepMs: 5_000 });
+    await time.play(time.now() + parkedWithinMs, () => subject.runs - before >= 7);
+    for (let count = 0; count < releases; count += 1) {
+      const { runs } = subject;
+      await time.play(time.now() + parkedWithinMs, () => subject.runs > runs || subject.runningSince !== undefined);
+      await time.play(time.now() + chance.int(10, 2_000));
+      subject.runner?.terminate();
+      await time.play(time.now() + 6_000);
+    }
+    subject.script = script;
+  }
   const parked = (): boolean => simulation.item(subject)?.phase === "Poisoned";
   await time.play(time.now() + parkedWithinMs, parked);
   if (!parked()) return simulation.violate(`${subject.key.name} is poison and not parked`);
   if (time.now() - poisonedAt < 900_000) simulation.violate("poison was parked without the back-off between its runs");
   // Two more: one that was under way, and a request may begin a new count.
-  if (subject.runs - before > 14) simulation.violate(`poison was run ${subject.runs - before} times`);
+  if (subject.runs - before > 14 + releases) simulation.violate(`poison was run ${subject.runs - before} times`);
   if (subject.letters === 0 || subject.announced === 0) simulation.violate("poison was parked and nobody was told");
 
   const { runs } = subject;
   for (let hints = 0; hints < 3; hints += 1) simulation.request(subject, false);
   await time.play(time.now() + 240_000);
   if (subject.runs !== runs) simulation.violate("poison was run again for a mere hint");
+
+  const { letters, announced } = subject;
+  if (chance.chance(0.5)) await time.play(time.now() + 2.5 * 3_600_000);
+  if (subject.runs !== runs || subject.letters !== letters || subject.announced !== announced)
+    simulation.violate("a parked object was taken up again by the hour, with the same input");
 
   subject.nature = "good";
   // Told of it or not: the hourly look at the input finds it.

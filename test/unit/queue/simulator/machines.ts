@@ -4,6 +4,18 @@ import type { Random } from "./random.ts";
 import type { Timeline } from "./timeline.ts";
 
 const maxSkewMs = 300_000;
+/** The time limit of a call to the table or the queue with all its tries (`callAws`), and of a request to a cluster. */
+export const maxCallMs = 15_000;
+
+/** What processes run on: a wall clock that is set, and a monotonic one that may stop while all of it stands still. */
+export interface Host {
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  /** For how long it stands still from now; 0 where it runs. */
+  frozenForMs(): number;
+  freeze(ms: number): void;
+  /** Sets the wall clock forward or back, where this host's may be set. Answers by how much. */
+  stepClock(ms: number): number;
+}
 
 /** A process with clocks of its own. What runs on it dies, freezes and thaws with it. */
 export interface Machine {
@@ -28,7 +40,7 @@ export interface Machine {
 /** What a machine asks of a service: it takes time, and may go wrong in every way. */
 export interface EffectOptions {
   readonly latencyMs?: number;
-  /** Where true, an aborted call has no effect any more. */
+  /** Where true, an aborted call has no effect any more; nor has, where connections end with their process, that of a dead one. */
   readonly cancels?: boolean;
   /** Where true, nobody is reached. */
   readonly cutOff?: boolean;
@@ -41,34 +53,58 @@ export interface World {
   faulty: boolean;
   /** Whether nobody reaches the table, only everything else. */
   tableAway: boolean;
+  /** Where true, a request of a process that is killed is dropped with its connection; else it may still have its effect. */
+  readonly dropsOfDead: boolean;
   trace(line: () => string): void;
 }
 
 let never: Promise<never> | undefined;
 
-export function startMachine(name: string, world: World): Machine {
-  const { time, chance } = world;
-  const control = new AbortController();
-  const bootedAt = time.now();
+export function startHost({ time, chance }: Pick<World, "time" | "chance">): Host {
   // A clock that is set and one that stands still in a freeze are two faults: the protocol bears either, not both at once.
   const stopsInFreeze = chance.chance(0.5);
+  const bootedAt = time.now();
   let skewMs = chance.int(-maxSkewMs, maxSkewMs);
   let frozenUntil = 0;
   let frozenMs = 0;
+  return {
+    clock: {
+      now: () => time.now() + skewMs,
+      monotonic: () => time.now() - bootedAt - (stopsInFreeze ? frozenMs : 0),
+    },
+    frozenForMs: () => Math.max(0, frozenUntil - time.now()),
+    freeze(ms) {
+      if (time.now() < frozenUntil) return;
+      frozenUntil = time.now() + ms;
+      frozenMs += ms;
+    },
+    stepClock(ms) {
+      if (stopsInFreeze) return 0;
+      const before = skewMs;
+      skewMs = Math.max(-maxSkewMs, Math.min(maxSkewMs, skewMs + ms));
+      return skewMs - before;
+    },
+  };
+}
+
+/** A process on a host of its own, or on one that outlives it. */
+export function startMachine(name: string, world: World, host: Host = startHost(world)): Machine {
+  const { time } = world;
+  const control = new AbortController();
   let cutOffUntil = 0;
   let alive = true;
 
   const resume = (happen: () => void): void => {
     if (!alive) return;
-    if (time.now() >= frozenUntil) {
+    const frozenForMs = host.frozenForMs();
+    if (frozenForMs === 0) {
       time.stir();
       happen();
-    } else time.in(frozenUntil - time.now(), () => resume(happen));
+    } else time.in(frozenForMs, () => resume(happen));
   };
 
   const clock: Clock = {
-    now: () => time.now() + skewMs,
-    monotonic: () => time.now() - bootedAt - (stopsInFreeze ? frozenMs : 0),
+    ...host.clock,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
@@ -94,10 +130,9 @@ export function startMachine(name: string, world: World): Machine {
       alive = false;
     },
     freeze(ms) {
-      if (!alive || time.now() < frozenUntil) return;
+      if (!alive || host.frozenForMs() > 0) return;
       world.trace(() => `${name} freezes for ${ms} ms`);
-      frozenUntil = time.now() + ms;
-      frozenMs += ms;
+      host.freeze(ms);
     },
     cutOff(ms) {
       world.trace(() => `${name} does not reach the table for ${ms} ms`);
@@ -105,10 +140,8 @@ export function startMachine(name: string, world: World): Machine {
     },
     isCutOff: () => time.now() < cutOffUntil,
     stepClock(ms) {
-      if (stopsInFreeze) return;
-      const next = Math.max(-maxSkewMs, Math.min(maxSkewMs, skewMs + ms));
-      world.trace(() => `${name} steps its clock by ${next - skewMs} ms`);
-      skewMs = next;
+      const steppedMs = host.stepClock(ms);
+      world.trace(() => `${name} steps its clock by ${steppedMs} ms`);
     },
     terminate() {
       resume(() => {
@@ -137,7 +170,7 @@ export function effect<Result>(
   if (fate < 0.002) machine.crash();
   if (!machine.alive()) return (never ??= new Promise(() => {}));
   const latencyMs =
-    options.latencyMs ?? (world.faulty && chance.chance(0.03) ? chance.int(100, 4_000) : chance.int(1, 30));
+    options.latencyMs ?? (world.faulty && chance.chance(0.03) ? chance.int(100, maxCallMs) : chance.int(1, 30));
   const thereMs = chance.int(0, latencyMs);
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -151,7 +184,7 @@ export function effect<Result>(
         }),
       );
     time.in(thereMs, () => {
-      if (options.cancels === true && signal.aborted) return;
+      if (options.cancels === true && (signal.aborted || (world.dropsOfDead && !machine.alive()))) return;
       if (fate >= 0.01 && fate < 0.04) {
         world.trace(() => `${machine.name}: ${name} fails before`);
         return answer(() => reject(new Error(`${name}: no answer`)));
@@ -163,6 +196,7 @@ export function effect<Result>(
         }
         // After it was done, before anybody heard.
         if (fate >= 0.002 && fate < 0.006) return machine.crash();
+        if (fate >= 0.07 && fate < 0.075) machine.freeze(chance.int(20_000, 120_000));
         answer(() => resolve(result));
       };
       const refused = (error: unknown): void => answer(() => reject(error));

@@ -23,6 +23,7 @@ export async function outage(simulation: Simulation, seed: number): Promise<void
     subject.script = () => ({
       steps: isLong ? 20 : 1,
       stepMs: isLong ? 5_000 : chance.int(100, 5_000),
+      waitMs: 0,
       applyMs: 20,
       dueInMs: undefined,
       throws: false,

@@ -1,8 +1,9 @@
+import { maxAttempts } from "../../../../lib/queue/timing.ts";
 import type { Simulation } from "./simulation.ts";
 import type { Script, Subject } from "./subject.ts";
 
 const promptMs = 5_000;
-const quick: Script = { steps: 1, stepMs: 200, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
+const quick: Script = { steps: 1, stepMs: 200, waitMs: 0, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
 
 /** What must happen at once while nothing goes wrong. One probe a seed. */
 export async function probe(simulation: Simulation, seed: number): Promise<void> {
@@ -13,7 +14,20 @@ export async function probe(simulation: Simulation, seed: number): Promise<void>
   await act?.(subject, simulation, seed);
 }
 
-const probes = [requestTwice, burst, shortDue, longDue, backOff, handBack, deadHolder, lostWakeUp, cutOff, thaw];
+const probes = [
+  requestTwice,
+  burst,
+  shortDue,
+  longDue,
+  backOff,
+  handBack,
+  handBackAgain,
+  deadHolder,
+  lostWakeUp,
+  shortOutages,
+  cutOff,
+  thaw,
+];
 
 async function runs(subject: Subject, { world: { time } }: Simulation, withinMs: number): Promise<boolean> {
   const before = subject.runs;
@@ -78,9 +92,11 @@ async function longDue(subject: Subject, simulation: Simulation): Promise<void> 
 
 async function backOff(subject: Subject, simulation: Simulation): Promise<void> {
   const { world, violate } = simulation;
-  const { time } = world;
+  const { time, chance } = world;
   subject.script = () => ({ ...quick, throws: true });
   simulation.request(subject, false);
+  // More of the same that is asked for in the middle of a failing run waits as that does.
+  const askedAgain = chance.int(1, 6);
   for (let attempt = 1; attempt <= 7; attempt += 1) {
     const waitMs = attempt === 1 ? 0 : 750 * 2 ** (attempt - 2);
     // A sweep whose clock is ahead may call early.
@@ -89,6 +105,7 @@ async function backOff(subject: Subject, simulation: Simulation): Promise<void> 
     if (early) return violate("a run that threw was tried again before its back-off was over");
     if (!(await runs(subject, simulation, waitMs + promptMs)))
       return violate("a run that threw was not tried again after its back-off");
+    if (attempt === askedAgain) simulation.request(subject, false);
     await ends(simulation, 5_000, subject);
   }
   // Now in a back-off of 48 s: more of the same is no reason to try sooner, something new is.
@@ -115,16 +132,36 @@ async function handBack(subject: Subject, simulation: Simulation): Promise<void>
   if (subject.applied < subject.content) violate("a run that was handed back came to nothing");
 }
 
-async function deadHolder(subject: Subject, simulation: Simulation): Promise<void> {
+/** As many new releases in a row as it takes failures to park an object: each run is handed back, and none is counted. */
+async function handBackAgain(subject: Subject, simulation: Simulation): Promise<void> {
   const { world, violate } = simulation;
+  subject.script = () => ({ ...quick, stepMs: 60_000 });
+  simulation.request(subject, true);
+  for (let releases = 0; releases <= maxAttempts; releases += 1) {
+    if (!(await runs(subject, simulation, promptMs)))
+      return violate("a run that was handed back did not go on at once");
+    await world.time.play(world.time.now() + world.chance.int(300, 20_000));
+    subject.runner?.terminate();
+  }
+  subject.script = () => quick;
+  if (!(await runs(subject, simulation, promptMs))) return violate("an object was parked for being handed back");
+  await world.time.play(world.time.now() + promptMs);
+}
+
+async function deadHolder(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, queue, violate } = simulation;
   subject.script = () => ({ ...quick, stepMs: 60_000 });
   simulation.request(subject, true);
   if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
   await world.time.play(world.time.now() + world.chance.int(300, 50_000));
   subject.runner?.crash();
   subject.script = () => quick;
-  // The message comes back, is sent on once, and finds the lease dead.
-  if (!(await runs(subject, simulation, 125_000))) violate("a dead holder's lease was not taken over in time");
+  const isLost = world.chance.chance(0.5);
+  queue.loses = isLost ? 1 : 0;
+  // The message comes back, is sent on once, and finds the lease dead. Where it is lost on the way there is still the sweep,
+  // which comes late by two clocks that are wrong.
+  const limitMs = 125_000 + (isLost ? 600_000 + 125_000 : 0);
+  if (!(await runs(subject, simulation, limitMs))) violate("a dead holder's lease was not taken over in time");
   await world.time.play(world.time.now() + promptMs);
 }
 
@@ -146,6 +183,25 @@ async function lostWakeUp(subject: Subject, simulation: Simulation): Promise<voi
   await time.play(time.now() + promptMs);
 }
 
+/** The table is away for ten seconds out of thirty: a run of two minutes goes on, since three tries to renew fit into its lease. */
+async function shortOutages(subject: Subject, simulation: Simulation): Promise<void> {
+  const { world, violate } = simulation;
+  const { time, chance } = world;
+  subject.script = () => ({ ...quick, steps: 60, stepMs: 2_000, saves: false });
+  simulation.request(subject, true);
+  if (!(await runs(subject, simulation, promptMs))) return violate("a request was not run at once");
+  const { runs: before, runningSince } = subject;
+  const firstAt = chance.int(0, 30_000);
+  for (let outages = 0; outages < 3; outages += 1) {
+    time.in(firstAt + outages * 30_000, () => (world.tableAway = true));
+    time.in(firstAt + outages * 30_000 + 10_000, () => (world.tableAway = false));
+  }
+  await time.play(time.now() + 100_000);
+  if (subject.runs !== before || subject.runningSince !== runningSince)
+    violate("a run was stopped for outages of ten seconds");
+  await ends(simulation, 60_000, subject);
+}
+
 /** A holder that cannot renew, does not know that it is watched, and writes as slowly as it may. */
 async function cutOff(subject: Subject, simulation: Simulation): Promise<void> {
   const { world, violate } = simulation;
@@ -154,6 +210,7 @@ async function cutOff(subject: Subject, simulation: Simulation): Promise<void> {
     ...quick,
     steps: 40,
     stepMs: chance.int(100, 3_000),
+    waitMs: chance.chance(0.5) ? 0 : chance.int(5_000, 25_000),
     applyMs: chance.int(10_000, 14_990),
     saves: false,
   });

@@ -5,6 +5,8 @@ export interface Random {
   /** A whole number, both ends included. */
   int(min: number, max: number): number;
   chance(probability: number): boolean;
+  /** One of these, which are at least one. */
+  pick<Item>(items: readonly Item[]): Item;
 }
 
 export function random(seed: number): Random {
@@ -19,5 +21,10 @@ export function random(seed: number): Random {
     next,
     int: (min, max) => min + Math.floor(next() * (max - min + 1)),
     chance: (probability) => next() < probability,
+    pick(items) {
+      const picked = items[Math.floor(next() * items.length)];
+      if (picked === undefined) throw new Error("nothing to pick from");
+      return picked;
+    },
   };
 }

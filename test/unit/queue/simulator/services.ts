@@ -4,6 +4,7 @@ import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WakeUp, WakeUps } from "../../../../lib/core/ports/wake-ups.ts";
 import {
   holdsLease,
+  type LeasedItems,
   type ListedItems,
   overdueAt,
   type WorkItem,
@@ -15,13 +16,18 @@ import { effect, type Machine, type World } from "./machines.ts";
 /** The table, as it is. */
 export interface Table {
   readonly rows: Map<string, WorkItem>;
+  /** Names of rows that take no write, for a reason of their own. */
+  readonly stuck: Set<string>;
   writes: number;
 }
+
+/** Who lists leases is a table in one place. */
+type Items = WorkItems & LeasedItems;
 
 /** A real table, in whose place the rows are a copy: what is known to be in it. */
 export interface RealTable {
   /** Without faults, to see what became of a write that gave no answer. */
-  readonly truth: WorkItems;
+  readonly truth: WorkItems & Partial<LeasedItems>;
   /** As one machine with this clock reaches it. */
   connect(clock: Clock): MachineTable;
 }
@@ -40,18 +46,25 @@ export interface Passage {
   readonly landed: () => void;
 }
 
+interface RealItems {
+  readonly items: WorkItems;
+  readonly truth: RealTable["truth"];
+  readonly violate: (what: string) => void;
+}
+
 /** The table as one machine sees it. */
 export function itemsSeenFrom(
   machine: Machine,
   table: Table,
   onPut: (item: WorkItem, before: WorkItem | undefined) => void,
   world: World,
-  real?: { readonly items: WorkItems; readonly truth: WorkItems; readonly violate: (what: string) => void },
-): WorkItems {
+  real?: RealItems,
+): Items {
   const call = <Result>(name: string, apply: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> =>
     effect(machine, name, apply, signal, world, { cutOff: world.tableAway || machine.isCutOff() });
   const put = (item: WorkItem): "stored" | "conflict" => {
     const id = formatWorkKey(item.key);
+    if (table.stuck.has(item.key.name)) throw new Error("this row takes no write");
     const before = table.rows.get(id);
     if ((before?.version ?? 0) !== item.version - 1) return "conflict";
     table.rows.set(id, item);
@@ -60,23 +73,29 @@ export function itemsSeenFrom(
     return "stored";
   };
   if (real !== undefined) return realItems(table, put, call, real);
-  const overdue = (now: number, limit: number): ListedItems => ({
-    items: [...table.rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= now).slice(0, limit),
-    unreadable: [],
-  });
+  const atOf = (item: WorkItem): number => overdueAt(item) ?? Infinity;
+  const overdue = (now: number, limit: number): ListedItems => {
+    const found = [...table.rows.values()].filter((item) => atOf(item) <= now).toSorted((a, b) => atOf(a) - atOf(b));
+    return { items: found.slice(0, limit), unreadable: [] };
+  };
   return {
     get: (key, signal) => call("get", () => table.rows.get(formatWorkKey(key)), signal),
     put: (item, signal) => call("put", () => put(item), signal),
     overdue: (now, limit, signal) => call("overdue", () => overdue(now, limit), signal),
+    leased: (signal) => call("leased", () => leasedOf(table), signal),
   };
+}
+
+function leasedOf({ rows }: Table): ListedItems {
+  return { items: [...rows.values()].filter(({ lease }) => lease !== undefined), unreadable: [] };
 }
 
 function realItems(
   table: Table,
   put: (item: WorkItem) => "stored" | "conflict",
   call: <Result>(name: string, apply: () => Promise<Result>, signal: AbortSignal) => Promise<Result>,
-  { items, truth, violate }: { items: WorkItems; truth: WorkItems; violate: (what: string) => void },
-): WorkItems {
+  { items, truth, violate }: RealItems,
+): Items {
   const { signal: never } = new AbortController();
   const read = async (key: WorkItem["key"]): Promise<WorkItem | undefined> => {
     const found = await items.get(key, never);
@@ -95,6 +114,7 @@ function realItems(
     get: (key, signal) => call("get", () => read(key), signal),
     put: (item, signal) => call("put", () => write(item), signal),
     overdue: (now, limit, signal) => call("overdue", () => items.overdue(now, limit, never), signal),
+    leased: (signal) => call("leased", async () => (await truth.leased?.(never)) ?? leasedOf(table), signal),
   };
 }
 

@@ -5,7 +5,15 @@ import type { Script, Subject } from "./subject.ts";
 export const crowd = { names: ["poison", ...Array.from({ length: 9 }, (_, index) => `good${index}`)], machines: 1 };
 
 const parkedWithinMs = 10_800_000;
-const slow: Script = { steps: 3, stepMs: 2_000, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
+const slow: Script = {
+  steps: 3,
+  stepMs: 2_000,
+  waitMs: 0,
+  applyMs: 20,
+  dueInMs: undefined,
+  throws: false,
+  saves: true,
+};
 
 /**
  * An object whose every run kills its process, which nine others run in: they are found dead together and come again

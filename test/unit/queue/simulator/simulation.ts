@@ -1,5 +1,6 @@
+import type { Clock } from "../../../../lib/core/ports/clock.ts";
 import type { DeadLetter } from "../../../../lib/core/ports/wake-ups.ts";
-import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
+import type { LeasedItems, WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../../lib/queue/handle-wake-up.ts";
@@ -8,9 +9,11 @@ import type { RunnerDeps } from "../../../../lib/queue/queue-deps.ts";
 import { requestReconcile } from "../../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../../lib/queue/rules/rules.ts";
 import { sweep } from "../../../../lib/queue/sweep.ts";
+import { voidLeases } from "../../../../lib/queue/void-leases.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
 import { applyTo, type Ground, type Handling, reconcile } from "./handling.ts";
-import { effect, type Machine, startMachine, type World } from "./machines.ts";
+import { feedAtHome, type Home, homeQueue } from "./home.ts";
+import { effect, type Machine, startHost, startMachine, type World } from "./machines.ts";
 import { random } from "./random.ts";
 import { type RealQueue, realQueue } from "./real-queue.ts";
 import {
@@ -28,17 +31,25 @@ import { timeline } from "./timeline.ts";
 
 /** What a test takes out of the protocol, to see that it is missed. */
 export interface Mutation {
-  readonly deps?: (deps: RunnerDeps) => RunnerDeps;
+  readonly deps?: (deps: SimulatedDeps) => Partial<SimulatedDeps>;
   /** In place of the fence that every store has to check. */
   readonly fence?: typeof fencedWrite;
   readonly sweep?: typeof sweep;
+  readonly voidLeases?: typeof voidLeases;
   /** False: the message in hand is left as the queue hides it. */
   readonly extends?: boolean;
+  /** False: the cluster's adapter does not ask for the lease right before it sends. */
+  readonly asksBeforeSend?: boolean;
+  /** The clock by which the queue of a home measures delays. */
+  readonly queueClock?: (clock: Clock) => Clock;
   /** In place of rows in memory. */
   readonly table?: RealTable;
   /** In place of messages in memory. */
   readonly queue?: RealQueue;
 }
+
+/** What a process is made of here; only one at home lists leases. */
+export type SimulatedDeps = RunnerDeps & { readonly items: LeasedItems };
 
 export interface Simulation {
   /** False while no sweep is to run: one whose clock is ahead may call early what is due soon. */
@@ -63,6 +74,8 @@ export interface Simulation {
 export interface Cast {
   readonly names: readonly string[];
   readonly machines: number;
+  /** Where everything lies that a `sluice local` keeps: one process at a time, each on the same host. */
+  readonly home?: Home;
 }
 
 const usualCast: Cast = { names: ["a", "b", "c"], machines: 3 };
@@ -73,7 +86,7 @@ export function startSimulation(
   seed: number,
   mutation: Mutation,
   traced: boolean,
-  { names, machines: machineCount } = usualCast,
+  { names, machines: machineCount, home }: Cast = usualCast,
 ): Simulation {
   const lines: string[] = [];
   const violations: string[] = [];
@@ -85,15 +98,20 @@ export function startSimulation(
     chance,
     faulty: true,
     tableAway: false,
+    dropsOfDead: home !== undefined,
     trace: (line) => {
       if (traced) lines.push(`${((time.now() - startedAt) / 1000).toFixed(3)} ${line()}`);
     },
   };
-  const table: Table = { rows: new Map(), writes: 0 };
+  const host = home === undefined ? undefined : startHost(world);
+  const realTable = mutation.table ?? home?.table;
+  const table: Table = { rows: new Map(), stuck: new Set(), writes: 0 };
   const subjects = names.map(newSubject);
   const bySubject = new Map(subjects.map((subject) => [formatWorkKey(subject.key), subject]));
   const fleet: Machine[] = [];
-  const deps = new Map<Machine, RunnerDeps>();
+  const deps = new Map<Machine, SimulatedDeps>();
+  /** Where a process has to start before it does anything. */
+  const ready = new Map<Machine, Promise<void>>();
   const connections = new Map<Machine, MachineTable>();
   let machines = 0;
   let holders = 0;
@@ -114,16 +132,17 @@ export function startSimulation(
     violate,
     subjectOf,
     fence: mutation.fence ?? fencedWrite,
-    save: mutation.table && ((machine, ...rest) => connections.get(machine)?.save(...rest) ?? Promise.resolve()),
+    asksBeforeSend: mutation.asksBeforeSend ?? true,
+    save: realTable && ((machine, ...rest) => connections.get(machine)?.save(...rest) ?? Promise.resolve()),
   };
 
   const boot = (): Machine => {
     machines += 1;
-    const machine = startMachine(`m${machines}`, world);
-    const connection = mutation.table?.connect(machine.clock);
+    const machine = startMachine(`m${machines}`, world, host);
+    const connection = realTable?.connect(machine.clock);
     if (connection !== undefined) connections.set(machine, connection);
-    const real = connection && mutation.table && { items: connection.items, truth: mutation.table.truth, violate };
-    const own: RunnerDeps = {
+    const real = connection && realTable && { items: connection.items, truth: realTable.truth, violate };
+    const own: SimulatedDeps = {
       items: itemsSeenFrom(machine, table, (item, before) => onPut(machine, item, before), world, real),
       wakeUps: wakeUps.seenFrom(machine),
       deadLetters: {
@@ -142,8 +161,21 @@ export function startSimulation(
       inputOf: (key, signal) => effect(machine, "input", () => `content ${subjectOf(key).content}`, signal, world),
       onPoisoned: () => Promise.reject(new Error("meant for a handler")),
     };
-    deps.set(machine, mutation.deps?.(own) ?? own);
+    const mutated = { ...own, ...mutation.deps?.(own) };
+    deps.set(machine, mutated);
+    if (home !== undefined) ready.set(machine, startAtHome(home, machine, mutated));
     return machine;
+  };
+
+  /** As `sluice local` starts: it has the folder's lock, so whoever held a lease is dead; then it reads its queue. */
+  const startAtHome = async (at: Home, on: Machine, own: SimulatedDeps): Promise<void> => {
+    world.trace(() => `${on.name} starts`);
+    try {
+      await (mutation.voidLeases ?? voidLeases)(own, on.signal);
+    } catch {
+      return on.crash();
+    }
+    feedAtHome(at, on, (receipt) => deliver([receipt], on), world);
   };
 
   const sendLetter: (letter: DeadLetter) => void | Promise<void> = ({ key, ...rest }) => {
@@ -154,10 +186,18 @@ export function startSimulation(
   const machine = (): Machine => {
     const index = chance.int(0, machineCount - 1);
     const found = fleet[index];
-    if (found?.alive() === true && !found.signal.aborted) return found;
+    // At home the next process gets the folder's lock only when this one has ended.
+    if (found?.alive() === true && (home !== undefined || !found.signal.aborted)) return found;
     return (fleet[index] = boot());
   };
-  const depsOf = (on: Machine): RunnerDeps => {
+  /** As soon as this machine can run, and has started. */
+  const resume = (on: Machine, happen: () => void): void =>
+    on.resume(() => {
+      const started = ready.get(on);
+      if (started === undefined) happen();
+      else void started.then(happen);
+    });
+  const depsOf = (on: Machine): SimulatedDeps => {
     const own = deps.get(on);
     if (own === undefined) throw new Error("no such machine");
     return own;
@@ -169,12 +209,26 @@ export function startSimulation(
     world.trace(() => `${on.name} puts ${subject.key.name} ${describe(item)}`);
     const taken = item.lease !== undefined && item.lease.holder !== before?.lease?.holder;
     if (taken) subject.holder = item.lease.holder;
+    judgeCounters(item, before);
     if (taken && before !== undefined && before.lease === undefined && before.requested === before.started) {
       // Only clocks that are wrong, by two skews at most, can bring a due time forward.
       const earlyMs = subject.dueAt === undefined ? Infinity : subject.dueAt - time.now();
-      if (earlyMs > 601_000) violate(`${subject.key.name} was run ${earlyMs} ms before it was due, and nobody asked`);
+      const { name } = subject.key;
+      if (earlyMs === Infinity) violate(`${name} was run, and neither was it due nor did anybody ask`);
+      else if (earlyMs > 601_000) violate(`${name} was run ${earlyMs} ms before it was due, and nobody asked`);
     }
     subject.dueAt = item.dueAt === undefined ? undefined : item.dueAt - skewMs;
+  };
+
+  const judgeCounters = (item: WorkItem, before: WorkItem | undefined): void => {
+    const { name } = item.key;
+    const { requested, started, handled } = item;
+    if (handled > started || started > requested)
+      violate(`${name} counts ${requested} requests, ${started} begun on, ${handled} handled`);
+    const isNoted = before === undefined || before.lease !== undefined || item.phase === "Poisoned";
+    if (!isNoted && handled !== before.handled) violate(`a request of ${name} counts as handled, and no run has ended`);
+    if (before?.lease !== undefined && item.lease === undefined && handled > before.started)
+      violate(`a request of ${name} that came during a run counts as handled by it`);
   };
 
   const handle = (receipt: Receipt, on: Machine): void => {
@@ -188,13 +242,13 @@ export function startSimulation(
       ...base,
       newHolder: () => (handling.holder = base.newHolder()),
       onPoisoned: (run) =>
-        applyTo(handling, run, 20, ground, (subject) => {
+        applyTo(handling, run, { waitMs: 0, applyMs: 20 }, ground, (subject) => {
           subject.announced += 1;
         }),
     };
     const flow: Flow = (run) => reconcile(handling, run, ground);
     handleWakeUp({ wakeUp: receipt.wakeUp, extend }, flow, own, invocation(on)).then(
-      () => void effect(on, "delete", () => receipt.delete(), on.signal, world).catch(() => {}),
+      () => void effect(on, "delete", () => receipt.delete(), on.signal, world).catch(() => receipt.keep()),
       (error: unknown) => {
         world.trace(() => `${on.name} fails to handle: ${String(error)}`);
         receipt.keep();
@@ -208,14 +262,16 @@ export function startSimulation(
     time.in(invocationMs, () => limit.abort(new Error("time is up")));
     return limit.signal;
   };
-  const deliver = (batch: readonly Receipt[]): void => {
-    const on = machine();
-    on.resume(() => {
+  const deliver = (batch: readonly Receipt[], on = machine()): void => {
+    resume(on, () => {
       for (const receipt of batch) handle(receipt, on);
     });
   };
-  const wakeUps: Queue =
-    mutation.queue === undefined ? queue(deliver, world) : realQueue(deliver, world, mutation.queue);
+  const queueOfStory = (): Queue => {
+    if (home !== undefined) return homeQueue(home, world);
+    return mutation.queue === undefined ? queue(deliver, world) : realQueue(deliver, world, mutation.queue);
+  };
+  const wakeUps = queueOfStory();
 
   const simulation: Simulation = {
     sweeping: true,
@@ -230,7 +286,7 @@ export function startSimulation(
     item: (subject) => table.rows.get(formatWorkKey(subject.key)),
     request(subject, change) {
       const on = machine();
-      on.resume(() => {
+      resume(on, () => {
         if (change) subject.content += 1;
         const askedAt = time.now();
         const { content } = subject;
@@ -254,7 +310,7 @@ export function startSimulation(
         .catch(() => {});
     },
     sweepOn(on) {
-      on.resume(() => {
+      resume(on, () => {
         if (!simulation.sweeping) return;
         world.trace(() => `${on.name} sweeps`);
         (mutation.sweep ?? sweep)(depsOf(on), on.signal).catch(() => {});

@@ -1,11 +1,18 @@
 import type { WorkKey } from "../../../../lib/core/work-key.ts";
 import type { Machine } from "./machines.ts";
 
+/** How long a write to the cluster takes: what is awaited before it is sent, and the request. */
+export interface Latency {
+  /** The cluster's kinds, its address, a token: up to 10 + 15 s. */
+  readonly waitMs: number;
+  /** Up to the margin. */
+  readonly applyMs: number;
+}
+
 /** How an object's runs go. */
-export interface Script {
+export interface Script extends Latency {
   readonly steps: number;
   readonly stepMs: number;
-  readonly applyMs: number;
   readonly dueInMs: number | undefined;
   readonly throws: boolean;
   /** Whether each step also writes to the state. */
@@ -38,7 +45,7 @@ export interface Subject {
   script: () => Script;
 }
 
-const calm: Script = { steps: 1, stepMs: 500, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
+const calm: Script = { steps: 1, stepMs: 500, waitMs: 0, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
 
 export function newSubject(name: string): Subject {
   const key = { cluster: "home", group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization", namespace: "apps", name };

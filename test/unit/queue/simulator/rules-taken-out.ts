@@ -1,6 +1,5 @@
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import { processLock } from "../../../../lib/queue/process-lock.ts";
-import type { RunnerDeps } from "../../../../lib/queue/queue-deps.ts";
 import { type Rules, rules } from "../../../../lib/queue/rules/rules.ts";
 import { leaseMs } from "../../../../lib/queue/timing.ts";
 import type { Mutation } from "./simulation.ts";
@@ -12,7 +11,7 @@ export interface TakenOut {
 }
 
 const withRules = (patch: Partial<Rules>): Mutation => ({
-  deps: (deps) => ({ ...deps, rules: { ...rules, ...patch } }),
+  deps: () => ({ rules: { ...rules, ...patch } }),
 });
 
 const withWakeUp = (patch: (item: WorkItem, ...rest: Parameters<Rules["onWakeUp"]>) => ReturnType<Rules["onWakeUp"]>) =>
@@ -37,11 +36,12 @@ const withEnd = (patch: (ended: WorkItem, before: WorkItem | undefined) => WorkI
     },
   });
 
-const withDeps = (patch: (deps: RunnerDeps) => Partial<RunnerDeps>): Mutation => ({
-  deps: (deps) => ({ ...deps, ...patch(deps) }),
+const withDeps = (patch: NonNullable<Mutation["deps"]>): Mutation => ({
+  deps: patch,
 });
 
-export const takenOut: readonly TakenOut[] = [
+/** The rules that are pure functions of an item and what was heard, and their reading in the handler of a message. */
+export const rulesTakenOut: readonly TakenOut[] = [
   {
     rule: "a request is counted",
     mutation: withRules({
@@ -345,10 +345,42 @@ export const takenOut: readonly TakenOut[] = [
     }),
   },
   {
-    rule: "a message in hand is hidden for a lease's length",
-    mutation: { extends: false },
+    rule: "only requests that came before a run count as handled by it",
+    mutation: withEnd((ended) => ({ ...ended, handled: ended.requested })),
   },
-  { rule: "a sweep heals what was lost", mutation: { sweep: async () => 0 } },
+  {
+    rule: "an item in back-off has a message for its due time, whatever else waits",
+    mutation: withRules({
+      followUps: (item, now) =>
+        rules.followUps(item.attempts > 0 && item.requested > item.started ? { ...item, dueAt: undefined } : item, now),
+    }),
+  },
+  {
+    rule: "a run that is handed back is not counted",
+    mutation: withRules({
+      onEnd: (item, token, end, now) => {
+        const ended = rules.onEnd(item, token, end, now);
+        return end.kind === "handedBack" && ended !== undefined ? { ...ended, attempts: ended.attempts + 1 } : ended;
+      },
+    }),
+  },
+  {
+    rule: "a run that is handed back forgets no other attempt",
+    mutation: withRules({
+      onEnd: (item, token, end, now) => {
+        const ended = rules.onEnd(item, token, end, now);
+        return end.kind === "handedBack" && ended !== undefined ? { ...ended, attempts: 0 } : ended;
+      },
+    }),
+  },
+  {
+    rule: "a parked object is not taken up by the hour while its input is the same",
+    mutation: withWakeUp((before, item, waking) => {
+      const decision = rules.onWakeUp(item, waking);
+      if (decision.kind !== "settle" || before.phase !== "Poisoned") return decision;
+      return rules.onWakeUp(item && { ...item, phase: "Active" }, waking);
+    }),
+  },
   {
     rule: "the sweep says what is due",
     mutation: withRules({
