@@ -50,6 +50,12 @@ describe("a request", () => {
       send: false,
     },
     {
+      name: "during the wait for a wake-up that was sent for a due time, with no run under way, sends",
+      item: workItem(key, { started: 1, wakeUntil: now + 5 }),
+      change: { requested: 2, wakeUntil: now + wakeMs },
+      send: true,
+    },
+    {
       name: "during a run whose holder is not trusted any more sends by itself",
       item: workItem(key, { started: 1, token: 3, lease: held, wakeUntil: now - 1 }),
       change: { requested: 2, wakeUntil: now + wakeMs },
@@ -57,9 +63,8 @@ describe("a request", () => {
     },
   ];
   test.for(cases)("$name", ({ item, change, send }) => {
-    const decision = rules.onRequest(item, key, now);
-    expect(decision.send).toBe(send);
-    expect(decision.item).toEqual(change && { ...decision.item, ...change });
+    const before = item ?? { ...workItem(key), version: 0 };
+    expect(rules.onRequest(item, key, now)).toEqual({ item: change && { ...before, ...change }, send });
   });
 });
 
@@ -69,10 +74,11 @@ describe("a wake-up", () => {
     rules.onWakeUp(item, { ...waking, ...extra }).kind;
 
   test("takes the lease of a requested object: a new token, all requests so far, one attempt more", () => {
-    const decision = rules.onWakeUp(workItem(key, { requested: 4, started: 2, token: 7, dueAt: 5 }), waking);
-    expect(decision).toMatchObject({
+    const item = workItem(key, { requested: 4, started: 2, token: 7, dueAt: 5, input: "a" });
+    expect(rules.onWakeUp(item, waking)).toEqual({
       kind: "run",
       item: {
+        ...item,
         started: 4,
         token: 8,
         lease: { holder: "me", renewals: 0 },
@@ -105,24 +111,36 @@ describe("a wake-up", () => {
     expect(kindOf(item, { wakeUp, input: "a" })).toBe("run");
   });
 
+  test("takes the lease of a dead holder over, and knows that its process may have died of the run", () => {
+    const item = workItem(key, { token: 7, attempts: 1, lease: held });
+    expect(rules.onWakeUp(item, { ...waking, wakeUp: { ...plain, held }, input: "a" })).toMatchObject({
+      kind: "run",
+      item: { token: 8, lease: { holder: "me", renewals: 0 }, attempts: 2, died: true, input: "a" },
+    });
+  });
+
   test("puts off a dead run whose back-off is longer than the time it took to find it dead", () => {
     const item = workItem(key, { token: 7, attempts: 9, lease: held, input: "a" });
     const wakeUp = { ...plain, held };
-    expect(rules.onWakeUp(item, { ...waking, wakeUp, input: "a" })).toMatchObject({
-      kind: "settle",
-      wait: true,
-      item: { lease: undefined, attempts: 9, dueAt: now + backoffMs(9) },
+    const freed = { ...item, lease: undefined, wakeUntil: undefined, dueAt: now + backoffMs(9), died: true };
+    for (const input of ["a", null]) {
+      const decision = rules.onWakeUp({ ...item, wakeUntil: now - 1 }, { ...waking, wakeUp, input });
+      expect(decision).toEqual({ kind: "settle", wait: true, item: freed });
+    }
+    expect(rules.onWakeUp(item, { ...waking, wakeUp, input: "b" })).toMatchObject({
+      kind: "run",
+      item: { attempts: 1, input: "b" },
     });
-    expect(kindOf(item, { wakeUp, input: "b" })).toBe("run");
   });
 
   const backingOff = workItem(key, { requested: 2, started: 1, attempts: 3, input: "a", dueAt: now + 9_000 });
 
   test("during a back-off waits for its end, unless the input is another", () => {
     expect(kindOf(backingOff)).toBe("look");
-    expect(rules.onWakeUp(backingOff, { ...waking, input: "a" })).toMatchObject({
+    expect(rules.onWakeUp({ ...backingOff, wakeUntil: now }, { ...waking, input: "a" })).toEqual({
       kind: "settle",
-      item: { started: 2, dueAt: now + 9_000, wakeUntil: undefined },
+      wait: false,
+      item: { ...backingOff, started: 2, wakeUntil: undefined },
     });
     expect(rules.onWakeUp(backingOff, { ...waking, input: "b" })).toMatchObject({
       kind: "run",
@@ -131,20 +149,38 @@ describe("a wake-up", () => {
     expect(kindOf(backingOff, { input: null })).toBe("drop");
   });
 
+  test("during a back-off learns the input where none was known yet, which is no change of it", () => {
+    const { input: _, ...unlooked } = backingOff;
+    expect(rules.onWakeUp({ ...unlooked, input: undefined }, { ...waking, input: "a" })).toMatchObject({
+      kind: "settle",
+      item: { attempts: 3, input: "a" },
+    });
+  });
+
+  test("at the end of a back-off runs, and keeps the input that it knows where nobody can look", () => {
+    const wakeUp = { ...plain, dueAt: now + 9_000 };
+    expect(rules.onWakeUp(backingOff, { ...waking, wakeUp, input: null })).toMatchObject({
+      kind: "run",
+      item: { attempts: 4, input: "a", dueAt: undefined },
+    });
+  });
+
   test(`parks the object after ${maxAttempts} attempts, and at last without trying to tell its user`, () => {
     const wakeUp = { ...plain, dueAt: 5 };
     const failing = (attempts: number) => workItem(key, { started: 1, attempts, input: "a", dueAt: 5 });
     expect(kindOf(failing(maxAttempts - 1), { wakeUp, input: "a" })).toBe("run");
     const decide = (attempts: number) => rules.onWakeUp(failing(attempts), { ...waking, wakeUp, input: "a" });
-    expect(decide(maxAttempts)).toMatchObject({ kind: "park", announce: true });
+    expect(decide(maxAttempts)).toMatchObject({ kind: "park", announce: true, item: { attempts: maxAttempts + 1 } });
+    expect(decide(maxAttempts + 2)).toMatchObject({ kind: "park", announce: true });
     expect(decide(maxAttempts + 3)).toMatchObject({ kind: "park", announce: false });
   });
 
   test("leaves a parked object alone until its input is another, and looks again in an hour", () => {
     const parked = workItem(key, { requested: 5, started: 4, phase: "Poisoned", attempts: 13, input: "a" });
-    expect(rules.onWakeUp(parked, { ...waking, input: "a" })).toMatchObject({
+    expect(rules.onWakeUp({ ...parked, wakeUntil: now }, { ...waking, input: "a" })).toEqual({
       kind: "settle",
-      item: { started: 5, handled: 5, dueAt: now + recheckMs, phase: "Poisoned" },
+      wait: false,
+      item: { ...parked, started: 5, handled: 5, wakeUntil: undefined, dueAt: now + recheckMs },
     });
     expect(rules.onWakeUp(parked, { ...waking, input: "b" })).toMatchObject({
       kind: "run",
@@ -152,6 +188,11 @@ describe("a wake-up", () => {
     });
     expect(kindOf({ ...parked, input: undefined }, { input: "a" })).toBe("run");
     expect(kindOf(parked, { input: null })).toBe("drop");
+  });
+
+  test("that is due leaves a parked object alone as well: only another input runs it", () => {
+    const parked = workItem(key, { started: 1, phase: "Poisoned", attempts: 13, input: "a", dueAt: 5 });
+    expect(kindOf(parked, { wakeUp: { ...plain, dueAt: 5 }, input: "a" })).toBe("settle");
   });
 });
 
@@ -166,37 +207,69 @@ describe("the end of a run", () => {
     fault: "old",
   });
 
+  const dropped = { lease: undefined, wakeUntil: now + wakeMs };
+
   test("that is good forgets the attempts and keeps what the flow handed on", () => {
-    const result = { dueInMs: 1_500.5, outcome: "applied", memo: { since: 1 } };
-    expect(rules.onEnd(running, 4, { kind: "finished", result }, now)).toMatchObject({
-      handled: 2,
-      lease: undefined,
-      attempts: 0,
-      dueAt: now + 1_501,
-      memo: { since: 1 },
+    const seen = { objectUid: "o", clusterUid: "c" };
+    const result = { dueInMs: 1_500.5, outcome: "applied", memo: { since: 1 }, seen };
+    const ended = { ...dropped, handled: 2, attempts: 0, died: false, dueAt: now + 1_501, memo: { since: 1 }, seen };
+    expect(rules.onEnd({ ...running, died: true }, 4, { kind: "finished", result }, now)).toEqual({
+      ...running,
+      ...ended,
       input: undefined,
       fault: undefined,
-      wakeUntil: now + wakeMs,
     });
   });
 
-  test("that threw keeps the attempts and waits out the back-off", () => {
-    const ended = rules.onEnd(running, 4, { kind: "failed", fault: "new" }, now);
-    expect(ended).toMatchObject({ handled: 0, attempts: 2, dueAt: now + 1_500, fault: "new", lease: undefined });
+  test("whose flow saw nothing and wants no next run keeps what an earlier run saw, and is due no more", () => {
+    const seen = { objectUid: "o", clusterUid: "c" };
+    const end = { kind: "finished", result: { dueInMs: undefined, outcome: "waiting" } } as const;
+    expect(rules.onEnd({ ...running, seen, dueAt: 5 }, 4, end, now)).toMatchObject({ seen, dueAt: undefined });
   });
 
-  test("that was handed back is not counted and due at once", () => {
-    expect(rules.onEnd(running, 4, { kind: "handedBack" }, now)).toMatchObject({
-      attempts: 1,
-      dueAt: now,
-      lease: undefined,
+  test("of an object that nobody has asked for meanwhile waits for no wake-up", () => {
+    const end = { kind: "failed", fault: "new" } as const;
+    expect(rules.onEnd({ ...running, requested: 2 }, 4, end, now)?.wakeUntil).toBeUndefined();
+  });
+
+  test("that threw keeps the attempts, waits out the back-off, and shows that its process lives", () => {
+    expect(rules.onEnd({ ...running, died: true }, 4, { kind: "failed", fault: "new" }, now)).toEqual({
+      ...running,
+      ...dropped,
+      died: false,
+      dueAt: now + 1_500,
+      fault: "new",
+    });
+  });
+
+  test.each(["handedBack", "cutOff"] as const)("that was %s is not counted and due at once", (kind) => {
+    expect(rules.onEnd(running, 4, { kind }, now)).toEqual({ ...running, ...dropped, attempts: 1, dueAt: now });
+    expect(rules.onEnd({ ...running, attempts: 0 }, 4, { kind }, now)?.attempts).toBe(0);
+  });
+
+  test("that parks the object counts its requests as handled and looks again in an hour", () => {
+    expect(rules.onEnd({ ...running, died: true }, 4, { kind: "parked" }, now)).toEqual({
+      ...running,
+      ...dropped,
+      died: false,
+      handled: 2,
+      dueAt: now + recheckMs,
+      phase: "Poisoned",
     });
   });
 
   test("of a lease that is another's by now writes nothing", () => {
     expect(rules.onEnd(running, 3, { kind: "parked" }, now)).toBeUndefined();
     expect(rules.onEnd({ ...running, lease: undefined }, 4, { kind: "parked" }, now)).toBeUndefined();
+    expect(rules.onEnd(undefined, 4, { kind: "parked" }, now)).toBeUndefined();
+  });
+
+  test("is put off by each renewal of its lease, which only its own holder makes", () => {
+    const lease = { ...held, renewals: held.renewals + 1 };
+    expect(rules.onRenew(running, 4, now)).toEqual({ ...running, lease, wakeUntil: now + leaseMs });
     expect(rules.onRenew(running, 3, now)).toBeUndefined();
+    expect(rules.onRenew({ ...running, lease: undefined }, 4, now)).toBeUndefined();
+    expect(rules.onRenew(undefined, 4, now)).toBeUndefined();
   });
 });
 
@@ -215,10 +288,22 @@ describe("after the end of a run", () => {
     expect(rules.followUps({ ...item, started: 1 }, now)).toEqual([due]);
     expect(rules.followUps(item, now)).toEqual([dirty]);
     expect(rules.followUps({ ...item, attempts: 1 }, now)).toEqual([dirty, due]);
+    expect(rules.followUps(workItem(key), now)).toEqual([dirty]);
+    expect(rules.followUps(workItem(key, { started: 1 }), now)).toEqual([]);
+  });
+
+  test("a due time that has passed is sent on at once", () => {
+    const dueAt = now - 5;
+    expect(rules.followUps(workItem(key, { started: 1, dueAt }), now)).toEqual([
+      { wakeUp: { ...plain, dueAt }, delayMs: 0 },
+    ]);
   });
 
   test("a due time beyond the queue's reach is left to the sweep", () => {
-    expect(rules.followUps(workItem(key, { started: 1, dueAt: now + 900_001 }), now)).toEqual([]);
+    const delaysOf = (delayMs: number) =>
+      rules.followUps(workItem(key, { started: 1, dueAt: now + delayMs }), now).map((message) => message.delayMs);
+    expect(delaysOf(900_000)).toEqual([900_000]);
+    expect(delaysOf(900_001)).toEqual([]);
   });
 });
 
@@ -230,6 +315,29 @@ describe("the sweep", () => {
     expect(woken?.wakeUp).toEqual({ ...plain, dueAt: now });
     expect(woken === undefined ? 0 : overdueAt(woken.item)).toBe(now + wakeMs);
     expect(rules.onSweep(workItem(key, { wakeUntil: now, dueAt: now + 1 }), now)?.wakeUp).toEqual(plain);
+  });
+});
+
+describe("a call to the table that has failed", () => {
+  test.for([
+    { name: "is tried again a few times", faults: 4, inDoubt: false, hasTime: false, again: true },
+    { name: "is given up at last", faults: 5, inDoubt: false, hasTime: true, again: false },
+    {
+      name: "is given up at last where nobody can wait for what became of it",
+      faults: 5,
+      inDoubt: true,
+      hasTime: false,
+      again: false,
+    },
+    {
+      name: "is tried for as long as there is time where it may have taken a lease",
+      faults: 99,
+      inDoubt: true,
+      hasTime: true,
+      again: true,
+    },
+  ])("$name", ({ again, ...call }) => {
+    expect(rules.tryAgain(call)).toBe(again);
   });
 });
 
