@@ -1,73 +1,284 @@
 import { describe, expect, test } from "vitest";
-import { applyObject } from "../../../lib/apply/apply-object.ts";
+import { ownerLabels } from "../../../lib/api/owner-labels.ts";
+import { ApplyError, applyObject, StillTerminating } from "../../../lib/apply/apply-object.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
-import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { fingerprint } from "../../../lib/apply/field-managers.ts";
+import type { PlannedChange } from "../../../lib/apply/plan.ts";
+import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
+import type { VersionedRef } from "../../../lib/core/object-ref.ts";
+import { ApiError, type ApiReason, type Cluster, type DeleteOptions } from "../../../lib/core/ports/cluster.ts";
 import { Secret } from "../../../lib/core/secret.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
 
 const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "t", name: "a" };
 const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "t" } };
 const desired: DesiredObject = { id: "t_a__ConfigMap", ref, manifest, digest: "d", resource: undefined };
 const kubectl = { manager: "kubectl", operation: "Update", apiVersion: "v1", fieldsV1: {} } as const;
+const ours = {
+  manager: "kustomize-controller",
+  operation: "Apply",
+  apiVersion: "v1",
+  fieldsV1: { "f:data": {} },
+} as const;
 const { signal } = new AbortController();
-const unused = () => Promise.reject(new Error("not expected"));
+const owner = { name: "app", namespace: "t" };
+const installationKey = new Secret("test");
+
+function liveOf(metadata: Partial<Metadata> = {}): LiveObject {
+  return { ...manifest, metadata: { ...manifest.metadata, uid: "u", resourceVersion: "1", ...metadata } };
+}
+
+function apiError(reason: ApiReason, message: string): ApiError {
+  return new ApiError({ code: reason === "Conflict" ? 409 : 422, reason, message });
+}
+
+/** Applies with these calls of a cluster, and a clock that only counts what it is slept on. */
+function world(calls: Partial<Cluster>) {
+  const slept: number[] = [];
+  const clock = { now: () => 0, monotonic: () => 0, sleep: async (ms: number) => void slept.push(ms) };
+  const replacing = { owner, inventory: [], otherOwner: async (): Promise<string | undefined> => undefined };
+  const deps = { cluster: { ...noCluster, ...calls }, clock, replacing, installationKey };
+  const apply = (
+    change: Exclude<PlannedChange, { kind: "deferred" }>,
+    object = desired,
+    more: Partial<typeof deps> = {},
+  ) => applyObject(object, change, { ...deps, ...more }, signal);
+  return { apply, slept, replacing };
+}
+
+describe("what is left as it is", () => {
+  test("is asked nothing of the cluster, and keeps its proof in the inventory where it has one", async () => {
+    const { apply } = world({});
+    const entry = { id: "t_a__ConfigMap", version: "v1", uid: "u", state: "live" };
+    expect(await apply({ kind: "unchanged", uid: "u", fingerprint: "f" })).toEqual({
+      desired,
+      change: "unchanged",
+      entry: { ...entry, fingerprint: "f", desired: "d" },
+    });
+    expect(await apply({ kind: "skipped", uid: "u" })).toEqual({ desired, change: "skipped", entry });
+    expect(await apply({ kind: "skipped", uid: undefined })).toEqual({
+      desired,
+      change: "skipped",
+      entry: { id: "t_a__ConfigMap", version: "v1", state: "live" },
+    });
+    expect(await apply({ kind: "terminating", uid: "u", heldBy: ["x"] })).toEqual({
+      desired,
+      change: "unchanged",
+      entry,
+      heldBy: ["x"],
+    });
+  });
+});
+
+describe("an apply", () => {
+  const answering = (created: boolean, metadata: Partial<Metadata> = {}) =>
+    world({ apply: async () => ({ object: liveOf({ managedFields: [ours], ...metadata }), created, warnings: [] }) });
+
+  test.each([
+    { created: true, change: "created" },
+    { created: false, change: "configured" },
+  ])(
+    "of which the API server says created: $created is told as $change, with its proof",
+    async ({ created, change }) => {
+      const { apply } = answering(created);
+      expect(await apply({ kind: "create" })).toEqual({
+        desired,
+        change,
+        entry: {
+          id: "t_a__ConfigMap",
+          version: "v1",
+          uid: "u",
+          fingerprint: fingerprint([ours], installationKey),
+          desired: "d",
+          state: "live",
+        },
+      });
+    },
+  );
+
+  test("is server-side, by our field manager, and takes fields from others", async () => {
+    const asked: unknown[] = [];
+    const { apply } = world({
+      apply: async (...args) => (asked.push(args.slice(0, 2)), { object: liveOf(), created: true, warnings: [] }),
+    });
+    await apply({ kind: "configure", takeover: undefined });
+    expect(asked).toEqual([[manifest, { manager: "kustomize-controller", force: true }]]);
+  });
+
+  test("of what is being deleted says what holds it", async () => {
+    const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
+    expect(await answering(false, going).apply({ kind: "create" })).toMatchObject({ heldBy: ["example.com/hold"] });
+  });
+
+  test("that the API server refuses is told in Flux's words; what is no answer of it stays as it is", async () => {
+    const refusing = (error: Error) => world({ apply: () => Promise.reject(error) }).apply({ kind: "create" });
+    const applied = refusing(apiError("Invalid", "no"));
+    await expect(applied).rejects.toThrow(ApplyError);
+    await expect(applied).rejects.toThrow("ConfigMap/t/a apply failed: no");
+    const lost = new Error("lease lost");
+    await expect(refusing(lost)).rejects.toBe(lost);
+  });
+});
 
 /** A cluster on which somebody writes the object just before each of the first `writes` patches. */
-function busyCluster(writes: number) {
+function busyCluster(writes: number, refusal: ApiReason = "Conflict") {
   let version = 1;
   const patched: unknown[] = [];
-  const live = (): LiveObject => ({
-    ...manifest,
-    metadata: { ...manifest.metadata, uid: "u", resourceVersion: String(version), managedFields: [kubectl] },
-  });
-  const cluster: Cluster = {
-    uid: unused,
-    resource: unused,
-    list: unused,
-    listMetadata: unused,
-    create: unused,
-    delete: unused,
-    async *watch() {},
+  const live = (): LiveObject => liveOf({ resourceVersion: String(version), managedFields: [kubectl] });
+  const calls: Partial<Cluster> = {
     get: async () => live(),
     apply: async () => ({ object: live(), created: false, warnings: [] }),
-    patch: async (_ref, { body }) => {
+    patch: async (of, { type, body }, options) => {
       if (patched.push(body) <= writes) version++;
+      expect([of, type, options]).toEqual([ref, "json", { manager: "kustomize-controller" }]);
       const asked = JSON.stringify(body).includes(`"/metadata/resourceVersion","value":"${version}"`);
-      if (!asked) throw new ApiError({ code: 409, reason: "Conflict", message: "the object has been modified" });
+      if (!asked) throw apiError(refusal, "the object has been modified");
       return live();
     },
   };
-  return { cluster, patched };
+  return { calls, patched };
 }
 
-const clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
-const installationKey = new Secret("test");
-const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
-const takeover = [{ op: "replace", path: "/metadata/resourceVersion", value: "1" }] as const;
-
 describe("taking over an object that controllers keep writing", () => {
-  test("the patch is made anew for the version that is there now", async () => {
-    const { cluster, patched } = busyCluster(3);
-    const applied = await applyObject(
-      desired,
-      { kind: "configure", takeover },
-      { cluster, clock, replacing, installationKey },
-      signal,
-    );
-    expect(applied.change).toBe("configured");
-    expect(patched).toHaveLength(4);
-  });
+  const takeover = [{ op: "replace", path: "/metadata/resourceVersion", value: "1" }] as const;
 
-  test("one that is never still is told in Flux's words", async () => {
-    const { cluster } = busyCluster(100);
-    const applying = applyObject(
-      desired,
-      { kind: "configure", takeover },
-      { cluster, clock, replacing, installationKey },
-      signal,
-    );
-    await expect(applying).rejects.toThrow(
+  test.each(["Conflict", "Invalid"] as const)(
+    "the patch is made anew for the version that is there now, where the old one is refused as %s",
+    async (refusal) => {
+      const { calls, patched } = busyCluster(3, refusal);
+      const { apply, slept } = world(calls);
+      expect((await apply({ kind: "configure", takeover })).change).toBe("configured");
+      expect(patched).toHaveLength(4);
+      expect(slept).toEqual([10, 20, 40]);
+    },
+  );
+
+  test("one that is never still is told in Flux's words, after six tries", async () => {
+    const { calls, patched } = busyCluster(100);
+    await expect(world(calls).apply({ kind: "configure", takeover })).rejects.toThrow(
       "ConfigMap/t/a metadata.managedFields cleanup failed: the object has been modified",
     );
+    expect(patched).toHaveLength(6);
+  });
+
+  test("a patch that is refused for another reason is not tried again", async () => {
+    const { calls, patched } = busyCluster(100, "Forbidden");
+    await expect(world(calls).apply({ kind: "configure", takeover })).rejects.toThrow("cleanup failed");
+    expect(patched).toHaveLength(1);
+  });
+
+  test.each([
+    { name: "is gone when the patch comes", calls: { patch: () => Promise.reject(apiError("NotFound", "gone")) } },
+    {
+      name: "is gone when the patch is to be made anew",
+      calls: { patch: () => Promise.reject(apiError("Conflict", "stale")), get: async () => undefined },
+    },
+    {
+      name: "has nothing more to take over when the patch is to be made anew",
+      calls: { patch: () => Promise.reject(apiError("Conflict", "stale")), get: async () => liveOf() },
+    },
+  ])("one that $name is applied all the same", async ({ calls }) => {
+    const { apply } = world({ ...calls, apply: async () => ({ object: liveOf(), created: true, warnings: [] }) });
+    expect((await apply({ kind: "configure", takeover })).change).toBe("created");
+  });
+});
+
+/**
+ * A cluster that has the object of uid "u", ours by its labels. Each delete is answered by the next of `answers`: an error, or
+ * what becomes of the object.
+ */
+function replaceWorld(answers: readonly (ApiError | "goes" | "stays")[], metadata: Partial<Metadata> = {}) {
+  const log: string[] = [];
+  const deletes: DeleteOptions[] = [];
+  let version = 1;
+  let live: LiveObject | undefined = liveOf({ labels: ownerLabels(owner), ...metadata });
+  const of = (object: VersionedRef) => `${object.kind}/${object.name}`;
+  const { apply, replacing, slept } = world({
+    get: async () => live && { ...live, metadata: { ...live.metadata, resourceVersion: `${version}` } },
+    apply: async ({ metadata: { name } }, { dryRun = false }) => {
+      log.push(`${dryRun ? "tries" : "applies"} ${name}`);
+      return { object: liveOf({ uid: "new" }), created: true, warnings: [] };
+    },
+    delete: async (object, options) => {
+      log.push(`deletes ${of(object)}`);
+      const answer = answers[deletes.push(options) - 1];
+      if (answer instanceof ApiError) {
+        version += 1;
+        throw answer;
+      }
+      if (answer === "goes") live = undefined;
+      return answer === "goes" ? "deleted" : "deleting";
+    },
+  });
+  return { apply, replacing, slept, log, deletes };
+}
+
+describe("replacing an object for an immutable field", () => {
+  const replace = { kind: "replace", uid: "u" } as const;
+  const stale = apiError("Conflict", "the object has been modified");
+
+  test("its successor is tried under another name before it is deleted, and applied once it is gone", async () => {
+    const { apply, log, deletes } = replaceWorld(["goes"]);
+    expect((await apply(replace)).change).toBe("created");
+    expect(log).toEqual(["tries a-sluice-check", "deletes ConfigMap/a", "applies a"]);
+    expect(deletes).toEqual([{ propagation: "Background", uid: "u", resourceVersion: "1" }]);
+  });
+
+  test("one whose successor would be refused is kept", async () => {
+    const { apply } = world({ apply: () => Promise.reject(apiError("Invalid", "bad field")) });
+    await expect(apply(replace)).rejects.toThrow(
+      "ConfigMap/t/a immutable field detected, kept the present object since its successor is refused: bad field",
+    );
+  });
+
+  test.each([
+    { group: "", kind: "Namespace" },
+    { group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" },
+  ])("a $kind is never recreated: all in it would go", async ({ group, kind }) => {
+    const big: DesiredObject = { ...desired, ref: { ...ref, group, kind, namespace: "" } };
+    await expect(world({}).apply(replace, big)).rejects.toThrow(
+      `${kind}/a immutable field detected, failed to delete object: recreating it would delete everything in it`,
+    );
+  });
+
+  test("one that was written since is judged again, and deleted as it is then", async () => {
+    const { apply, deletes } = replaceWorld([stale, stale, stale, "goes"]);
+    expect((await apply(replace)).change).toBe("created");
+    expect(deletes.map(({ resourceVersion }) => resourceVersion)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  test("one that is never still, or that the API server does not delete, is told in Flux's words", async () => {
+    const busy = replaceWorld([stale, stale, stale, stale, stale]);
+    await expect(busy.apply(replace)).rejects.toThrow(
+      "ConfigMap/t/a immutable field detected, failed to delete object: the object has been modified",
+    );
+    expect(busy.deletes).toHaveLength(4);
+    const denied = replaceWorld([apiError("Forbidden", "not allowed")]);
+    await expect(denied.apply(replace)).rejects.toThrow("failed to delete object: not allowed");
+    expect(denied.deletes).toHaveLength(1);
+  });
+
+  test("one that is another object by now, or gone, is not deleted", async () => {
+    const { apply, log } = replaceWorld([], { uid: "another" });
+    expect((await apply(replace)).change).toBe("created");
+    expect(log).toEqual(["tries a-sluice-check", "applies a"]);
+  });
+
+  test("one that somebody else has by now stays", async () => {
+    const { apply, replacing, deletes } = replaceWorld([]);
+    const otherOwner = async () => "Kustomization/t/b";
+    const applied = apply(replace, desired, { replacing: { ...replacing, otherOwner } });
+    await expect(applied).rejects.toThrow(ApplyError);
+    await expect(applied).rejects.toThrow("failed to delete object: Kustomization/t/b has it too");
+    expect(deletes).toEqual([]);
+  });
+
+  test("one that a finalizer holds is waited for, for a second, and then by the next run", async () => {
+    const { apply, slept, log } = replaceWorld(["stays"]);
+    const applied = apply(replace);
+    await expect(applied).rejects.toThrow(StillTerminating);
+    await expect(applied).rejects.toThrow("ConfigMap/t/a immutable field detected, waiting for object to be deleted");
+    expect(slept.reduce((sum, ms) => sum + ms, 0)).toBe(1_000);
+    expect(log).not.toContain("applies a");
   });
 });

@@ -1,0 +1,259 @@
+import { describe, expect, test } from "vitest";
+import { applyAll } from "../../../lib/apply/apply-all.ts";
+import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
+import { formatEntryId } from "../../../lib/apply/entry-id.ts";
+import type { PlannedChange, PlannedObject } from "../../../lib/apply/plan.ts";
+import { type LiveObject, type Metadata, refOf } from "../../../lib/core/manifest.ts";
+import { formatApiVersion, subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
+import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+
+const { signal } = new AbortController();
+const core = (kind: string, name: string, namespace = ""): VersionedRef => ({
+  group: "",
+  version: "v1",
+  kind,
+  namespace,
+  name,
+});
+const namespace = core("Namespace", "t");
+const definition = { ...core("CustomResourceDefinition", "cars.example.com"), group: "apiextensions.k8s.io" };
+const runtimeClass = { ...core("RuntimeClass", "slow"), group: "node.k8s.io" };
+const map = (name: string) => core("ConfigMap", name, "t");
+
+function planned(ref: VersionedRef, change: PlannedChange = { kind: "create" }): PlannedObject {
+  const { name, namespace: within } = ref;
+  const metadata = within === "" ? { name } : { name, namespace: within };
+  const manifest = { apiVersion: formatApiVersion(ref), kind: ref.kind, metadata };
+  const resource = { ...ref, plural: `${ref.kind.toLowerCase()}s`, namespaced: within !== "", verbs: [] };
+  const desired: DesiredObject = { id: formatEntryId(ref), ref, manifest, digest: "d", resource };
+  return { desired, change };
+}
+
+/** A cluster that stores what is applied; `stored` says how an object looks then, or throws as the API server does. */
+function world(stored: (object: LiveObject) => LiveObject = (object) => object, calls: Partial<Cluster> = {}) {
+  const objects = new Map<string, LiveObject>();
+  const log: string[] = [];
+  const slept: number[] = [];
+  let underWay = 0;
+  let most = 0;
+  const cluster: Cluster = {
+    ...noCluster,
+    get: async (ref) => objects.get(subject(ref)),
+    apply: async (manifest, { dryRun = false }) => {
+      const name = subject(refOf(manifest));
+      log.push(dryRun ? `tries ${name}` : name);
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await Promise.resolve();
+      underWay -= 1;
+      const object = stored({ ...manifest, metadata: { ...manifest.metadata, uid: name } });
+      if (!dryRun) objects.set(name, object);
+      return { object, created: true, warnings: [] };
+    },
+    ...calls,
+  };
+  const clock = { now: () => 0, monotonic: () => 0, sleep: async (ms: number) => void slept.push(ms) };
+  const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
+  const deps = { cluster, clock, replacing, installationKey: new Secret("test"), force: false, concurrency: 4 };
+  const apply = async (...objects_: readonly PlannedObject[]) => {
+    const outcome = await applyAll(objects_, deps, signal);
+    return { ...outcome, applied: outcome.applied.map(({ desired, change }) => `${subject(desired.ref)} ${change}`) };
+  };
+  return { apply, log, slept, most: () => most };
+}
+
+const withMetadata =
+  (metadata: Partial<Metadata>) =>
+  (object: LiveObject): LiveObject => ({
+    ...object,
+    metadata: { ...object.metadata, ...metadata },
+  });
+const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["kubernetes"] };
+
+describe("applying a plan", () => {
+  test("what defines others comes first, then classes, then the rest, whatever the order that it is given in", async () => {
+    const { apply, log } = world();
+    const outcome = await apply(planned(map("a")), planned(runtimeClass), planned(namespace));
+    expect(outcome).toEqual({
+      kind: "applied",
+      applied: ["Namespace/t created", "RuntimeClass/slow created", "ConfigMap/t/a created"],
+    });
+    expect(log).toEqual(["Namespace/t", "RuntimeClass/slow", "ConfigMap/t/a"]);
+  });
+
+  test("objects of a kind go beside each other and are told in the plan's order, kinds one after the other", async () => {
+    const ends: string[] = [];
+    const { promise: second, resolve } = Promise.withResolvers<void>();
+    const { apply } = world(undefined, {
+      apply: async (manifest) => {
+        const { name } = manifest.metadata;
+        if (name === "a") await second;
+        if (name === "b") resolve();
+        ends.push(name);
+        return { object: { ...manifest, metadata: { ...manifest.metadata, uid: name } }, created: true, warnings: [] };
+      },
+    });
+    const secret = core("Secret", "s", "t");
+    const outcome = await apply(planned(map("a")), planned(map("b")), planned(secret));
+    expect(ends).toEqual(["b", "a", "s"]);
+    expect(outcome.applied).toEqual(["ConfigMap/t/a created", "ConfigMap/t/b created", "Secret/t/s created"]);
+  });
+
+  test("kinds of one name in two groups are two kinds", async () => {
+    const { apply, most } = world();
+    const job = { ...core("Job", "a", "t"), group: "batch" };
+    await apply(planned(job), planned({ ...job, group: "example.com" }));
+    expect(most()).toBe(1);
+  });
+
+  test("the first refusal stops what is behind it, and what was done until then is told", async () => {
+    const refusing = (object: LiveObject): LiveObject => {
+      if (object.metadata.name !== "b") return object;
+      throw new ApiError({ code: 422, reason: "Invalid", message: "no" });
+    };
+    const { apply, log } = world(refusing);
+    const outcome = await apply(planned(namespace), planned(map("b")), planned(core("Secret", "s", "t")));
+    expect(outcome).toEqual({
+      kind: "failed",
+      applied: ["Namespace/t created"],
+      message: "ConfigMap/t/b apply failed: no",
+    });
+    expect(log).not.toContain("Secret/t/s");
+  });
+
+  test("what is not the API server's refusal ends the run as it is", async () => {
+    const lost = new Error("lease lost");
+    await expect(
+      world(() => {
+        throw lost;
+      }).apply(planned(namespace)),
+    ).rejects.toBe(lost);
+  });
+
+  test("a replaced object that is held is waited for by the next run", async () => {
+    const { apply } = world(undefined, {
+      get: async () => ({
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: {
+          name: "a",
+          uid: "u",
+          labels: { "kustomize.toolkit.fluxcd.io/name": "app", "kustomize.toolkit.fluxcd.io/namespace": "t" },
+        },
+      }),
+      delete: async () => "deleting",
+    });
+    expect(await apply(planned(map("a"), { kind: "replace", uid: "u" }))).toEqual({
+      kind: "waiting",
+      applied: [],
+      why: "ConfigMap/t/a immutable field detected, waiting for object to be deleted",
+      on: "deletion",
+    });
+  });
+});
+
+describe("the next stage", () => {
+  const terminating = withMetadata(going);
+
+  test("waits for a second until what this run has written is there, and then for the next run", async () => {
+    const notYet = (object: LiveObject): LiveObject => ({ ...object, status: { conditions: [] } });
+    const { apply, log, slept } = world(notYet);
+    expect(await apply(planned(definition), planned(map("a")))).toEqual({
+      kind: "waiting",
+      applied: ["CustomResourceDefinition/cars.example.com created"],
+      why: "timeout waiting for: [CustomResourceDefinition/cars.example.com status: 'InProgress']",
+      on: "stage",
+    });
+    expect(log).toEqual(["CustomResourceDefinition/cars.example.com"]);
+    expect(slept.reduce((sum, ms) => sum + ms, 0)).toBe(1_000);
+  });
+
+  test("begins as soon as it is there", async () => {
+    let looks = 0;
+    const established = [{ type: "Established", status: "True" }];
+    const { apply, slept } = world(undefined, {
+      get: async (ref) => {
+        looks += 1;
+        const metadata = { name: ref.name, uid: "u" };
+        return { ...planned(ref).desired.manifest, metadata, status: { conditions: looks > 2 ? established : [] } };
+      },
+    });
+    expect((await apply(planned(definition), planned(map("a")))).kind).toBe("applied");
+    expect(slept).toEqual([20, 30]);
+  });
+
+  test("does not wait for what was there before", async () => {
+    const { apply, slept } = world();
+    const before: PlannedChange = { kind: "unchanged", uid: "u", fingerprint: "f" };
+    const outcome = await apply(
+      planned(definition, before),
+      planned(namespace, { kind: "skipped", uid: "u" }),
+      planned(map("a")),
+    );
+    expect(outcome).toEqual({
+      kind: "applied",
+      applied: ["CustomResourceDefinition/cars.example.com unchanged", "Namespace/t skipped", "ConfigMap/t/a created"],
+    });
+    expect(slept).toEqual([]);
+  });
+
+  test("does not wait for what is in the last one", async () => {
+    const { apply } = world((object) => ({ ...object, status: { conditions: [{ type: "Ready", status: "False" }] } }));
+    expect((await apply(planned(map("a")))).kind).toBe("applied");
+  });
+
+  test.each([
+    { name: "that this run has written to", change: { kind: "create" } },
+    { name: "as it was", change: { kind: "terminating", uid: "u", heldBy: ["kubernetes"] } },
+  ] as const)("waits for a namespace that is being deleted, $name", async ({ change }) => {
+    const { apply, log } = world(terminating);
+    expect(await apply(planned(namespace, change), planned(map("a")))).toMatchObject({
+      kind: "waiting",
+      why: "still wanted but being deleted, to be created anew once gone: Namespace/t (held by kubernetes)",
+      on: "deletion",
+    });
+    expect(log).not.toContain("ConfigMap/t/a");
+  });
+
+  test("does not wait for another object that is being deleted", async () => {
+    const held: PlannedChange = { kind: "terminating", uid: "u", heldBy: [] };
+    const role = { ...core("ClusterRole", "r"), group: "rbac.authorization.k8s.io" };
+    expect((await world().apply(planned(role, held), planned(map("a")))).kind).toBe("applied");
+  });
+});
+
+describe("what was put off while planning", () => {
+  const deferred: PlannedChange = { kind: "deferred" };
+
+  test("has its dry run once the stages before it are there, and is applied", async () => {
+    const { apply, log } = world();
+    expect((await apply(planned(namespace), planned(map("a"), deferred), planned(map("b")))).applied).toEqual([
+      "Namespace/t created",
+      "ConfigMap/t/a created",
+      "ConfigMap/t/b created",
+    ]);
+    expect(log).toEqual(["Namespace/t", "tries ConfigMap/t/a", "ConfigMap/t/a", "ConfigMap/t/b"]);
+  });
+
+  test("fails the run where it is refused then, all refusals told, before any of its stage is applied", async () => {
+    const refusing = (object: LiveObject): LiveObject => {
+      if (object.kind === "Namespace") return object;
+      throw new ApiError({ code: 422, reason: "Invalid", message: `${object.metadata.name} is bad` });
+    };
+    const { apply, log } = world(refusing);
+    const outcome = await apply(
+      planned(namespace),
+      planned(map("a"), deferred),
+      planned(map("b"), deferred),
+      planned(map("c")),
+    );
+    expect(outcome).toEqual({
+      kind: "failed",
+      applied: ["Namespace/t created"],
+      message: "ConfigMap/t/a dry-run failed (Invalid): a is bad\nConfigMap/t/b dry-run failed (Invalid): b is bad",
+    });
+    expect(log).not.toContain("ConfigMap/t/c");
+  });
+});
