@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { UnreadableWorkItem, type WorkItem } from "../../../lib/core/ports/work-items.ts";
+import { formatStoredWorkItem, listItems, parseStoredWorkItem } from "../../../lib/queue/stored-work-item.ts";
+import { keyOf, workItem } from "../../contract/state-back-end.ts";
+
+const key = keyOf("web");
+const full: WorkItem = workItem(key, {
+  lease: { holder: "h", renewals: 2 },
+  wakeUntil: 5.5,
+  dueAt: 7,
+  attempts: 3,
+  died: true,
+  phase: "Poisoned",
+  input: "a",
+  fault: "f",
+  memo: { since: 1 },
+  seen: { objectUid: "o", clusterUid: "c", revision: "r" },
+});
+
+describe("a work item as text", () => {
+  test.each([
+    { name: "with all its fields", item: full },
+    { name: "with none that it can do without", item: workItem(key) },
+  ])("$name comes back as it was", ({ item }) => {
+    expect(parseStoredWorkItem(formatStoredWorkItem(item), "row")).toEqual(item);
+  });
+
+  test("says of a process that died only where one did: a row of most objects is shorter", () => {
+    expect(JSON.parse(formatStoredWorkItem(workItem(key)))).not.toHaveProperty("died");
+  });
+
+  test("keeps what another release has written, and is none of ours to read", () => {
+    const stored: unknown = { ...JSON.parse(formatStoredWorkItem(workItem(key))), priority: 3 };
+    const item = parseStoredWorkItem(JSON.stringify(stored), "row");
+    expect(item.foreign).toEqual({ priority: 3 });
+    expect(JSON.parse(formatStoredWorkItem(item))).toEqual(stored);
+  });
+
+  test.each([
+    { name: "no JSON", text: "{" },
+    { name: "no object", text: "7" },
+    { name: "a count below none", text: formatStoredWorkItem(workItem(key, { attempts: -1 })) },
+    { name: "half a count", text: formatStoredWorkItem(workItem(key, { token: 1.5 })) },
+    { name: "a phase of another release", text: formatStoredWorkItem(full).replace("Poisoned", "Hibernating") },
+    { name: "a lease of nobody", text: formatStoredWorkItem(full).replace('"holder":"h",', "") },
+    { name: "a sighting of no cluster", text: formatStoredWorkItem(full).replace(',"clusterUid":"c"', "") },
+    { name: "a memo that is a list", text: formatStoredWorkItem(full).replace('{"since":1}', "[1]") },
+    { name: "a key that is none", text: formatStoredWorkItem(full).replace(/"key":"[^"]*"/, '"key":"web"') },
+  ])("that is $name cannot be read, and its row is named", ({ text }) => {
+    expect(() => parseStoredWorkItem(text, "the row")).toThrow(UnreadableWorkItem);
+    expect(() => parseStoredWorkItem(text, "the row")).toThrow("the work item of the row cannot be read");
+  });
+
+  test("says which field is wrong, in words", () => {
+    const text = formatStoredWorkItem(full).replace("Poisoned", "Hibernating");
+    expect(() => parseStoredWorkItem(text, "row")).toThrow(/: [^[{]*phase/);
+    expect(() => parseStoredWorkItem("{", "row")).toThrow("JSON");
+  });
+});
+
+describe("the items of a list", () => {
+  const rows = ["a", "none", "odd", "b", "c"];
+  const read = (row: string): WorkItem | undefined => {
+    if (row === "odd") throw new UnreadableWorkItem(row, "odd");
+    return row === "none" ? undefined : workItem(keyOf(row));
+  };
+  const namesOf = ({ items, unreadable }: ReturnType<typeof listItems>) => [
+    items.map((item) => item.key.name),
+    unreadable.map(({ row }) => row),
+  ];
+
+  test("are all that can be read, with those beside them that cannot", () => {
+    expect(namesOf(listItems(rows, read))).toEqual([["a", "b", "c"], ["odd"]]);
+  });
+
+  test("end with the limit, for which only what can be read counts, and read no further", () => {
+    const asked: string[] = [];
+    const noting = (row: string) => (asked.push(row), read(row));
+    expect(namesOf(listItems(rows, noting, 2))).toEqual([["a", "b"], ["odd"]]);
+    expect(asked).toEqual(["a", "none", "odd", "b"]);
+  });
+
+  test("are none where reading fails for another reason", () => {
+    const failing = (): never => {
+      throw new Error("the table is away");
+    };
+    expect(() => listItems(rows, failing)).toThrow("the table is away");
+  });
+});
