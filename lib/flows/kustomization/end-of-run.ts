@@ -1,3 +1,4 @@
+import { findCondition } from "../../api/condition.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { removeConditions, type Said, setConditions } from "../conditions.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
@@ -27,7 +28,21 @@ export function inProgress(status: KustomizationStatus, phase: string, of: Subje
   );
 }
 
-/** What every run does at its end, whatever came of it: the handled request is copied (reference 3.1, step 11). */
-export function handled(status: KustomizationStatus, { requestedAt }: SubjectOfRun): KustomizationStatus {
-  return requestedAt === undefined ? status : { ...status, lastHandledReconcileAt: requestedAt };
+/**
+ * What every run does at its end, whatever came of it (reference 3.1, step 11): the handled request is copied, and what was
+ * being done is over where Ready is True, or will be tried again where it is False.
+ */
+export function handled(status: KustomizationStatus, of: SubjectOfRun): KustomizationStatus {
+  const { requestedAt } = of;
+  const next = withReconcilingEnded(status, of);
+  return requestedAt === undefined ? next : { ...next, lastHandledReconcileAt: requestedAt };
+}
+
+function withReconcilingEnded(status: KustomizationStatus, of: SubjectOfRun): KustomizationStatus {
+  const { conditions = [] } = status;
+  const ready = findCondition(conditions, "Ready")?.status;
+  const doing = findCondition(conditions, "Reconciling");
+  if (doing === undefined || ready === undefined || ready === "Unknown") return status;
+  if (ready === "True") return withoutConditions(status, "Reconciling");
+  return withConditions(status, of, { ...doing, type: "Reconciling", reason: "ProgressingWithRetry" });
 }

@@ -13,10 +13,11 @@ import type { SubjectOfRun } from "./subject-of-run.ts";
 export async function reportBlocked(of: SubjectOfRun, blocked: Blocked): Promise<FlowResult> {
   const { reason, message, stalled, event } = blocked;
   const ready = { type: "Ready", status: "False", reason, message } as const;
-  const status = handled(of.status(), of);
-  const next = stalled
+  const status = of.status();
+  const said = stalled
     ? withConditions(withoutConditions(status, "Reconciling"), of, ready, { ...ready, type: "Stalled", status: "True" })
     : withConditions(withoutConditions(status, "Stalled"), of, ready);
+  const next = handled(said, of);
   // Only a change of the object helps, so this generation is done with: whoever waits for it need not wait longer.
   if (stalled) await saveUnderGeneration(of);
   await of.write(stalled ? { ...next, observedGeneration: of.generation } : next);

@@ -87,7 +87,7 @@ function successStatus({ built, status, health }: Success, attempt: Attempt): Ku
     reason: "ReconciliationSucceeded",
     message: `Applied revision: ${revision}`,
   } as const;
-  const cleared = withoutConditions(applied, "Reconciling", "Stalled", ...(health === undefined ? ["Healthy"] : []));
+  const cleared = withoutConditions(applied, "Stalled", ...(health === undefined ? ["Healthy"] : []));
   const healthy =
     health === undefined ? [] : [{ type: "Healthy", status: "True", reason: "Succeeded", message: health } as const];
   return handled(withConditions(cleared, of, ready, ...healthy), of);

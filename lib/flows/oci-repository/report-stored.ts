@@ -46,11 +46,9 @@ export async function reportStored(
 async function tell(reason: "NewArtifact" | "Succeeded", spec: OciRepositorySpec, of: SubjectOfRun): Promise<void> {
   const { artifact } = of.status();
   if (artifact === undefined) return;
-  const { [annotations.source]: source, [annotations.revision]: originRevision } = artifact.metadata ?? {};
+  const { [annotations.source]: source = "", [annotations.revision]: originRevision = "" } = artifact.metadata ?? {};
   const origin =
-    source !== undefined && originRevision !== undefined
-      ? `, origin source '${source}', origin revision '${originRevision}'`
-      : "";
+    source !== "" && originRevision !== "" ? `, origin source '${source}', origin revision '${originRevision}'` : "";
   await of.tell({
     type: "Normal",
     reason,

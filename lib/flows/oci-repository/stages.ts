@@ -1,4 +1,4 @@
-import { findCondition, isTrue } from "../../api/condition.ts";
+import { type Condition, findCondition, isTrue } from "../../api/condition.ts";
 import type { OciRepositoryStatus } from "../../api/oci-repository.ts";
 import type { Failure } from "../../core/failure.ts";
 import { failing, removeConditions, type Said, setConditions } from "../conditions.ts";
@@ -93,14 +93,26 @@ export function stalled(status: OciRepositoryStatus, failure: Failure, now: Now)
 }
 
 /**
- * Nothing is looked at while it is suspended, but where anything was ever said the generation counts as seen: by the
- * status and by Ready, which Flux sums up anew.
+ * Nothing is looked at while it is suspended, but where anything was ever said the generation counts as seen, and Flux sums up
+ * anew: a run that was under way is to be tried again, nothing is stalled, and Ready says what the others say.
  */
-export function suspended(status: OciRepositoryStatus, { generation }: Now): OciRepositoryStatus {
-  const conditions = status.conditions ?? [];
+export function suspended(status: OciRepositoryStatus, now: Now): OciRepositoryStatus {
+  const { conditions = [] } = status;
   if (conditions.length === 0) return status;
-  const seen = conditions.map((one) => (one.type === "Ready" ? { ...one, observedGeneration: generation } : one));
-  return { ...status, observedGeneration: generation, conditions: seen };
+  const doing = findCondition(conditions, "Reconciling");
+  const retried = doing === undefined ? [] : [{ ...doing, reason: "ProgressingWithRetry" }];
+  const next = setConditions(removeConditions(status, ["Stalled"]), retried, now);
+  return { ...setConditions(next, summary(next.conditions ?? []), now), observedGeneration: now.generation };
+}
+
+/** What Ready says by the other conditions: the first failure, or that the artifact is stored (reference 1.7). */
+function summary(conditions: readonly Condition[]): readonly Said[] {
+  const failure = [...failureTypes, "ArtifactOutdated", "Reconciling"]
+    .map((type) => findCondition(conditions, type))
+    .find((one) => one?.status === "True");
+  if (failure !== undefined) return [{ ...failure, type: "Ready", status: "False" }];
+  const stored = findCondition(conditions, "ArtifactInStorage") ?? findCondition(conditions, "Ready");
+  return stored === undefined ? [] : [{ ...stored, type: "Ready" }];
 }
 
 /** Keeps the time of every condition that says what it said in the status before. */

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { configMap, service } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
+const Conditions = z.array(z.looseObject({ type: z.string(), status: z.string() }));
+const History = z.array(z.looseObject({}));
+const requested = (value: string) => ({ "reconcile.fluxcd.io/requestedAt": value });
 
 /** What becomes of a Kustomization from its first run to its deletion. */
 export function lifeCycleStories(name: string, newWorld: () => Promise<World>): void {
@@ -43,7 +47,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       ]);
     });
 
-    test("a second run writes to no object: one status write, one event, Ready never leaves True (73, 116)", async () => {
+    test("a second run writes to no object: one status write, one event, Ready never leaves True (73)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), service(80)]);
       await world.kustomization("app");
@@ -65,22 +69,72 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
     test("suspended: nothing is applied, the request is handled, an object that is Ready is observed (9, 10, 11)", async () => {
       const world = await newWorld();
       const first = await world.publish("v1", [configMap("a")]);
-      await world.kustomization("app");
+      await world.kustomization("app", { wait: true });
       await world.run("app");
+      const { conditions } = await world.status("app");
+      expect(conditions).toHaveLength(2);
+      const told = await world.events("app");
       await world.publish("v2", [configMap("a", { k: "new" })]);
-      await world.kustomization("app", { suspend: true });
-      const annotations = { "reconcile.fluxcd.io/requestedAt": "now" };
-      const body = { metadata: { annotations } };
-      await world.patch("app", body, { manager: "flux" });
+      await world.kustomization("app", { wait: true, suspend: true });
+      await world.patch("app", { metadata: { annotations: requested("now") } }, { manager: "flux" });
+      world.clock.advance(5_000);
       expect(await world.run("app")).toMatchObject({ outcome: "suspended", dueInMs: undefined });
 
       expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "v" });
-      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${first}`);
       const live = await world.get("Kustomization", "app", kustomize);
       expect(await world.status("app")).toMatchObject({
+        conditions,
         lastHandledReconcileAt: "now",
+        lastAttemptedRevision: first,
         observedGeneration: live?.metadata.generation,
       });
+      expect(await world.events("app")).toEqual(told);
+    });
+
+    test("suspended while it failed: it stays failed, under the new generation, which does not count as observed (9, 11)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [service(800_000)]);
+      await world.kustomization("app");
+      await world.run("app");
+      const failed = Conditions.parse((await world.status("app"))["conditions"]);
+      expect(failed.map(({ type, status }) => `${type} ${status}`)).toEqual(["Reconciling True", "Ready False"]);
+      await world.publish("v2", [configMap("a")]);
+      await world.kustomization("app", { suspend: true });
+      await world.patch("app", { metadata: { annotations: requested("now") } }, { manager: "flux" });
+      world.clock.advance(5_000);
+      await world.run("app");
+
+      const { generation } = (await world.get("Kustomization", "app", kustomize))?.metadata ?? {};
+      expect(await world.status("app")).toMatchObject({ lastHandledReconcileAt: "now", observedGeneration: -1 });
+      // As in Flux, whose end of a run sets Reconciling anew (finalizeStatus).
+      expect(Conditions.parse((await world.status("app"))["conditions"])).toEqual(
+        failed.map((one) => (one.type === "Reconciling" ? { ...one, observedGeneration: generation } : one)),
+      );
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+    });
+
+    test("a new revision that builds to the same is counted in the same entry of the history, under its name (116)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")], { metadata: { "org.opencontainers.image.revision": "one" } });
+      await world.kustomization("app");
+      await world.run("app");
+      const [before] = History.parse((await world.status("app"))["history"]);
+      const second = await world.publish("v2", [configMap("a")], {
+        metadata: { "org.opencontainers.image.revision": "two" },
+      });
+      world.clock.advance(5_000);
+      await world.run("app");
+      const after = History.parse((await world.status("app"))["history"]);
+      expect(after).toEqual([
+        {
+          ...before,
+          lastReconciled: expect.any(String),
+          lastReconciledDuration: expect.any(String),
+          metadata: { revision: second, originRevision: "two" },
+          totalReconciliations: 2,
+        },
+      ]);
+      expect(after[0]?.["lastReconciled"]).not.toBe(before?.["lastReconciled"]);
     });
 
     test.each([

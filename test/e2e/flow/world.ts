@@ -27,10 +27,12 @@ import { memoryState } from "./memory-state.ts";
 import { type SkippingClock, skippingClock } from "./skipping-clock.ts";
 
 interface Published {
-  /** The annotations of the artifact. */
-  readonly metadata?: Readonly<Record<string, string>>;
+  /** The annotations of the artifact, beside those of the one before; null takes one away. */
+  readonly metadata?: Readonly<Record<string, string | null>>;
   /** The namespace of the source, which is made where there is none: that of the world by default. */
   readonly within?: string;
+  /** The name of the source, which is made where it is not `repo`. */
+  readonly source?: string;
   /** What each folder of the artifact holds, for Kustomizations that name one as their path: any other does not build. */
   readonly folders?: Readonly<Record<string, readonly Manifest[]>>;
 }
@@ -96,10 +98,13 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     const manager = "test";
     await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, { manager }, signal);
     namespaces.add(name);
-    const metadata = { name: "repo", namespace: name };
+    await createSource("repo", name);
+  };
+  const createSource = async (name: string, within: string): Promise<void> => {
+    const metadata = { name, namespace: within };
     const spec = { interval: "1h", url: "oci://127.0.0.1:1/repo" };
     const source = { apiVersion: "source.toolkit.fluxcd.io/v1", kind: "OCIRepository", metadata, spec };
-    await cluster.apply(source, { manager, force: true }, signal);
+    await cluster.apply(source, { manager: "test", force: true }, signal);
   };
   await beginNamespace(namespace);
   const key = (name: string): WorkKey => ({
@@ -134,7 +139,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       for (const manifest of manifests) if (manifest.kind === "Secret") guessable.add(canonicalJson(manifest));
       return {
         manifests,
-        digest: digestOf(digest),
+        digest: digestOf(canonicalJson(folder)),
         carriesSecret: carriesSecret(manifests, { files: new Map() }, spec),
       };
     },
@@ -186,12 +191,13 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     clock,
     fault: () => {},
     noCrossNamespaceRefs: false,
-    publish: async (tag, plain, { metadata, within = namespace, folders: plainFolders } = {}) => {
+    publish: async (tag, plain, { metadata, within = namespace, source = "repo", folders: plainFolders } = {}) => {
       const manifests = plain.map(withCanary);
       const folders =
         plainFolders &&
         Object.fromEntries(Object.entries(plainFolders).map(([path, held]) => [path, held.map(withCanary)]));
       if (within !== namespace) await beginNamespace(within);
+      if (source !== "repo") await createSource(source, within);
       const digest: Digest = digestOf(JSON.stringify([tag, manifests, folders]));
       published.set(digest, manifests);
       if (folders !== undefined) foldersOf.set(digest, folders);
@@ -205,7 +211,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
         metadata: { ...metadata },
       };
       const group = "source.toolkit.fluxcd.io";
-      const ref = { group, version: "v1", kind: "OCIRepository", namespace: within, name: "repo" };
+      const ref = { group, version: "v1", kind: "OCIRepository", namespace: within, name: source };
       const body = { status: { artifact } };
       await cluster.patch(ref, { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
       return revision;

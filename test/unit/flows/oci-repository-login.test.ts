@@ -35,17 +35,22 @@ function login() {
   return { asked, logins: { aws: { credentials } } };
 }
 
+/** Makes the registry ask for a login: the embedded one lets everybody in. */
+function wantLogin({ deps }: World): void {
+  const open = { ...deps.http };
+  deps.http.send = async (request, signal) => {
+    const response = await open.send(request, signal);
+    if (request.headers?.["authorization"] !== undefined || request.url.endsWith("/v2/")) return response;
+    return { url: request.url, status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
+  };
+}
+
 describe("provider aws", () => {
   test("logs in with our identity, for this repository and on behalf of this namespace", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     await here.push("latest", { "a.yaml": "a" });
-    const open_ = { ...here.deps.http };
-    here.deps.http.send = async (request, signal) => {
-      const response = await open_.send(request, signal);
-      if (request.headers?.["authorization"] !== undefined || request.url.endsWith("/v2/")) return response;
-      return { url: request.url, status: 401, headers: { "www-authenticate": "Basic" }, body: new Uint8Array() };
-    };
+    wantLogin(here);
     here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false }));
     await here.run();
     expect(ready(here)).toMatchObject({ status: "True" });
@@ -65,6 +70,23 @@ describe("provider aws", () => {
     await here.run();
     expect(ready(here)).toMatchObject({ status: "True" });
     expect(asked).toEqual([]);
+  });
+
+  test("11.3/76: is not asked where a secret has an entry for the host, which is sent instead", async () => {
+    const { asked, logins } = login();
+    const here = await open(logins);
+    await here.push("latest", { "a.yaml": "a" });
+    wantLogin(here);
+    const config = { auths: { [here.address]: { username: "robot", password: "static" } } };
+    const data = { ".dockerconfigjson": btoa(JSON.stringify(config)) };
+    here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "pull", namespace: "apps" }, data });
+    const spec = { url: `oci://${here.address}/app`, secretRef: { name: "pull" }, provider: "aws", insecure: false };
+    here.apply(ociRepository("app", spec));
+    await here.run();
+    expect(ready(here)).toMatchObject({ status: "True" });
+    expect(asked).toEqual([]);
+    const sent = here.sent.flatMap(({ headers }) => headers?.["authorization"] ?? []);
+    expect([...new Set(sent)]).toEqual([`Basic ${btoa("robot:static")}`]);
   });
 
   test.each([

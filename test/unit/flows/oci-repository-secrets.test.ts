@@ -64,15 +64,6 @@ describe("credentials", () => {
     expect(JSON.stringify([world.writes, world.logged])).not.toContain("hunter2");
   });
 
-  test("11.3/76: of a secret are used whatever the provider", async () => {
-    await world.push("latest", { "a.yaml": "a" });
-    secret("pull", { ".dockerconfigjson": config("hunter2") });
-    const spec = { url: `oci://${world.address}/app`, secretRef: { name: "pull" }, provider: "aws" };
-    world.apply(ociRepository("app", spec));
-    await world.run();
-    expect(ready()).toMatchObject({ status: "True" });
-  });
-
   test("11.3/78: a service account that is not there", async () => {
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, serviceAccountName: "nobody" }));
     await world.run();

@@ -1,10 +1,15 @@
+import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { OciRepositoryStatus } from "../../../lib/api/oci-repository.ts";
 import { maxRegistryTimeoutMs } from "../../../lib/flows/oci-repository/registry-of.ts";
 import { file, seenSources } from "./seen-sources.ts";
 import { ociRepository } from "./source-world.ts";
 
 const { world, url, artifactOf, observedGeneration, condition, conditionTypes, statusWrites, told } = seenSources();
+
+/** Two blocks of zeros end a tar. */
+const emptyTar = gzipSync(new Uint8Array(1_024));
 
 describe("what a source has replaced", () => {
   const recordedOf = () => [...world().recorded].map((record) => record.split(" ")[1]);
@@ -128,7 +133,25 @@ describe("a new OCIRepository", () => {
     expect([...world().recorded]).toEqual([`uid-of-OCIRepository/apps/app ${artifactOf("app").digest}`]);
   });
 
-  test("listens to its repository before it asks the registry, and wakes whoever is made from it", async () => {
+  test.each([
+    { only: "a source", manifest: { "org.opencontainers.image.source": "https://example.test/repo" } },
+    { only: "a revision", manifest: { "org.opencontainers.image.revision": "main@sha1:0000" } },
+    {
+      only: "an empty source",
+      manifest: { "org.opencontainers.image.source": "", "org.opencontainers.image.revision": "r" },
+    },
+  ])("11.3/67, 68: of an artifact with only $only the event names no origin", async ({ manifest: annotations }) => {
+    await world().pushLayer("latest", emptyTar, { annotations });
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
+    const { revision, metadata } = artifactOf("app");
+    expect(metadata).toEqual(annotations);
+    expect(told().map(({ message }) => message)).toEqual([
+      `stored artifact with revision '${revision}' from '${url()}'`,
+    ]);
+  });
+
+  test("listens to its repository before it asks the registry, and wakes whoever waits for it (15)", async () => {
     await world().push("latest", file);
     world().sent.length = 0;
     const askedBefore: number[] = [];
@@ -206,6 +229,17 @@ describe("an OCIRepository that has its artifact", () => {
     expect(world().writes).toHaveLength(1);
   });
 
+  test.each([
+    { end: "a failure", spec: { ref: { tag: "absent" } }, outcome: "failed" },
+    { end: "a stall", spec: { url: "oci://registry.example.test/app:1.0" }, outcome: "stalled" },
+    { end: "a field that is refused", spec: { verify: { provider: "cosign" } }, outcome: "stalled" },
+  ])("11.1/8: copies the request that it handled when the run ends in $end", async ({ spec, outcome }) => {
+    world().apply(ociRepository("app", { url: url(), ...spec }));
+    world().annotate("app", { "reconcile.fluxcd.io/requestedAt": "one" });
+    expect(await world().run()).toMatchObject({ outcome });
+    expect(world().get("app")["status"]).toMatchObject({ lastHandledReconcileAt: "one" });
+  });
+
   test("11.3/66: tells of a new revision while it is built, then publishes it", async () => {
     const digest = await world().push("latest", { "a.yaml": "kind: Secret\n" });
     await world().run();
@@ -274,25 +308,86 @@ describe("an OCIRepository that has its artifact", () => {
     expect(world().requested).toHaveLength(0);
   });
 
-  test("11.1/13: only the address follows where the server has another", async () => {
+  test("11.1/13: only the addresses follow where the server has another, and nothing else is news", async () => {
     const before = artifactOf("app");
+    const { status } = world().get("app");
+    const toldBefore = told().filter(({ reason }) => reason !== "ArtifactUpToDate");
     world().deps.artifactUrl = (path) => `https://new.example.test/${path}`;
+    world().state.now += 3_600_000;
     await world().run();
-    expect(artifactOf("app")).toEqual({ ...before, url: `https://new.example.test/${before.path}` });
+    expect(world().get("app")["status"]).toEqual({
+      ...Object(status),
+      artifact: { ...before, url: `https://new.example.test/${before.path}` },
+      url: "https://new.example.test/ocirepository/apps/app/latest.tar.gz",
+    });
+    expect(told().filter(({ reason }) => reason !== "ArtifactUpToDate")).toEqual(toldBefore);
+    expect(world().requested).toEqual([]);
   });
 
   test("11.1/9, 11.1/10: suspended it looks at nothing but follows its generation, and can be deleted", async () => {
-    world().apply(ociRepository("app", { url: url(), suspend: true }));
+    const { status } = world().get("app");
+    const { conditions = [] } = OciRepositoryStatus.parse(status);
+    world().apply(ociRepository("app", { url: url(), ref: { tag: "other" }, ignore: "a.yaml", suspend: true }));
     world().annotate("app", { "reconcile.fluxcd.io/requestedAt": "two" });
     world().sent.length = 0;
+    world().state.now += 5_000;
+    const asked: string[] = [];
+    const { artifacts, records } = world().deps;
+    world().deps.artifacts = { get: ask("get"), put: ask("put") };
+    world().deps.records = { record: ask("record"), retain: ask("retain"), recorded: ask("recorded") };
+    function ask(what: string) {
+      return async (): Promise<never> => {
+        asked.push(what);
+        throw new Error("a suspended source looked into the storage");
+      };
+    }
     expect(await world().run()).toMatchObject({ outcome: "suspended", dueInMs: undefined });
-    expect(world().sent).toEqual([]);
-    expect(observedGeneration("app")).toBe(2);
-    expect(world().get("app")["status"]).toMatchObject({ lastHandledReconcileAt: "two" });
+    expect([world().sent, asked]).toEqual([[], []]);
+    expect(world().get("app")["status"]).toEqual({
+      ...Object(status),
+      observedGeneration: 2,
+      lastHandledReconcileAt: "two",
+      conditions: conditions.map((one) => (one.type === "Ready" ? { ...one, observedGeneration: 2 } : one)),
+    });
+
+    Object.assign(world().deps, { artifacts, records });
+    expect(world().recorded.size).toBe(1);
     world().delete("app");
     expect(await world().run()).toMatchObject({ outcome: "deleted" });
     expect(world().has("app")).toBe(false);
     expect([...world().listens.values()]).toEqual([[]]);
+    expect([...world().recorded]).toEqual([]);
+  });
+
+  test("11.1/9: suspended after a failure it is to be tried again, under the new generation, as Flux sums it up", async () => {
+    world().apply(ociRepository("app", { url: url(), ref: { tag: "absent" } }));
+    await world().run();
+    const { conditions = [] } = OciRepositoryStatus.parse(world().get("app")["status"]);
+    expect(conditionTypes("app")).toEqual(["Reconciling", "Ready", "FetchFailed", "ArtifactInStorage"]);
+    world().apply(ociRepository("app", { url: url(), suspend: true }));
+    await world().run();
+    const moved = ["Reconciling", "Ready"];
+    expect(world().get("app")["status"]).toMatchObject({
+      observedGeneration: 3,
+      conditions: conditions.map((one) => (moved.includes(one.type) ? { ...one, observedGeneration: 3 } : one)),
+    });
+  });
+
+  test("11.1/9: suspended while it is stalled it is no longer, and stays not ready", async () => {
+    world().apply(ociRepository("app", { url: "oci://registry.example.test/app:1.0" }));
+    await world().run();
+    expect(conditionTypes("app")).toContain("Stalled");
+    world().apply(ociRepository("app", { url: "oci://registry.example.test/app:1.0", suspend: true }));
+    await world().run();
+    expect(conditionTypes("app")).not.toContain("Stalled");
+    expect(condition("app", "Ready")).toMatchObject({ status: "False", reason: "URLInvalid", observedGeneration: 3 });
+  });
+
+  test("11.1/9: suspended from the beginning nothing is said of it, and no generation counts as seen", async () => {
+    world().apply(ociRepository("new", { url: url(), suspend: true }));
+    world().annotate("new", { "reconcile.fluxcd.io/requestedAt": "one" });
+    await world().run("new");
+    expect(world().get("new")["status"]).toEqual({ observedGeneration: -1, lastHandledReconcileAt: "one" });
   });
 
   test("a changed spec.ignore builds again at the same revision", async () => {

@@ -34,6 +34,9 @@ export interface Write {
 
 export type World = Awaited<ReturnType<typeof sourceWorld>>;
 
+/** What a Kustomization made from the source `app` listens to. */
+const listenedTo = "src#here/source.toolkit.fluxcd.io/OCIRepository/apps/app";
+
 /** A cluster of plain objects, a real embedded registry, and an OCIRepository flow between them. */
 export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
   const folder = await mkdtemp(join(tmpdir(), "sluice-source-"));
@@ -97,7 +100,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     },
     edges: {
       listen: async (whats: readonly string[], fence: Fence) => void listens.set(formatWorkKey(fence.key), whats),
-      listeners: async (what: string) => (what.startsWith("src#") ? [{ ...key("web"), kind: "Kustomization" }] : []),
+      listeners: async (what: string) => (what === listenedTo ? [{ ...key("web"), kind: "Kustomization" }] : []),
     },
     requests: { request: async (of: WorkKey, why: string) => void requested.push({ key: formatWorkKey(of), why }) },
   };
@@ -152,8 +155,8 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
       const signal = AbortSignal.timeout(10_000);
       return (await pushArtifact(artifact, ({ host }) => connect({ host, insecure: true }), signal)).digest;
     },
-    /** An artifact whose one layer is these bytes, whatever they are. */
-    async pushLayer(tag: string, layer: Uint8Array, repository = "app"): Promise<void> {
+    /** An artifact whose one layer is these bytes, whatever they are; `more` is what its manifest says beside it. */
+    async pushLayer(tag: string, layer: Uint8Array, more: JsonObject = {}, repository = "app"): Promise<void> {
       const client = registryClients(http, clock)({ host: registry.address, insecure: true });
       const signal = AbortSignal.timeout(10_000);
       const config = Buffer.from("{}");
@@ -167,6 +170,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
         mediaType: mediaTypes.manifest,
         config: blob(config, mediaTypes.fluxConfig),
         layers: [blob(layer, mediaTypes.fluxContent)],
+        ...more,
       };
       for (const bytes of [layer, config]) await client.pushBlob(repository, bytes, signal);
       await client.pushManifest(repository, tag, mediaTypes.manifest, Buffer.from(JSON.stringify(manifest)), signal);
