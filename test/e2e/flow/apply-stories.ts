@@ -88,6 +88,22 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.get("ConfigMap", "once")).toBeUndefined();
     });
 
+    test("what IfNotPresent has created keeps every later edit, and goes with the Kustomization (78)", async () => {
+      const world = await newWorld();
+      const annotations = { [`${kustomizeGroup}/ssa`]: "IfNotPresent" };
+      await world.publish("v1", [configMap("once", { k: "1" }, { annotations })]);
+      await world.kustomization("app");
+      await world.run("app");
+      const body = { metadata: { annotations: { [`${kustomizeGroup}/ssa`]: null } }, data: { k: "edited" } };
+      const ref = configMapRef(world.namespace, "once");
+      await world.cluster.patch(ref, { type: "merge", body }, { manager: "kubectl-edit" }, world.signal);
+      await world.run("app");
+      expect(await world.get("ConfigMap", "once")).toMatchObject({ data: { k: "edited" } });
+      await world.remove("app");
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+      expect(await world.get("ConfigMap", "once")).toBeUndefined();
+    });
+
     test("an immutable change fails without force and recreates with it (81)", async () => {
       const world = await newWorld();
       const secret = (value: string) => ({
@@ -106,12 +122,45 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await world.ready("app")).toMatch(
         /^False ReconciliationFailed: Secret\/.*dry-run failed \(Invalid\).*immutable/s,
       );
+      expect((await world.events("app")).at(-1)).toMatch(
+        /^Warning ReconciliationFailed: Secret\/\S+\/s dry-run failed \(Invalid\): .*field is immutable/s,
+      );
       expect((await world.get("Secret", "s"))?.metadata.uid).toBe(first?.metadata.uid);
       await world.kustomization("app", { force: true });
       await world.run("app");
       expect(await world.get("Secret", "s")).toMatchObject({ data: secret("two").data });
       expect((await world.get("Secret", "s"))?.metadata.uid).not.toBe(first?.metadata.uid);
       expect(await world.inventory("app")).toMatchObject([{ desired: expect.stringMatching(/^hmac-sha256:/) }]);
+    });
+
+    test("an immutable change recreates the object that asks for it by annotation, and no other (81)", async () => {
+      const world = await newWorld();
+      const secret = (name: string, value: string, annotations = {}) => ({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name, annotations },
+        immutable: true,
+        data: { k: Buffer.from(value).toString("base64") },
+      });
+      const forced = { [`${kustomizeGroup}/force`]: "Enabled" };
+      await world.publish("v1", [secret("forced", "one", forced), secret("kept", "one")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const uids = async () =>
+        Promise.all(["forced", "kept"].map(async (name) => (await world.get("Secret", name))?.metadata.uid));
+      const [forcedBefore, keptBefore] = await uids();
+      await world.publish("v2", [secret("forced", "two", forced), secret("kept", "two")]);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(
+        /^False ReconciliationFailed: Secret\/\S+\/kept dry-run failed \(Invalid\)/,
+      );
+      expect(await uids()).toEqual([forcedBefore, keptBefore]);
+      await world.publish("v3", [secret("forced", "two", forced), secret("kept", "one")]);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      const [forcedAfter, keptAfter] = await uids();
+      expect(await world.get("Secret", "forced")).toMatchObject({ data: secret("", "two").data });
+      expect([forcedAfter === forcedBefore, keptAfter]).toEqual([false, keptBefore]);
     });
 
     test.each([

@@ -39,14 +39,24 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
       expect(await world.ready("app")).toBe("Unknown Progressing: Reconciliation in progress");
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
-      world.clock.advance(30_000);
+      // Less than 30 s have gone by since it was first looked at: a timeout of 1s counts as one of 30s.
+      world.clock.advance(20_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      world.clock.advance(10_000);
       expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs: 600_000 });
       const text = `timeout waiting for: [ConfigMap/${namespace}/does-not-exists status: 'NotFound']`;
-      expect(await world.ready("app")).toMatch(/^False HealthCheckFailed: health check failed after 3\d\.?\d*s: /);
+      const ready = await world.ready("app");
+      expect(ready).toMatch(/^False HealthCheckFailed: health check failed after 3\d\.?\d*s: /);
+      expect(ready.slice(ready.indexOf("s: ") + 3)).toBe(text);
       const failed = await world.status("app");
-      expect(failed["conditions"]).toContainEqual(
-        expect.objectContaining({ type: "Healthy", status: "False", message: text }),
-      );
+      const reason = "HealthCheckFailed";
+      const retried = `Running health checks for revision ${revision} with a timeout of 30s`;
+      expect(failed["conditions"]).toEqual([
+        expect.objectContaining({ type: "Reconciling", reason: "ProgressingWithRetry", message: retried }),
+        expect.objectContaining({ type: "Ready", status: "False", reason }),
+        expect.objectContaining({ type: "Healthy", status: "False", reason, message: text }),
+      ]);
+      expect((await world.events("app")).at(-1)).toBe(ready.replace("False", "Warning"));
       expect(failed["observedGeneration"]).toBe(-1);
       expect(failed["inventory"]).toEqual({ entries: [{ id: `${namespace}_a__ConfigMap`, v: "v1" }] });
 
@@ -71,17 +81,24 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
 
     test("wait: true checks everything applied (103)", async () => {
       const world = await newWorld();
-      await world.publish("v1", [configMap("a"), configMap("b"), service(80)]);
+      await world.publish("v1", [configMap("a"), service(80), probe("one"), probe("two")]);
       await world.kustomization("app", { wait: true });
-      await world.run("app");
+      for (const name of ["one", "two"]) {
+        expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+        expect(await world.ready("app")).toBe("Unknown Progressing: Reconciliation in progress");
+        await say(world, name, "Ready");
+      }
+      expect(await world.run("app")).toMatchObject({ outcome: "applied" });
       const conditions = (await world.status("app"))["conditions"];
-      expect(conditions).toContainEqual(
+      expect(conditions).toEqual([
+        expect.objectContaining({ type: "Ready", status: "True" }),
         expect.objectContaining({
           type: "Healthy",
           status: "True",
-          message: expect.stringMatching(/^Health check passed in /),
+          reason: "Succeeded",
+          message: expect.stringMatching(/^Health check passed in \d/),
         }),
-      );
+      ]);
     });
 
     test("is told before the end of the run, of a revision that changed something, and of no other (105, 106)", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { Failure } from "../../../lib/core/failure.ts";
-import { configMap } from "./sample-manifests.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import { configMap, service } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
@@ -13,6 +14,18 @@ function failBuild(world: World, failure: Failure): void {
   };
 }
 
+/** Of each event about the Kustomization `app`: reason, revision and origin revision, in order. */
+async function originsOf({ cluster, namespace, signal }: World) {
+  const events = await cluster.list({ group: "", version: "v1", kind: "Event", namespace }, signal);
+  return events
+    .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+    .map(({ reason, metadata: { annotations } }) => [
+      reason,
+      annotations?.[`${kustomizeGroup}/revision`],
+      annotations?.[`${kustomizeGroup}/originRevision`],
+    ]);
+}
+
 /** What becomes of a Kustomization by its source and its dependencies. */
 export function sourceStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the source of a Kustomization on ${name}`, () => {
@@ -22,6 +35,12 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       await world.run("app");
       const later = `test/source.toolkit.fluxcd.io/OCIRepository/${world.namespace}/later`;
       expect(world.listensTo("app")).toEqual([`src#${later}`]);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 600_000 });
+
+      const revision = await world.publish("v1", [configMap("a")], { source: "later" });
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      expect(await world.events("app")).toHaveLength(2);
     });
 
     test("may be in another namespace (18)", async () => {
@@ -99,22 +118,68 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
     test("says where its artifact comes from: in status, history and every event of the run (25)", async () => {
       const world = await newWorld();
       const metadata = { "org.opencontainers.image.revision": "orev" };
-      const revision = await world.publish("v1", [configMap("a")], { metadata });
-      await world.kustomization("app");
+      const revision = await world.publish("v1", [configMap("a"), configMap("b")], { metadata });
+      await world.kustomization("app", { wait: true });
       await world.run("app");
       expect(await world.status("app")).toMatchObject({
         lastAppliedOriginRevision: "orev",
         history: [{ metadata: { revision, originRevision: "orev" } }],
       });
-      const { namespace, signal } = world;
-      const events = await world.cluster.list({ group: "", version: "v1", kind: "Event", namespace }, signal);
-      expect(events.map((event) => event.metadata.annotations)).toHaveLength(2);
-      for (const { metadata } of events) {
-        expect(metadata.annotations).toMatchObject({
-          [`${kustomizeGroup}/revision`]: revision,
-          [`${kustomizeGroup}/originRevision`]: "orev",
-        });
-      }
+      expect(await originsOf(world)).toEqual([
+        ["Progressing", revision, "orev"],
+        ["Progressing", revision, "orev"],
+        ["ReconciliationSucceeded", revision, "orev"],
+      ]);
+    });
+
+    test("says so in the events of a run that prunes, waits, fails or is not there yet, too (25)", async () => {
+      const world = await newWorld();
+      const publish = (tag: string, manifests: readonly Manifest[], origin: string) =>
+        world.publish(tag, manifests, { metadata: { "org.opencontainers.image.revision": origin } });
+      await publish("v1", [configMap("a"), configMap("b")], "one");
+      await world.kustomization("app");
+      await world.run("app");
+      const pruned = await publish("v2", [configMap("a")], "two");
+      await world.run("app");
+      const emptied = await publish("v3", [], "three");
+      await world.run("app");
+      const refused = await publish("v4", [service(800_000)], "four");
+      await world.run("app");
+      expect(await world.status("app")).toMatchObject({
+        lastAppliedOriginRevision: "three",
+        history: [{ metadata: { revision: refused, originRevision: "four" } }, {}, {}, {}],
+      });
+      await world.kustomization("app", { dependsOn: [{ name: "root" }] });
+      await world.run("app");
+      expect((await originsOf(world)).slice(2)).toEqual([
+        ["Progressing", pruned, "two"],
+        ["ReconciliationSucceeded", pruned, "two"],
+        ["PruningAll", emptied, "three"],
+        ["Progressing", emptied, "three"],
+        ["ReconciliationSucceeded", emptied, "three"],
+        ["ReconciliationFailed", refused, "four"],
+        ["DependencyNotReady", refused, "four"],
+      ]);
+    });
+
+    test("no longer names the commit of a former artifact where the present one names none (25)", async () => {
+      const world = await newWorld();
+      const metadata = { "org.opencontainers.image.revision": "orev" };
+      await world.publish("v1", [configMap("a")], { metadata });
+      await world.kustomization("app");
+      await world.run("app");
+      // A merge patch leaves what it does not name, as that of a source may.
+      const revision = await world.publish("v2", [configMap("a", { k: "new" })], {
+        metadata: { "org.opencontainers.image.revision": null },
+      });
+      await world.run("app");
+      const status = await world.status("app");
+      expect(status).not.toHaveProperty("lastAppliedOriginRevision");
+      expect(status).toMatchObject({ lastAppliedRevision: revision, history: [{ metadata: { revision } }, {}] });
+      expect((await originsOf(world)).slice(2)).toEqual([
+        ["Progressing", revision, undefined],
+        ["ReconciliationSucceeded", revision, undefined],
+      ]);
     });
   });
 

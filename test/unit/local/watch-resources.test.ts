@@ -69,7 +69,10 @@ const requestedAt = { annotations: { "reconcile.fluxcd.io/requestedAt": "now" } 
 const deleted = { deletionTimestamp: "2026-11-21T00:00:00Z" };
 
 describe("watching custom resources", () => {
-  test.each<{ name: string; events: WatchEvent[]; requested: string[] }>([
+  const tooOld = new ApiError({ code: 410, reason: "Expired", message: "too old resource version" });
+  const broken = new ApiError({ code: 0, reason: "Unreachable", message: "the cluster broke off a watch" });
+
+  test.each<{ name: string; events: (WatchEvent | ApiError)[]; again?: WatchEvent[]; requested: string[] }>([
     {
       name: "what is there at first, one run each",
       events: [event("ADDED", kustomization("a")), event("ADDED", kustomization("b")), listed],
@@ -115,16 +118,29 @@ describe("watching custom resources", () => {
       requested: ["a"],
     },
     {
+      name: "nothing for another annotation (12)",
+      events: [
+        listed,
+        event("ADDED", kustomization("a", requestedAt)),
+        event("MODIFIED", kustomization("a", { annotations: { ...requestedAt.annotations, x: "y" } })),
+        event("MODIFIED", kustomization("a", { annotations: requestedAt.annotations, finalizers: ["x"] })),
+      ],
+      requested: ["a"],
+    },
+    {
+      name: "nothing for a label while away (12)",
+      events: [listed, event("ADDED", kustomization("a")), broken],
+      again: [event("ADDED", kustomization("a", { annotations: { x: "y" }, labels: { x: "y" } })), listed],
+      requested: ["a"],
+    },
+    {
       name: "nothing for one that went while all were listed",
       events: [event("ADDED", kustomization("a")), event("DELETED", kustomization("a")), listed],
       requested: [],
     },
-  ])("asks for: $name", async ({ events, requested }) => {
-    expect(await requestsOf([events])).toEqual(requested);
+  ])("asks for: $name", async ({ events, again = [], requested }) => {
+    expect(await requestsOf([events, again])).toEqual(requested);
   });
-
-  const tooOld = new ApiError({ code: 410, reason: "Expired", message: "too old resource version" });
-  const broken = new ApiError({ code: 0, reason: "Unreachable", message: "the cluster broke off a watch" });
 
   test.each([
     { name: "too late for it", error: tooOld },
