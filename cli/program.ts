@@ -1,13 +1,14 @@
 import { Command } from "commander";
+import { ownVersion } from "../lib/core/own-version.ts";
 import { withFluxHint } from "./flux-commands.ts";
 import { addGetCommands } from "./get-commands.ts";
 import { addLocalCommand } from "./local-command.ts";
-import { ownVersion } from "./own-version.ts";
 import { addPushCommand } from "./push-command.ts";
 import { addReconcileCommands } from "./reconcile-commands.ts";
 import type { GlobalOptions, Surroundings } from "./settings.ts";
 import type { EventsOptions } from "./show-events.ts";
 import { addSuspendCommands } from "./suspend-commands.ts";
+import { addTakeOverCommand } from "./take-over-command.ts";
 
 /** The whole command line. Actions import what they need when they run, so that `--help` starts fast. */
 export function program(surroundings: Surroundings): Command {
@@ -19,7 +20,7 @@ export function program(surroundings: Surroundings): Command {
     .option("--kubeconfig <file>", "kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)")
     .option("--context <name>", "context of the kubeconfig to use")
     .option("--timeout <duration>", "how long the whole command may take (default: 5m)")
-    .version(`sluice version ${ownVersion()}`, "--version", "print the version")
+    .version(`sluice version ${ownVersion}`, "--version", "print the version")
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
@@ -73,6 +74,7 @@ export function program(surroundings: Surroundings): Command {
       terminal.out(printSettings(await readSettingsFile(config), config));
     });
   addLocalCommand(root, surroundings);
+  addTakeOverCommand(root, surroundings);
   return root;
 }
 

@@ -1,6 +1,4 @@
 import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
-import { parseClusterArn } from "../lib/aws/eks/cluster-arn.ts";
-import { eksCluster } from "../lib/aws/eks/eks-cluster.ts";
 import { s3Artifacts } from "../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../lib/aws/s3/s3-client.ts";
 import { readSecret } from "../lib/aws/secrets/read-secret.ts";
@@ -17,6 +15,7 @@ import { isAllowedRepository } from "./lambda/allowed-repository.ts";
 import { functionNetwork } from "./lambda/function-network.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
+import { ownCluster } from "./lambda/own-cluster.ts";
 import { makeFlows } from "./make-flows.ts";
 import { reconcileHandler } from "./reconcile.ts";
 import { runnerDeps } from "./runner-deps.ts";
@@ -31,7 +30,7 @@ const clock = systemClock;
 export const handler = lambdaHandler(async (signal) => {
   const { connection, log, metrics, queue, queueDeps, sqs, stores } = installation(config);
   const { region } = connection;
-  const arn = parseClusterArn(config.SLUICE_CLUSTER);
+  const { arn, cluster, gate } = ownCluster(config, { connection, log });
   const secrets = secretsClient(connection);
   const stored = { id: config.SLUICE_INSTALLATION_KEY_SECRET, region };
   // Nobody asks for another one as long as the function lives.
@@ -40,7 +39,6 @@ export const handler = lambdaHandler(async (signal) => {
   if (!/^[0-9a-f]{64}$/.test(installationKey.reveal())) {
     throw new Error("SLUICE_INSTALLATION_KEY_SECRET names a secret that is no key: store 64 hexadecimal digits in it");
   }
-  const cluster = eksCluster(arn, connection, { clock, env: {} });
   const account = config.SLUICE_BUCKET_ACCOUNT;
   const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region, account };
   const isAllowed = (namespace: string, repository: string): boolean =>
@@ -69,6 +67,8 @@ export const handler = lambdaHandler(async (signal) => {
   return reconcileHandler({
     ...runnerDeps(queueDeps, { cluster, deadLetters, metrics }),
     flowOf: (key) => flowFor(key, arn.name, flows),
+    gate,
+    metrics,
     extendVisibility: sqsVisibility(sqs, queue),
   });
 }, config.SLUICE_DEADLINE_RESERVE_MS);

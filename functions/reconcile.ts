@@ -1,15 +1,21 @@
 import { z } from "zod";
 import { messageOf } from "../lib/core/failure.ts";
 import { mapLimit } from "../lib/core/map-limit.ts";
+import type { Metrics } from "../lib/core/ports/metrics.ts";
 import { WakeUp } from "../lib/core/ports/wake-ups.ts";
+import { isClosed, type WriteGate } from "../lib/core/ports/write-gate.ts";
 import type { Flow } from "../lib/core/run.ts";
 import { parseWorkKey, type WorkKey } from "../lib/core/work-key.ts";
 import { handleWakeUp } from "../lib/queue/handle-wake-up.ts";
 import type { RunnerDeps } from "../lib/queue/queue-deps.ts";
+import { setAside } from "../lib/queue/set-aside.ts";
 
 export interface ReconcileDeps extends RunnerDeps {
   /** The flow of an object's kind, or undefined where this installation does not look after the kind or the cluster. */
   flowOf(key: WorkKey): Flow | undefined;
+  /** While it is closed no run begins: what was asked for stays asked for, and the sweep asks again. */
+  readonly gate: Pick<WriteGate, "enter">;
+  readonly metrics: Metrics;
   /** Hides the message that this receipt handle names for another `visibilityMs` from now. */
   extendVisibility(receiptHandle: string, visibilityMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -50,9 +56,15 @@ async function isHandled(record: SqsRecord, deps: ReconcileDeps, signal: AbortSi
   const { messageId, receiptHandle, body } = record;
   try {
     const wakeUp = WakeUp.parse(JSON.parse(body));
-    const flow = deps.flowOf(parseWorkKey(wakeUp.key));
+    const key = parseWorkKey(wakeUp.key);
+    const flow = deps.flowOf(key);
     if (flow === undefined) {
       deps.log.debug("wake-up of an object that is not looked after here", { key: wakeUp.key });
+      return true;
+    }
+    if (await isClosed(deps.gate, signal)) {
+      deps.metrics.record(key, { ReconcilesRefused: 1 });
+      await setAside(key, deps, signal);
       return true;
     }
     const extend = (visibilityMs: number, stop: AbortSignal): Promise<void> =>

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PartialObject } from "../lib/core/ports/cluster.ts";
+import { isClosed, type WriteGate } from "../lib/core/ports/write-gate.ts";
 import { type NoticeDeps, noticeAll } from "../lib/queue/notice-resource.ts";
 import type { QueueDeps } from "../lib/queue/queue-deps.ts";
 import { sweep } from "../lib/queue/sweep.ts";
@@ -12,6 +13,8 @@ export interface SweptKind {
 }
 
 export interface SweepDeps extends QueueDeps, NoticeDeps {
+  /** While it is closed nothing is sent: no run would begin. */
+  readonly gate: Pick<WriteGate, "enter">;
   readonly kinds: readonly SweptKind[];
   /** The custom resources of a kind in a cluster, metadata only. */
   listMetadata(cluster: string, kind: SweptKind, signal: AbortSignal): Promise<readonly PartialObject[]>;
@@ -27,6 +30,7 @@ const SweepEvent = z.strictObject({ cluster: z.string().min(1).max(253) });
 export function sweepHandler(deps: SweepDeps): (event: unknown, signal: AbortSignal) => Promise<void> {
   return async (event, signal) => {
     const { cluster } = SweepEvent.parse(event);
+    if (await isClosed(deps.gate, signal)) return;
     const woken = await sweep(deps, signal);
     let adopted = 0;
     for (const kind of deps.kinds) {

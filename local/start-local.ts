@@ -10,6 +10,9 @@ import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
 import { kustomizeModule, wasmEngine } from "../lib/engine/wasm-engine.ts";
+import { ownerCheck, takeOver } from "../lib/gate/cluster-owner.ts";
+import { gatedCluster } from "../lib/gate/gated-cluster.ts";
+import { writeGate } from "../lib/gate/write-gate.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import { connect } from "../lib/kube/connect.ts";
@@ -18,6 +21,7 @@ import { ecrPush, localAccount } from "./ecr-push.ts";
 import { installCrds } from "./install-crds.ts";
 import { startKubernetes } from "./kubernetes/start-kubernetes.ts";
 import { localFlows } from "./local-flows.ts";
+import { ownInstallation } from "./own-installation.ts";
 import { refuseBesideFlux } from "./refuse-beside-flux.ts";
 import { type Registry, startRegistry } from "./registry/start-registry.ts";
 import { type Ports, portToTake, readPorts, writePorts } from "./remembered-ports.ts";
@@ -73,10 +77,16 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   const stores = openStores(state.database, state.artifacts, clock);
 
   const api: Api = options.kubeconfig ?? (await startEmbedded(options, state, ports, starting));
-  const cluster = await connectTo(api, options, clock);
-  starting.defer(() => cluster.close());
-  const clusterUid = await clusterUidOf(cluster, api.file, signal);
-  if (options.kubeconfig !== undefined) await refuseBesideFlux(cluster, { clock, log }, signal);
+  const connected = await connectTo(api, options, clock);
+  starting.defer(() => connected.close());
+  const clusterUid = await clusterUidOf(connected, api.file, signal);
+  const self = ownInstallation(state, api);
+  // The embedded cluster goes with its state, whoever else had it for a while.
+  if (options.kubeconfig === undefined) await takeOver(self, { cluster: connected, clock }, signal);
+  else await refuseBesideFlux(connected, { clock, log }, signal);
+  const gate = writeGate([ownerCheck(self, { cluster: connected, clock })], { clock, log });
+  await gate.enter(signal);
+  const cluster = gatedCluster(connected, gate);
   await installCrds(cluster, { clock, log }, signal);
 
   const engine = wasmEngine({ file: kustomizeModule, threads: 2, idleMs: 60_000 });
@@ -102,6 +112,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
     {
       stores,
       cluster,
+      gate,
       clusterName: clusterUid,
       flows: (requests) => localFlows({ state, stores, cluster, http, engine, settings, clock, log }, requests),
       registryHosts: (account, region) => hostsOf(registry, account, region),

@@ -9,6 +9,7 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
+import type { WriteGate } from "../lib/core/ports/write-gate.ts";
 import { HandBack } from "../lib/queue/hand-back.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { rules } from "../lib/queue/rules/rules.ts";
@@ -27,7 +28,9 @@ const stopWithinMs = 4_000;
 
 export interface RuntimeOptions {
   readonly stores: Stores;
+  /** Each write to it passes the gate. */
   readonly cluster: Cluster;
+  readonly gate: WriteGate;
   /** The cluster's name in work keys. */
   readonly clusterName: string;
   readonly flows: (requests: ReconcileRequests) => Flows;
@@ -45,7 +48,7 @@ export interface Runtime {
 
 /** What Lambda and its event sources do, in this process: feeds the functions from the queue, a watch and a timer. */
 export async function startRuntime(options: RuntimeOptions, signal: AbortSignal): Promise<Runtime> {
-  const { stores, cluster, clusterName, clock, log } = options;
+  const { stores, cluster, gate, clusterName, clock, log } = options;
   const stopped = new AbortController();
   const queueDeps = { items: stores.items, wakeUps: queuedWakeUps(stores.queue), clock, log, rules };
   // Whoever held these leases is dead: this process has the folder's lock.
@@ -59,18 +62,22 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
   const sweep = sweepHandler({
     ...queueDeps,
     ...noticeDeps,
+    gate,
     kinds,
     listMetadata: (_cluster, kind, stop) => cluster.listMetadata(kind, stop),
   });
   const sweepOnce = (stop: AbortSignal): Promise<void> => sweep({ cluster: clusterName }, stop);
   await sweepOnce(signal).catch((error: unknown) => log.warn("sweep not finished", { error: messageOf(error) }));
 
+  const metrics = logMetrics(log);
   const feeder = startFeeder({
     queue: stores.queue,
     concurrency,
     log,
     handler: reconcileHandler({
-      ...runnerDeps(queueDeps, { cluster, deadLetters: stores.deadLetters, metrics: logMetrics(log) }),
+      ...runnerDeps(queueDeps, { cluster, deadLetters: stores.deadLetters, metrics }),
+      gate,
+      metrics,
       flowOf: (key) => flowFor(key, clusterName, flows),
       extendVisibility: async (handle, visibilityMs) => stores.queue.hide(parseReceiptHandle(handle), visibilityMs),
     }),

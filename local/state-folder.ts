@@ -111,6 +111,17 @@ function openDatabase(path: string): StateDatabase {
   }
 }
 
+/** What makes a folder an installation of its own, also while it is in use. Throws where it is no state folder of Sluice. */
+export async function identityOf(folder: string): Promise<Pick<StateFolder, "path" | "installationKey">> {
+  const path = resolve(folder);
+  const layout = await checkLayout(path).catch((error: unknown) => {
+    if (error instanceof StateFolderError) throw error;
+    return undefined;
+  });
+  if (layout === undefined) throw new StateFolderError(`${path} is no state folder of Sluice`);
+  return { path, installationKey: await installationKeyIn(path, layout) };
+}
+
 async function installationKeyIn(path: string, layout: number | undefined): Promise<Secret> {
   const name = "installation-key";
   if (layout === undefined) await writeWhole(path, name, `${randomBytes(32).toString("hex")}\n`);

@@ -7,7 +7,7 @@ import { LeaseLost } from "./ports/fence.ts";
  * and never counts as one that did not end. Reason and message are what the object says where it lasts.
  */
 export class Outage extends Error {
-  override readonly name = "Outage";
+  override readonly name: string = "Outage";
   readonly reason: Reason;
 
   constructor(reason: Reason, message: string, options?: ErrorOptions) {

@@ -56,7 +56,7 @@ async function isTaken(tell: () => Promise<void>, { key }: Run, log: Log): Promi
     await tell();
     return true;
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    if (!(error instanceof ApiError || error instanceof Outage)) throw error;
     log.warn("the outage cannot be told in the object's status", { key, error: messageOf(error) });
     return false;
   }

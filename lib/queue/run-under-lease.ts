@@ -1,5 +1,6 @@
 import { messageOf } from "../core/failure.ts";
 import { holdsLease, type WorkItem } from "../core/ports/work-items.ts";
+import { GateClosed } from "../core/ports/write-gate.ts";
 import type { Run } from "../core/run.ts";
 import { changeItem, instant } from "./change-item.ts";
 import { HandBack } from "./hand-back.ts";
@@ -50,6 +51,10 @@ async function endOf(
     return await work(run);
   } catch (error) {
     if (signal.reason instanceof HandBack) return { kind: "handedBack" };
+    if (error instanceof GateClosed) {
+      deps.log.info("run stopped, nothing may be written to the cluster any more", { key: run.key });
+      return { kind: "handedBack" };
+    }
     if (lease.isCutOff()) {
       deps.log.warn("run stopped, its lease could not be renewed", { key: run.key, error: messageOf(error) });
       return { kind: "cutOff" };

@@ -7,17 +7,21 @@ import type { LiveObject } from "../../lib/core/manifest.ts";
 import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { letGo } from "../../lib/gate/cluster-owner.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
+import { stateInstallation } from "../own-installation.ts";
 import { type SluiceProcess, startSluiceProcess } from "../sluice-process.ts";
+import { identityOf } from "../state-folder.ts";
 
 export const namespace = "default";
 export const appName = "oddy-test";
 
 const longestLifeMs = 300_000;
+const letGoWithinMs = 10_000;
 
 /** Something in the story did not come out as told. */
 export class NotAsTold extends Error {
@@ -50,7 +54,8 @@ export async function openStage(
   await using opening = new AsyncDisposableStack();
   const state = await mkdtemp(join(tmpdir(), "sluice-demo-"));
   opening.defer(() => rm(state, { recursive: true, force: true }));
-  const args = ["--state", join(state, "state"), ...kubeconfigArgs(foreign)];
+  const folder = join(state, "state");
+  const args = ["--state", folder, ...kubeconfigArgs(foreign)];
   // Not the story's own signal: Sluice has to run while a story that broke off is tidied up.
   const life = AbortSignal.timeout(longestLifeMs);
   let sluice = await startSluiceProcess(args, life);
@@ -59,6 +64,12 @@ export async function openStage(
   const config = await readKubeconfig({ file: sluice.ready.kubeconfig, ...context, env: process.env, homeDir: state });
   const cluster = connect(config, { clock: systemClock, env: process.env });
   opening.defer(() => cluster.close());
+  if (foreign !== undefined) {
+    opening.defer(async () => {
+      await sluice.kill();
+      await letGo(stateInstallation(await identityOf(folder)), cluster, AbortSignal.timeout(letGoWithinMs));
+    });
+  }
   const http = httpClient({ network: homeNetwork });
   opening.defer(() => http.close());
   const registry = registryClients(http, systemClock);

@@ -8,6 +8,8 @@ export const metricUnits = {
   ReconcilesFailed: "Count",
   /** Objects that were given up until their input changes: each is a dead letter too. */
   ReconcilesParked: "Count",
+  /** Wake-ups that were not followed, since this installation may not write to the cluster. */
+  ReconcilesRefused: "Count",
   ObjectsApplied: "Count",
   ObjectsPruned: "Count",
   ArtifactLinksSkipped: "Count",

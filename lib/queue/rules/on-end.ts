@@ -7,7 +7,7 @@ export type End =
   | { readonly kind: "finished"; readonly result: FlowResult }
   /** The flow threw. */
   | { readonly kind: "failed"; readonly fault: string }
-  /** The process ends, through no fault of the object: another goes on at once. */
+  /** The process ends, or may not write to the cluster any more, through no fault of the object: another goes on at once. */
   | { readonly kind: "handedBack" }
   /** The table did not take the lease's renewals, through no fault of the object either. */
   | { readonly kind: "cutOff" }

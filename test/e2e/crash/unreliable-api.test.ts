@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { findCondition } from "../../../lib/api/condition.ts";
 import { parseKustomization } from "../../../lib/api/kustomization.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import type { SentRequest } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
@@ -41,15 +42,10 @@ async function sluiceBehind(treat: Parameters<typeof unreliableProxy>[1], ending
   const proxy = ending.use(await unreliableProxy(server.url, treat));
   const file = join(folder, "kubeconfig");
   await writeFile(file, server.kubeconfig().replaceAll(server.url, proxy.url));
-  const sluice = await startLocal(
-    {
-      state: join(folder, "state"),
-      kubeconfig: { file },
-      env: {},
-      log: silentLog,
-    },
-    signal,
-  );
+  const requests: SentRequest[] = [];
+  const observe = (request: SentRequest): void => void requests.push(request);
+  const options = { state: join(folder, "state"), kubeconfig: { file }, env: {}, log: silentLog, observe };
+  const sluice = await startLocal(options, signal);
   ending.defer(() => sluice.close());
   const direct = join(folder, "direct-kubeconfig");
   await writeFile(direct, server.kubeconfig());
@@ -57,7 +53,7 @@ async function sluiceBehind(treat: Parameters<typeof unreliableProxy>[1], ending
   const cluster = connect(config, { clock: systemClock, env: {} });
   ending.defer(() => cluster.close());
   const world = ending.use(await localWorld());
-  return { cluster, sluice, world };
+  return { cluster, requests, sluice, world };
 }
 
 test.each<{ name: string; objects: number; treat: (count: number) => Treatment }>([
@@ -92,7 +88,9 @@ test("an API server that answers 503 for one kind: Ready says so until it has an
   await using ending = new AsyncDisposableStack();
   let isOut = false;
   const { cluster, sluice, world } = await sluiceBehind(
-    (_count, url) => (isOut && url.includes("/configmaps") ? "unavailable" : "forward"),
+    // But not for the one object without which nothing may be written, a status neither.
+    (_count, url) =>
+      isOut && url.includes("/configmaps") && !url.endsWith("/sluice-owner") ? "unavailable" : "forward",
     ending,
   );
   const ready = async (): Promise<string> => {
@@ -113,4 +111,40 @@ test("an API server that answers 503 for one kind: Ready says so until it has an
   await expect.poll(ready, patient).toMatch(/^True/);
   const events = await cluster.list({ group: "", version: "v1", kind: "Event", namespace: "default" }, signal);
   expect(events.filter(({ reason }) => reason === "ReconciliationFailed")).toHaveLength(1);
+});
+
+test("while it cannot be told whose the cluster is nothing is written, a status neither, and then it goes on by itself", {
+  timeout: 180_000,
+}, async () => {
+  await using ending = new AsyncDisposableStack();
+  let isOut = false;
+  const { cluster, requests, sluice, world } = await sluiceBehind(
+    (_count, url) => (isOut && url.endsWith("/sluice-owner") ? "unavailable" : "forward"),
+    ending,
+  );
+  await world.push(sluice, [configMap("a", "1")]);
+  await followApp(cluster, sluice);
+  await expect.poll(() => applied(cluster), patient).toEqual(["a=1"]);
+
+  isOut = true;
+  const failedLooks = () => requests.filter(({ path, status }) => path.endsWith("/sluice-owner") && status >= 500);
+  // Each asks for a run, and the look that counts is too old some time.
+  let asked = 0;
+  const ask = async (): Promise<number> => {
+    const annotations = { "reconcile.fluxcd.io/requestedAt": String(asked++) };
+    const patch = { type: "merge", body: { metadata: { annotations } } } as const;
+    await cluster.patch(app, patch, { manager: "test" }, signal);
+    return failedLooks().length;
+  };
+  await expect.poll(ask, patient).toBeGreaterThan(0);
+  const sinceThen = requests.length;
+  await world.push(sluice, [configMap("a", "2")]);
+  const looks = failedLooks().length;
+  await expect.poll(ask, patient).toBeGreaterThan(looks + 3);
+  const sent = requests.slice(sinceThen);
+  expect(sent.some(({ path }) => path.includes("/kustomizations/app"))).toBe(true);
+  expect(sent.filter(({ verb, dryRun }) => !dryRun && !["get", "list", "watch"].includes(verb))).toEqual([]);
+
+  isOut = false;
+  await expect.poll(() => applied(cluster), patient).toEqual(["a=2"]);
 });

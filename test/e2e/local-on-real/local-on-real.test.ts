@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { customResourceDefinition } from "../../../infra/custom-resource-definition.ts";
 import { kinds } from "../../../infra/kinds.ts";
+import { removeOwner } from "../../doubles/remove-owner.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { killedInApply } from "../local/killed-in-apply.ts";
 import { configMap, type LocalWorld, localWorld } from "../local/local-world.ts";
+import { twoInstallations } from "../two-installations/two-installations.ts";
 import { playDemo } from "./play-demo.ts";
 import { whatIsThere } from "./what-is-there.ts";
 
@@ -80,9 +82,17 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     await cluster.delete({ ...ref, name: metadata.name }, { propagation: "Background" }, signal);
   }, 60_000);
 
+  test("two installations: the second is refused and changes nothing, take-over moves it, the first stops and says so", async () => {
+    await using second = await localWorld();
+    await expect(twoInstallations(world, second, plane.kubeconfig)).resolves.toBe(undefined);
+  }, 240_000);
+
   test("the demo comes out as told, twice in a row, and leaves nothing behind", async () => {
     const cluster = await world.cluster(plane);
     const before = await whatIsThere(cluster, signal);
+    const elsewhere = await playDemo(plane.kubeconfig, signal);
+    expect([elsewhere.code, elsewhere.output]).toEqual([1, expect.stringContaining("belongs to another Sluice")]);
+    await removeOwner(cluster, signal);
     for (const _time of ["first", "second"]) {
       const { code, output } = await playDemo(plane.kubeconfig, signal);
       expect(output).toContain("Everything came out as told");

@@ -14,6 +14,7 @@ import { systemClock } from "../../../lib/core/system-clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { installCrds } from "../../../local/install-crds.ts";
+import { removeOwner } from "../../doubles/remove-owner.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type AuditEvent, followAudit } from "./audit-log.ts";
 import { type Deliver, type Functions, startFunctions } from "./functions.ts";
@@ -211,6 +212,7 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
 
 /** Ends every custom resource, also those of a run that was cut off: a sweep would take them for its own. */
 async function letGoOfAll(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  await removeOwner(cluster, signal);
   for (const kind of [
     { group: kustomizeGroup, version: "v1", kind: "Kustomization" },
     { group: sourceGroup, version: "v1", kind: "OCIRepository" },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
+import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import type { Flow, Run } from "../../../lib/core/run.ts";
 import { measured } from "../../../lib/flows/measured.ts";
 import { HandBack } from "../../../lib/queue/hand-back.ts";
@@ -50,6 +51,12 @@ describe("a run", () => {
     expect(recorded).toEqual([
       ["Kustomization/apps/web", { ReconcileDuration: 40, ReconcilesFailed: 1 }, { outcome: "error" }],
     ]);
+  });
+
+  test("that is stopped because the cluster is another's has not failed", async () => {
+    const { ended, recorded } = measure(() => Promise.reject(new GateClosed("this cluster belongs to another Sluice")));
+    await expect(ended).rejects.toThrow(GateClosed);
+    expect(recorded[0]?.slice(1)).toEqual([{ ReconcileDuration: 40, ReconcilesFailed: 0 }, { outcome: "refused" }]);
   });
 
   test("that is handed back because the process ends has not failed", async () => {

@@ -132,6 +132,17 @@ describe("an outage is told", () => {
     expect(object.told.slice(-2).map(({ wasTold }) => wasTold)).toEqual([false, true]);
   });
 
+  test("in vain where nobody knows whose the cluster is: such a run is no attempt either", async () => {
+    const unknown = new Outage("ReconciliationFailed", "whose this cluster is cannot be told");
+    const object = patient(
+      () => unknown,
+      () => Promise.reject(unknown),
+    );
+    await object.for(60_000);
+    expect(object.told.map(({ wasTold }) => wasTold)).not.toContain(true);
+    expect(await object.next()).toMatchObject({ outcome: "unreachable" });
+  });
+
   test("only under the lease", async () => {
     const object = patient(
       () => answer(503, "ServiceUnavailable"),

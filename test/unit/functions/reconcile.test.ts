@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { reconcileHandler } from "../../../functions/reconcile.ts";
+import { Outage } from "../../../lib/core/outage.ts";
+import { GateClosed, type WriteGate } from "../../../lib/core/ports/write-gate.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
@@ -13,13 +15,16 @@ import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { queuedWakeUps, sqliteDeadLetters } from "../../../local/state/wake-ups.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
+import { openGate } from "../../doubles/open-gate.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
-function reconcileWorld(flow: Flow) {
+function reconcileWorld(flow: Flow, gate: Pick<WriteGate, "enter"> = openGate) {
   const database = openStateDatabase(":memory:");
   const queue = sqliteMessageQueue(database, systemClock);
   const items = sqliteWorkItems(database);
   const queueDeps = { items, wakeUps: queuedWakeUps(queue), clock: systemClock, log: silentLog, rules };
+  const metrics = recordedMetrics();
   const handler = reconcileHandler({
     ...queueDeps,
     deadLetters: sqliteDeadLetters(database, systemClock),
@@ -28,12 +33,15 @@ function reconcileWorld(flow: Flow) {
     inputOf: async () => "input",
     onPoisoned: async () => undefined,
     extendVisibility: async () => undefined,
+    gate,
+    metrics,
     flowOf: ({ kind }) => (kind === "Kustomization" ? flow : undefined),
   });
   return {
     items,
     queue,
     handler,
+    measured: metrics.recorded,
     request: (key: WorkKey) => requestReconcile(key, "test", queueDeps, never),
     [Symbol.dispose]: () => database.close(),
   };
@@ -95,6 +103,43 @@ describe("reconcile", () => {
     await world.request(key);
     expect(await world.handler(sqsEvent(world.queue.receive(10, 60_000)), never)).toEqual({ batchItemFailures: [] });
     expect((await world.items.get(key, never))?.started).toBe(0);
+  });
+
+  test("a closed gate lets no run begin: what was asked for stays asked for, costs no attempt and is counted", async () => {
+    let isOpen = false;
+    const enter = async (): Promise<void> => {
+      if (!isOpen) throw new GateClosed("this cluster belongs to another Sluice");
+    };
+    let runs = 0;
+    using world = reconcileWorld(async () => ((runs += 1), { outcome: "applied", dueInMs: undefined }), { enter });
+    const key = keyOf("web");
+    await world.request(key);
+    const event = sqsEvent(world.queue.receive(10, 60_000));
+    for (let time = 0; time < 20; time++) {
+      expect(await world.handler(event, never)).toEqual({ batchItemFailures: [] });
+    }
+    expect(runs).toBe(0);
+    expect(await world.items.get(key, never)).toMatchObject({ requested: 1, started: 0, token: 0, attempts: 0 });
+    // Neither hidden by the wake-up that was not followed: the next request sends another.
+    await world.request(key);
+    const again = world.queue.receive(10, 60_000);
+    expect(again).toHaveLength(1);
+    expect(world.measured).toEqual(Array(20).fill(["Kustomization/apps/web", { ReconcilesRefused: 1 }]));
+    isOpen = true;
+    expect(await world.handler(sqsEvent(again), never)).toEqual({ batchItemFailures: [] });
+    expect(runs).toBe(1);
+    expect(await world.items.get(key, never)).toMatchObject({ handled: 1, attempts: 0, lease: undefined });
+  });
+
+  test("a gate that nobody can look at keeps no run from its start, which says what does not answer", async () => {
+    const enter = async (): Promise<void> => {
+      throw new Outage("ReconciliationFailed", "no answer");
+    };
+    let runs = 0;
+    using world = reconcileWorld(async () => ((runs += 1), { outcome: "unreachable", dueInMs: 750 }), { enter });
+    await world.request(keyOf("web"));
+    await world.handler(sqsEvent(world.queue.receive(10, 60_000)), never);
+    expect(runs).toBe(1);
   });
 
   test("an event of another shape is refused", async () => {

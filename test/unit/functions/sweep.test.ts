@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sweepHandler } from "../../../functions/sweep.ts";
 import type { PartialObject } from "../../../lib/core/ports/cluster.ts";
+import { GateClosed, type WriteGate } from "../../../lib/core/ports/write-gate.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { reconcileRequests } from "../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../lib/queue/rules/rules.ts";
@@ -10,6 +11,7 @@ import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { queuedWakeUps } from "../../../local/state/wake-ups.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
+import { openGate } from "../../doubles/open-gate.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 const kind = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
@@ -22,7 +24,7 @@ function kustomization(name: string, generation = 1): PartialObject {
   };
 }
 
-function sweepWorld() {
+function sweepWorld(gate: Pick<WriteGate, "enter"> = openGate) {
   const database = openStateDatabase(":memory:");
   const items = sqliteWorkItems(database);
   const queue = sqliteMessageQueue(database, systemClock);
@@ -32,6 +34,7 @@ function sweepWorld() {
     ...queueDeps,
     sightings: sqliteSightings(database),
     requests: reconcileRequests(queueDeps),
+    gate,
     kinds: [kind],
     listMetadata: async () => present,
   });
@@ -83,6 +86,22 @@ describe("the sweep", () => {
     );
     await world.sweep();
     expect(world.woken()).toEqual(["late"]);
+  });
+
+  test("sends nothing and takes nothing for seen while the gate is closed, and makes it all good once it is open", async () => {
+    let isOpen = false;
+    using world = sweepWorld({
+      enter: async () => {
+        if (!isOpen) throw new GateClosed("this cluster belongs to another Sluice");
+      },
+    });
+    await world.items.put(workItem(keyOf("late"), { started: 1, handled: 1, dueAt: systemClock.now() - 1 }), never);
+    world.present.push(kustomization("web"));
+    await world.sweep();
+    expect(world.woken()).toEqual([]);
+    isOpen = true;
+    await world.sweep();
+    expect(world.woken()).toEqual(["late", "web"]);
   });
 
   test("an event of another shape is refused", async () => {

@@ -8,6 +8,8 @@ import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { maxFaultLength } from "../../../lib/queue/run-under-lease.ts";
 import { never } from "../../contract/state-back-end.ts";
+import { openGate } from "../../doubles/open-gate.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { applied, key, queueWorld } from "../queue/queue-world.ts";
 
 describe("what comes over a queue has limits", () => {
@@ -32,7 +34,13 @@ describe("what comes over a queue has limits", () => {
 
   test("the messages of an invocation", async () => {
     const { deps } = queueWorld();
-    const handler = reconcileHandler({ ...deps, flowOf: () => undefined, extendVisibility: async () => undefined });
+    const handler = reconcileHandler({
+      ...deps,
+      gate: openGate,
+      metrics: recordedMetrics(),
+      flowOf: () => undefined,
+      extendVisibility: async () => undefined,
+    });
     const body = JSON.stringify({ key: formatWorkKey(key) });
     const failures = async (count: number) => {
       const Records = Array.from({ length: count }, () => ({ messageId: "m", receiptHandle: "r", body }));

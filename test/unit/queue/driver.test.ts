@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { fencedCluster } from "../../../lib/apply/fenced-cluster.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
+import { gatedCluster } from "../../../lib/gate/gated-cluster.ts";
+import { writeGate } from "../../../lib/gate/write-gate.ts";
 import { HandBack } from "../../../lib/queue/hand-back.ts";
 import { processLock } from "../../../lib/queue/process-lock.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
@@ -9,6 +13,8 @@ import { sweep } from "../../../lib/queue/sweep.ts";
 import { maxAttempts } from "../../../lib/queue/timing.ts";
 import { voidLeases } from "../../../lib/queue/void-leases.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
 import { applied, key, queueWorld } from "./queue-world.ts";
 
 /** Calls fail after having succeeded, as often as given. */
@@ -68,6 +74,43 @@ describe("handleWakeUp", () => {
     await handle(async () => ({ outcome: "waiting", dueInMs: 5_000 }), undefined, never, { ...deps, items });
     expect(row()).toMatchObject({ handled: 1, token: 1, lease: undefined, attempts: 0 });
     expect(sent.at(-1)?.wakeUp).toEqual({ key: formatWorkKey(key), dueAt: row()?.dueAt });
+  });
+
+  test("a run under way when another takes the cluster over writes no later than five seconds after, and is no attempt", async () => {
+    const { deps, handle, row } = queueWorld();
+    await requestReconcile(key, "test", deps, never);
+    const { clock } = deps;
+    let takenOverAt = Infinity;
+    const check = async () => (clock.now() >= takenOverAt ? "this cluster belongs to another Sluice" : undefined);
+    const written: number[] = [];
+    const apply: Cluster["apply"] = async (manifest, { beforeSend }) => {
+      beforeSend?.();
+      written.push(clock.now());
+      return { object: { ...manifest, metadata: { ...manifest.metadata, uid: "u" } }, created: true, warnings: [] };
+    };
+    const cluster = gatedCluster({ ...noCluster, apply }, writeGate([check], { clock, log: silentLog }));
+    const flow: Flow = async (run) => {
+      const fenced = fencedCluster(cluster, run);
+      for (let second = 0; second < 30; second++) {
+        if (second === 10) takenOverAt = clock.now();
+        const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `m${second}` } };
+        await fenced.apply(manifest, { manager: "test", force: true }, run.signal);
+        await clock.sleep(1_000, run.signal);
+      }
+      return { outcome: "applied", dueInMs: undefined };
+    };
+    const before = row();
+    await handle(flow);
+    expect(written.length).toBeGreaterThan(9);
+    expect(written.length).toBeLessThan(30);
+    expect(Math.max(...written) - takenOverAt).toBeLessThan(5_000);
+    expect(row()).toMatchObject({
+      requested: before?.requested,
+      handled: 0,
+      attempts: 0,
+      lease: undefined,
+      fault: undefined,
+    });
   });
 
   test("hands the last run's memo to the next", async () => {

@@ -1,0 +1,37 @@
+import type { Command } from "commander";
+import type { Heir } from "../lib/gate/cluster-owner.ts";
+import type { GlobalOptions, Surroundings } from "./settings.ts";
+
+interface TakeOverOptions extends GlobalOptions {
+  readonly state: string;
+  readonly installation?: string;
+}
+
+export function addTakeOverCommand(root: Command, surroundings: Surroundings): void {
+  const command = root
+    .command("take-over")
+    .description(
+      "give the cluster of the kubeconfig to another installation of Sluice, which alone writes to it from then on",
+    )
+    .option("--state <dir>", "the installation of this state folder of sluice local", ".sluice")
+    .option("--installation <id>", "another one, by the id that it calls itself in its log");
+  command.action(async () => {
+    const [{ giveCluster }, { withCluster }] = await Promise.all([
+      import("./give-cluster.ts"),
+      import("./settings.ts"),
+    ]);
+    const options = command.optsWithGlobals<TakeOverOptions>();
+    const heir = await heirOf(options);
+    await withCluster(options, surroundings, (session) => giveCluster(heir, session));
+  });
+}
+
+async function heirOf({ state, installation }: TakeOverOptions): Promise<Heir> {
+  const { ownVersion } = await import("../lib/core/own-version.ts");
+  if (installation !== undefined) return { id: installation, version: ownVersion };
+  const [{ stateInstallation }, { identityOf }] = await Promise.all([
+    import("../local/own-installation.ts"),
+    import("../local/state-folder.ts"),
+  ]);
+  return stateInstallation(await identityOf(state));
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { Outage } from "../../../lib/core/outage.ts";
+import { GateClosed, isClosed, LookTooOld } from "../../../lib/core/ports/write-gate.ts";
+import { lookCountsMs, writeGate } from "../../../lib/gate/write-gate.ts";
+import { recordedLog } from "../../doubles/recorded-log.ts";
+import { steppedClock } from "../../doubles/stepped-clock.ts";
+
+const { signal } = new AbortController();
+
+/** A gate with one check, which answers as the test has it at that time. */
+function world() {
+  const clock = steppedClock();
+  const log = recordedLog();
+  const self = { answer: async (): Promise<string | undefined> => undefined, looks: 0 };
+  const check = (): Promise<string | undefined> => {
+    self.looks += 1;
+    return self.answer();
+  };
+  return { self, clock, log, gate: writeGate([check], { clock, log }) };
+}
+
+describe("a gate", () => {
+  test("looks once for all who ask within five seconds, and again after that", async () => {
+    const { self, clock, gate } = world();
+    await Promise.all(Array.from({ length: 20 }, () => gate.enter(signal)));
+    clock.pass(lookCountsMs - 1);
+    await gate.enter(signal);
+    gate.assertOpen();
+    expect(self.looks).toBe(1);
+    clock.pass(1);
+    expect(() => gate.assertOpen()).toThrow(LookTooOld);
+    await gate.enter(signal);
+    gate.assertOpen();
+    expect(self.looks).toBe(2);
+    expect(lookCountsMs).toBe(5_000);
+  });
+
+  test("counts the five seconds from before the look: what was seen may have changed while the answer was on its way", async () => {
+    const { self, clock, gate } = world();
+    self.answer = async () => {
+      clock.pass(lookCountsMs);
+      return undefined;
+    };
+    await gate.enter(signal);
+    expect(() => gate.assertOpen()).toThrow(LookTooOld);
+  });
+
+  test("goes by no look from before its process was frozen", async () => {
+    const { self, clock, gate } = world();
+    await gate.enter(signal);
+    clock.freeze(lookCountsMs);
+    expect(() => gate.assertOpen()).toThrow(LookTooOld);
+    await gate.enter(signal);
+    expect(self.looks).toBe(2);
+  });
+
+  test("closes with the first reason, says so once, and opens again by itself", async () => {
+    const { self, clock, log, gate } = world();
+    await gate.enter(signal);
+    expect(log.lines).toEqual([]);
+    self.answer = async () => "it is another's";
+    clock.pass(lookCountsMs);
+    for (let time = 0; time < 4; time++) {
+      await expect(gate.enter(signal)).rejects.toThrow(new GateClosed("it is another's"));
+      expect(() => gate.assertOpen()).toThrow(GateClosed);
+      expect(await isClosed(gate, signal)).toBe(true);
+      clock.pass(lookCountsMs);
+    }
+    expect(log.lines).toEqual([{ message: "nothing is written to the cluster", reason: "it is another's" }]);
+    self.answer = async () => undefined;
+    await gate.enter(signal);
+    expect(log.lines.slice(1)).toEqual([{ message: "the cluster is written to again" }]);
+  });
+
+  test("lets nobody through where it cannot look, and is not known to be closed", async () => {
+    const { self, gate } = world();
+    self.answer = () => Promise.reject(new Outage("ReconciliationFailed", "no answer"));
+    await expect(gate.enter(signal)).rejects.toThrow("no answer");
+    expect(() => gate.assertOpen()).toThrow(LookTooOld);
+    expect(await isClosed(gate, signal)).toBe(false);
+    expect(self.looks).toBe(2);
+  });
+
+  test("that is closed stays closed where it cannot look", async () => {
+    const { self, clock, gate } = world();
+    self.answer = async () => "it is another's";
+    expect(await isClosed(gate, signal)).toBe(true);
+    self.answer = () => Promise.reject(new Outage("ReconciliationFailed", "no answer"));
+    clock.pass(lookCountsMs);
+    expect(await isClosed(gate, signal)).toBe(true);
+  });
+
+  test("asks its checks in order, up to the first that closes it", async () => {
+    const asked: string[] = [];
+    const check = (name: string, reason?: string) => async () => {
+      asked.push(name);
+      return reason;
+    };
+    const checks = [check("owner"), check("flux", "Flux runs here"), check("pause", "paused")];
+    const gate = writeGate(checks, { clock: steppedClock(), log: recordedLog() });
+    await expect(gate.enter(signal)).rejects.toThrow("Flux runs here");
+    expect(asked).toEqual(["owner", "flux"]);
+  });
+
+  test("keeps nobody waiting whose time is up, and looks on for the others", async () => {
+    const { self, gate } = world();
+    const answer = Promise.withResolvers<string | undefined>();
+    self.answer = () => answer.promise;
+    const stop = new AbortController();
+    const given = gate.enter(stop.signal);
+    const other = gate.enter(signal);
+    stop.abort(new Error("time is up"));
+    await expect(given).rejects.toThrow("time is up");
+    answer.resolve(undefined);
+    await other;
+    expect(self.looks).toBe(1);
+  });
+});
