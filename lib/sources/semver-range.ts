@@ -1,7 +1,9 @@
-import { compareNumbers, compareSemver, isPrerelease, type SemverVersion, trimZeros } from "./semver-version.ts";
+import { RE2JS } from "re2js";
+import { z } from "zod";
+import { compareNumbers, compareSemver, readSemver, type SemverVersion } from "./semver-version.ts";
 
-const operators = ["!=", ">=", "=>", "<=", "=<", "~>", "=", ">", "<", "~", "^"] as const;
-type Operator = (typeof operators)[number];
+const Operator = z.enum(["", "=", "!=", ">", "<", ">=", "=>", "<=", "=<", "~", "~>", "^"]);
+type Operator = z.infer<typeof Operator>;
 
 /** One comparison. `open` is the first part that was left out or written as a wildcard: `1.x` is open at its minor part. */
 interface Comparator {
@@ -13,6 +15,21 @@ interface Comparator {
 /** Groups of which one must hold; all comparators of a group must. */
 type Groups = readonly (readonly Comparator[])[];
 
+/** The library's own limits. */
+export const maxRangeBytes = 512;
+export const maxGroups = 32;
+
+/** The library's own expressions, and linear in time, as there: what it takes for a range, quirks included, is what they take. */
+const version = String.raw`v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?`;
+const operators = String.raw`=||!=|>|<|>=|=>|<=|=<|~|~>|\^`;
+const oneComparator = RE2JS.compile(String.raw`^\s*(${operators})\s*(${version})\s*$`);
+const eachComparator = RE2JS.compile(String.raw`(${operators})\s*(${version})`);
+const wholeGroup = RE2JS.compile(
+  String.raw`^(\s*(${operators})\s*(${version})\s*)((?:\s+|,\s*)(${operators})\s*(${version})\s*)*$`,
+);
+const hyphenRange = RE2JS.compile(String.raw`\s*(${version})\s+-\s+(${version})\s*`);
+const secondBound = 11;
+
 /** Whether a version is in a range. */
 export type SemverRange = (version: SemverVersion) => boolean;
 
@@ -22,7 +39,12 @@ export type SemverRange = (version: SemverVersion) => boolean;
  * in which some comparator has one, and then in all of that group. Throws a `RangeError` for what is no range.
  */
 export function parseSemverRange(text: string): SemverRange {
-  const groups: Groups = text.split("||").map(parseGroup);
+  if (Buffer.byteLength(text) > maxRangeBytes) {
+    throw new RangeError(`constraint string is too long (max ${maxRangeBytes} bytes)`);
+  }
+  const parts = withoutHyphens(text).split("||");
+  if (parts.length > maxGroups) throw new RangeError(`too many constraint groups (max ${maxGroups})`);
+  const groups: Groups = parts.map(parseGroup);
   return (version) =>
     groups.some((group) => {
       const takesPrereleases = group.some((comparator) => comparator.version.pre !== "");
@@ -31,74 +53,40 @@ export function parseSemverRange(text: string): SemverRange {
     });
 }
 
-const versionPattern =
-  /v?([0-9xX*]+)(?:\.([0-9xX*]+))?(?:\.([0-9xX*]+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?/y;
-
-function parseGroup(text: string): Comparator[] {
-  const improper = (): RangeError => new RangeError(`improper constraint: ${JSON.stringify(text)}`);
-  const comparators: Comparator[] = [];
-  let at = 0;
-  const skipSpace = (): number => {
-    const before = at;
-    while (/\s/.test(text[at] ?? "")) at++;
-    return at - before;
-  };
-  const readVersion = (operator: Operator): Comparator => {
-    versionPattern.lastIndex = at;
-    const match = versionPattern.exec(text);
-    if (match === null) throw improper();
-    at = versionPattern.lastIndex;
-    return comparatorOf(operator, match);
-  };
-  skipSpace();
-  for (;;) {
-    const operator = operators.find((one) => text.startsWith(one, at));
-    at += operator?.length ?? 0;
-    skipSpace();
-    const first = readVersion(operator ?? "=");
-    const gap = skipSpace();
-    // A hyphen between spaces makes a range of two versions; without them it begins a pre-release.
-    const isHyphen = gap > 0 && text[at] === "-" && /\s/.test(text[at + 1] ?? "");
-    if (isHyphen) {
-      if (operator !== undefined) throw improper();
-      at++;
-      skipSpace();
-      comparators.push({ ...first, operator: ">=" }, readVersion("<="));
-    } else {
-      comparators.push(first);
-    }
-    const separated = skipSpace() + (isHyphen ? 0 : gap) > 0;
-    if (at === text.length) return comparators;
-    if (text[at] === ",") {
-      at++;
-      skipSpace();
-    } else if (!separated) {
-      throw improper();
-    }
+/** `1.1 - 2` as `>= 1.1, <= 2 `. */
+function withoutHyphens(text: string): string {
+  const found = hyphenRange.matcher(text);
+  let left = text;
+  while (found.find()) {
+    const plain = `>= ${found.group(1)}, <= ${found.group(secondBound)} `;
+    left = left.replace(found.group(0) ?? "", () => plain);
   }
+  return left;
 }
 
-function comparatorOf(operator: Operator, match: RegExpExecArray): Comparator {
-  const [original = "", major = "", minor, patch, pre = ""] = match;
+function parseGroup(text: string): readonly Comparator[] {
+  if (!wholeGroup.matcher(text).find()) throw new RangeError(`improper constraint: ${JSON.stringify(text)}`);
+  const found = eachComparator.matcher(text);
+  const comparators: Comparator[] = [];
+  while (found.find()) comparators.push(parseComparator(found.group(0) ?? ""));
+  return comparators;
+}
+
+function parseComparator(text: string): Comparator {
+  const match = oneComparator.matcher(text);
+  if (!match.find()) throw new RangeError(`improper constraint: ${JSON.stringify(text)}`);
+  const group = (index: number): string => match.group(index) ?? "";
+  const [whole, major, minor, patch, pre] = [group(2), group(3), group(4), group(5), group(6)];
   const open = isWildcard(major) ? "major" : isWildcard(minor) ? "minor" : isWildcard(patch) ? "patch" : undefined;
-  const version: SemverVersion = {
-    major: open === "major" ? "0" : number(major),
-    minor: open === "major" || open === "minor" ? "0" : number(minor ?? ""),
-    patch: open === undefined ? number(patch ?? "") : "0",
-    pre,
-    original,
-  };
-  if (!isPrerelease(pre)) throw new RangeError("constraint Parser Error");
-  return { operator, version, open };
+  const numbers = { major: "0.0.0", minor: `${major}.0.0`, patch: `${major}${minor}.0` };
+  const version = readSemver(open === undefined ? whole : `${numbers[open]}${pre}`);
+  if (version === undefined) throw new RangeError("constraint parser error");
+  return { operator: Operator.parse(group(1)), version, open };
 }
 
-function number(text: string): string {
-  if (!/^\d{1,20}$/.test(text)) throw new RangeError("constraint Parser Error");
-  return trimZeros(text);
-}
-
-function isWildcard(part: string | undefined): boolean {
-  return part === undefined || part === "x" || part === "X" || part === "*";
+/** Of the text of a number, a dot before it or not. */
+function isWildcard(part: string): boolean {
+  return /^(?:\.?[xX*])?$/.test(part);
 }
 
 /** The rules of one comparator, quirks included: an artifact must not change because Sluice reads a range differently. */
@@ -107,6 +95,7 @@ function holds({ operator, version: bound, open }: Comparator, version: SemverVe
   const major = compareNumbers(version.major, bound.major);
   const minor = compareNumbers(version.minor, bound.minor);
   switch (operator) {
+    case "":
     case "=":
       return open === undefined ? order === 0 : inTilde(bound, open, version);
     case "!=":

@@ -9,14 +9,29 @@ export interface SemverVersion {
   readonly original: string;
 }
 
+const maxVersionLength = 256;
+const maxUint64 = String(2n ** 64n - 1n);
 const versionPattern =
-  /^v?(\d{1,20})\.(\d{1,20})\.(\d{1,20})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+  /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
-/** Reads a tag as a version: three numbers, with a `v` before them or not. Undefined for `1.2`, `latest` and the like. */
+/**
+ * Reads a tag as Flux does: two dots, and what its library takes for a version. Undefined for `1.2`, `latest` and the like; but `1.2-rc.1`,
+ * whose second dot is one of the pre-release, is 1.2.0-rc.1.
+ */
 export function parseSemver(text: string): SemverVersion | undefined {
-  const [, major, minor, patch, pre = ""] = versionPattern.exec(text) ?? [];
-  if (major === undefined || minor === undefined || patch === undefined || !isPrerelease(pre)) return undefined;
-  return { major: trimZeros(major), minor: trimZeros(minor), patch: trimZeros(patch), pre, original: text };
+  return text.split(".", 3).length === 3 ? readSemver(text) : undefined;
+}
+
+/** Reads what Masterminds/semver takes for a version: one to three numbers of 64 bits, with a `v` before them or not. */
+export function readSemver(text: string): SemverVersion | undefined {
+  if (text.length > maxVersionLength) return undefined;
+  const [, major, minor = "0", patch = "0", pre = ""] = versionPattern.exec(text) ?? [];
+  if (major === undefined || !isPrerelease(pre)) return undefined;
+  const version = { major: trimZeros(major), minor: trimZeros(minor), patch: trimZeros(patch), pre, original: text };
+  const areNumbers = [version.major, version.minor, version.patch].every(
+    (digits) => compareNumbers(digits, maxUint64) <= 0,
+  );
+  return areNumbers ? version : undefined;
 }
 
 /** Negative, zero or positive, by the precedence of semver.org: build metadata has no part in it. */
@@ -34,11 +49,11 @@ export function compareNumbers(a: string, b: string): number {
 }
 
 /** A numeric part with a leading zero makes a version invalid; the empty pre-release is a release. */
-export function isPrerelease(pre: string): boolean {
+function isPrerelease(pre: string): boolean {
   return pre === "" || pre.split(".").every((part) => !/^0\d+$/.test(part));
 }
 
-export function trimZeros(digits: string): string {
+function trimZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, "");
 }
 

@@ -17,10 +17,12 @@ const tools = join(import.meta.dirname, "../../.cache/interop");
 export const engineNative = join(tools, "engine-native");
 export const crane = join(tools, "crane");
 export const orasPush = join(tools, "oras-push");
+/** Says what Go makes of patterns: `test/interop/dialects`. */
+export const dialects = join(tools, "dialects");
 
 /** Builds the clients once; says why they are not there where that cannot be done, which skips the tests. */
 export async function buildClients(): Promise<string | undefined> {
-  return once([crane, orasPush], build);
+  return once([crane, orasPush], () => build("./oras-push", "github.com/google/go-containerregistry/cmd/crane"));
 }
 
 /** Builds {@link engineNative}, each time, since the engine's code is the project's own; Go knows what has changed. */
@@ -28,10 +30,12 @@ export async function buildEngineNative(): Promise<string | undefined> {
   return once([], () => run(join(import.meta.dirname, "../../engine/native/build.sh"), [engineNative]));
 }
 
-async function once(
-  programs: readonly string[],
-  build: () => Promise<string | undefined>,
-): Promise<string | undefined> {
+/** Builds {@link dialects}, each time, as it is the project's own too. */
+export async function buildDialects(): Promise<string | undefined> {
+  return once([], () => build("./dialects"));
+}
+
+async function once(programs: readonly string[], make: () => Promise<string | undefined>): Promise<string | undefined> {
   const areBuilt = (): boolean => programs.length > 0 && programs.every((program) => existsSync(program));
   if (areBuilt()) return undefined;
   if (!existsSync(go)) return " (skipped: no Go; SLUICE_GO names its program)";
@@ -39,14 +43,13 @@ async function once(
   // Several suites need them: the second waits for what the first one builds.
   const lock = await lockFolder(tools, patienceMs, systemClock, AbortSignal.timeout(patienceMs));
   try {
-    return areBuilt() ? undefined : await build();
+    return areBuilt() ? undefined : await make();
   } finally {
     lock.release();
   }
 }
 
-function build(): Promise<string | undefined> {
-  const packages = ["./oras-push", "github.com/google/go-containerregistry/cmd/crane"];
+function build(...packages: readonly string[]): Promise<string | undefined> {
   // As the real parts are built: what they share with these, Go's own library above all, is compiled once.
   const flags = [
     "build",

@@ -17,7 +17,8 @@ interface Glob {
 /** Reads an ignore file. Comments and blank lines are no patterns. */
 export function parseIgnoreFile(text: string, scope: readonly string[] = []): IgnorePattern[] {
   return text
-    .split(/\r?\n/)
+    .split("\n")
+    .map((line) => line.replace(/\r$/, ""))
     .filter((line) => !line.startsWith("#") && line.trim() !== "")
     .map((line) => parsePattern(line, scope));
 }

@@ -2,11 +2,9 @@ import { RE2JS } from "re2js";
 import { cutText } from "../../core/cut-text.ts";
 import { messageOf } from "../../core/failure.ts";
 import { inTurns } from "../../core/in-turns.ts";
-import { parseSemverRange, type SemverRange } from "../semver-range.ts";
+import { maxRangeBytes, parseSemverRange, type SemverRange } from "../semver-range.ts";
 import { compareSemver, parseSemver, type SemverVersion } from "../semver-version.ts";
 
-/** Of `spec.ref.semver`, each part of which is held against every tag. */
-export const maxRangeLength = 1_024;
 /** Of `spec.ref.semverFilter`. */
 export const maxFilterLength = 1_024;
 /** What both may take of the thread, all tags together: a filter of that length may take 10 ms for one. */
@@ -50,17 +48,20 @@ export async function chooseTag(
 }
 
 function rangeOf(text: string): SemverRange {
-  assertShort("semver", text, maxRangeLength);
   try {
     return parseSemverRange(text);
   } catch (error) {
-    throw new RangeError(`semver '${text}' parse error: ${messageOf(error)}`, { cause: error });
+    const quoted = cutText(text, maxRangeBytes);
+    throw new RangeError(`semver '${quoted}' parse error: ${messageOf(error)}`, { cause: error });
   }
 }
 
 /** RE2, as Flux has it: unanchored, and linear in time whatever the pattern. */
 function matching(pattern: string): (tag: string) => boolean {
-  assertShort("semverFilter", pattern, maxFilterLength);
+  if (pattern.length > maxFilterLength) {
+    const quoted = cutText(pattern, maxQuotedBytes);
+    throw new RangeError(`semverFilter '${quoted}' has more than ${maxFilterLength} characters`);
+  }
   let expression: RE2JS;
   try {
     expression = RE2JS.compile(pattern);
@@ -68,10 +69,4 @@ function matching(pattern: string): (tag: string) => boolean {
     throw new RangeError(`semverFilter '${pattern}' parse error: ${messageOf(error)}`, { cause: error });
   }
   return (tag) => expression.matcher(tag).find();
-}
-
-function assertShort(field: string, text: string, maxLength: number): void {
-  if (text.length <= maxLength) return;
-  const quoted = cutText(text, maxQuotedBytes);
-  throw new RangeError(`${field} '${quoted}' has more than ${maxLength} characters`);
 }

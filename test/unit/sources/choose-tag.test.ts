@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { chooseTag, maxChoosingMs, maxFilterLength, maxRangeLength } from "../../../lib/sources/oci/choose-tag.ts";
+import { chooseTag, maxChoosingMs, maxFilterLength } from "../../../lib/sources/oci/choose-tag.ts";
+import { maxGroups, maxRangeBytes } from "../../../lib/sources/semver-range.ts";
 
 const plain = { filter: undefined, isChart: false };
 const forever = new AbortController().signal;
@@ -37,6 +38,8 @@ describe("the tag of a range", () => {
       message: `semver 'nonsense' parse error: improper constraint: "nonsense"`,
     },
     { semver: "*", filter: "(", message: /^semverFilter '\(' parse error: / },
+    // Go takes two groups of one name.
+    { semver: "*", filter: "(?P<n>1)(?P<n>.)", message: / parse error: / },
   ])("is refused for $semver with $filter", async ({ semver, filter, message }) => {
     await expect(choose(["1.0.0"], { semver, filter, isChart: false })).rejects.toThrow(message);
   });
@@ -50,12 +53,17 @@ describe("the tag of a range", () => {
 describe("the texts of a reference have limits", () => {
   const tags = ["1.0.0"];
 
-  test("the range", async () => {
+  test("the range, in the words of Flux's library", async () => {
     const range = (length: number): string => "1".padEnd(length);
-    expect(await choose(tags, { ...plain, semver: range(maxRangeLength - 1) })).toBe("1.0.0");
-    expect(await choose(tags, { ...plain, semver: range(maxRangeLength) })).toBe("1.0.0");
-    await expect(choose(tags, { ...plain, semver: range(maxRangeLength + 1) })).rejects.toThrow(
-      `has more than ${maxRangeLength} characters`,
+    expect(await choose(tags, { ...plain, semver: range(maxRangeBytes - 1) })).toBe("1.0.0");
+    expect(await choose(tags, { ...plain, semver: range(maxRangeBytes) })).toBe("1.0.0");
+    await expect(choose(tags, { ...plain, semver: range(maxRangeBytes + 1) })).rejects.toThrow(
+      "' parse error: constraint string is too long (max 512 bytes)",
+    );
+    const groups = (count: number): string => Array(count).fill("1").join("||");
+    expect(await choose(tags, { ...plain, semver: groups(maxGroups) })).toBe("1.0.0");
+    await expect(choose(tags, { ...plain, semver: groups(maxGroups + 1) })).rejects.toThrow(
+      `semver '${groups(maxGroups + 1)}' parse error: too many constraint groups (max 32)`,
     );
   });
 
@@ -69,7 +77,7 @@ describe("the texts of a reference have limits", () => {
 
   test("a long one is not quoted whole", async () => {
     const refusal: unknown = await choose(tags, { ...plain, semver: "1 || ".repeat(100_000) }).catch(String);
-    expect(String(refusal)).toMatch(/^RangeError: semver '1 .{190,210}' has more than/);
+    expect(String(refusal)).toMatch(/^RangeError: semver '1 .{500,510}' parse error: constraint string is too long/);
   });
 });
 

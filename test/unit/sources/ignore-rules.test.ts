@@ -47,6 +47,10 @@ describe("what a source leaves out", () => {
   });
 });
 
+test("a carriage return ends the last line of an ignore file too", () => {
+  expect(kept(["a.md", "b.yaml"], { ".sourceignore": "# Windows\r\n*.md\r" })).toEqual(["b.yaml"]);
+});
+
 function matchGlob(glob: string, name: string): boolean {
   return ignoreBy(parseIgnoreFile(glob))(name, false);
 }

@@ -1,0 +1,22 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { ourVerdict } from "./our-verdict.ts";
+
+const Recorded = z.tuple([z.string(), z.enum(["expression", "ignore", "range"]), z.string(), z.string()]);
+
+test.each([
+  { dialect: "range", of: "ranges of versions" },
+  { dialect: "expression", of: "regular expressions" },
+  { dialect: "ignore", of: "ignore patterns" },
+])("we make of recorded $of what Flux's libraries do", async ({ dialect }) => {
+  const text = await readFile(new URL("../../fixtures/dialects/recorded.jsonl", import.meta.url), "utf8");
+  const recorded = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => Recorded.parse(JSON.parse(line)))
+    .filter((one) => one[1] === dialect);
+  const ours = await Promise.all(recorded.map(async ([, ...one]) => [await ourVerdict(one), ...one]));
+  expect(recorded.length).toBe(600);
+  expect(ours).toEqual(recorded);
+});
