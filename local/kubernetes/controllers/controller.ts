@@ -1,11 +1,13 @@
 import type { Log } from "../../../lib/core/ports/log.ts";
 import type { ControllerClient, ObjectEvent } from "./controller-client.ts";
+import type { RecordEvent } from "./event-recorder.ts";
 import type { OwnedObjects } from "./owned-objects.ts";
 
 /** What a controller works with. */
 export interface Tools {
   readonly client: ControllerClient;
   readonly owned: OwnedObjects;
+  readonly record: RecordEvent;
   readonly log: Log;
   readonly now: () => Date;
   /** Looks at the object again after `delayMs`; the shorter of two delays wins. */
@@ -16,7 +18,7 @@ export interface Tools {
 export interface Controller {
   readonly name: string;
   /** Keys of what an event gives reason to look at: `NAMESPACE/NAME`, or whatever the controller reads as its key. */
-  keysOf(event: ObjectEvent): readonly string[];
+  keysOf(event: ObjectEvent, tools: Pick<Tools, "client">): readonly string[];
   reconcile(key: string, tools: Tools): void;
 }
 

@@ -2,18 +2,8 @@ import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { objectOf, textOf } from "../rules/json-fields.ts";
 import { type Tools } from "./controller.ts";
-import { metadataOf, nameOf, sameJson } from "./object-facts.ts";
-import {
-  createPod,
-  deletePod,
-  handOnFault,
-  isReady,
-  pods,
-  podsOf,
-  randomSuffix,
-  templateHash,
-  templateOf,
-} from "./owned-pods.ts";
+import { metadataOf, sameJson } from "./object-facts.ts";
+import { createPod, deletePod, handOnFault, isReady, pods, podsOf, templateHash, templateOf } from "./owned-pods.ts";
 import { ownerController } from "./owner-controller.ts";
 
 const daemonSets = { group: "apps", resource: "daemonsets" };
@@ -25,18 +15,20 @@ export const daemonSetController = ownerController({
   kind: "DaemonSet",
   resource: daemonSets,
   owned: pods,
+  mayOwn: () => true,
   keep: keepPod,
 });
 
 function keepPod(set: ApiObject, tools: Tools): void {
   const revision = templateHash(templateOf(set));
   const isRolling = textOf(objectOf(objectOf(set, "spec"), "updateStrategy"), "type") !== "OnDelete";
-  for (const pod of podsOf(set, tools)) if (isRolling && revisionOf(pod) !== revision) deletePod(pod, tools);
-  if (podsOf(set, tools).length === 0) {
-    createPod(set, `${nameOf(set).slice(0, 57)}-${randomSuffix()}`, { [revisionLabel]: revision }, tools);
+  for (const pod of podsOf(set, tools)) if (isRolling && revisionOf(pod) !== revision) deletePod(set, pod, tools);
+  try {
+    if (podsOf(set, tools).length === 0) createPod(set, { [revisionLabel]: revision }, tools);
+  } finally {
+    handOnFault(set, podsOf(set, tools), pods, tools);
+    writeStatus(set, podsOf(set, tools), revision, tools);
   }
-  handOnFault(set, podsOf(set, tools), pods, tools);
-  writeStatus(set, podsOf(set, tools), revision, tools);
 }
 
 function revisionOf(pod: ApiObject): string {

@@ -2,6 +2,8 @@ import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
 import { metadataOf, nameOf, timestamp } from "./object-facts.ts";
+import { replicaFailure } from "./replica-sets.ts";
+import { maxUnavailable } from "./rollout.ts";
 import { simulatedFault } from "./simulated-fault.ts";
 
 export interface DeploymentStatus {
@@ -33,15 +35,37 @@ export function deploymentStatus(
     ...positive("availableReplicas", available),
     ...positive("unavailableReplicas", Math.max(0, Math.max(wanted, replicas) - available)),
     terminatingReplicas: 0,
-    conditions: [...othersConditions(before), availability(spec, before, available, wanted, now), progress.condition],
+    ...positive("collisionCount", numberOf(before, "collisionCount") ?? 0),
+    conditions: [
+      ...othersConditions(before),
+      availability(deployment, before, available, wanted, now),
+      progress.condition,
+      ...replicaFailureOf(current, sets, before),
+    ],
   };
   return { status, deadlineMs: progress.deadlineMs };
 }
 
 /** Conditions that somebody else wrote stay. */
 function othersConditions(before: JsonObject): readonly JsonObject[] {
-  const own = new Set(["Available", "Progressing"]);
+  const own = new Set(["Available", "Progressing", "ReplicaFailure"]);
   return objectsOf(before, "conditions").filter((condition) => !own.has(textOf(condition, "type")));
+}
+
+/** That a ReplicaSet cannot make its Pods, the new one's words first. Told once, it stays while the reason does. */
+function replicaFailureOf(
+  current: ApiObject | undefined,
+  sets: readonly ApiObject[],
+  before: JsonObject,
+): readonly JsonObject[] {
+  const failures = [current, ...sets].map((set) => set && replicaFailure(set));
+  const failure = failures.find((one) => one !== undefined);
+  if (failure === undefined) return [];
+  const former = objectsOf(before, "conditions").find((condition) => condition["type"] === "ReplicaFailure");
+  const isSame = former?.["reason"] === failure["reason"] && former?.["status"] === failure["status"];
+  return [
+    former !== undefined && isSame ? former : { ...failure, lastUpdateTime: failure["lastTransitionTime"] ?? "" },
+  ];
 }
 
 function count(set: ApiObject, field: string): number {
@@ -56,8 +80,14 @@ function positive(field: string, value: number): JsonObject {
   return value > 0 ? { [field]: value } : {};
 }
 
-function availability(spec: JsonObject, before: JsonObject, available: number, wanted: number, now: Date): JsonObject {
-  const isAvailable = available >= wanted - maxUnavailable(spec, wanted);
+function availability(
+  deployment: ApiObject,
+  before: JsonObject,
+  available: number,
+  wanted: number,
+  now: Date,
+): JsonObject {
+  const isAvailable = available >= wanted - maxUnavailable(deployment);
   return conditionAt(
     before,
     isAvailable
@@ -77,18 +107,6 @@ function availability(spec: JsonObject, before: JsonObject, available: number, w
   );
 }
 
-/** Percents are rounded down; if surge rounds to nothing too, one Pod may be missing. */
-function maxUnavailable(spec: JsonObject, wanted: number): number {
-  const rolling = objectOf(objectOf(spec, "strategy"), "rollingUpdate");
-  if (rolling === undefined) return 0;
-  const amount = (field: string, round: (value: number) => number): number => {
-    const value = rolling[field];
-    return typeof value === "string" ? round((Number.parseInt(value, 10) * wanted) / 100) : Number(value ?? 0);
-  };
-  const unavailable = Math.min(wanted, amount("maxUnavailable", Math.floor));
-  return unavailable === 0 && amount("maxSurge", Math.ceil) === 0 ? 1 : unavailable;
-}
-
 interface Progress {
   readonly condition: JsonObject;
   readonly deadlineMs: number | undefined;
@@ -101,24 +119,24 @@ function progressing(
   isDone: boolean,
   now: Date,
 ): Progress {
-  const set = current === undefined ? nameOf(deployment) : nameOf(current);
+  const subject = current === undefined ? `Deployment "${nameOf(deployment)}"` : `ReplicaSet "${nameOf(current)}"`;
   const condition = (isTrue: boolean, reason: string, message: string): JsonObject =>
     conditionAt(before, { type: "Progressing", status: isTrue ? "True" : "False", reason, message }, now);
   if (isDone) {
     return {
-      condition: condition(true, "NewReplicaSetAvailable", `ReplicaSet "${set}" has successfully progressed.`),
+      condition: condition(true, "NewReplicaSetAvailable", `${subject} has successfully progressed.`),
       deadlineMs: undefined,
     };
   }
   const leftMs = untilDeadlineMs(deployment, before, now);
   if (leftMs <= 0 || simulatedFault(deployment).kind === "fail") {
     return {
-      condition: condition(false, "ProgressDeadlineExceeded", `ReplicaSet "${set}" has timed out progressing.`),
+      condition: condition(false, "ProgressDeadlineExceeded", `${subject} has timed out progressing.`),
       deadlineMs: undefined,
     };
   }
   return {
-    condition: condition(true, "ReplicaSetUpdated", `ReplicaSet "${set}" is progressing.`),
+    condition: condition(true, "ReplicaSetUpdated", `${subject} is progressing.`),
     deadlineMs: leftMs,
   };
 }

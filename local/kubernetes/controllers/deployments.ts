@@ -1,8 +1,10 @@
+import { messageOf } from "../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
-import type { ApiObject } from "../api-object.ts";
+import { type ApiObject, StatusError } from "../api-object.ts";
 import { mapObject, numberOf, objectOf, textOf, without } from "../rules/json-fields.ts";
 import { type Tools } from "./controller.ts";
 import { deploymentStatus } from "./deployment-status.ts";
+import { isOfEndingNamespace } from "./event-recorder.ts";
 import {
   controllerReference,
   isDeleting,
@@ -16,6 +18,7 @@ import {
 import { handOnFault, templateHash, templateOf } from "./owned-pods.ts";
 import { ownerController } from "./owner-controller.ts";
 import { replicaSets } from "./replica-sets.ts";
+import { byCreation, firstReplicas, nextScales, replicasOf, type Sets } from "./rollout.ts";
 import { handedOn } from "./simulated-fault.ts";
 
 const deployments = { group: "apps", resource: "deployments" };
@@ -28,26 +31,68 @@ export const deploymentController = ownerController({
   kind: "Deployment",
   resource: deployments,
   owned: replicaSets,
+  mayOwn: () => true,
   keep: rollOut,
 });
 
 function rollOut(deployment: ApiObject, tools: Tools): void {
-  const owned = setsOf(deployment, tools);
-  handOnFault(deployment, owned, replicaSets, tools);
+  handOnFault(deployment, setsOf(deployment, tools), replicaSets, tools);
   const isPaused = objectOf(deployment, "spec")?.["paused"] === true;
+  const sets = splitSets(deployment, tools);
+  const revision = revisionFor(sets);
+  if (!isPaused) takeStep(deployment, sets, revision, tools);
+  const after = splitSets(deployment, tools);
+  if (after.current !== undefined && revisionOf(after.current) !== revision) {
+    tools.client.update(replicaSets, withRevision(after.current, revision));
+  }
+  if (isComplete(deployment)) forgetHistory(deployment, after.old, tools);
+  writeStatus(deployment, splitSets(deployment, tools), tools);
+}
+
+function takeStep(deployment: ApiObject, sets: Sets, revision: number, tools: Tools): void {
+  const first = sets.current === undefined ? firstReplicas(deployment, sets) : undefined;
+  if (first !== undefined) {
+    createSet(deployment, revision, first, tools);
+    return;
+  }
+  for (const { set, replicas } of nextScales(deployment, sets)) {
+    const former = replicasOf(set);
+    tools.client.update(replicaSets, { ...set, spec: { ...objectOf(set, "spec"), replicas } });
+    tellScaled(deployment, nameOf(set), former, replicas, tools);
+  }
+}
+
+function tellScaled(deployment: ApiObject, set: string, from: number, to: number, { record }: Tools): void {
+  const way = from < to ? "up" : "down";
+  record(deployment, "Normal", "ScalingReplicaSet", `Scaled ${way} replica set ${set} from ${from} to ${to}`);
+}
+
+/** The oldest of the sets with the Deployment's template is its own. */
+function splitSets(deployment: ApiObject, tools: Tools): Sets {
+  const owned = setsOf(deployment, tools).toSorted(byCreation);
   const current = owned.find((set) => isOfTemplate(set, deployment));
-  const old = owned.filter((set) => set !== current);
-  const revision = revisionFor(current, old);
-  if (!isPaused) {
-    if (current === undefined) createSet(deployment, revision, startsAt(deployment, old), tools);
-    else moveReplicas(deployment, current, old, tools);
+  return { current, old: owned.filter((set) => set !== current) };
+}
+
+/** By its status, so that what a rollout may still come back to is kept until it has ended. */
+function isComplete(deployment: ApiObject): boolean {
+  const status = objectOf(deployment, "status");
+  const counts = ["replicas", "updatedReplicas", "availableReplicas"];
+  return (
+    status?.["observedGeneration"] === metadataOf(deployment)["generation"] &&
+    counts.every((field) => (numberOf(status, field) ?? 0) === replicasOf(deployment))
+  );
+}
+
+/** Removes the oldest sets without Pods beyond `revisionHistoryLimit`. */
+function forgetHistory(deployment: ApiObject, old: readonly ApiObject[], { client }: Tools): void {
+  const limit = numberOf(objectOf(deployment, "spec"), "revisionHistoryLimit") ?? Number.POSITIVE_INFINITY;
+  const byRevision = old.toSorted((one, other) => revisionOf(one) - revisionOf(other));
+  for (const set of byRevision.slice(0, Math.max(0, old.length - limit))) {
+    const isObserved = objectOf(set, "status")?.["observedGeneration"] === metadataOf(set)["generation"];
+    const isEmpty = replicasOf(set) === 0 && (numberOf(objectOf(set, "status"), "replicas") ?? 0) === 0;
+    if (isObserved && isEmpty) client.delete(replicaSets, namespaceOf(set), nameOf(set), { uid: uidOf(set) });
   }
-  const after = setsOf(deployment, tools);
-  const newest = after.find((set) => isOfTemplate(set, deployment));
-  if (newest !== undefined && revisionOf(newest) !== revision) {
-    tools.client.update(replicaSets, withRevision(newest, revision));
-  }
-  writeStatus(deployment, newest, after, revision, tools);
 }
 
 function setsOf(deployment: ApiObject, { owned }: Tools): readonly ApiObject[] {
@@ -62,49 +107,13 @@ function isOfTemplate(set: ApiObject, deployment: ApiObject): boolean {
   return sameJson(template, templateOf(deployment));
 }
 
-function replicasOf(object: ApiObject): number {
-  return numberOf(objectOf(object, "spec"), "replicas") ?? 1;
-}
-
-function availableOf(set: ApiObject): number {
-  return numberOf(objectOf(set, "status"), "availableReplicas") ?? 0;
-}
-
-function isRecreating(deployment: ApiObject): boolean {
-  return textOf(objectOf(objectOf(deployment, "spec"), "strategy"), "type") === "Recreate";
-}
-
-/** Recreate waits until the old Pods are gone. */
-function startsAt(deployment: ApiObject, old: readonly ApiObject[]): number {
-  return isRecreating(deployment) && old.some((set) => replicasOf(set) > 0 || countOf(set) > 0)
-    ? 0
-    : replicasOf(deployment);
-}
-
-function countOf(set: ApiObject): number {
-  return numberOf(objectOf(set, "status"), "replicas") ?? 0;
-}
-
-/** New Pods first, the old ones go when those are available; of Recreate the other way round. */
-function moveReplicas(deployment: ApiObject, current: ApiObject, old: readonly ApiObject[], { client }: Tools): void {
-  const wanted = startsAt(deployment, old);
-  const isAvailable = availableOf(current) >= replicasOf(deployment);
-  if (replicasOf(current) !== wanted) client.update(replicaSets, withReplicas(current, wanted));
-  if (!isRecreating(deployment) && !isAvailable) return;
-  for (const set of old) if (replicasOf(set) > 0) client.update(replicaSets, withReplicas(set, 0));
-}
-
-function withReplicas(set: ApiObject, replicas: number): ApiObject {
-  return { ...set, spec: { ...objectOf(set, "spec"), replicas } };
-}
-
 function revisionOf(set: ApiObject): number {
   const text = textOf(objectOf(metadataOf(set), "annotations"), revisionAnnotation);
   return text === "" ? 0 : Number(text);
 }
 
 /** A template that comes back gets a new revision, as any other. */
-function revisionFor(current: ApiObject | undefined, old: readonly ApiObject[]): number {
+function revisionFor({ current, old }: Sets): number {
   const newestOld = Math.max(0, ...old.map(revisionOf));
   const own = current === undefined ? 0 : revisionOf(current);
   return own > newestOld ? own : newestOld + 1;
@@ -116,14 +125,37 @@ function withRevision(object: ApiObject, revision: number): ApiObject {
 }
 
 function createSet(deployment: ApiObject, revision: number, replicas: number, tools: Tools): void {
+  const set = newSet(deployment, revision, replicas);
+  try {
+    tools.client.create(replicaSets, namespaceOf(deployment), set);
+    if (replicas > 0) tellScaled(deployment, nameOf(set), 0, replicas, tools);
+  } catch (error) {
+    if (error instanceof StatusError && error.reason === "AlreadyExists") return countCollision(deployment, tools);
+    if (!isOfEndingNamespace(error)) {
+      const failed = `Failed to create new replica set "${nameOf(set)}": ${messageOf(error)}`;
+      tools.record(deployment, "Warning", "ReplicaSetCreateError", failed);
+    }
+    throw error;
+  }
+}
+
+/** Somebody else's set has the name: the next look, which this write causes, finds another. */
+function countCollision(deployment: ApiObject, { client }: Tools): void {
+  const before = objectOf(deployment, "status") ?? {};
+  const status = { ...before, collisionCount: (numberOf(before, "collisionCount") ?? 0) + 1 };
+  client.update(deployments, { ...deployment, status }, { subresource: "status" });
+}
+
+function newSet(deployment: ApiObject, revision: number, replicas: number): ApiObject {
   const template = templateOf(deployment);
-  const hash = templateHash(template);
+  const collisions = numberOf(objectOf(deployment, "status"), "collisionCount") ?? 0;
+  const hash = templateHash(template, collisions);
   const withHash = (labels: JsonObject | undefined): JsonObject => ({ ...labels, [hashLabel]: hash });
   const templateMetadata = objectOf(template, "metadata") ?? {};
   const selector = objectOf(objectOf(deployment, "spec"), "selector") ?? {};
   const minReadySeconds = numberOf(objectOf(deployment, "spec"), "minReadySeconds");
   const labels = withHash(objectOf(templateMetadata, "labels"));
-  tools.client.create(replicaSets, namespaceOf(deployment), {
+  return {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
     metadata: {
@@ -139,19 +171,14 @@ function createSet(deployment: ApiObject, revision: number, replicas: number, to
       selector: { ...selector, matchLabels: withHash(objectOf(selector, "matchLabels")) },
       template: { ...template, metadata: { ...templateMetadata, labels } },
     },
-  });
+  };
 }
 
-function writeStatus(
-  deployment: ApiObject,
-  current: ApiObject | undefined,
-  sets: readonly ApiObject[],
-  revision: number,
-  tools: Tools,
-): void {
+function writeStatus(deployment: ApiObject, { current, old }: Sets, tools: Tools): void {
+  const sets = current === undefined ? old : [current, ...old];
   const { status, deadlineMs } = deploymentStatus(deployment, current, sets, tools.now());
   if (deadlineMs !== undefined) tools.again(deadlineMs);
-  const wanted = withRevision(deployment, revision);
+  const wanted = current === undefined ? deployment : withRevision(deployment, revisionOf(current));
   if (sameJson(status, deployment["status"]) && sameJson(wanted["metadata"], deployment["metadata"])) return;
   tools.client.update(deployments, { ...wanted, status }, { subresource: "status" });
 }

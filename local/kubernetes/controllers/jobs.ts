@@ -3,7 +3,7 @@ import type { ApiObject } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
 import { type Tools } from "./controller.ts";
 import { nameOf, namespaceOf, sameJson, timestamp, uidOf, withConditions } from "./object-facts.ts";
-import { createPod, deletePod, handOnFault, phaseOf, pods, podsOf, randomSuffix } from "./owned-pods.ts";
+import { createPod, deletePod, handOnFault, phaseOf, pods, podsOf } from "./owned-pods.ts";
 import { ownerController } from "./owner-controller.ts";
 
 const jobs = { group: "batch", resource: "jobs" };
@@ -39,18 +39,17 @@ function advance(job: ApiObject, tools: Tools): void {
   const present = podsOf(job, tools);
   const active = present.filter((pod) => !["Succeeded", "Failed"].includes(phaseOf(pod)));
   if (spec["suspend"] === true) {
-    for (const pod of active) deletePod(pod, tools);
-  } else {
-    const succeeded = present.filter((pod) => phaseOf(pod) === "Succeeded").length;
-    const hasFailed = present.some((pod) => phaseOf(pod) === "Failed");
-    const missing = hasFailed ? 0 : Math.min(numberOf(spec, "parallelism") ?? 1, completionsOf(spec) - succeeded);
-    for (let count = active.length; count < missing; count += 1) {
-      createPod(job, `${nameOf(job).slice(0, 57)}-${randomSuffix()}`, {}, tools);
-    }
+    for (const pod of active) deletePod(job, pod, tools);
   }
-  const owned = podsOf(job, tools);
-  handOnFault(job, owned, pods, tools);
-  writeStatus(job, spec, podsOf(job, tools), tools);
+  const succeeded = present.filter((pod) => phaseOf(pod) === "Succeeded").length;
+  const isOver = spec["suspend"] === true || present.some((pod) => phaseOf(pod) === "Failed");
+  const wanted = isOver ? 0 : Math.min(numberOf(spec, "parallelism") ?? 1, completionsOf(spec) - succeeded);
+  try {
+    for (let count = active.length; count < wanted; count += 1) createPod(job, {}, tools);
+  } finally {
+    handOnFault(job, podsOf(job, tools), pods, tools);
+    writeStatus(job, spec, podsOf(job, tools), tools);
+  }
 }
 
 /** Without a number one success is enough. */
@@ -58,9 +57,9 @@ function completionsOf(spec: JsonObject): number {
   return numberOf(spec, "completions") ?? 1;
 }
 
-function writeStatus(job: ApiObject, spec: JsonObject, owned: readonly ApiObject[], { client, now }: Tools): void {
+function writeStatus(job: ApiObject, spec: JsonObject, owned: readonly ApiObject[], tools: Tools): void {
   const before = objectOf(job, "status") ?? {};
-  const time = timestamp(now());
+  const time = timestamp(tools.now());
   const isSuspended = spec["suspend"] === true;
   const succeeded = owned.filter((pod) => phaseOf(pod) === "Succeeded").length;
   const failed = owned.filter((pod) => phaseOf(pod) === "Failed").length;
@@ -83,7 +82,21 @@ function writeStatus(job: ApiObject, spec: JsonObject, owned: readonly ApiObject
     ready: 0,
     terminating: 0,
   };
-  if (!sameJson(status, before)) client.update(jobs, { ...job, status }, { subresource: "status" });
+  if (sameJson(status, before)) return;
+  tools.client.update(jobs, { ...job, status }, { subresource: "status" });
+  tell(job, before, conditions, tools);
+}
+
+/** What a real Job controller tells of its conditions, each when it is new. */
+function tell(job: ApiObject, before: JsonObject, conditions: readonly JsonObject[], { record }: Tools): void {
+  const former = new Set(objectsOf(before, "conditions").map((condition) => textOf(condition, "type")));
+  const present = new Map(conditions.map((condition) => [textOf(condition, "type"), condition]));
+  const isNew = (type: string): boolean => present.has(type) && !former.has(type);
+  if (isNew("Suspended")) record(job, "Normal", "Suspended", "Job suspended");
+  if (former.has("Suspended") && !present.has("Suspended")) record(job, "Normal", "Resumed", "Job resumed");
+  if (isNew("Complete")) record(job, "Normal", "Completed", "Job completed");
+  const failed = present.get("Failed");
+  if (failed !== undefined) record(job, "Warning", textOf(failed, "reason"), textOf(failed, "message"));
 }
 
 function conditionsOf(isSuspended: boolean, isComplete: boolean, hasFailed: boolean): readonly JsonObject[] {

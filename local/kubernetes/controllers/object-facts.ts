@@ -46,6 +46,12 @@ export function ownersOf(object: ApiObject): readonly JsonObject[] {
   return objectsOf(metadataOf(object), "ownerReferences");
 }
 
+/** Who controls it, if anybody does. */
+export function controllerUid(object: ApiObject): string | undefined {
+  const controller = ownersOf(object).find((owner) => owner["controller"] === true);
+  return controller === undefined ? undefined : textOf(controller, "uid");
+}
+
 /** The reference that a controller puts into what it makes. */
 export function controllerReference(owner: ApiObject): JsonObject {
   return {

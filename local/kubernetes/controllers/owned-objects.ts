@@ -1,7 +1,6 @@
 import type { ApiObject } from "../api-object.ts";
-import { textOf } from "../rules/json-fields.ts";
 import type { ControllerClient, ObjectEvent, ResourceName } from "./controller-client.ts";
-import { isSameResource, nameOf, namespaceOf, ownersOf, uidOf } from "./object-facts.ts";
+import { controllerUid, isSameResource, nameOf, namespaceOf, uidOf } from "./object-facts.ts";
 
 interface Owned extends ResourceName {
   readonly uid: string;
@@ -9,12 +8,20 @@ interface Owned extends ResourceName {
   readonly name: string;
 }
 
-/** Who is controlled by whom, kept up to date by events: so that nobody reads a namespace to find a few Pods. */
+/** Who is controlled by whom and what by nobody, kept up to date by events: so that nobody reads a namespace to find a few Pods. */
 export interface OwnedObjects {
   see(event: ObjectEvent): void;
   /** The present objects of that resource that this owner controls, by name. */
   of(ownerUid: string, resource: ResourceName): readonly ApiObject[];
+  /** The present objects of that resource in the namespace that nobody controls, by name. */
+  orphans(resource: ResourceName, namespace: string): readonly ApiObject[];
 }
+
+/** What controllers own. */
+const ownedKinds: readonly ResourceName[] = [
+  { group: "", resource: "pods" },
+  { group: "apps", resource: "replicasets" },
+];
 
 export function ownedObjects(client: ControllerClient): OwnedObjects {
   const byOwner = new Map<string, Map<string, Owned>>();
@@ -28,26 +35,36 @@ export function ownedObjects(client: ControllerClient): OwnedObjects {
     if (siblings?.size === 0) byOwner.delete(owner);
     ownerOf.delete(uid);
   };
+  const present = (owner: string, resource: ResourceName): readonly ApiObject[] =>
+    [...(byOwner.get(owner)?.values() ?? [])]
+      .filter((owned) => isSameResource(owned, resource))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .flatMap((owned) => {
+        const object = client.get(resource, owned.namespace, owned.name);
+        return object !== undefined && uidOf(object) === owned.uid ? [object] : [];
+      });
 
   return {
     see({ type, object, group, resource }) {
       const uid = uidOf(object);
       forget(uid);
-      const controller = ownersOf(object).find((owner) => owner["controller"] === true);
-      if (type === "DELETED" || controller === undefined) return;
-      const owner = textOf(controller, "uid");
+      const namespace = namespaceOf(object);
+      const owned = { group, resource, uid, namespace, name: nameOf(object) };
+      const owner =
+        controllerUid(object) ??
+        (ownedKinds.some((kind) => isSameResource(kind, owned)) ? nobodyIn(namespace) : undefined);
+      if (type === "DELETED" || owner === undefined) return;
       const siblings = byOwner.get(owner) ?? new Map<string, Owned>();
-      siblings.set(uid, { group, resource, uid, namespace: namespaceOf(object), name: nameOf(object) });
+      siblings.set(uid, owned);
       byOwner.set(owner, siblings);
       ownerOf.set(uid, owner);
     },
-    of: (ownerUid, resource) =>
-      [...(byOwner.get(ownerUid)?.values() ?? [])]
-        .filter((owned) => isSameResource(owned, resource))
-        .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-        .flatMap((owned) => {
-          const object = client.get(resource, owned.namespace, owned.name);
-          return object !== undefined && uidOf(object) === owned.uid ? [object] : [];
-        }),
+    of: present,
+    orphans: (resource, namespace) => present(nobodyIn(namespace), resource),
   };
+}
+
+/** Stands for the owner of what has none; no uid holds a slash. */
+function nobodyIn(namespace: string): string {
+  return `nobody/${namespace}`;
 }

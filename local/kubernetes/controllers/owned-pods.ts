@@ -1,15 +1,17 @@
-import { createHash, randomInt } from "node:crypto";
+import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../lib/core/canonical-json.ts";
+import { messageOf } from "../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
 import type { Tools } from "./controller.ts";
+import { isOfEndingNamespace } from "./event-recorder.ts";
 import { controllerReference, isDeleting, nameOf, namespaceOf, uidOf, withMetadata } from "./object-facts.ts";
 import { faultAnnotation, faultText, handedOn } from "./simulated-fault.ts";
 
 export const pods = { group: "", resource: "pods" };
 
-/** Letters of generated names and hashes: no vowels, so no words. */
+/** Letters of hashes: no vowels, so no words. */
 const letters = "bcdfghjklmnpqrstvwxz2456789";
 
 /** The Pods that this workload made and that are not on their way out, by name. */
@@ -27,26 +29,53 @@ export function phaseOf(pod: ApiObject): string {
   return textOf(objectOf(pod, "status"), "phase");
 }
 
-/** Makes a Pod of a workload's template. */
-export function createPod(workload: ApiObject, name: string, labels: JsonObject, { client }: Tools): void {
+/** What tells a Pod from its siblings: the metadata and the spec that it has beside those of the template. */
+interface Identity {
+  readonly metadata: { readonly name?: string; readonly labels?: JsonObject };
+  readonly spec?: JsonObject;
+}
+
+/** A Pod of a workload's template. Without a name of its own it gets one that begins with the workload's. */
+export function podOf(workload: ApiObject, identity: Identity): ApiObject {
   const template = templateOf(workload);
   const metadata = objectOf(template, "metadata") ?? {};
   const annotations = { ...objectOf(metadata, "annotations"), ...handedOn(workload) };
-  client.create(pods, namespaceOf(workload), {
+  return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
-      name,
+      generateName: `${nameOf(workload)}-`,
+      ...identity.metadata,
       namespace: namespaceOf(workload),
-      labels: { ...objectOf(metadata, "labels"), ...labels },
+      labels: { ...objectOf(metadata, "labels"), ...identity.metadata.labels },
       ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
       ownerReferences: [controllerReference(workload)],
     },
-    spec: objectOf(template, "spec") ?? {},
-  });
+    spec: { ...objectOf(template, "spec"), ...identity.spec },
+  };
 }
 
-export function deletePod(pod: ApiObject, { client }: Tools): void {
+/** Makes a Pod and tells so in an Event of its workload; one that is refused is told too, and thrown. */
+export function createPod(workload: ApiObject, labels: JsonObject, { client, record }: Tools): void {
+  try {
+    const pod = client.create(pods, namespaceOf(workload), podOf(workload, { metadata: { labels } }));
+    record(workload, "Normal", "SuccessfulCreate", `Created pod: ${nameOf(pod)}`);
+  } catch (error) {
+    if (!isOfEndingNamespace(error)) {
+      record(workload, "Warning", "FailedCreate", `Error creating: ${messageOf(error)}`);
+    }
+    throw error;
+  }
+}
+
+/** Removes a Pod of this workload and tells so in its Events. */
+export function deletePod(workload: ApiObject, pod: ApiObject, tools: Tools): void {
+  removePod(pod, tools);
+  tools.record(workload, "Normal", "SuccessfulDelete", `Deleted pod: ${nameOf(pod)}`);
+}
+
+/** Removes a Pod at once: nothing runs that would need its grace period. */
+export function removePod(pod: ApiObject, { client }: Pick<Tools, "client">): void {
   client.delete(pods, namespaceOf(pod), nameOf(pod), { uid: uidOf(pod), gracePeriodSeconds: 0 });
 }
 
@@ -70,11 +99,10 @@ export function templateOf(workload: ApiObject): JsonObject {
 }
 
 /** Ten letters that stand for a Pod template; another server's would differ, as its hash is of Go's own printing. */
-export function templateHash(template: JsonObject): string {
-  const digest = createHash("sha256").update(canonicalJson(template)).digest();
+export function templateHash(template: JsonObject, collisions = 0): string {
+  const salt = collisions === 0 ? "" : String(collisions);
+  const digest = createHash("sha256")
+    .update(`${canonicalJson(template)}${salt}`)
+    .digest();
   return Array.from(digest.subarray(0, 10), (byte) => letters[byte % letters.length]).join("");
-}
-
-export function randomSuffix(): string {
-  return Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join("");
 }

@@ -13,7 +13,7 @@ import {
   timestamp,
   withConditions,
 } from "./object-facts.ts";
-import { deletePod, pods } from "./owned-pods.ts";
+import { pods, removePod } from "./owned-pods.ts";
 import { type SimulatedFault, simulatedFault } from "./simulated-fault.ts";
 
 /** Plays kubelet: Pods run, become ready, end if they are meant to, and go when they are deleted. */
@@ -28,7 +28,7 @@ export const podController: Controller = {
     const pod = tools.client.get(pods, namespace, name);
     if (pod === undefined) return;
     if (isDeleting(pod)) {
-      if ((numberOf(metadataOf(pod), "deletionGracePeriodSeconds") ?? 0) > 0) deletePod(pod, tools);
+      if ((numberOf(metadataOf(pod), "deletionGracePeriodSeconds") ?? 0) > 0) removePod(pod, tools);
       return;
     }
     play(pod, tools);

@@ -141,14 +141,17 @@ function reconcileAutoscaler(autoscaler: ApiObject, tools: Tools): void {
   if (isDeleting(autoscaler)) return;
   const target = objectOf(objectOf(autoscaler, "spec"), "scaleTargetRef");
   const resource = { group: "apps", resource: `${textOf(target, "kind").toLowerCase()}s` };
-  const scaled = tools.client.get(resource, namespaceOf(autoscaler), textOf(target, "name"));
+  const targetName = textOf(target, "name");
+  const scaled = tools.client.get(resource, namespaceOf(autoscaler), targetName);
+  if (scaled === undefined)
+    return missTarget(autoscaler, `${resource.resource}.${resource.group} "${targetName}" not found`, tools);
   const replicas = numberOf(objectOf(scaled, "spec"), "replicas") ?? 0;
   const before = objectOf(autoscaler, "status") ?? {};
   const conditions = [
     {
       type: "AbleToScale",
-      status: scaled === undefined ? "False" : "True",
-      reason: scaled === undefined ? "FailedGetScale" : "SucceededGetScale",
+      status: "True",
+      reason: "SucceededGetScale",
       message: "the HPA controller was able to get the target's current scale",
     },
     {
@@ -170,4 +173,21 @@ function reconcileAutoscaler(autoscaler: ApiObject, tools: Tools): void {
     },
     tools,
   );
+}
+
+/** In the words of kube's controller. It looks again every 15 s, as that does. */
+function missTarget(autoscaler: ApiObject, reason: string, tools: Tools): void {
+  tools.again(15_000);
+  const before = objectOf(autoscaler, "status") ?? {};
+  const message = `the HPA controller was unable to get the target's current scale: ${reason}`;
+  const conditions = [{ type: "AbleToScale", status: "False", reason: "FailedGetScale", message }];
+  const status = {
+    ...before,
+    desiredReplicas: 0,
+    currentMetrics: before["currentMetrics"] ?? null,
+    conditions: withConditions(before, conditions, timestamp(tools.now())),
+  };
+  if (sameJson(status, before)) return;
+  tools.record(autoscaler, "Warning", "FailedGetScale", reason);
+  writeStatus(autoscalers, autoscaler, status, tools);
 }

@@ -5,6 +5,7 @@ import type { Controller, Tools } from "./controller.ts";
 import type { ControllerClient, ObjectEvent } from "./controller-client.ts";
 import { daemonSetController } from "./daemon-sets.ts";
 import { deploymentController } from "./deployments.ts";
+import { eventRecorder, isOfEndingNamespace } from "./event-recorder.ts";
 import { garbageCollector } from "./garbage-collector.ts";
 import { jobController } from "./jobs.ts";
 import { namespaceController } from "./namespaces.ts";
@@ -35,14 +36,15 @@ const giveWayMs = 100;
 
 /**
  * Starts the simulator, the garbage collector and the namespace controller. All are driven by events: between them
- * nothing runs but the timers of what was asked to be slow.
+ * nothing runs but the timers of what was asked to be slow, was refused or lacks its target.
  */
 export function startControllers(
   client: ControllerClient,
   { log, isBusy = () => false, rootCertificate = "" }: ControllerOptions,
 ): { stop(): Promise<void> } {
   const owned = ownedObjects(client);
-  const tools = { client, owned, log, now: () => new Date() };
+  const now = (): Date => new Date();
+  const tools = { client, owned, record: eventRecorder(client, log, now), log, now };
   const workloads = [
     deploymentController,
     replicaSetController,
@@ -120,6 +122,8 @@ function run(controller: Controller, tools: Omit<Tools, "again">, isBusy: () => 
     try {
       controller.reconcile(key, { ...tools, again: (delayMs) => again(key, delayMs, 0) });
     } catch (error) {
+      // Its objects go with it, whatever they lack.
+      if (isOfEndingNamespace(error)) return;
       // Somebody else was faster, or the object went: the next look sees what there is now.
       const isRace = error instanceof StatusError && (error.code === 409 || error.code === 404);
       if (isRace && attempt < maxConflictRetries) return enqueue(key, attempt + 1);
@@ -143,7 +147,7 @@ function run(controller: Controller, tools: Omit<Tools, "again">, isBusy: () => 
 
   return {
     see(event) {
-      for (const key of controller.keysOf(event)) enqueue(key, 0);
+      for (const key of controller.keysOf(event, tools)) enqueue(key, 0);
     },
     stop() {
       isStopped = true;

@@ -12,21 +12,22 @@ const systemPriorities: Readonly<Record<string, number>> = {
 };
 const untilEvictedSeconds = 300;
 
-/**
- * What the admission plugins that are on by default make of a new Pod: ServiceAccount, Priority and
- * DefaultTolerationSeconds. Limits and quotas are not enforced, and no token volume is mounted, as nothing runs.
- *
- * @throws {StatusError} 403 for a Pod whose ServiceAccount or PriorityClass does not exist
- */
 export function admitUpdate(object: ApiObject, gvk: Gvk): ApiObject {
   return gvk.group === "" && gvk.kind === "Pod" ? mapObject(object, "spec", withTolerations) : object;
 }
 
-export function admit(object: ApiObject, gvk: Gvk, lookup: Lookup): ApiObject {
+/**
+ * What the admission plugins that are on by default make of a new Pod: ServiceAccount, Priority and
+ * DefaultTolerationSeconds. Limits and quotas are not enforced, and no token volume is mounted, as nothing runs.
+ *
+ * @param askedName as the request has it: its `generateName` where the name was made up for it
+ * @throws {StatusError} 403 for a Pod whose ServiceAccount or PriorityClass does not exist
+ */
+export function admit(object: ApiObject, gvk: Gvk, askedName: string, lookup: Lookup): ApiObject {
   if (gvk.group !== "" || gvk.kind !== "Pod") return object;
   const spec = objectOf(object, "spec") ?? {};
   const metadata = objectOf(object, "metadata");
-  const refuse = (detail: string): StatusError => podForbidden(textOf(metadata, "name"), detail);
+  const refuse = (detail: string): StatusError => podForbidden(askedName, detail);
   const account = withAccount(spec, textOf(metadata, "namespace"), lookup, refuse);
   return { ...object, spec: withTolerations(withPriority(account, lookup, refuse)) };
 }

@@ -52,7 +52,7 @@ export function createObject(
   const defaulted = defaultObject(named, resource, resource.schema());
   const tracked = managedFields ?? trackNew(cluster, defaulted, resource, options, now);
   const prepared = prepareNew(cluster, resource, withNewIdentity(defaulted, now), (object) =>
-    admit(object, resource, (group, plural, inNamespace, other) => {
+    admit(object, resource, askedName(body), (group, plural, inNamespace, other) => {
       const found = cluster.resources.find(group, group === "" ? "v1" : "v1", plural);
       const stored = found && cluster.store.get({ resource: found.key, namespace: inNamespace, name: other });
       return found && stored && parseKept(found, stored);
@@ -104,6 +104,12 @@ function withName(object: ApiObject, resource: Resource, namespace: string): Api
       ...metadata,
     },
   };
+}
+
+/** What errors before the object is stored call it. */
+function askedName(body: ApiObject): string {
+  const { name, generateName } = metadataOf(body);
+  return plainText(name ?? "") || plainText(generateName ?? "");
 }
 
 function generatedName(base: string): string {

@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { applyContract } from "./apply.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
+import { controllersContract } from "./controllers.ts";
 import { createContract } from "./create.ts";
 import { customResourcesContract } from "./custom-resources.ts";
 import { deletionContract } from "./deletion.ts";
@@ -37,6 +38,7 @@ const concerns = [
   tablesContract,
   watchesContract,
   deletionContract,
+  controllersContract,
   discoveryContract,
   sluiceKindsContract,
   transportContract,
