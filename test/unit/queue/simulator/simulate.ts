@@ -1,10 +1,10 @@
 import { chaos } from "./chaos.ts";
 import { heal } from "./heal.ts";
-import { outage } from "./outage.ts";
-import { probe } from "./probes.ts";
 import { type Home, openHome } from "./home.ts";
 import { dueOnSteppedClock, household, restarts, steppedClock } from "./home-stories.ts";
+import { outage } from "./outage.ts";
 import { pile, pileUp } from "./pile-up.ts";
+import { probe } from "./probes.ts";
 import { crowd, sharedDeath } from "./shared-death.ts";
 import { type Cast, type Mutation, type Simulation, startSimulation } from "./simulation.ts";
 
