@@ -19,7 +19,6 @@ export async function sweep(deps: QueueDeps, signal: AbortSignal): Promise<numbe
     // They stay overdue, so each page of the same sweep has them.
     if (isFirstPage) nameUnreadable(unreadable, deps);
     isFirstPage = false;
-    if (page.length === 0) return woken;
     const results = await mapLimit(page, concurrency, (item, stop) => wake(item, deps, stop), signal);
     const moved = results.filter(Boolean).length;
     woken += moved;

@@ -7,12 +7,14 @@ const never = new AbortController().signal;
 function lockWorld() {
   const sleepers = new Set<() => void>();
   const asked: number[] = [];
+  const clocks: AbortSignal[] = [];
   const lock = processLock({
     now: () => 0,
     monotonic: () => 0,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         asked.push(ms);
+        clocks.push(signal);
         sleepers.add(resolve);
         signal.addEventListener("abort", () => reject(signal.reason), { once: true });
       }),
@@ -34,7 +36,7 @@ function lockWorld() {
     for (const wake of sleepers) wake();
     return turn();
   };
-  return { lock, enter, log, asked, turn, wakeAll };
+  return { lock, enter, log, asked, clocks, turn, wakeAll };
 }
 
 describe("who may run in a process", () => {
@@ -91,6 +93,16 @@ describe("who may run in a process", () => {
     expect(log).toEqual(["alone", "other"]);
     expect(asked).toEqual([giveWayMs, giveWayMs]);
     expect((await alone).alone).toBe(true);
+  });
+
+  test("one that has its turn leaves no clock running that it waited by", async () => {
+    const { lock, enter, clocks } = lockWorld();
+    const first = lock.tryEnter(false);
+    const alone = enter("alone", true);
+    expect(clocks.map(({ aborted }) => aborted)).toEqual([false]);
+    first?.[Symbol.dispose]();
+    await alone;
+    expect(clocks.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   test.each(["behind one that is alone", "for others"])(

@@ -42,11 +42,11 @@ describe("a lease", () => {
   test("is renewed for as long as the run takes, by one write each time, and nothing of that is worth a line", async () => {
     const { run, skip, row, gets, warned } = await leaseWorld();
     const seen: unknown[] = [];
-    await run(async ({ signal, assertLease }) => {
+    await run(async (held) => {
       for (let passed = 0; passed < 2 * leaseMs; passed += renewEveryMs) {
         await skip(renewEveryMs);
-        assertLease();
-        seen.push([row()?.lease?.renewals, signal.aborted]);
+        held.assertLease();
+        seen.push([row()?.lease?.renewals, held.signal.aborted]);
       }
       return done;
     });
@@ -94,13 +94,13 @@ describe("a lease", () => {
 
   test("that was renewed again after a failure is lost by its own process where that stands still", async () => {
     const { run, skip, freeze, row, away, back } = await leaseWorld();
-    await run(async ({ assertLease }) => {
+    await run(async (held) => {
       away();
       await skip(renewEveryMs);
       back();
       await skip(renewEveryMs);
       freeze(leaseMs);
-      assertLease();
+      held.assertLease();
       return done;
     });
     expect(row()).toMatchObject({ lease: undefined, attempts: 1 });

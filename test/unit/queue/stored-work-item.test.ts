@@ -54,7 +54,9 @@ describe("a work item as text", () => {
   test("says which field is wrong, in words", () => {
     const text = formatStoredWorkItem(full).replace("Poisoned", "Hibernating");
     expect(() => parseStoredWorkItem(text, "row")).toThrow(/: [^[{]*phase/);
-    expect(() => parseStoredWorkItem("{", "row")).toThrow("JSON");
+    expect(() => parseStoredWorkItem("{", "row")).toThrow(
+      expect.objectContaining({ message: expect.stringContaining("JSON"), cause: expect.any(SyntaxError) }),
+    );
   });
 });
 

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import type { Flow } from "../../../lib/core/run.ts";
+import { formatWorkKey } from "../../../lib/core/work-key.ts";
+import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
+import { sweep } from "../../../lib/queue/sweep.ts";
+import { maxAnnouncements, maxAttempts } from "../../../lib/queue/timing.ts";
+import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
+import { applied, key, queueWorld } from "./queue-world.ts";
+
+describe("a run whose lease is not its own any more at its end", () => {
+  /** Requests and runs it; `change` is what becomes of the row while it runs. */
+  async function ended(change: (world: ReturnType<typeof queueWorld>) => void, isAnswered = true) {
+    const world = queueWorld();
+    await requestReconcile(key, "test", world.deps, never);
+    let isEnding = false;
+    const put: typeof world.deps.items.put = async (item, signal) => {
+      if (!isEnding || isAnswered) return world.deps.items.put(item, signal);
+      isEnding = false;
+      await world.deps.items.put(item, signal);
+      change(world);
+      throw new Error("no answer");
+    };
+    const flow: Flow = async () => {
+      if (isAnswered) change(world);
+      isEnding = true;
+      return { outcome: "applied", dueInMs: 5_000 };
+    };
+    await world.handle(flow, undefined, never, { ...world.deps, items: { ...world.deps.items, put } });
+    return { row: world.row(), sent: world.sent.slice(1) };
+  }
+
+  const taken = ({ row, store }: ReturnType<typeof queueWorld>): void => {
+    const item = row();
+    if (item === undefined) throw new Error("no item");
+    store({ ...item, version: item.version + 1, token: item.token + 1, lease: { holder: "other", renewals: 0 } });
+  };
+  const voided = ({ row, store }: ReturnType<typeof queueWorld>): void => {
+    const item = row();
+    if (item === undefined) throw new Error("no item");
+    store({ ...item, version: item.version + 1, lease: undefined, dueAt: 7 });
+  };
+
+  test.each([
+    { name: "another has taken it", change: taken, isAnswered: true },
+    { name: "it was voided", change: voided, isAnswered: true },
+    { name: "another took it before the answer to the end came", change: taken, isAnswered: false },
+  ])("writes and sends nothing where $name", async ({ change, isAnswered }) => {
+    const { row, sent } = await ended(change, isAnswered);
+    expect(row).toMatchObject(change === taken ? { lease: { holder: "other" } } : { dueAt: 7 });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("a wake-up", () => {
+  test("of an object whose runs end well is not worth a look at its input", async () => {
+    const { deps, handle, row } = queueWorld();
+    await requestReconcile(key, "test", deps, never);
+    let looks = 0;
+    const inputOf = async (): Promise<string> => `${(looks += 1)}`;
+    await handle(applied, undefined, never, { ...deps, inputOf });
+    expect([looks, row()?.handled]).toEqual([0, 1]);
+  });
+
+  test("whose time is up while it looks at an input writes nothing", async () => {
+    const { deps, handle, row, store } = queueWorld();
+    store(workItem(key, { started: 1, attempts: 3, input: "a", dueAt: 7 }));
+    const stop = new AbortController();
+    const inputOf = async (): Promise<string> => {
+      stop.abort(new Error("time is up"));
+      throw new Error("no answer");
+    };
+    const handled = handle(applied, { key: formatWorkKey(key), dueAt: 7 }, stop.signal, { ...deps, inputOf });
+    await expect(handled).rejects.toThrow("time is up");
+    expect(row()).toMatchObject({ version: 1, attempts: 3 });
+  });
+
+  test("that found a place beside others leaves it where its object has to run alone by now", async () => {
+    const { deps, handle, store, skip } = queueWorld();
+    const place = deps.processLock.tryEnter(true);
+    store(workItem(key, { requested: 1 }));
+    const hasCompany: boolean[] = [];
+    const handled = handle(async () => {
+      hasCompany.push(deps.processLock.tryEnter(false) !== undefined);
+      return { outcome: "applied", dueInMs: undefined };
+    });
+    await skip(1);
+    // Meanwhile it ran in another process, which died.
+    store(workItem(key, { version: 2, requested: 2, started: 1, attempts: 1, died: true, input: "other" }));
+    place?.[Symbol.dispose]();
+    await handled;
+    expect(hasCompany).toEqual([false]);
+  });
+});
+
+describe("an object that is parked", () => {
+  test("is told why where nothing is known of its last run, costs two writes, and its letter goes out in any case", async () => {
+    const parked = async (attempts: number) => {
+      const { deps, handle, store, told, letters, row } = queueWorld();
+      store(workItem(key, { started: 1, attempts, input: "input", dueAt: 7 }));
+      const calls: string[] = [];
+      const items: typeof deps.items = {
+        ...deps.items,
+        get: (...args) => (calls.push("get"), deps.items.get(...args)),
+        put: (...args) => (calls.push("put"), deps.items.put(...args)),
+      };
+      await handle(applied, { key: formatWorkKey(key), dueAt: 7 }, never, { ...deps, items });
+      expect(calls).toEqual(["get", "put", "put"]);
+      expect(row()?.phase).toBe("Poisoned");
+      return [told.length, letters.map(({ message }) => message.replace(/.*because: (.*?)\. .*/, "$1"))];
+    };
+    const why = "the handler was killed or ran out of time";
+    expect(await parked(maxAttempts)).toEqual([1, [why]]);
+    expect(await parked(maxAttempts + maxAnnouncements)).toEqual([0, [why]]);
+  });
+});
+
+describe("the sweep", () => {
+  /** Sweeps; `reads` is how often it asked what is overdue. */
+  async function swept(count: number, replaced: (items: ReturnType<typeof queueWorld>["deps"]["items"]) => object) {
+    const { deps, sent, store } = queueWorld();
+    for (let index = 0; index < count; index += 1) store(workItem(keyOf(`o${index}`), { started: 1, dueAt: 5 }));
+    let reads = 0;
+    const items = { ...deps.items, ...replaced(deps.items) };
+    const overdue: typeof items.overdue = (...args) => ((reads += 1), items.overdue(...args));
+    const woken = await sweep({ ...deps, items: { ...items, overdue } }, never);
+    return { woken, reads, sent: sent.length };
+  }
+
+  test("asks no more than it has to: the last page is one that is not full", async () => {
+    expect(await swept(99, () => ({}))).toEqual({ woken: 99, reads: 1, sent: 99 });
+    expect(await swept(250, () => ({}))).toEqual({ woken: 250, reads: 3, sent: 250 });
+  });
+
+  test("leaves to others what they have changed meanwhile, and a page of nothing else ends it", async () => {
+    expect(await swept(100, () => ({ put: async () => "conflict" }))).toEqual({ woken: 0, reads: 1, sent: 0 });
+  });
+
+  test("leaves what its index still names and is overdue no more", async () => {
+    const late = workItem(key, { started: 1, dueAt: 9e9 });
+    expect(await swept(0, () => ({ overdue: async () => ({ items: [late], unreadable: [] }) }))).toEqual({
+      woken: 0,
+      reads: 1,
+      sent: 0,
+    });
+  });
+});
