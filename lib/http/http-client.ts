@@ -1,8 +1,9 @@
+import { X509Certificate } from "node:crypto";
 import { lookup } from "node:dns";
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import { rootCertificates } from "node:tls";
+import { getCACertificates, TLSSocket } from "node:tls";
 import { messageOf } from "../core/failure.ts";
 import type { NetworkPolicy } from "../core/network/network-policy.ts";
 import {
@@ -15,6 +16,7 @@ import {
   trustElsewhere,
 } from "../core/ports/http.ts";
 import { Agent, request as requestHttp } from "../kube/node-http.ts";
+import { certificateFault, isCertificateFault } from "./certificate-fault.ts";
 import { assertAllowed, DestinationRefused, guardedLookup, type Resolve, type Target } from "./guarded-lookup.ts";
 
 const maxSockets = 32;
@@ -115,6 +117,7 @@ async function sendOnce(
   const { method, headers, body } = request;
   const length = body === undefined ? {} : { "content-length": body.length };
   const outgoing = start(url, { method, headers: { ...headers, ...length }, ...route, signal });
+  const shown = shownCertificate(outgoing);
   let incoming: IncomingMessage;
   try {
     // Listened for before the bytes go out: a connection may fail at once.
@@ -127,7 +130,7 @@ async function sendOnce(
     if (outgoing.reusedSocket && !isRetry && method !== "POST" && method !== "PATCH") {
       return sendOnce(request, url, route, signal, true);
     }
-    throw failed(kindOf(error), request, url, messageOf(error), error);
+    throw noAnswer(error, request, url, shown());
   }
   const answerHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
@@ -185,18 +188,42 @@ const credentialHeaders = new Set(["authorization", "cookie", "proxy-authorizati
 
 function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
   return {
-    ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+    ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
     rejectUnauthorized: insecure !== true,
   };
 }
 
-function kindOf(error: unknown): HttpErrorKind {
-  if (error instanceof DestinationRefused) return "refused";
+/**
+ * Answers what the server of a new connection shows as its certificate, once it did. Listens before Node judges it: the
+ * connection is gone when that is told.
+ */
+function shownCertificate(outgoing: ClientRequest): () => X509Certificate | undefined {
+  let shown: X509Certificate | undefined;
+  outgoing.once("socket", (socket) => {
+    if (outgoing.reusedSocket || !(socket instanceof TLSSocket)) return;
+    socket.prependOnceListener("secure", () => {
+      // Not getPeerX509Certificate: after it Node finds no name in the certificate.
+      const certificate = socket.getPeerCertificate(true);
+      if ("raw" in certificate) shown = new X509Certificate(certificate.raw);
+    });
+  });
+  return () => shown;
+}
+
+function noAnswer(error: unknown, request: HttpRequest, url: URL, shown: X509Certificate | undefined): HttpError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  // A certificate that is not trusted; a handshake that fails otherwise is most often with a server that has no TLS.
-  if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT|HOSTNAME_MISMATCH)/.test(code)) return "tls";
+  if (isCertificateFault(code)) {
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    return failed("tls", request, url, certificateFault(code, shown, host, new Date()), error);
+  }
+  return failed(kindOf(error, code), request, url, messageOf(error), error);
+}
+
+function kindOf(error: unknown, code: string): HttpErrorKind {
+  if (error instanceof DestinationRefused) return "refused";
+  // A handshake that fails is most often with a server that has no TLS.
   return /^(HPE_|ERR_SSL|EPROTO$|ECONNRESET$)/.test(code) ? "protocol" : "unreachable";
 }
 

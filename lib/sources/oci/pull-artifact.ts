@@ -111,7 +111,7 @@ async function pullManifest(
       ({ platform }) => platform === undefined || (platform.os === "linux" && platform.architecture === "amd64"),
     );
     if (child === undefined) {
-      const why = `no child with platform linux/amd64 in index ${digest}`;
+      const why = `no child with platform linux/amd64 in index ${url.replace(/^oci:\/\//, "")}@${digest}`;
       throw new Failure("OCIArtifactPullFailed", `failed to pull artifact from '${url}': ${why}`);
     }
     found = await pull(child.digest);

@@ -7,45 +7,52 @@ export interface RepositoryAddress {
 }
 
 const hostPattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?$/;
+/** What Flux's registry library takes; it says so of any other. */
+const repositoryCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-./";
 const repositoryPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 export const maxRepositoryLength = 255;
 
-/** Reads an OCIRepository's `spec.url`, which names a repository only. Throws a {@link Failure} `URLInvalid` with Flux's text. */
+/**
+ * Reads an OCIRepository's `spec.url`, which names a repository only. Throws a {@link Failure} `URLInvalid`, in the words of
+ * Flux's registry library where that refuses the name too, as it does a tag or digest at its end.
+ */
 export function parseRepositoryUrl(url: string): RepositoryAddress {
-  const { host, repository, tag, digest } = split(url);
-  if (tag !== undefined || digest !== undefined) {
-    const [what, text] = tag === undefined ? ["digest", `@${digest}`] : ["tag", `:${tag}`];
-    throw invalid(url, `URL must not contain a ${what}; remove '${text}'`);
+  const { host, repository } = split(url);
+  if (!hostPattern.test(host)) throw badFormat(url);
+  if (repository.length < 1 || repository.length > maxRepositoryLength) {
+    throw invalid(url, `repository must be between 1 and ${maxRepositoryLength} characters in length: ${repository}`);
   }
+  if (!/^[a-z0-9_./-]*$/.test(repository)) {
+    throw invalid(url, `repository can only contain the characters \`${repositoryCharacters}\`: ${repository}`);
+  }
+  if (!repositoryPattern.test(repository)) throw badFormat(url);
   return { host, repository };
 }
 
 /** Reads a push's URL, `oci://HOST/REPOSITORY:TAG`; the tag is `latest` where none is given. */
 export function parsePushUrl(url: string): RepositoryAddress & { readonly tag: string } {
-  const { host, repository, tag = "latest", digest } = split(url);
+  const { host, repository: named } = split(url);
+  const [path, digest] = cut(named, "@");
   if (digest !== undefined) throw invalid(url, `URL must not contain a digest; remove '@${digest}'`);
+  const [repository, tag = "latest"] = cut(path, ":");
+  if (!hostPattern.test(host) || repository.length > maxRepositoryLength) throw badFormat(url);
+  if (!repositoryPattern.test(repository)) throw badFormat(url);
   if (!tagPattern.test(tag)) throw invalid(url, `'${tag}' is no tag`);
   return { host, repository, tag };
 }
 
-function split(
-  url: string,
-): RepositoryAddress & { readonly tag: string | undefined; readonly digest: string | undefined } {
-  const rest = url.startsWith("oci://") ? url.slice("oci://".length) : "";
-  const [path, digest] = cut(rest, rest.indexOf("@"));
-  const slash = path.indexOf("/");
-  const colon = path.lastIndexOf(":");
-  const [name, tag] = cut(path, colon > slash ? colon : -1);
-  const host = name.slice(0, Math.max(0, slash));
-  const repository = name.slice(slash + 1);
-  if (slash <= 0 || !hostPattern.test(host) || repository.length > maxRepositoryLength) throw badFormat(url);
-  if (!repositoryPattern.test(repository)) throw badFormat(url);
-  return { host, repository, tag, digest };
+/** What stands before the first slash of an address, and all behind it. */
+function split(url: string): RepositoryAddress {
+  const scheme = "oci://";
+  const [host, repository] = cut(url.startsWith(scheme) ? url.slice(scheme.length) : "", "/");
+  if (repository === undefined) throw badFormat(url);
+  return { host, repository };
 }
 
-function cut(text: string, at: number): [string, string | undefined] {
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+function cut(text: string, at: string): [string, string | undefined] {
+  const index = text.indexOf(at);
+  return index === -1 ? [text, undefined] : [text.slice(0, index), text.slice(index + 1)];
 }
 
 function badFormat(url: string): Failure {

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { TLSSocket } from "node:tls";
+import { getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { pem } from "../../doubles/pem.ts";
 import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
@@ -12,21 +12,68 @@ export function trustContract(open: OpenHttp): void {
 
     test("of an unknown authority is not trusted, unless its authority is named or nothing is checked", async () => {
       const url = await serveSecurely("server", hello);
-      expect(await faultOf(send(url))).toMatchObject({ kind: "tls" });
+      const message = `GET ${url}/: tls: failed to verify certificate: x509: certificate signed by unknown authority`;
+      expect(await faultOf(send(url))).toMatchObject({ kind: "tls", message });
       expect(textOf(await send(url, { tls: { ca: await pem("server.crt") } }))).toBe("hello");
       expect(textOf(await send(url, { tls: { insecure: true } }))).toBe("hello");
       // What one request has trusted does not count for the next.
       expect(await faultOf(send(url))).toMatchObject({ kind: "tls" });
     });
 
-    test("for another name, or with a certificate that has ended, is not trusted", async () => {
-      for (const certificate of ["amazon", "expired"]) {
-        const url = await serveSecurely(certificate, hello);
-        expect(await faultOf(send(url, { tls: { ca: await pem(`${certificate}.crt`) } }))).toMatchObject({
-          kind: "tls",
-        });
+    test("is trusted by an authority of the system also where a request names one more", async () => {
+      const [before, server, client] = [getCACertificates("default"), await pem("server.crt"), await pem("client.crt")];
+      setDefaultCACertificates([...before, server]);
+      try {
+        const url = await serveSecurely("server", hello);
+        expect(textOf(await send(url, { tls: { ca: client } }))).toBe("hello");
+      } finally {
+        setDefaultCACertificates(before);
       }
     });
+
+    test.each([
+      {
+        what: "for another name than an address",
+        certificate: "amazon",
+        why: "cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs",
+      },
+      {
+        what: "for another name",
+        certificate: "server",
+        host: "localhost",
+        why: "certificate is valid for api.sluice.test, not localhost",
+      },
+      {
+        what: "for another name, of an authority that is unknown as well",
+        certificate: "amazon",
+        host: "localhost",
+        ca: "server",
+        why: "certificate is valid for sts.eu-west-1.amazonaws.com, *.dkr.ecr.eu-west-1.amazonaws.com, not localhost",
+      },
+      {
+        what: "for no name",
+        certificate: "client",
+        host: "localhost",
+        why: "certificate is not valid for any names, but wanted to match localhost",
+      },
+      {
+        what: "that has ended",
+        certificate: "expired",
+        why: "certificate has expired or is not yet valid: current time <now> is after 2021-01-01T00:00:00Z",
+      },
+    ])(
+      "with a certificate $what is not trusted, in Go's words",
+      async ({ certificate, host, ca = certificate, why }) => {
+        const address = await serveSecurely(certificate, hello);
+        const url = host === undefined ? address : address.replace("127.0.0.1", host);
+        const fault = await faultOf(send(url, { tls: { ca: await pem(`${ca}.crt`) } }));
+        expect(fault).toMatchObject({ name: "HttpError", kind: "tls" });
+        const message = fault instanceof Error ? fault.message : "";
+        expect(message.replace(/current time \S+Z/, "current time <now>")).toBe(
+          `GET ${url}/: tls: failed to verify certificate: x509: ${why}`,
+        );
+      },
+    );
 
     test("is shown our certificate where it asks for one", async () => {
       const who: RequestListener = ({ socket }, response) => {

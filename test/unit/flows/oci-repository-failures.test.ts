@@ -46,7 +46,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     world().apply(ociRepository("app", { url: "oci://registry.example.com/app:1.0" }));
     expect(await world().run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
     const message =
-      "URL validation failed for 'oci://registry.example.com/app:1.0': URL must not contain a tag; remove ':1.0'";
+      "URL validation failed for 'oci://registry.example.com/app:1.0': repository can only contain the characters `abcdefghijklmnopqrstuvwxyz0123456789_-./`: app:1.0";
     expect(condition("app", "Stalled")).toMatchObject({ status: "True", reason: "URLInvalid", message });
     expect(condition("app", "Ready")).toMatchObject({ status: "False", reason: "URLInvalid", message });
     expect(condition("app", "FetchFailed")).toMatchObject({ reason: "URLInvalid", message });

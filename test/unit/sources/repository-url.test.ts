@@ -15,24 +15,31 @@ describe("the URL of a repository", () => {
     expect(parseRepositoryUrl(url)).toEqual({ host, repository });
   });
 
+  const only = "repository can only contain the characters `abcdefghijklmnopqrstuvwxyz0123456789_-./`";
+  const long = "a".repeat(256);
+
   test.each([
-    ["oci://r.example/app:1.0", "URL must not contain a tag; remove ':1.0'"],
-    ["oci://r.example:5000/app:1.0", "URL must not contain a tag; remove ':1.0'"],
-    ["oci://r.example/app@sha256:00", "URL must not contain a digest; remove '@sha256:00'"],
+    ["oci://r.example/app:1.0", `${only}: app:1.0`],
+    ["oci://r.example:5000/org/app:1.0", `${only}: org/app:1.0`],
+    ["oci://r.example/app@sha256:00", `${only}: app@sha256:00`],
+    ["oci://r.example/UP", `${only}: UP`],
+    ["oci://r.example/a?x=1", `${only}: a?x=1`],
+    ["oci://r.example/", "repository must be between 1 and 255 characters in length: "],
+    [`oci://r.example/${long}`, `repository must be between 1 and 255 characters in length: ${long}`],
     ["oci://r.example", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
-    ["oci://r.example/", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
     ["https://r.example/app", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
-    ["oci://r.example/UP", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
-    ["oci://user:pw@r.example/app", "URL must"],
+    ["oci://user:pw@r.example/app", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
     ["oci://r.example/a/../b", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
-    ["oci://r.example/a?x=1", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
   ])("11.3/60: %s is refused", (url, why) => {
-    expect(() => parseRepositoryUrl(url)).toThrow(`URL validation failed for '${url}': ${why}`);
+    const message = `URL validation failed for '${url}': ${why}`;
+    expect(() => parseRepositoryUrl(url)).toThrow(expect.objectContaining({ reason: "URLInvalid", message }));
   });
 
   test("of a push has a tag, latest where none is given", () => {
     expect(parsePushUrl("oci://r:5000/app:v1")).toEqual({ host: "r:5000", repository: "app", tag: "v1" });
     expect(parsePushUrl("oci://r:5000/app")).toMatchObject({ tag: "latest" });
     expect(() => parsePushUrl("oci://r/app:.bad")).toThrow("'.bad' is no tag");
+    expect(() => parsePushUrl("oci://r/app:v1@sha256:00")).toThrow("remove '@sha256:00'");
+    expect(() => parsePushUrl("oci://r/UP:v1")).toThrow("URL must be in format 'oci://<domain>/<org>/<repo>'");
   });
 });
