@@ -142,6 +142,22 @@ describe("reconcile", () => {
     expect(runs).toBe(1);
   });
 
+  test("an invocation whose time is up names the messages that were not handled, and those alone", async () => {
+    const invocation = new AbortController();
+    using world = reconcileWorld(async () => {
+      invocation.abort(new Error("time is up"));
+      return { outcome: "applied", dueInMs: undefined };
+    });
+    await world.request(keyOf("web"));
+    const [handled] = world.queue.receive(10, 60_000);
+    const bodies = Array.from({ length: 20 }, (_, index) => JSON.stringify({ key: formatWorkKey(keyOf(`o${index}`)) }));
+    const late = bodies.map((body, index) => ({ id: `late ${index}`, body, receives: 1 }));
+    const event = sqsEvent([...(handled === undefined ? [] : [handled]), ...late]);
+    const { batchItemFailures } = await world.handler(event, invocation.signal);
+    expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toContain("late 19");
+    expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).not.toContain(handled?.id);
+  });
+
   test("an event of another shape is refused", async () => {
     using world = reconcileWorld(async () => ({ outcome: "applied", dueInMs: undefined }));
     await expect(world.handler({ records: [] }, never)).rejects.toThrow("Records");

@@ -4,7 +4,16 @@ import { overdueAt, type WorkItem } from "../../../lib/core/ports/work-items.ts"
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { mayWrite } from "../../../lib/queue/rules/may-write.ts";
 import { rules } from "../../../lib/queue/rules/rules.ts";
-import { backoffMs, leaseMs, maxAttempts, minDueMs, recheckMs, wakeMs } from "../../../lib/queue/timing.ts";
+import {
+  backoffMs,
+  leaseMs,
+  marginMs,
+  maxAttempts,
+  minDueMs,
+  recheckMs,
+  renewEveryMs,
+  wakeMs,
+} from "../../../lib/queue/timing.ts";
 import { keyOf, workItem } from "../../contract/state-back-end.ts";
 
 const key = keyOf("web");
@@ -271,6 +280,12 @@ describe("the end of a run", () => {
     expect(rules.onRenew({ ...running, lease: undefined }, 4, now)).toBeUndefined();
     expect(rules.onRenew(undefined, 4, now)).toBeUndefined();
   });
+
+  test("is preceded by renewals that count up and keep the sweep away for another lease", () => {
+    const renewed = rules.onRenew({ ...running, wakeUntil: now }, 4, now);
+    expect(renewed?.lease).toEqual({ ...held, renewals: held.renewals + 1 });
+    expect(renewed === undefined ? 0 : overdueAt(renewed)).toBe(now + leaseMs);
+  });
 });
 
 describe("after the end of a run", () => {
@@ -342,6 +357,10 @@ describe("a call to the table that has failed", () => {
 });
 
 describe("a holder", () => {
+  test("can try three times to renew its lease before it has to stop", () => {
+    expect(3 * renewEveryMs).toBeLessThanOrEqual(leaseMs - marginMs);
+  });
+
   test.for([
     { name: "may write within 45 s of its last renewal", wall: 44_999, monotonic: 44_999, allowed: true },
     { name: "stops at 45 s", wall: 45_000, monotonic: 45_000, allowed: false },

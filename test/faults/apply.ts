@@ -1,0 +1,104 @@
+import type { FileFaults } from "./fault.ts";
+
+export const applyFaults: readonly FileFaults[] = [
+  {
+    file: "lib/apply/apply-object.ts",
+    tests: ["test/unit/apply/apply-object.test.ts"],
+    faults: [],
+  },
+  {
+    file: "lib/apply/desired-objects.ts",
+    tests: ["test/unit/apply/desired-objects.test.ts"],
+    faults: [
+      {
+        what: "the digest of what is asked for is its text",
+        find: "keyedDigest(key, canonicalJson(manifest))",
+        replace: "canonicalJson(manifest)",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/fenced-cluster.ts",
+    tests: ["test/unit/apply/fenced-cluster.test.ts", "test/unit/kube/fenced-writes.test.ts"],
+    faults: [
+      {
+        what: "patch not fenced",
+        find: "cluster.patch(ref, patch, guarded(options), signal)",
+        replace: "cluster.patch(ref, patch, options, signal)",
+      },
+      {
+        what: "apply not fenced",
+        find: "cluster.apply(manifest, guarded(options), signal)",
+        replace: "cluster.apply(manifest, options, signal)",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/next-inventory.ts",
+    tests: ["test/unit/apply/next-inventory.test.ts"],
+    faults: [
+      {
+        what: "held object leaves the inventory",
+        find: 'return outcome.held ? [{ ...entry, state: "deleting" }] : [];',
+        replace: "return [];",
+      },
+      {
+        what: "refused delete leaves the inventory",
+        find: 'if (outcome === undefined || outcome.kind === "refused") return [entry];',
+        replace: `if (outcome === undefined) return [entry];
+    if (outcome.kind === "refused") return [];`,
+      },
+      {
+        what: "retained object wanted again is not planned/claimed",
+        find: '!known.has(id) || known.get(id)?.state === "retained"',
+        replace: "!known.has(id)",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/plan.ts",
+    tests: ["test/unit/apply/plan.test.ts"],
+    faults: [
+      {
+        what: "proof ignores version",
+        find: `    entry.version === desired.ref.version &&
+`,
+        replace: "",
+      },
+      {
+        what: "proof ignores fingerprint",
+        find: `    entry.fingerprint === fingerprint(live.managedFields, key) &&
+`,
+        replace: `    key !== undefined &&
+`,
+      },
+      {
+        what: "proof ignores deletionTimestamp",
+        find: `    live.deletionTimestamp === undefined &&
+`,
+        replace: "",
+      },
+      {
+        what: "ended Job of another digest counts as done",
+        find: '  if (entry?.state !== "live" || entry.uid === undefined || entry.desired !== desired.digest) return undefined;',
+        replace: '  if (entry?.state !== "live" || entry.uid === undefined) return undefined;',
+      },
+      {
+        what: "deleted TTL Job never created again",
+        find: "(isAwaited ? ended(desired, entry) : undefined)",
+        replace: "ended(desired, entry)",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/takeover.ts",
+    tests: ["test/unit/apply/takeover.test.ts"],
+    faults: [
+      {
+        what: "takeover patch without version guard",
+        find: "  return [...patch, ...guard];",
+        replace: "  return patch;",
+      },
+    ],
+  },
+];

@@ -1,0 +1,58 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** A copy of the project, with the changes that are not committed, to plant faults in. The project itself stays as it is. */
+export interface Checkout extends Disposable {
+  readonly folder: string;
+}
+
+const root = join(import.meta.dirname, "../..");
+
+export function copyProject(): Checkout {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-faults-"));
+  // Files that were deleted and not committed are still listed.
+  const listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0");
+  for (const path of listed.filter((one) => one !== "" && existsSync(join(root, one)))) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    cpSync(join(root, path), join(folder, path));
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/**
+ * Paths that differ from `since`, or that are not committed. Without it from where the branch left `origin/main`, and on main
+ * itself from the commit before. Undefined where there is no such commit, as in a shallow clone.
+ */
+export function changedPaths(since: string | undefined): ReadonlySet<string> | undefined {
+  const from = since ?? branchPoint();
+  if (from === undefined) return undefined;
+  const changed = git("diff", "--name-only", "-z", from);
+  const added = git("ls-files", "-z", "--others", "--exclude-standard");
+  return new Set(`${changed}${added}`.split("\0").filter((path) => path !== ""));
+}
+
+function branchPoint(): string | undefined {
+  const head = tried("rev-parse", "HEAD");
+  const base = tried("merge-base", "HEAD", "origin/main");
+  return base === undefined || base === head ? tried("rev-parse", "--verify", "--quiet", "HEAD^") : base;
+}
+
+/** One of ten that the commit's name chooses, so that a run can be repeated and every fault has its turn. */
+export function tenthOfCommit(): number {
+  return Number.parseInt(tried("rev-parse", "HEAD")?.slice(0, 8) ?? "0", 16) % 10;
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+}
+
+function tried(...args: readonly string[]): string | undefined {
+  try {
+    return execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import type { FileFaults } from "./fault.ts";
+
+export const kubeFaults: readonly FileFaults[] = [
+  {
+    file: "lib/kube/api-client.ts",
+    tests: [
+      "test/unit/kube/connect.test.ts",
+      "test/unit/kube/api-client.test.ts",
+      "test/unit/kube/list-pages.test.ts",
+      "test/unit/kube/bad-worlds.test.ts",
+    ],
+    faults: [
+      {
+        what: "each repetition has the whole time",
+        find: "    const remainingMs = Math.ceil(endsAt - clock.monotonic());",
+        replace: "    const remainingMs = Math.ceil(limitMs);",
+      },
+    ],
+  },
+  {
+    file: "lib/kube/connect.ts",
+    tests: [
+      "test/unit/kube/connect.test.ts",
+      "test/unit/kube/api-client.test.ts",
+      "test/unit/kube/list-pages.test.ts",
+      "test/unit/kube/bad-worlds.test.ts",
+    ],
+    faults: [
+      {
+        what: "Secret values quoted in errors",
+        find: 'resource.group === "" && resource.kind === "Secret" ? withoutSecretValues(errorOf(answer)) : errorOf(answer)',
+        replace: "errorOf(answer)",
+      },
+    ],
+  },
+  {
+    file: "lib/kube/list-pages.ts",
+    tests: [
+      "test/unit/kube/connect.test.ts",
+      "test/unit/kube/api-client.test.ts",
+      "test/unit/kube/list-pages.test.ts",
+      "test/unit/kube/bad-worlds.test.ts",
+    ],
+    faults: [{ what: "expired list not read again", find: "error.code === 410;", replace: "error.code === 411;" }],
+  },
+  {
+    file: "lib/kube/transport.ts",
+    tests: [
+      "test/unit/kube/connect.test.ts",
+      "test/unit/kube/api-client.test.ts",
+      "test/unit/kube/list-pages.test.ts",
+      "test/unit/kube/bad-worlds.test.ts",
+    ],
+    faults: [
+      {
+        what: "create sent twice on a stale connection",
+        find: "if (!(error instanceof StaleConnection) || !exchange.repeatable) throw error;",
+        replace: "if (!(error instanceof StaleConnection)) throw error;",
+      },
+    ],
+  },
+];

@@ -1,0 +1,141 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Checkout, changedPaths, copyProject, tenthOfCommit } from "./checkout.ts";
+import { chooseFaults } from "./choose-faults.ts";
+import { type Fault, faultsToTry, withMistake } from "./fault.ts";
+import { fileFaults } from "./files.ts";
+import { runTests, type TestRun } from "./run-tests.ts";
+
+/**
+ * `npm run faults`: plants known mistakes in a copy of the project, one after the other, and fails where none of the tests that
+ * a mistake names notices it. See docs/testing.md.
+ */
+const { values } = parseArgs({
+  options: {
+    all: { type: "boolean", default: false },
+    file: { type: "string", multiple: true, default: [] },
+    what: { type: "string", short: "t" },
+    since: { type: "string" },
+    jobs: { type: "string", default: String(availableParallelism()) },
+  },
+});
+
+/** A fault that makes its tests wait for ever is noticed too: they would not end in CI either. */
+const timeoutMs = 180_000;
+
+const listed = faultsToTry(fileFaults);
+const changed = changedPaths(values.since);
+const chosen = chooseFaults(listed, {
+  all: values.all,
+  files: values.file,
+  what: values.what,
+  changed: changed ?? new Set(),
+  tenth: tenthOfCommit(),
+});
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+if (changed === undefined) say("no commit to compare with: only a tenth of the faults is tried");
+say(`${chosen.length} of ${listed.length} faults`);
+
+const stopped = new AbortController();
+process.once("SIGINT", () => stopped.abort(new Error("interrupted")));
+const problems = chosen.length === 0 ? [] : await tryAll(chosen);
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;
+else say("every fault was noticed");
+
+/** Answers what is wrong, in lines. */
+async function tryAll(faults: readonly Fault[]): Promise<readonly string[]> {
+  const jobs = Math.min(Number(values.jobs), faults.length);
+  const checkouts = Array.from({ length: jobs }, copyProject);
+  process.once("exit", () => checkouts.forEach((checkout) => checkout[Symbol.dispose]()));
+  const [first] = checkouts;
+  if (first === undefined) throw new RangeError("--jobs: a whole number from 1 on");
+  const vacuous = [...uncompiled(faults, first), ...(await untested(faults, first))];
+  if (vacuous.length > 0) return vacuous;
+  const problems: string[] = [];
+  // All copies draw from one iterator, so each fault is tried once.
+  const left = faults.values();
+  const work = async (checkout: Checkout): Promise<void> => {
+    for (const fault of left) problems.push(...(await tryFault(fault, checkout)));
+  };
+  await Promise.all(checkouts.map(work));
+  return problems;
+}
+
+/** Faults whose tests fail or do not run where nothing is planted: they could not tell. */
+async function untested(faults: readonly Fault[], { folder }: Checkout): Promise<readonly string[]> {
+  const files = [...new Set(faults.flatMap(({ tests }) => tests))];
+  const { passed, failed, unloaded, hung } = await runTests(folder, {
+    files,
+    named: undefined,
+    bail: false,
+    timeoutMs: 10 * timeoutMs,
+    signal: stopped.signal,
+  });
+  if (hung) return ["the tests do not end where nothing is planted"];
+  return [
+    ...unloaded,
+    ...failed.map((name) => `fails where nothing is planted: ${name}`),
+    ...faults.flatMap(({ file, what, named }) =>
+      named === undefined || passed.some((name) => name.includes(named))
+        ? []
+        : [`${file}: "${what}": no test named "${named}" passes where nothing is planted`],
+    ),
+  ];
+}
+
+/** Faults that do not compile: their tests would fail for that alone. As many at once as there are files. */
+function uncompiled(faults: readonly Fault[], { folder }: Checkout): readonly string[] {
+  const problems: string[] = [];
+  for (let left = faults.filter(({ file }) => file.endsWith(".ts")); left.length > 0; ) {
+    const round = left.filter((fault, index) => left.findIndex(({ file }) => file === fault.file) === index);
+    left = left.filter((fault) => !round.includes(fault));
+    const restore = round.map((fault) => plant(fault, folder));
+    const { stdout } = spawnSync(join(folder, "node_modules/.bin/tsc"), ["-p", "."], { cwd: folder, encoding: "utf8" });
+    for (const undo of restore) undo();
+    // What a mistake leaves unused is no reason to notice it.
+    const errors = stdout.split("\n").filter((line) => /error TS(?!6133|6192|6196|6198)/.test(line));
+    const ofFile = (line: string) => round.find(({ file }) => line.startsWith(file));
+    problems.push(...errors.map((line) => `"${ofFile(line)?.what ?? "one of the faults"}" does not compile: ${line}`));
+  }
+  return problems;
+}
+
+/** Answers what is wrong, in a line; none where the fault was noticed. */
+async function tryFault(fault: Fault, { folder }: Checkout): Promise<readonly string[]> {
+  const restore = plant(fault, folder);
+  const startedAt = performance.now();
+  const run = await runTests(folder, {
+    files: fault.tests,
+    named: fault.named,
+    bail: true,
+    timeoutMs,
+    signal: stopped.signal,
+  });
+  restore();
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  const { problem, words } = verdictOf(run);
+  say(`${seconds.padStart(6)} s  ${fault.file}: ${fault.what}: ${words}`);
+  return problem ? [`${fault.file}: "${fault.what}": ${words} (${fault.tests.join(", ")})`] : [];
+}
+
+function verdictOf({ failed, unloaded, hung, hasStrayError }: TestRun): { problem: boolean; words: string } {
+  const [test] = failed;
+  if (test !== undefined) return { problem: false, words: `noticed by "${test}"` };
+  if (hung) return { problem: false, words: "noticed, since its tests do not end" };
+  const [file] = unloaded;
+  if (file !== undefined) return { problem: true, words: `a test file cannot be loaded: ${file}` };
+  if (hasStrayError) return { problem: false, words: "noticed by an error outside of any test" };
+  return { problem: true, words: "no test notices it" };
+}
+
+/** Answers how to take it out. */
+function plant(fault: Fault, folder: string): () => void {
+  const path = join(folder, fault.file);
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, withMistake(fault, text));
+  return () => writeFileSync(path, text);
+}

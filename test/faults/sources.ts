@@ -1,0 +1,112 @@
+import type { FileFaults } from "./fault.ts";
+
+export const sourcesFaults: readonly FileFaults[] = [
+  {
+    file: "lib/flows/oci-repository/oci-repository-flow.ts",
+    tests: [
+      "test/unit/flows/oci-repository.test.ts",
+      "test/unit/flows/oci-repository-artifact.test.ts",
+      "test/unit/flows/oci-repository-failures.test.ts",
+    ],
+    faults: [
+      {
+        what: "source looks before it listens",
+        find: `  await of.deps.edges.listen([repositoryEdge(address.host, address.repository)], of.run.fence, of.run.signal);
+  const registry = await registryOf(address, spec, connect, of);
+  const resolved = await resolve(spec, address, registry, of.run.signal);`,
+        replace: `  const registry = await registryOf(address, spec, connect, of);
+  const resolved = await resolve(spec, address, registry, of.run.signal);
+  await of.deps.edges.listen([repositoryEdge(address.host, address.repository)], of.run.fence, of.run.signal);`,
+      },
+    ],
+  },
+  {
+    file: "lib/flows/oci-repository/store-artifact.ts",
+    tests: [
+      "test/unit/flows/oci-repository.test.ts",
+      "test/unit/flows/oci-repository-artifact.test.ts",
+      "test/unit/flows/oci-repository-failures.test.ts",
+    ],
+    faults: [
+      {
+        what: "status' artifact trusted unrecorded",
+        find: `    (await deps.records.recorded(run.key, live.metadata.uid, digest.data, run.signal)) &&
+`,
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/oci-repository/subject-of-run.ts",
+    tests: [
+      "test/unit/flows/oci-repository.test.ts",
+      "test/unit/flows/oci-repository-artifact.test.ts",
+      "test/unit/flows/oci-repository-failures.test.ts",
+    ],
+    faults: [],
+  },
+  {
+    file: "lib/sources/archive/read-tar.ts",
+    tests: ["test/unit/sources/unpack.test.ts"],
+    faults: [],
+  },
+  {
+    file: "lib/sources/archive/unpack.ts",
+    tests: ["test/unit/sources/unpack.test.ts"],
+    faults: [
+      {
+        what: "symbolic link becomes an empty file",
+        find: `    case "2":
+      links.push(path);
+      return;`,
+        replace: `    case "2":
+      links.push(path);
+      break;`,
+      },
+      { what: "'..' as last part allowed", find: 'isBad || parts.includes("..") || name', replace: "isBad || name" },
+      {
+        what: "implied folders do not count",
+        find: `      if (tree.size > limits.maxEntries) throw new RangeError(\`tar has more than \${limits.maxEntries} entries\`);
+`,
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/pull-artifact.ts",
+    tests: ["test/unit/sources/pull-artifact.test.ts"],
+    faults: [
+      {
+        what: "layer's announced size not limited",
+        find: `    if (layer.size > limits.maxPackedBytes) {
+      throw new RangeError(\`the layer has \${layer.size} bytes, \${limits.maxPackedBytes} are allowed\`);
+    }
+`,
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/registry-client.ts",
+    tests: ["test/unit/sources/registry-client.test.ts"],
+    faults: [
+      {
+        what: "blob digest not checked",
+        find: `      if (found !== digest) throw mismatch("blob", repository, digest, found);
+`,
+        replace: "",
+      },
+      {
+        what: "manifest digest not checked",
+        find: 'promised?.startsWith("sha256:") === true && promised !== digest',
+        replace: 'promised?.startsWith("md5:") === true && promised !== digest',
+      },
+
+      {
+        what: "only the first page of tags",
+        find: 'path = nextPage(response.headers["link"] ?? "", where);',
+        replace: "path = undefined;",
+      },
+    ],
+  },
+];

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { chooseFaults } from "../../faults/choose-faults.ts";
+import { type Fault, faultsToTry, withMistake } from "../../faults/fault.ts";
+import { fileFaults } from "../../faults/files.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe.each(fileFaults)("the faults of $file", ({ file, tests, faults }) => {
+  test("fit the code as it is now, which still parses with each of them", () => {
+    const text = read(file);
+    for (const fault of faults) {
+      const planted = withMistake(fault, text);
+      expect(planted).not.toBe(text);
+      // Throws where it does not parse.
+      expect(stripTypeScriptTypes(planted)).not.toBe("");
+    }
+  });
+
+  test("name tests that are there, and each mistake once", () => {
+    const named = [tests, ...faults.map((fault) => ("equivalent" in fault ? [] : (fault.tests ?? [])))].flat();
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    const mistakes = fileFaults.filter((one) => one.file === file).flatMap((one) => one.faults.map(({ what }) => what));
+    expect(mistakes.toSorted()).toEqual([...new Set(mistakes)].toSorted());
+  });
+});
+
+describe("a mistake", () => {
+  const mistake = { what: "counts down", find: "+= 1", replace: "-= 1" };
+
+  test("takes the place of the one text that is to be found", () => {
+    expect(withMistake(mistake, "count += 1;")).toBe("count -= 1;");
+  });
+
+  test.each([
+    ["count += 2;", "not there"],
+    ["a += 1; b += 1;", "there 2 times"],
+  ])("in %s is an error of the list: %s", (text, words) => {
+    expect(() => withMistake(mistake, text)).toThrow(words);
+  });
+});
+
+describe("which faults are tried", () => {
+  const faults = Array.from({ length: 40 }, (_, index): Fault => {
+    const file = `lib/${index < 20 ? "queue" : "apply"}/${index}.ts`;
+    return {
+      what: `mistake ${index}.`,
+      file,
+      find: "a",
+      replace: "b",
+      tests: [`test/${index}.test.ts`],
+      named: undefined,
+    };
+  });
+  const nothing = { all: false, files: [], what: undefined, changed: new Set<string>(), tenth: 3 };
+  const chosen = (more: Partial<Parameters<typeof chooseFaults>[1]>) =>
+    chooseFaults(faults, { ...nothing, ...more }).map((fault) => faults.indexOf(fault));
+
+  test("by default every tenth, and those whose file or test has changed", () => {
+    expect(chosen({ changed: new Set(["lib/queue/5.ts", "test/26.test.ts", "README.md"]) })).toEqual([
+      3, 5, 13, 23, 26, 33,
+    ]);
+  });
+
+  test("ten runs of other commits try every fault", () => {
+    const all = Array.from({ length: 10 }, (_, tenth) => chosen({ tenth })).flat();
+    expect(new Set(all).size).toBe(faults.length);
+  });
+
+  test("or all, or those of a file or folder, or with these words, whatever has changed", () => {
+    expect(chosen({ all: true })).toHaveLength(40);
+    expect(chosen({ files: ["lib/queue/5.ts", "lib/apply/39"] })).toEqual([5, 39]);
+    expect(chosen({ what: "mistake 7." })).toEqual([7]);
+    expect(chosen({ files: ["lib/apply"], what: "9." })).toEqual([29, 39]);
+  });
+});
+
+test("a fault that is equivalent is not tried, and one that names tests of its own is tried with those", () => {
+  const fault = { what: "w", find: "f", replace: "r" };
+  const listed = {
+    file: "a.ts",
+    tests: ["a.test.ts"],
+    faults: [
+      { ...fault, equivalent: "why" },
+      { ...fault, tests: ["b.test.ts"] },
+      { ...fault, named: "n" },
+    ],
+  };
+  expect(faultsToTry([listed]).map(({ tests, named }) => [tests, named])).toEqual([
+    [["b.test.ts"], undefined],
+    [["a.test.ts"], "n"],
+  ]);
+});

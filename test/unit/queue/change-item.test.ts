@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { changeItem, instant } from "../../../lib/queue/change-item.ts";
+import { never, workItem } from "../../contract/state-back-end.ts";
+import { key, queueWorld } from "./queue-world.ts";
+
+test("the moment of a call is that before its write, however late the answer comes", async () => {
+  const { deps, freeze } = queueWorld();
+  const before = instant(deps);
+  const put: typeof deps.items.put = async (...args) => {
+    freeze(20_000);
+    return deps.items.put(...args);
+  };
+  const items = { ...deps.items, put };
+  const { since } = await changeItem(key, () => ({ item: workItem(key), outcome: 0 }), { ...deps, items }, never);
+  expect(since).toEqual(before);
+});
+
+test("a write without an answer stays in doubt, also when a later try meets another version", async () => {
+  const { deps } = queueWorld();
+  const answers = [
+    () => Promise.reject(new Error("no answer")),
+    () => Promise.resolve("conflict" as const),
+    () => Promise.resolve("stored" as const),
+  ];
+  const items = { ...deps.items, put: () => answers.shift()?.() ?? Promise.reject(new Error("one write too many")) };
+  const doubts: boolean[] = [];
+  const decide = (_: unknown, inDoubt: boolean) => {
+    doubts.push(inDoubt);
+    return { item: workItem(key), outcome: 0 };
+  };
+  await changeItem(key, decide, { ...deps, items }, never);
+  expect(doubts).toEqual([false, true, true]);
+});
