@@ -39,13 +39,16 @@ export const queueFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/queue/keep-lease.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
+    tests: [
+      "test/unit/queue/keep-lease.test.ts",
+      "test/unit/queue/renewals.test.ts",
+      "test/unit/queue/state-away.test.ts",
+    ],
     faults: [
       {
         what: "lease counted from the answer, not from before the send",
         find: "    renewed = sent;",
         replace: "    renewed = instant(deps);",
-        tests: ["test/unit/queue/keep-lease.test.ts"],
       },
       {
         what: "assertLease does not look at the clocks",
@@ -57,26 +60,22 @@ export const queueFaults: readonly FileFaults[] = [
         what: "renewal waits for a slow queue (hideMessage awaited)",
         find: "      hiding = hideMessage();",
         replace: "      await (hiding = hideMessage());",
-        tests: ["test/unit/queue/keep-lease.test.ts"],
       },
       {
         what: "one failed renewal makes every later loss 'cut off'",
         find: `        renewalFailed = false;
 `,
         replace: "",
-        tests: ["test/unit/queue/keep-lease.test.ts"],
       },
       {
         what: "lost lease does not abort the run",
         find: "signal: AbortSignal.any([signal, lost.signal]),",
         replace: "signal,",
-        tests: ["test/unit/queue/keep-lease.test.ts"],
       },
       {
         what: "message hidden for a quarter of a lease",
         find: "await extend(leaseMs, stopped.signal);",
         replace: "await extend(leaseMs / 4, stopped.signal);",
-        tests: ["test/unit/queue/keep-lease.test.ts"],
       },
     ],
   },

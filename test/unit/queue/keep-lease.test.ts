@@ -56,30 +56,3 @@ test("the message in hand is hidden for a lease's length, at once and with every
   expect(hidden).toEqual([leaseMs, leaseMs]);
   await lease.stop();
 });
-
-test("a lease that another has taken ends the run's own signal", async () => {
-  const { lease, skip, store } = keptLease();
-  expect(lease.signal.aborted).toBe(false);
-  store(workItem(key, { version: 2, token: 2, started: 1, lease: { holder: "other", renewals: 0 } }));
-  await skip(renewEveryMs);
-  expect(lease.signal.reason).toBeInstanceOf(LeaseLost);
-  expect(() => lease.assert()).toThrow(LeaseLost);
-  expect(lease.isCutOff()).toBe(false);
-  await lease.stop();
-});
-
-test("a renewal that failed once and then went through is no reason for what is lost later", async () => {
-  const { deps, lease, onPut, skip, freeze, row } = keptLease();
-  onPut(async () => {
-    throw new Error("the table is away");
-  });
-  await skip(renewEveryMs);
-  expect(row()?.lease?.renewals).toBe(0);
-  onPut((...args) => deps.items.put(...args));
-  await skip(renewEveryMs);
-  expect(row()?.lease?.renewals).toBe(1);
-  freeze(leaseMs);
-  expect(() => lease.assert()).toThrow(LeaseLost);
-  expect(lease.isCutOff()).toBe(false);
-  await lease.stop();
-});
