@@ -10,7 +10,7 @@ import { fieldManager, fingerprint } from "./field-managers.ts";
 import { heldBy } from "./held-by.ts";
 import type { PlannedChange } from "./plan.ts";
 import { lookAFewTimes } from "./poll.ts";
-import { judgedOnly, maxLooks } from "./prune.ts";
+import { judgedOnly, maxLooks } from "./judged-only.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
 import { rehearse } from "./rehearse.ts";
 import { takeover } from "./takeover.ts";

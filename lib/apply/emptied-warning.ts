@@ -8,8 +8,8 @@ import type { Plan } from "./plan.ts";
  * went wrong. Undefined for any other plan, and where all has been told already. Pure.
  */
 export function emptiedWarning({ objects, prune }: Plan): string | undefined {
-  const going = prune.filter(({ state }) => state !== "deleting");
+  const going = prune.filter(({ entry, kind }) => entry.state !== "deleting" && kind !== "handOver");
   if (objects.length > 0 || going.length === 0) return undefined;
-  const names = going.map(({ id }) => subject(parseEntryId(id)));
+  const names = going.map(({ entry }) => subject(parseEntryId(entry.id)));
   return `no objects in this revision: pruning all that there are, ${someOf(names)}`;
 }

@@ -1,7 +1,6 @@
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { AppliedObject } from "./apply-object.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import type { Pruned } from "./prune.ts";
 
 /**
  * The inventory to save before the first write: all that was there and all that is about to be. A run killed at any point
@@ -27,19 +26,4 @@ export function withApplied(
 ): readonly InventoryEntry[] {
   const ids = new Set(applied.map(({ entry }) => entry.id));
   return [...applied.map(({ entry }) => entry), ...before.filter(({ id }) => !ids.has(id))];
-}
-
-/**
- * The inventory without what is seen gone. Objects that a finalizer holds stay as `deleting` and those that the API
- * server would not delete stay as they are, so that a later run looks at them again. What a mark has kept is retained: it is
- * never deleted later, nor a namespace from under it. Others' objects leave for good.
- */
-export function withoutPruned(before: readonly InventoryEntry[], pruned: readonly Pruned[]): readonly InventoryEntry[] {
-  const outcomes = new Map(pruned.map((outcome) => [outcome.entry.id, outcome]));
-  return before.flatMap((entry): readonly InventoryEntry[] => {
-    const outcome = outcomes.get(entry.id);
-    if (outcome === undefined || outcome.kind === "refused") return [entry];
-    if (outcome.kind === "skipped") return outcome.isMarked ? [{ ...entry, state: "retained" }] : [];
-    return outcome.held ? [{ ...entry, state: "deleting" }] : [];
-  });
 }

@@ -14,9 +14,9 @@ export interface PlanDeps extends DryRunDeps {
   readonly concurrency: number;
 }
 
-/** A plan, or why there can be none: every object that the API server refuses, in its words. */
+/** The applies of a plan, or why there can be none: every object that the API server refuses, in its words. */
 export type Planning =
-  | { readonly kind: "planned"; readonly plan: Plan }
+  | { readonly kind: "planned"; readonly objects: Plan["objects"] }
   | { readonly kind: "refused"; readonly messages: readonly string[] };
 
 type Looked = { readonly desired: DesiredObject; readonly look: FirstLook };
@@ -32,7 +32,7 @@ export async function planObjects(
   deps: PlanDeps & FirstLookDeps,
   signal: AbortSignal,
 ): Promise<Planning> {
-  const { looks, prune } = firstLooks(desired, inventory, live, deps);
+  const looks = firstLooks(desired, inventory, live, deps);
   // Namespaces first: what they answer says which other objects can have their dry run at all.
   const namespaces = await judge(looks.filter(isNamespace), [], deps, signal);
   const missing = [
@@ -49,7 +49,7 @@ export async function planObjects(
   if (messages.length > 0) return { kind: "refused", messages };
   const changes = new Map([...namespaces.objects, ...others.objects].map((object) => [object.desired.id, object]));
   const objects = desired.map(({ id }) => changes.get(id)).filter((object) => object !== undefined);
-  return { kind: "planned", plan: { objects, prune } };
+  return { kind: "planned", objects };
 }
 
 /** Gives the deferred objects of a stage their dry run, now that the stages before it are in the cluster. */

@@ -9,7 +9,7 @@ import { heldBy } from "./held-by.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import { mayVanish } from "./may-vanish.ts";
 import { isCreateOnly, isUnmanaged } from "./opt-outs.ts";
-import { stale } from "./stale.ts";
+import type { PruneDecision } from "./prune/decisions.ts";
 import { takeover } from "./takeover.ts";
 
 /** What is to happen to one wanted object. */
@@ -37,8 +37,8 @@ export interface PlannedObject {
 export interface Plan {
   /** In apply order. */
   readonly objects: readonly PlannedObject[];
-  /** Entries of the inventory that are no longer wanted, in apply order. */
-  readonly prune: readonly InventoryEntry[];
+  /** What becomes of the entries of the inventory that are no longer wanted, in apply order. Decided anew right before it is done. */
+  readonly prune: readonly PruneDecision[];
 }
 
 /** What can be said of an object without asking the cluster about it; `unproven` ones need a dry run. */
@@ -107,27 +107,23 @@ function isProven(
   );
 }
 
-/** The first look at a whole set, and what of the inventory is no longer wanted. Pure. */
+/** The first look at a whole set. Pure. */
 export function firstLooks(
   desired: readonly DesiredObject[],
   inventory: readonly InventoryEntry[],
   live: LiveObjects,
   deps: FirstLookDeps,
-): { looks: readonly { desired: DesiredObject; look: FirstLook }[]; prune: readonly InventoryEntry[] } {
+): readonly { readonly desired: DesiredObject; readonly look: FirstLook }[] {
   const entries = new Map(inventory.map((entry) => [entry.id, entry]));
-  const wanted = new Set(desired.map(({ id }) => id));
-  return {
-    looks: desired.map((object) => ({
-      desired: object,
-      look: firstLook(object, entries.get(object.id), live.get(object.id), deps),
-    })),
-    prune: stale(inventory, wanted),
-  };
+  return desired.map((object) => ({
+    desired: object,
+    look: firstLook(object, entries.get(object.id), live.get(object.id), deps),
+  }));
 }
 
 const untouched: ReadonlySet<PlannedChange["kind"]> = new Set(["unchanged", "skipped", "terminating"]);
 
-/** Whether anything would be written to the cluster. */
+/** Whether anything would be written to the cluster, or is known no more. What waits for its next owner changes nothing. */
 export function changesAnything({ objects, prune }: Plan): boolean {
-  return prune.length > 0 || objects.some(({ change }) => !untouched.has(change.kind));
+  return prune.some(({ kind }) => kind !== "handOver") || objects.some(({ change }) => !untouched.has(change.kind));
 }

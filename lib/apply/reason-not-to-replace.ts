@@ -5,10 +5,12 @@ import { subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { isOwnedBy } from "./opt-outs.ts";
-import type { KeepDeps } from "./reason-to-keep.ts";
 
 /** Who wants to delete an object to recreate it, and what it has applied before. */
-export interface ReplaceDeps extends KeepDeps {
+export interface ReplaceDeps {
+  readonly owner: { readonly name: string; readonly namespace: string };
+  /** Who else claims this entry and lives on, or undefined. */
+  readonly otherOwner: (id: string, signal: AbortSignal) => Promise<string | undefined>;
   /** The inventory as it was before this run. */
   readonly inventory: readonly InventoryEntry[];
 }
@@ -40,7 +42,7 @@ export function notReplaced({ ref }: DesiredObject, why: string): string {
 }
 
 /** The other Kustomization that the owner labels name; `?` stands for a label that is missing. */
-function labelledOwner({ labels }: Metadata, owner: KeepDeps["owner"]): string | undefined {
+function labelledOwner({ labels }: Metadata, owner: ReplaceDeps["owner"]): string | undefined {
   const isOther = Object.entries(ownerLabels(owner)).some(([key, value]) => (labels?.[key] ?? value) !== value);
   if (!isOther) return undefined;
   return `Kustomization/${labels?.[`${kustomizeGroup}/namespace`] ?? "?"}/${labels?.[`${kustomizeGroup}/name`] ?? "?"}`;

@@ -1,14 +1,12 @@
 import { applyAll, type Pending } from "../../apply/apply-all.ts";
 import type { AppliedObject } from "../../apply/apply-object.ts";
 import { type DesiredObject, desiredObjects } from "../../apply/desired-objects.ts";
-import { parseEntryId } from "../../apply/entry-id.ts";
-import { extentOf } from "../../apply/extent.ts";
 import { type LiveObjects, liveObjects } from "../../apply/live-objects.ts";
 import { inventoryAhead, withApplied } from "../../apply/next-inventory.ts";
 import { changesAnything, type Plan } from "../../apply/plan.ts";
 import { planObjects } from "../../apply/plan-objects.ts";
-import type { Pruned } from "../../apply/prune.ts";
-import { stale } from "../../apply/stale.ts";
+import { unwantedOf } from "../../apply/prune/gather-facts.ts";
+import type { Pruned } from "../../apply/prune/pruned.ts";
 import { terminatingText } from "../../apply/terminating-text.ts";
 import { allEnded } from "../../core/all-ended.ts";
 import { equal } from "../../core/equal.ts";
@@ -19,13 +17,11 @@ import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { countApplied } from "./count-objects.ts";
 import { inventoryOf, type KnownInventory } from "./inventory-of.ts";
 import { logSkippedApplies } from "./log-skipped.ts";
-import { replaceDeps } from "./other-owner.ts";
-import { pruneRevision } from "./prune-revision.ts";
-import { refusePrune } from "./refuse-prune.ts";
+import { planPrune, pruneRevision } from "./prune-revision.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
 import { type ServedRef, servedRefs } from "./served-refs.ts";
+import { replaceDeps } from "./standing.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
-import { wantedBySiblings } from "./wanted-by-siblings.ts";
 
 /** What the cluster looks like after plan, apply and prune. */
 export interface AppliedRevision {
@@ -70,15 +66,14 @@ export async function applyRevision(
   { source, beforeFirstWrite, isAwaited }: Circumstances,
 ): Promise<AppliedRevision> {
   const { cluster, deps, kustomization, run } = of;
-  const { force, prune: shouldPrune } = kustomization.spec;
+  const { force } = kustomization.spec;
   const known = await inventoryOf(of);
   const before = known.entries;
   const desired = await desiredObjects(manifests, { cluster, installationKey: deps.installationKey }, run.signal);
-  const unwanted = stale(before, new Set(desired.map(({ id }) => id)));
-  const live = await liveObjects(await refsToList(desired, unwanted, of), of, cluster, run.signal);
-  const takingAlong = shouldPrune ? unwanted.filter(({ id }) => extentOf(parseEntryId(id)) !== undefined) : [];
-  const others = await wantedBySiblings(takingAlong, source, of);
-  const refusals = shouldPrune ? await refusePrune(before, desired, live, others, of) : [];
+  const live = await liveObjects(await refsToList(desired, unwantedOf(before, desired), of), of, cluster, run.signal);
+  const revision = { source, desired, live };
+  const toPrune = await planPrune(before, revision, of);
+  const refusals = toPrune.flatMap((decision) => (decision.kind === "refuse" ? [decision.line] : []));
   const applyDeps = {
     cluster,
     clock: deps.clock,
@@ -93,7 +88,7 @@ export async function applyRevision(
     // A namespace that moves is the other's in a moment, and one that is to go with another Kustomization is free once that is gone.
     throw new Failure("ReconciliationFailed", lines(messages), refusals.length > 0 ? { retry: "backoff" } : {});
   }
-  const { plan } = planning;
+  const plan: Plan = { objects: planning.objects, prune: toPrune };
   const [ahead] = await allEnded([
     writeAhead(known, desired, of),
     changesAnything(plan) ? beforeFirstWrite(plan) : Promise.resolve(),
@@ -111,10 +106,7 @@ export async function applyRevision(
     const { applied, why, on } = outcome;
     return { pending: { why, on }, applied, pruned: [], pruneRefusals: [], inventory: now, live };
   }
-  // Known before anything is deleted, so that what was applied has its proof even if the prune never ends.
-  if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
-  const { pruned, pruneRefusals, inventory } = await pruneRevision(plan.prune, now, { desired, live, source }, of);
-  await saveIfChanged(plan.prune.length > 0 ? now : ahead, inventory, of);
+  const { pruned, refusals: pruneRefusals, inventory } = await pruneRevision(plan.prune, now, ahead, revision, of);
   const pending = pendingAtEnd(outcome.applied, of);
   return { pending, applied: outcome.applied, pruned, pruneRefusals, inventory, live };
 }

@@ -1,5 +1,5 @@
 import type { AppliedObject } from "../../apply/apply-object.ts";
-import type { Pruned } from "../../apply/prune.ts";
+import type { Pruned } from "../../apply/prune/pruned.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** Counts the objects that an apply has changed. */

@@ -3,7 +3,7 @@ import { deletionPolicy, effectiveTimeoutMs } from "../../api/kustomization.ts";
 import { finalizer, kustomizationStatusManager } from "../../api/names.ts";
 import { parseEntryId } from "../../apply/entry-id.ts";
 import { lookAFewTimes } from "../../apply/poll.ts";
-import type { Pruned } from "../../apply/prune.ts";
+import type { Pruned } from "../../apply/prune/pruned.ts";
 import { backOffMs } from "../../core/back-off.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { mapLimit } from "../../core/map-limit.ts";
@@ -14,7 +14,7 @@ import { appliedAnnotations } from "./annotations.ts";
 import { deletesObjects } from "./deletes-objects.ts";
 import { inventoryOf } from "./inventory-of.ts";
 import type { Memo } from "./memo.ts";
-import { pruneAll } from "./prune-all.ts";
+import { leaveAll, pruneAll } from "./prune-all.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /** Between two looks at objects that are still terminating: Flux's own poll. */
@@ -48,7 +48,7 @@ export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult
         memo: { failures: 0, isFinalizing: true, wait: { ...wait, looks: 1, changed: true } },
       };
     }
-  }
+  } else await leaveAll(inventory, of);
   const ids = inventory.map(({ id }) => id);
   await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);
   await deps.inventories.remove(owner, run.fence, run.signal);

@@ -2,8 +2,7 @@ import type { AppliedObject } from "../../apply/apply-object.ts";
 import { parseEntryId } from "../../apply/entry-id.ts";
 import type { LiveObjects } from "../../apply/live-objects.ts";
 import { skippedBy } from "../../apply/opt-outs.ts";
-import type { Pruned } from "../../apply/prune.ts";
-import type { Wanted } from "../../apply/prune-refusal.ts";
+import type { Pruned } from "../../apply/prune/pruned.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
@@ -20,14 +19,10 @@ export function logSkippedApplies(applied: readonly AppliedObject[], live: LiveO
 /** Logs which objects a prune has kept and why: Flux's event says `skipped` and no more. */
 export function logSkippedPrunes(pruned: readonly Pruned[], of: SubjectOfRun): void {
   const skipped = pruned.flatMap((one) =>
-    one.kind === "skipped" ? [{ object: subject(parseEntryId(one.entry.id)), why: one.why }] : [],
+    one.kind === "skipped" || one.kind === "pending"
+      ? [{ object: subject(parseEntryId(one.entry.id)), why: one.why }]
+      : [],
   );
-  log("objects not pruned", skipped, of);
-}
-
-/** Logs which objects are not pruned because another is about to have them. */
-export function logLeftToOthers(left: readonly Wanted[], of: SubjectOfRun): void {
-  const skipped = left.map(({ ref, owner }) => ({ object: subject(ref), why: `${owner} is about to have it` }));
   log("objects not pruned", skipped, of);
 }
 

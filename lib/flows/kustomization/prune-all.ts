@@ -1,32 +1,34 @@
 import { findCondition } from "../../api/condition.ts";
 import { sourceFaults } from "../../api/spec-references.ts";
 import { liveObjects } from "../../apply/live-objects.ts";
-import type { Pruned } from "../../apply/prune.ts";
+import { unwantedOf } from "../../apply/prune/gather-facts.ts";
+import { prune } from "../../apply/prune/prune.ts";
+import type { Pruned } from "../../apply/prune/pruned.ts";
 import { Failure } from "../../core/failure.ts";
 import { Outage } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { appliedAnnotations } from "./annotations.ts";
-import { leaveToOthers } from "./leave-to-others.ts";
-import { pruneEntries, pruneLines } from "./prune-entries.ts";
+import { applySetOf } from "./apply-set-of.ts";
+import { countPruned } from "./count-objects.ts";
+import { logSkippedPrunes } from "./log-skipped.ts";
+import { pruneLines } from "./prune-lines.ts";
 import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
 import { servedRefs } from "./served-refs.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
-import { wantedBySiblings } from "./wanted-by-siblings.ts";
 
 /**
  * Prunes all that a Kustomization has that is being deleted, but for what another one of the same source is about to have: so
- * one that is renamed keeps its objects.
+ * one that is renamed keeps its objects. What another claims is made that one's own.
  */
 export async function pruneAll(inventory: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Pruned[]> {
-  const { cluster, deps, owner, run } = of;
-  const known = inventory.filter(({ state }) => state !== "retained");
+  const { cluster, deps, run } = of;
   const source = await sourceAtEnd(of);
-  const entries =
-    source === undefined ? known : leaveToOthers(known, (await wantedBySiblings(known, source, of)).soon, of);
-  const live = await liveObjects(await servedRefs(entries, of), of, cluster, run.signal);
-  const { pruned, inventory: left } = await pruneEntries(entries, inventory, live, of);
-  await deps.inventories.save(owner, left, run.fence, run.signal);
+  const live = await liveObjects(await servedRefs(unwantedOf(inventory, []), of), of, cluster, run.signal);
+  const order = { ...leaving, policy: "prune", inventory, saved: inventory, live } as const;
+  const { pruned } = await prune(order, applySetOf(of, source), run.signal);
+  countPruned(pruned, of);
+  logSkippedPrunes(pruned, of);
   const lines = pruneLines(pruned);
   const reason = findCondition(of.status().conditions ?? [], "Ready")?.reason ?? "Info";
   const annotations = appliedAnnotations(of);
@@ -41,6 +43,14 @@ export async function pruneAll(inventory: readonly InventoryEntry[], of: Subject
   }
   return pruned;
 }
+
+/** Leaves all that a Kustomization has that is being deleted; who waited for its claims to end is told. */
+export async function leaveAll(inventory: readonly InventoryEntry[], of: SubjectOfRun): Promise<void> {
+  const order = { ...leaving, policy: "retain", inventory, saved: inventory, live: new Map() } as const;
+  await prune(order, applySetOf(of, undefined), of.run.signal);
+}
+
+const leaving = { isLeaving: true, wanted: [], planned: [] } as const;
 
 /**
  * A source that is not there, or that cannot be read, brings no object to another Kustomization: it must not hold a deletion. One of

@@ -17,7 +17,7 @@ import { handled, inProgress, withConditions } from "./end-of-run.ts";
 import { healthTargets } from "./health-targets.ts";
 import { leavingOut, warnOfLeftOut } from "./left-out-fields.ts";
 import { nextDeletionLookMs, nextLookMs, type Wait } from "./memo.ts";
-import { pruneLines } from "./prune-entries.ts";
+import { pruneLines } from "./prune-lines.ts";
 import { noChanges } from "./remember-run.ts";
 import { reportBlocked } from "./report-blocked.ts";
 import { reportFailure } from "./report-failure.ts";

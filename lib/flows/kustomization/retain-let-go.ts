@@ -1,8 +1,12 @@
-import { formatEntryId } from "../../apply/entry-id.ts";
+import { parseEntryId } from "../../apply/entry-id.ts";
+import { decidePrune } from "../../apply/prune/decide-prune.ts";
+import type { Placed } from "../../apply/prune/facts.ts";
+import { gatherFacts } from "../../apply/prune/gather-facts.ts";
+import { prune } from "../../apply/prune/prune.ts";
 import { subject } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { someOf } from "../../core/some-of.ts";
-import { judgeEntries } from "./judge-entries.ts";
+import { applySetOf } from "./apply-set-of.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 const maxNamed = 10;
@@ -20,21 +24,32 @@ export async function retainLetGo(
   const { deps, kustomization, owner, run } = of;
   const { observedGeneration, inventory } = kustomization.status;
   const shown = new Set((inventory?.entries ?? []).map(({ id }) => id));
-  const absent = saved.filter(({ id, state }) => state !== "retained" && !shown.has(id));
-  const judged = await judgeEntries(absent, new Map(), of);
-  const letGo = judged.filter(({ why }) => why === undefined).map(({ ref }) => ref);
-  if (letGo.length === 0) return saved;
-  const names = someOf(letGo.map(subject), maxNamed);
+  const absent = new Set(saved.filter(({ id }) => !shown.has(id)).map(({ id }) => id));
+  const set = applySetOf({ ...of, owner: { ...owner, generation: savedUnder } }, undefined);
+  const facts = {
+    isLeaving: true,
+    inventory: saved,
+    wanted: placed(saved, ({ id }) => !absent.has(id)),
+    live: new Map(),
+  };
+  const judged = decidePrune(await gatherFacts({ ...facts, policy: "prune" }, set, run.signal));
+  const letGo = new Set(judged.flatMap((one) => (one.kind === "delete" && !one.isGoing ? [one.entry.id] : [])));
+  if (letGo.size === 0) return saved;
+  const names = someOf(
+    [...letGo].map((id) => subject(parseEntryId(id))),
+    maxNamed,
+  );
   const message =
     `the saved inventory is of generation ${savedUnder}, the status of generation ${observedGeneration}, which does not have ` +
     `${names} any more: not pruned, since it was let go meanwhile. Delete it yourself where nobody needs it`;
   deps.log.warn(message, { ...run.key });
   await of.tell({ type: "Warning", reason: "InventoryOutdated", message, annotations: {} });
-  const ids = new Set(letGo.map(formatEntryId));
-  const entries = saved.map((entry) => (ids.has(entry.id) ? { ...entry, state: "retained" as const } : entry));
-  // Before the inventory: a run that is killed between judges them again. Their next owner may delete them.
-  await deps.ledger.release(owner.clusterUid, owner.uid, [...ids], run.fence, run.signal);
   // At once, so that it is told once however often the rest of the run is tried.
-  await deps.inventories.save(owner, entries, run.fence, run.signal);
-  return entries;
+  const wanted = placed(saved, ({ id }) => !letGo.has(id));
+  const order = { ...facts, isLeaving: false, wanted, policy: "retain", saved, planned: [] } as const;
+  return (await prune(order, set, run.signal)).inventory;
+}
+
+function placed(entries: readonly InventoryEntry[], matches: (entry: InventoryEntry) => boolean): readonly Placed[] {
+  return entries.filter(matches).map(({ id }) => ({ ref: parseEntryId(id) }));
 }

@@ -6,6 +6,7 @@ import { dependencyStories } from "./dependency-stories.ts";
 import { faultStories } from "./fault-stories.ts";
 import { forceStories } from "./force-stories.ts";
 import { foreignDeletionStories } from "./foreign-deletion-stories.ts";
+import { handoverStories } from "./handover-stories.ts";
 import { healthStories } from "./health-stories.ts";
 import { inventoryStories } from "./inventory-stories.ts";
 import { lifeCycleStories } from "./life-cycle-stories.ts";
@@ -29,6 +30,7 @@ const all = [
   faultStories,
   forceStories,
   foreignDeletionStories,
+  handoverStories,
   healthStories,
   inventoryStories,
   lifeCycleStories,

@@ -1,13 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { emptiedWarning } from "../../../lib/apply/emptied-warning.ts";
+import type { PruneDecision } from "../../../lib/apply/prune/decisions.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 
-const entry = (name: string, state: InventoryEntry["state"] = "live"): InventoryEntry => ({
-  id: `t_${name}__ConfigMap`,
-  version: "v1",
-  state,
-});
 const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "t", name: "new" };
+const entry = (name: string, state: InventoryEntry["state"] = "live"): PruneDecision => {
+  const metadata = { name, namespace: "t" };
+  const judged = { ref: { group: "", version: "v1", kind: "ConfigMap", namespace: "t", name }, metadata };
+  const isGoing = state === "deleting";
+  return { kind: "delete", entry: { id: `t_${name}__ConfigMap`, version: "v1", state }, judged, isGoing };
+};
+const movesTo = (owner: string): PruneDecision => ({
+  kind: "handOver",
+  entry: entry("moved").entry,
+  why: "",
+  to: { owner, claimant: undefined },
+  judged: { ref: { ...ref, name: "moved" }, metadata: { name: "moved" } },
+});
 const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "new", namespace: "t" } };
 const wanted = {
   desired: { id: "t_new__ConfigMap", ref, manifest, digest: "d", resource: undefined },
@@ -32,6 +41,7 @@ describe("the warning of a revision without objects", () => {
   test.each([
     { name: "something is wanted", plan: { objects: [wanted], prune: [entry("a")] } },
     { name: "there is nothing to prune", plan: { objects: [], prune: [] } },
+    { name: "all of it moves to another owner", plan: { objects: [], prune: [movesTo("Kustomization/t/b")] } },
     { name: "all of it is going already", plan: { objects: [], prune: [entry("a", "deleting")] } },
   ])("none where $name", ({ plan }) => {
     expect(emptiedWarning(plan)).toBeUndefined();

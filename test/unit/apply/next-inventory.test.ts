@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inventoryAhead, withApplied, withoutPruned } from "../../../lib/apply/next-inventory.ts";
-import { stale } from "../../../lib/apply/stale.ts";
+import { inventoryAhead, withApplied } from "../../../lib/apply/next-inventory.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 
 const entry = (name: string, state: InventoryEntry["state"] = "live"): InventoryEntry => ({
@@ -15,24 +14,6 @@ const desired = (name: string) => {
 };
 
 describe("the inventory over a run", () => {
-  test.each([
-    { name: "one dropped", before: ["a", "b"], after: ["a"], gone: ["b"] },
-    { name: "nothing before", before: [], after: ["a"], gone: [] },
-    { name: "everything dropped", before: ["a", "b"], after: [], gone: ["a", "b"] },
-  ])("stale: $name", ({ before, after, gone }) => {
-    const wanted = new Set(after.map((name) => entry(name).id));
-    expect(
-      stale(
-        before.map((name) => entry(name)),
-        wanted,
-      ),
-    ).toEqual(gone.map((name) => entry(name)));
-  });
-
-  test("what was kept by prune: false is never stale", () => {
-    expect(stale([entry("a", "retained")], new Set())).toEqual([]);
-  });
-
   test("ahead of the first write it holds the old and the planned; with nothing new it is not written", () => {
     expect(inventoryAhead([entry("a"), entry("b")], [desired("b"), desired("c")])).toEqual([
       entry("a"),
@@ -49,19 +30,5 @@ describe("the inventory over a run", () => {
     expect(
       withApplied([entry("a"), entry("b", "planned")], [{ desired: desired("b"), change, entry: applied }]),
     ).toEqual([applied, entry("a")]);
-  });
-
-  test("what is gone or another's leaves, what a finalizer holds or a mark keeps is remembered, what was refused stays (99)", () => {
-    const before = [entry("gone"), entry("held"), entry("refused"), entry("theirs"), entry("marked"), entry("other")];
-    const pruned = [
-      { kind: "deleted", entry: entry("gone"), held: false },
-      { kind: "deleted", entry: entry("held"), held: true },
-      { kind: "refused", entry: entry("refused"), message: "no" },
-      { kind: "skipped", entry: entry("theirs"), why: "theirs", isMarked: false },
-      { kind: "skipped", entry: entry("marked"), why: "marked", isMarked: true },
-    ] as const;
-    const held = entry("held", "deleting");
-    const after = [held, entry("refused"), entry("marked", "retained"), entry("other")];
-    expect(withoutPruned(before, pruned)).toEqual(after);
   });
 });

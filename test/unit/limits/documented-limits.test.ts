@@ -89,7 +89,7 @@ describe("the table of limits", () => {
 /** Limits on what Sluice itself makes. */
 const inside = new Set([
   "lib/aws/dynamodb/transact.ts maxTransactItems",
-  "lib/apply/prune.ts maxLooks",
+  "lib/apply/judged-only.ts maxLooks",
   "lib/core/ports/wake-ups.ts maxDelayMs",
   "lib/queue/timing.ts maxAnnouncements",
 ]);

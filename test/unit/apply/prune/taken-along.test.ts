@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pruneRefusal } from "../../../lib/apply/prune-refusal.ts";
+import { refusal } from "../../../../lib/apply/prune/taken-along.ts";
 
 const team = { group: "", kind: "Namespace", namespace: "", name: "team" };
 const wanted = (name: string) => ({ ref: { group: "", kind: "ConfigMap", namespace: "team", name } });
@@ -13,7 +13,7 @@ describe("why a namespace is not pruned", () => {
       named: "ConfigMap/team/a, ConfigMap/team/b, ConfigMap/team/c and 2 more;",
     },
   ])("names three at most: $names", ({ names, named }) => {
-    const text = pruneRefusal(team, names.map(wanted));
+    const text = refusal(team, names.map(wanted));
     expect(text).toContain(
       `Namespace/team prune refused: it would take along what is still wanted: ${named} put it back`,
     );
@@ -21,11 +21,11 @@ describe("why a namespace is not pruned", () => {
 
   test("says whose an object is that is not the artifact's", () => {
     const theirs = { ...wanted("a"), owner: "Kustomization/apps/shop" };
-    expect(pruneRefusal(team, [theirs])).toContain("ConfigMap/team/a of Kustomization/apps/shop;");
+    expect(refusal(team, [theirs])).toContain("ConfigMap/team/a of Kustomization/apps/shop;");
   });
 
   test("says what protects an object that the artifact does not want", () => {
     const kept = { ...wanted("a"), why: "kept by prune: false" };
-    expect(pruneRefusal(team, [kept])).toContain("ConfigMap/team/a (kept by prune: false);");
+    expect(refusal(team, [kept])).toContain("ConfigMap/team/a (kept by prune: false);");
   });
 });

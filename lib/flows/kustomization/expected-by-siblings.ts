@@ -3,56 +3,34 @@ import { type Kustomization, readKustomization } from "../../api/kustomization.t
 import { kustomizeGroup } from "../../api/names.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
 import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
-import { formatEntryId, parseEntryId } from "../../apply/entry-id.ts";
-import { extentOf, mightBeWithin } from "../../apply/extent.ts";
-import type { Wanted } from "../../apply/prune-refusal.ts";
+import type { Expected } from "../../apply/prune/facts.ts";
 import type { Digest } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
 import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
 import { type ObjectRef, subject } from "../../core/object-ref.ts";
-import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { buildInput } from "../../manifests/build-input.ts";
-import { listKustomizations } from "./list-kustomizations.ts";
 import { fetchArtifact, type ResolvedSource, recordedArtifact, sourceKey, sourceRefusal } from "./resolve-source.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
-/** The Kustomizations of the cluster, as far as a prune has to know of them. */
-export interface Others {
-  /** All of them, our own too; none where there is nothing to prune. */
-  readonly kustomizations: readonly LiveObject[];
-  /** What others are about to have of what is to be pruned, or would go with it. */
-  readonly soon: readonly Wanted[];
-}
-
 /**
- * What other Kustomizations of the same source are about to have of what is unwanted here, and of what would go with it: those
- * that have not come to this revision yet, or have failed at it, by what their folders build to. Their claims say nothing
- * until then, so a prune that asks only those would delete what the same push has moved to them.
+ * What other Kustomizations of the same source are about to have of what is near: those that have not come to this revision
+ * yet, or have failed at it, by what their folders build to. Their claims say nothing until then, so a prune that asks only those
+ * would delete what the same push has moved to them (ADR 0009).
  *
  * Nothing is known of one whose folder does not build.
  */
-export async function wantedBySiblings(
-  unwanted: readonly InventoryEntry[],
+export async function expectedBySiblings(
+  kustomizations: readonly LiveObject[],
+  isNear: (ref: ObjectRef) => boolean,
   source: ResolvedSource,
   of: SubjectOfRun,
-): Promise<Others> {
-  if (unwanted.length === 0) return { kustomizations: [], soon: [] };
-  const kustomizations = await listKustomizations(of);
-  return { kustomizations, soon: await soonWanted(unwanted, siblingsBehind(kustomizations, source, of), source, of) };
-}
-
-async function soonWanted(
-  unwanted: readonly InventoryEntry[],
-  siblings: readonly Kustomization[],
-  source: ResolvedSource,
-  of: SubjectOfRun,
-): Promise<readonly Wanted[]> {
+): Promise<readonly Expected[]> {
+  const siblings = siblingsBehind(kustomizations, source, of);
   if (siblings.length === 0) return [];
   const artifact = await recordedArtifact(source, of);
   if (artifact === undefined) return [];
-  const isNear = nearTo(unwanted);
-  const wanted: Wanted[] = [];
+  const expected: Expected[] = [];
   // One after the other: what a folder builds to may be large, and its names are all that is kept.
   for (const sibling of siblings) {
     const owner = subject(refOfSibling(sibling));
@@ -60,16 +38,10 @@ async function soonWanted(
       const ref = refOf(manifest);
       // Whether its kind has namespaces is not known here: what has none is named without, whatever the manifest says.
       const names = ref.namespace === "" ? [ref] : [ref, { ...ref, namespace: "" }];
-      wanted.push(...names.filter(isNear).map((near) => ({ ref: near, owner })));
+      expected.push(...names.filter(isNear).map((near) => ({ ref: near, owner })));
     }
   }
-  return wanted;
-}
-
-function nearTo(entries: readonly InventoryEntry[]): (ref: ObjectRef) => boolean {
-  const ids = new Set(entries.map(({ id }) => id));
-  const extents = entries.flatMap(({ id }) => extentOf(parseEntryId(id)) ?? []);
-  return (ref) => ids.has(formatEntryId(ref)) || extents.some((extent) => mightBeWithin(ref, extent));
+  return expected;
 }
 
 /** The others of this source that live, may use it, are at work and do not say that they have applied this revision. */

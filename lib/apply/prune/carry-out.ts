@@ -1,0 +1,95 @@
+import { ownerLabels } from "../../api/owner-labels.ts";
+import { messageOf } from "../../core/failure.ts";
+import { subject } from "../../core/object-ref.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import { fieldManager } from "../field-managers.ts";
+import { judgedOnly } from "../judged-only.ts";
+import { type ApplySet, ownerOfClaim } from "./apply-set.ts";
+import type { Judged, PruneDecision } from "./decisions.ts";
+import type { Claimant, PruneFacts } from "./facts.ts";
+import { claimantsOf } from "./gather-facts.ts";
+import type { Pruned } from "./pruned.ts";
+
+/**
+ * Does what was decided, to the object that was judged and to no other or later state of it. Undefined where that has changed
+ * meanwhile: to be decided anew.
+ *
+ * @param isLastLook it was decided anew often enough: a conflict is told like any other answer
+ */
+export async function carryOut(
+  decision: PruneDecision,
+  { isLeaving }: Pick<PruneFacts, "isLeaving">,
+  isLastLook: boolean,
+  set: ApplySet,
+  signal: AbortSignal,
+): Promise<Pruned | undefined> {
+  const { entry, kind } = decision;
+  switch (kind) {
+    case "gone":
+      return { kind: "deleted", entry, held: false };
+    case "keep":
+      return { kind: "skipped", entry, why: decision.why, isMarked: decision.isRetained };
+    case "unknown":
+    case "refuse":
+      return { kind: "refused", entry, message: decision.line };
+    case "handOver": {
+      const { claimant } = decision.to;
+      if (!isLeaving || claimant === undefined) return { kind: "pending", entry, why: decision.why };
+      return handOverNow(entry, decision.judged, claimant, isLastLook, set, signal);
+    }
+    case "delete":
+      if (decision.isGoing) return { kind: "deleted", entry, held: true };
+      return deleteJudged(entry, decision.judged, isLastLook, set, signal);
+  }
+}
+
+async function deleteJudged(
+  entry: InventoryEntry,
+  { ref, metadata }: Judged,
+  isLastLook: boolean,
+  { cluster }: ApplySet,
+  signal: AbortSignal,
+): Promise<Pruned | undefined> {
+  try {
+    const outcome = await cluster.delete(ref, judgedOnly(metadata), signal);
+    return { kind: "deleted", entry, held: outcome === "deleting" };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.reason === "Conflict" && !isLastLook) return undefined;
+    return { kind: "refused", entry, message: `${subject(ref)} delete failed: ${messageOf(error)}` };
+  }
+}
+
+/**
+ * An owner that leaves cannot wait until its heir has applied the object: it puts the heir's labels on it itself, so that the
+ * heir deletes it where it wants it no more. The claim is read after that: an heir that lets go of its claim looks at the
+ * labels after that, so one of the two sees the other, and one that has let go leaves the object to us.
+ */
+async function handOverNow(
+  entry: InventoryEntry,
+  { ref, metadata }: Judged,
+  heir: Claimant,
+  isLastLook: boolean,
+  set: ApplySet,
+  signal: AbortSignal,
+): Promise<Pruned | undefined> {
+  const label = async (owner: { readonly name: string; readonly namespace: string }, resourceVersion?: string) => {
+    const body = { metadata: { labels: ownerLabels(owner), ...(resourceVersion && { resourceVersion }) } };
+    return set.cluster.patch(ref, { type: "merge", body }, { manager: fieldManager }, signal);
+  };
+  const skipped = { kind: "skipped", entry, isMarked: false } as const;
+  try {
+    const labelled = await label(ownerOfClaim(heir.owner), metadata.resourceVersion);
+    const claimants = (await claimantsOf([entry], set, signal)).get(entry.id) ?? [];
+    const isClaimed = claimants.some(({ uid, standing }) => uid === heir.uid && standing === "alive");
+    if (isClaimed) return { ...skipped, why: `${heir.owner} has it now` };
+    await label(set, labelled.metadata.resourceVersion);
+    const message = `${subject(ref)} hand over failed: ${heir.owner} lets go of it time and again`;
+    return isLastLook ? { kind: "refused", entry, message } : undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.reason === "NotFound" || (error.reason === "Conflict" && !isLastLook)) return undefined;
+    return { ...skipped, why: `${heir.owner} claims it, and its labels could not be put on it: ${messageOf(error)}` };
+  }
+}

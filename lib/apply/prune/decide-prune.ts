@@ -1,0 +1,83 @@
+import type { Metadata } from "../../core/manifest.ts";
+import { subject } from "../../core/object-ref.ts";
+import { byApplyOrder } from "../apply-order.ts";
+import { formatEntryId } from "../entry-id.ts";
+import { ownEntry } from "../field-managers.ts";
+import { isOwnedBy, keptBy } from "../opt-outs.ts";
+import { ownerOfClaim } from "./apply-set.ts";
+import type { PruneDecision } from "./decisions.ts";
+import type { Claimant, EntryFacts, PruneFacts } from "./facts.ts";
+import { refusals } from "./taken-along.ts";
+
+/**
+ * What becomes of everything in an inventory that is not wanted any more, in apply order: the one place that decides about
+ * deletion. For a revision, for the end of the owner, and for letting go (`policy: retain`) alike. Pure; the order of the facts
+ * does not matter.
+ *
+ * Who deletes an object that nobody wants is its labels' owner, once no other owner that lives claims it (ADR 0015).
+ */
+export function decidePrune(facts: PruneFacts): readonly PruneDecision[] {
+  const wanted = new Set(facts.wanted.map(({ ref }) => formatEntryId(ref)));
+  const unwanted = facts.entries
+    .filter(({ entry }) => !wanted.has(entry.id))
+    .toSorted((a, b) => byApplyOrder(a.ref, b.ref));
+  const expected = new Map(
+    facts.expected.toSorted((a, b) => (a.owner < b.owner ? 1 : -1)).map((one) => [formatEntryId(one.ref), one.owner]),
+  );
+  const decided = unwanted.map((one) => ({ ...one, decision: decideOne(one, expected.get(one.entry.id), facts) }));
+  const lines = facts.policy === "prune" && !facts.isLeaving ? refusals(decided, facts) : new Map<string, string>();
+  return decided
+    .filter(({ entry }) => entry.state !== "retained")
+    .map(({ entry, decision }) => {
+      const line = lines.get(entry.id);
+      return line === undefined ? decision : { kind: "refuse", entry, line };
+    });
+}
+
+/** The checks before a delete, in order; each names why the object stays. */
+function decideOne(
+  { entry, ref, object, claimants }: EntryFacts,
+  expectedBy: string | undefined,
+  { clusterUid, owner, policy }: PruneFacts,
+): PruneDecision {
+  const unknown = (message: string): PruneDecision => ({ kind: "unknown", entry, line: `${subject(ref)} ${message}` });
+  if (clusterUid !== owner.clusterUid) {
+    return unknown(`not pruned: the inventory is of cluster ${owner.clusterUid}, and this is ${clusterUid}`);
+  }
+  const alive = claimants.filter(({ standing }) => standing === "alive");
+  const keep = (why: string, isRetained: boolean): PruneDecision => {
+    const metadata = object.kind === "there" ? object.metadata : undefined;
+    const isOurs = isOwnedBy(metadata, owner);
+    const waiting = isOurs ? [] : alive.map((claimant) => claimant.owner).toSorted();
+    return { kind: "keep", entry, why, isRetained, waiting, labelled: labelledBy(metadata, claimants) };
+  };
+  if (entry.state === "retained") return keep("kept when it left the artifact", true);
+  if (policy === "retain") return keep("nothing is to be pruned", true);
+  if (object.kind === "unknown") return unknown(object.message);
+  if (object.kind === "unasked") return unknown("query failed: the cluster was not asked");
+  if (object.kind === "gone") return { kind: "gone", entry };
+  const { metadata, version } = object;
+  const judged = { ref: { ...ref, version }, metadata };
+  if (!isOwnedBy(metadata, owner)) return keep("its owner labels name another owner", false);
+  if (expectedBy !== undefined) {
+    const why = `${expectedBy} is about to have it`;
+    return { kind: "handOver", entry, why, to: { owner: expectedBy, claimant: undefined }, judged };
+  }
+  const mark = keptBy(metadata);
+  if (mark !== undefined) return keep(`${mark} on the object in the cluster`, true);
+  if (entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined) {
+    return keep("somebody else made an object of its name", false);
+  }
+  const [heir] = alive;
+  if (heir !== undefined) {
+    const why = `${heir.owner} claims it and has not applied it yet`;
+    return { kind: "handOver", entry, why, to: { owner: heir.owner, claimant: heir }, judged };
+  }
+  return { kind: "delete", entry, judged, isGoing: metadata.deletionTimestamp !== undefined };
+}
+
+/** Which of these the owner labels name, one that is there before one of its name that is gone. */
+function labelledBy(metadata: Metadata | undefined, claimants: readonly Claimant[]): Claimant | undefined {
+  const named = claimants.filter(({ owner }) => isOwnedBy(metadata, ownerOfClaim(owner)));
+  return named.find(({ standing }) => standing !== "gone") ?? named[0];
+}

@@ -1,0 +1,168 @@
+import { messageOf } from "../../core/failure.ts";
+import { mapLimit } from "../../core/map-limit.ts";
+import type { ObjectRef } from "../../core/object-ref.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import type { Claim } from "../../core/ports/ledger.ts";
+import { formatEntryId, parseEntryId } from "../entry-id.ts";
+import { extentOf, mightBeWithin } from "../extent.ts";
+import type { LiveObjects } from "../live-objects.ts";
+import type { ApplySet } from "./apply-set.ts";
+import type { Claimant, EntryFacts, Placed, PruneFacts, Seen } from "./facts.ts";
+
+/** What a prune is about. */
+export interface PruneTask extends Pick<PruneFacts, "isLeaving" | "policy" | "wanted"> {
+  readonly inventory: readonly InventoryEntry[];
+  /** What was listed with the owner's labels; what is not among it is read. A delete has the state that was seen as its condition. */
+  readonly live: LiveObjects;
+}
+
+/** The prune candidates of an inventory: what is neither wanted nor kept for good. Pure. */
+export function unwantedOf(
+  inventory: readonly InventoryEntry[],
+  wanted: readonly { readonly id: string }[],
+): readonly InventoryEntry[] {
+  const ids = new Set(wanted.map(({ id }) => id));
+  return inventory.filter(({ id, state }) => state !== "retained" && !ids.has(id));
+}
+
+/**
+ * Gathers what {@link decidePrune} goes by, each fact once. Without anything unwanted nobody is asked. Claims are read before
+ * their owners are looked at, so that none is taken for dead that was only made meanwhile.
+ */
+export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortSignal): Promise<PruneFacts> {
+  const { owner, name, namespace, cluster, others } = set;
+  const { inventory, isLeaving, live, policy, wanted } = task;
+  const unwanted = unwantedOf(
+    inventory,
+    wanted.map(({ ref }) => ({ id: formatEntryId(ref) })),
+  );
+  const facts = {
+    owner: { name, namespace, clusterUid: owner.clusterUid },
+    policy,
+    isLeaving,
+    wanted,
+  };
+  if (unwanted.length === 0) {
+    return { ...facts, clusterUid: owner.clusterUid, entries: [], expected: [], owners: [] };
+  }
+  const clusterUid = await cluster.uid(signal);
+  const claimants = await claimantsOf(unwanted, set, signal);
+  const entryFacts = (entry: InventoryEntry, object: Seen): EntryFacts => {
+    return { entry, ref: parseEntryId(entry.id), object, claimants: claimants.get(entry.id) ?? [] };
+  };
+  if (policy === "retain") {
+    const entries = unwanted.map((entry) => entryFacts(entry, listedOnly(entry, live)));
+    return { ...facts, clusterUid, entries, expected: [], owners: [] };
+  }
+  const looked = await lookAtAll(unwanted, entryFacts, live, set, signal);
+  const extents = looked.flatMap(({ object, ref }) => (object.kind === "there" ? (extentOf(ref) ?? []) : []));
+  const isWithin = (ref: ObjectRef) => extents.some((extent) => mightBeWithin(ref, extent));
+  const takesAlong = !isLeaving && extents.length > 0;
+  const retained = takesAlong
+    ? inventory.filter(({ id, state }) => state === "retained" && isWithin(parseEntryId(id)))
+    : [];
+  const entries = [...looked, ...(await lookAtAll(retained, entryFacts, live, set, signal))];
+  const ids = new Set(unwanted.map(({ id }) => id));
+  const isNear = (ref: ObjectRef) => ids.has(formatEntryId(ref)) || isWithin(ref);
+  const { expected, owners } = await others.around({ isNear, takesAlong }, signal);
+  if (!extents.some(({ kind }) => kind === "definition")) return { ...facts, clusterUid, entries, expected, owners };
+  const plurals = await pluralsOf([...expected, ...owners, ...owners.flatMap(({ has }) => has)], set, signal);
+  const withPlural = <One extends Placed>(one: One): One => ({ ...one, plural: plurals.get(kindOf(one.ref)) });
+  return {
+    ...facts,
+    clusterUid,
+    entries,
+    expected: expected.map(withPlural),
+    owners: owners.map((one) => ({ ...withPlural(one), has: one.has.map(withPlural) })),
+  };
+}
+
+/** Who else claims these, by entry id; each claimant is looked at once. */
+export async function claimantsOf(
+  entries: readonly Pick<InventoryEntry, "id">[],
+  { concurrency, ledger, others, owner }: ApplySet,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly Claimant[]>> {
+  const ids = entries.map(({ id }) => id);
+  const claims = await ledger.claims(owner.clusterUid, ids, signal);
+  const ofOthers = new Map<string, Claim>();
+  for (const claim of [...claims.values()].flat()) {
+    if (claim.ownerUid !== owner.uid) ofOthers.set(claim.ownerUid, claim);
+  }
+  const standings = new Map(
+    await mapLimit(
+      [...ofOthers.values()],
+      concurrency,
+      async (claim, stop) => [claim.ownerUid, await others.standing(claim, stop)] as const,
+      signal,
+    ),
+  );
+  const claimantsIn = (made: readonly Claim[]) =>
+    made.flatMap(({ owner: by, ownerUid: uid }): readonly Claimant[] => {
+      const standing = standings.get(uid);
+      return standing === undefined ? [] : [{ uid, owner: by, standing }];
+    });
+  return new Map([...claims].map(([id, made]) => [id, claimantsIn(made)]));
+}
+
+async function lookAtAll(
+  entries: readonly InventoryEntry[],
+  factsOf: (entry: InventoryEntry, object: Seen) => EntryFacts,
+  live: LiveObjects,
+  set: ApplySet,
+  signal: AbortSignal,
+): Promise<readonly EntryFacts[]> {
+  return mapLimit(
+    entries,
+    set.concurrency,
+    async (entry, stop) => factsOf(entry, await lookAt(entry, live, set, stop)),
+    signal,
+  );
+}
+
+/** In the recorded version, or the one that the cluster prefers now. A kind that is served no more has taken its objects along. */
+async function lookAt(
+  entry: InventoryEntry,
+  live: LiveObjects,
+  { cluster }: ApplySet,
+  signal: AbortSignal,
+): Promise<Seen> {
+  const ref = parseEntryId(entry.id);
+  const { group, kind } = ref;
+  try {
+    const resource =
+      (await cluster.resource({ group, kind, version: entry.version }, signal)) ??
+      (await cluster.resource({ group, kind }, signal));
+    if (resource === undefined) return { kind: "gone" };
+    const { plural, version } = resource;
+    const found = live.get(entry.id) ?? (await cluster.get({ ...ref, version }, signal));
+    return found === undefined ? { kind: "gone" } : { kind: "there", version, plural, metadata: found.metadata };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { kind: "unknown", message: `query failed: ${messageOf(error)}` };
+  }
+}
+
+function listedOnly({ id, version }: InventoryEntry, live: LiveObjects): Seen {
+  const listed = live.get(id);
+  return listed === undefined ? { kind: "unasked" } : { kind: "there", version, plural: "", metadata: listed.metadata };
+}
+
+/** What the cluster calls the kinds of these in the plural, by {@link kindOf}. */
+async function pluralsOf(
+  placed: readonly Placed[],
+  { cluster }: ApplySet,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const plurals = new Map<string, string | undefined>();
+  for (const { ref } of placed) {
+    const kind = kindOf(ref);
+    if (!plurals.has(kind)) plurals.set(kind, (await cluster.resource(ref, signal))?.plural);
+  }
+  return plurals;
+}
+
+function kindOf({ group, kind }: ObjectRef): string {
+  return `${group}/${kind}`;
+}

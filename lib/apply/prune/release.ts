@@ -1,0 +1,61 @@
+import { ApiError } from "../../core/ports/cluster.ts";
+import { parseEntryId } from "../entry-id.ts";
+import { isOwnedBy } from "../opt-outs.ts";
+import type { ApplySet } from "./apply-set.ts";
+import type { PruneDecision } from "./decisions.ts";
+
+/**
+ * Ends our claims on what is not there any more or is not ours to delete, and tells who may have waited for that: an owner
+ * keeps what it wants no more as long as another that lives claims it.
+ *
+ * Answers the ids of what turned out to be ours all the same, which is claimed again: an owner that is being deleted hands its
+ * objects over to whoever claims them, and may have done so right before our claim ended.
+ */
+export async function release(
+  over: readonly PruneDecision[],
+  set: ApplySet,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  if (over.length === 0) return new Set();
+  const { fence, ledger, others, owner } = set;
+  const ids = over.map(({ entry }) => entry.id);
+  await ledger.release(owner.clusterUid, owner.uid, ids, fence, signal);
+  const returned = await returnedToUs(over, set, signal);
+  if (returned.size > 0) {
+    const claims = [...returned].map((id) => ({ id, ownerUid: owner.uid, owner: set.claimName }));
+    await ledger.claim(owner.clusterUid, claims, fence, signal);
+  }
+  const waiting = new Set(
+    over.flatMap((decision) => (decision.kind === "keep" && !returned.has(decision.entry.id) ? decision.waiting : [])),
+  );
+  for (const each of waiting) await others.wake(each, "has let go of objects", signal);
+  return returned;
+}
+
+async function returnedToUs(
+  over: readonly PruneDecision[],
+  set: ApplySet,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const returned = new Set<string>();
+  const isStaying = new Map<string, boolean>();
+  for (const decision of over) {
+    if (decision.kind !== "keep" || decision.isRetained || decision.labelled === undefined) continue;
+    const { owner, uid } = decision.labelled;
+    const standing = async () => set.others.standing({ owner, ownerUid: uid }, signal);
+    const stays = isStaying.get(uid) ?? (await standing()) === "alive";
+    isStaying.set(uid, stays);
+    if (!stays && (await isOurs(decision.entry, set, signal))) returned.add(decision.entry.id);
+  }
+  return returned;
+}
+
+async function isOurs({ id, version }: PruneDecision["entry"], set: ApplySet, signal: AbortSignal): Promise<boolean> {
+  try {
+    return isOwnedBy((await set.cluster.get({ ...parseEntryId(id), version }, signal))?.metadata, set);
+  } catch (error) {
+    // A kind that is served no more has no objects.
+    if (error instanceof ApiError && error.reason === "NoMatch") return false;
+    throw error;
+  }
+}

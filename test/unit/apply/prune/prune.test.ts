@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../../lib/api/names.ts";
+import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
+import { maxLooks } from "../../../../lib/apply/judged-only.ts";
+import { prune } from "../../../../lib/apply/prune/prune.ts";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
+import { type PruneWorld, pruneWorld } from "./prune-world.ts";
+import { owner, ref } from "./sample-facts.ts";
+
+const { signal } = new AbortController();
+const x = ref("x");
+const id = formatEntryId(x);
+const namespace = ref("t", { kind: "Namespace", namespace: "" });
+const ours = ownerLabels(owner);
+const theirs = ownerLabels({ name: "b", namespace: "team" });
+const heir = "Kustomization/team/b";
+
+/** Another Kustomization that claims `x`. */
+function claim(world: PruneWorld, standing: "alive" | "going" = "alive"): void {
+  world.claims.set(id, [...(world.claims.get(id) ?? []), { id, ownerUid: "uid-b", owner: heir }]);
+  world.standings.set("uid-b", standing);
+}
+
+const annotated = { annotations: { [`${kustomizeGroup}/prune`]: "disabled" } };
+
+describe("a prune that is carried out", () => {
+  test("asks nobody and writes nothing where nothing is unwanted", async () => {
+    const world = pruneWorld([x], ours);
+    const result = await prune({ ...world.order, wanted: [{ ref: x }] }, world.set, signal);
+    expect(result).toEqual({ pruned: [], refusals: [], inventory: world.order.inventory });
+    expect(world.done).toEqual([]);
+  });
+
+  test("saves what may leave the inventory before the first delete, and lets go of claims before the inventory is saved", async () => {
+    const world = pruneWorld([x], ours);
+    await prune(world.order, world.set, signal);
+    expect(world.done).toEqual([`around`, `save ${id} planned`, `delete ${id}`, `release ${id}`, "save "]);
+  });
+
+  test("goes by the facts as they are right before the first delete", async () => {
+    const world = pruneWorld([x], ours);
+    world.before = (what) => {
+      if (what === `save ${id} planned`) world.change(x, annotated);
+    };
+    const live = new Map([
+      [id, { apiVersion: "v1", kind: "ConfigMap", metadata: { ...world.metadata(x), name: "x", uid: "uid-x" } }],
+    ]);
+    const { pruned, inventory } = await prune({ ...world.order, live }, world.set, signal);
+    expect(world.metadata(x)).toBeDefined();
+    expect(pruned).toMatchObject([{ kind: "skipped", isMarked: true }]);
+    expect(inventory).toMatchObject([{ state: "retained" }]);
+  });
+
+  test("decides anew what has changed under its delete, with all that has not had its turn", async () => {
+    const world = pruneWorld([namespace, x], ours);
+    const meanwhile = () => world.change(x, annotated);
+    world.before = (what) => {
+      if (what === `delete ${id}`) meanwhile();
+    };
+    const { pruned, refusals, inventory } = await prune(world.order, world.set, signal);
+    // The namespace would have gone with the first decision, and what somebody has just protected with it.
+    expect(refusals).toEqual([
+      "Namespace/t prune refused: it would take along what is still wanted: " +
+        "ConfigMap/t/x (kustomize.toolkit.fluxcd.io/prune: disabled on the object in the cluster); put it back, " +
+        "take that out too, or annotate it with kustomize.toolkit.fluxcd.io/prune: disabled to keep it",
+    ]);
+    expect(pruned).toEqual([]);
+    expect(world.metadata(namespace)).toBeDefined();
+    expect(inventory.map((entry) => entry.state)).toEqual(["live", "live"]);
+    expect(world.claims.get(id)).toHaveLength(1);
+  });
+
+  test("looks a few times where somebody writes the object again and again, then says so", async () => {
+    const world = pruneWorld([x], ours);
+    world.before = (what) => {
+      if (what === `delete ${id}`) world.change(x, {});
+    };
+    const { pruned, inventory } = await prune(world.order, world.set, signal);
+    const message = "ConfigMap/t/x delete failed: the object has been modified";
+    expect(pruned).toMatchObject([{ kind: "refused", message }]);
+    expect(inventory).toEqual(world.order.inventory);
+    expect(world.done.filter((what) => what === `delete ${id}`)).toHaveLength(maxLooks);
+  });
+
+  test("never deletes an object that was made anew since it was judged", async () => {
+    const world = pruneWorld([x], ours);
+    world.before = (what) => {
+      if (what === `delete ${id}`) world.change(x, { uid: "anew", managedFields: [] });
+    };
+    const { pruned } = await prune(world.order, world.set, signal);
+    expect(world.metadata(x)?.uid).toBe("anew");
+    expect(pruned).toMatchObject([{ kind: "skipped", why: "somebody else made an object of its name" }]);
+  });
+});
+
+describe("an object that is handed over", () => {
+  test("stays known and claimed until its heir's labels are on it; the heir is asked once", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    const { pruned, inventory } = await prune(world.order, world.set, signal);
+    expect(pruned).toMatchObject([{ kind: "pending" }]);
+    expect(inventory).toMatchObject([{ id, state: "planned", uid: "uid-x" }]);
+    expect(world.claims.get(id)).toHaveLength(2);
+    await prune({ ...world.order, inventory, saved: inventory }, world.set, signal);
+    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${heir}`]);
+    expect(world.done.join()).not.toMatch(/delete|patch|release/);
+  });
+
+  test("leaves with the heir's labels, and the heir is told that our claim has ended", async () => {
+    const world = pruneWorld([x], theirs);
+    claim(world);
+    const { pruned, inventory } = await prune(world.order, world.set, signal);
+    expect(pruned).toMatchObject([{ kind: "skipped", isMarked: false }]);
+    expect(inventory).toEqual([]);
+    expect(world.done.slice(-3)).toEqual([`release ${id}`, `wake ${heir}`, "save "]);
+  });
+
+  test("is ours again where an heir that is being deleted gave it back right before our claim ended", async () => {
+    const world = pruneWorld([x], theirs);
+    claim(world, "going");
+    world.before = (what) => {
+      // As the other's end does it: it saw our claim.
+      if (what === `release ${id}` && world.metadata(x)?.labels === theirs) world.change(x, { labels: ours });
+    };
+    const { pruned } = await prune(world.order, world.set, signal);
+    expect(world.done).toContain(`claim ${id}`);
+    expect(pruned).toMatchObject([{ kind: "deleted" }]);
+    expect(world.metadata(x)).toBeUndefined();
+  });
+
+  test("is made its heir's by an owner that leaves", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    const { pruned } = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    expect(world.metadata(x)?.labels).toEqual(theirs);
+    expect(pruned).toMatchObject([{ kind: "skipped", why: `${heir} has it now` }]);
+    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${heir}`]);
+  });
+
+  test("is deleted by an owner that leaves where the heir has let go of it meanwhile", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    world.before = (what) => {
+      if (what === `patch ${id}`) world.claims.set(id, []);
+    };
+    const { pruned } = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    expect(pruned).toMatchObject([{ kind: "deleted" }]);
+    expect(world.metadata(x)).toBeUndefined();
+  });
+
+  test("is left to the heir by an owner that leaves where its labels cannot be changed", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    world.before = (what) => {
+      if (what === `patch ${id}`) throw new ApiError({ code: 403, reason: "Forbidden", message: "no" });
+    };
+    const result = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    const why = `${heir} claims it, and its labels could not be put on it: no`;
+    expect(result.pruned).toMatchObject([{ kind: "skipped", why }]);
+    expect(world.metadata(x)).toBeDefined();
+  });
+
+  test("that nothing is to be pruned is told those who may wait for our claim to end", async () => {
+    const world = pruneWorld([x], theirs);
+    claim(world);
+    const { pruned, inventory } = await prune({ ...world.order, policy: "retain" }, world.set, signal);
+    expect(pruned).toEqual([]);
+    expect(inventory).toMatchObject([{ id, state: "retained" }]);
+    expect(world.claims.get(id)).toHaveLength(1);
+    expect(world.done).toEqual([`save ${id} planned`, `release ${id}`, `wake ${heir}`, `save ${id} retained`]);
+  });
+});

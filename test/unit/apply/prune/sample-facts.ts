@@ -1,0 +1,55 @@
+import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
+import { fieldManager } from "../../../../lib/apply/field-managers.ts";
+import type { EntryFacts, PruneFacts, Seen } from "../../../../lib/apply/prune/facts.ts";
+import type { ManagedFieldsEntry, Metadata } from "../../../../lib/core/manifest.ts";
+import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
+import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
+
+export const owner = { name: "app", namespace: "team", clusterUid: "cluster" };
+
+export const ref = (name: string, more: Partial<ObjectRef> = {}): ObjectRef => ({
+  group: "",
+  kind: "ConfigMap",
+  namespace: "t",
+  name,
+  ...more,
+});
+
+export const ourApply: ManagedFieldsEntry = { manager: fieldManager, operation: "Apply", apiVersion: "v1" };
+
+/** An object of ours as we have applied it. */
+export function there(name: string, more: Partial<Metadata> = {}, plural = "configmaps"): Seen {
+  const labels = ownerLabels(owner);
+  const metadata = { name, uid: `uid-${name}`, resourceVersion: "7", labels, managedFields: [ourApply], ...more };
+  return { kind: "there", version: "v1", plural, metadata };
+}
+
+/** What of an inventory is not wanted: live, ours, and nobody else's. */
+export function unwanted(
+  of: ObjectRef,
+  { object = there(of.name), claimants = [], ...entry }: Partial<EntryFacts> & Partial<InventoryEntry> = {},
+): EntryFacts {
+  const id = formatEntryId(of);
+  return {
+    entry: { id, version: "v1", uid: `uid-${of.name}`, state: "live", ...entry },
+    ref: of,
+    object,
+    claimants,
+  };
+}
+
+/** Facts of a revision that wants nothing and of which nothing else is known. */
+export function factsOf(entries: readonly EntryFacts[], more: Partial<PruneFacts> = {}): PruneFacts {
+  return {
+    owner,
+    clusterUid: owner.clusterUid,
+    policy: "prune",
+    isLeaving: false,
+    wanted: [],
+    expected: [],
+    owners: [],
+    entries,
+    ...more,
+  };
+}
