@@ -79,7 +79,7 @@ function fieldsUnsafeForOurIdentity(spec: OciRepositorySpec): readonly string[] 
   const mend = "remove it, or log in with a secretRef";
   return [
     ...(spec.insecure === true ? [`spec.insecure ${why}: ${mend}`] : []),
-    ...(spec.certSecretRef === undefined ? [] : [`spec.certSecretRef ${why}: ${mend}`]),
+    ...((spec.certSecretRef?.name ?? "") === "" ? [] : [`spec.certSecretRef ${why}: ${mend}`]),
     ...(spec.proxySecretRef === undefined ? [] : [`spec.proxySecretRef ${why}: ${mend}`]),
   ];
 }

@@ -57,12 +57,15 @@ function cloudLogin(
   return (signal) => aws.credentials({ ...address, namespace }, signal);
 }
 
-/** One flag allows plain HTTP and any certificate, as in Flux, unless a secret says which certificates. */
+/**
+ * One flag allows plain HTTP and any certificate, as in Flux, unless a secret says which certificates. A reference without a
+ * name counts as none, as in Flux (`getTLSConfig`).
+ */
 async function trustOf(
   { certSecretRef, insecure, url }: OciRepositorySpec,
   of: SubjectOfRun,
 ): Promise<TlsTrust | undefined> {
-  if (certSecretRef !== undefined) return tlsTrust(url, certSecretRef.name, of);
+  if (certSecretRef !== undefined && certSecretRef.name !== "") return tlsTrust(url, certSecretRef.name, of);
   return insecure === true ? { insecure } : undefined;
 }
 

@@ -9,6 +9,8 @@ export async function secretData(
   name: string,
   { cluster, namespace, run }: SubjectOfRun,
 ): Promise<ReadonlyMap<string, string> | undefined> {
+  const fault = nameFault(name);
+  if (fault !== undefined) throw noCredential(`failed to get secret '${namespace}/${name}': ${fault}`);
   const ref = { group: "", version: "v1", kind: "Secret", namespace, name };
   const secret = await cluster.get(ref, run.signal).catch((error: unknown) => {
     const what = `failed to get secret '${namespace}/${name}'`;
@@ -24,6 +26,19 @@ export async function secretData(
       typeof value === "string" ? [[key, Buffer.from(value, "base64").toString()] as const] : [],
     ),
   );
+}
+
+/**
+ * Why no object can have this name, in the words of Flux's client (client-go, rest/request.go): the API server would answer
+ * an empty one with the list of all Secrets.
+ */
+function nameFault(name: string): string | undefined {
+  if (name === "") return "resource name may not be empty";
+  const faults = [
+    ...(name === "." || name === ".." ? [`may not be '${name}'`] : []),
+    ...["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`),
+  ];
+  return faults.length === 0 ? undefined : `invalid resource name ${JSON.stringify(name)}: [${faults.join(" ")}]`;
 }
 
 /** What Flux says of credentials that it cannot get. */

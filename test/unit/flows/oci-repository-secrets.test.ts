@@ -74,6 +74,25 @@ describe("credentials", () => {
     });
   });
 
+  test.each([
+    ["", "resource name may not be empty"],
+    ["a/b", `invalid resource name "a/b": [may not contain '/']`],
+    ["..", `invalid resource name "..": [may not be '..']`],
+    ["a%2f/b", `invalid resource name "a%2f/b": [may not contain '/' may not contain '%']`],
+  ])("a secret by the name '%s' is not asked for, in the words of Flux's client", async (name, fault) => {
+    const open = { ...world.deps.cluster };
+    world.deps.cluster.get = async (ref, signal) => {
+      if (ref.kind === "Secret") throw new Error("the API server answers with all of them");
+      return open.get(ref, signal);
+    };
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name } }));
+    await world.run();
+    expect(ready()).toMatchObject({
+      reason: "AuthenticationFailed",
+      message: `failed to get credential: failed to get secret 'apps/${name}': ${fault}`,
+    });
+  });
+
   test("a secret that Sluice may not read is told in the API server's words", async () => {
     const open = { ...world.deps.cluster };
     world.deps.cluster.get = async (ref, signal) => {
@@ -126,6 +145,13 @@ describe("a TLS secret that cannot be used", () => {
     expect(ready().reason).toBe("AuthenticationFailed");
     expect(ready().message).toContain(`failed to generate transport for '${url}': ${message}`);
     expect(ready().message).not.toContain("hunter2");
+  });
+
+  test("one without a name is none, as in Flux", async () => {
+    await world.push("latest", { "a.yaml": "a" });
+    world.apply(ociRepository("app", { url: `oci://${world.address}/app`, certSecretRef: { name: "" } }));
+    await world.run();
+    expect(ready()).toMatchObject({ status: "True" });
   });
 
   test("one that is not there", async () => {
