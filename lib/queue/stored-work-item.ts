@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { messageOf } from "../core/failure.ts";
+import { fieldFault, fieldFaults } from "../core/field-faults.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { type ListedItems, UnreadableWorkItem, type WorkItem } from "../core/ports/work-items.ts";
-import { fieldFault, schemaFaults } from "../core/schema-faults.ts";
 import { formatWorkKey, parseWorkKey } from "../core/work-key.ts";
 
 const counter = z.int().min(0);
@@ -51,7 +51,7 @@ export function parseStoredWorkItem(stored: string, row: string): WorkItem {
   try {
     return workItemFrom(JSON.parse(stored));
   } catch (error) {
-    const reason = error instanceof z.ZodError ? schemaFaults(error) : messageOf(error);
+    const reason = error instanceof z.ZodError ? fieldFaults(error) : messageOf(error);
     throw new UnreadableWorkItem(row, reason, { cause: error });
   }
 }

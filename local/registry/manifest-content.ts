@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { messageOf } from "../../lib/core/failure.ts";
+import { fieldFault, fieldFaults } from "../../lib/core/field-faults.ts";
 import { limitedList, limitedMap } from "../../lib/core/limited-list.ts";
-import { fieldFault, schemaFaults } from "../../lib/core/schema-faults.ts";
 import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
 import { maxIndexChildren, maxLayers, maxManifestAnnotations } from "../../lib/sources/oci/pull-artifact.ts";
 import { RegistryError } from "./registry-error.ts";
@@ -45,7 +45,7 @@ export function parsePushed(bytes: Buffer, mediaType: string): ManifestContent {
 /** Reads what is stored: an earlier release took some that {@link parsePushed} refuses. Throws as that does. */
 export function parseManifest(bytes: Buffer): ManifestContent {
   const content = ManifestContent.safeParse(jsonOf(bytes), { error: fieldFault });
-  if (!content.success) throw invalid(schemaFaults(content.error));
+  if (!content.success) throw invalid(fieldFaults(content.error));
   return content.data;
 }
 

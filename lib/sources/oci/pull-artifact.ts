@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
 import { type Digest, digestOf } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { fieldFault, fieldFaults, pathText } from "../../core/field-faults.ts";
 import { limitedList, limitedMap } from "../../core/limited-list.ts";
-import { fieldFault, pathText, schemaFaults } from "../../core/schema-faults.ts";
 import { archiveTree } from "../archive/archive-tree.ts";
 import { type ArchiveLimits, unpack } from "../archive/unpack.ts";
 import { mediaTypes } from "./media-types.ts";
@@ -118,7 +118,7 @@ async function pullManifest(
   }
   const parsed = Manifest.safeParse(found.json, { error: fieldFault });
   if (parsed.success) return parsed.data;
-  const why = found.json === undefined ? "it is not JSON" : schemaFaults(parsed.error, fieldOf);
+  const why = found.json === undefined ? "it is not JSON" : fieldFaults(parsed.error, fieldOf);
   throw new Failure("OCIArtifactLayerOperationFailed", `failed to parse artifact manifest: ${why}`);
 }
 

@@ -36,7 +36,7 @@ export const fieldFault: z.core.$ZodErrorMap = (issue) => {
 };
 
 /** The first few of what a schema found, for people: `layers[0].digest is missing; and 2 more`. */
-export function schemaFaults(
+export function fieldFaults(
   { issues }: z.ZodError,
   nameOf: (path: readonly PropertyKey[]) => string = pathText,
 ): string {
