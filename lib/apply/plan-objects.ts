@@ -8,7 +8,7 @@ import { type Extent, extentOf, isWithin } from "./extent.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import { type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
 import { isAboutFields, rehearse } from "./rehearse.ts";
-import { fieldFaults } from "./schema-faults.ts";
+import { schemaFaults } from "./schema-faults.ts";
 
 export interface PlanDeps extends DryRunDeps {
   readonly concurrency: number;
@@ -119,7 +119,7 @@ const rehearsalNamespace = "default";
  */
 async function judgeEarly(desired: DesiredObject, { cluster }: PlanDeps, signal: AbortSignal): Promise<DryRun> {
   if (desired.resource === undefined) {
-    const faults = fieldFaults(toJsonObject(desired.manifest), desired.schema ?? openSchema);
+    const faults = schemaFaults(toJsonObject(desired.manifest), desired.schema ?? openSchema);
     if (faults.length === 0) return { kind: "deferred" };
     return { kind: "refused", message: `${subject(desired.ref)} dry-run failed (Invalid): ${faults.join(", ")}` };
   }

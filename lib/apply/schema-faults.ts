@@ -16,7 +16,7 @@ const maxQuotedBytes = 500;
  * @param schema `openAPIV3Schema` of the object's version
  * @returns one text a fault, `spec.size: must be of type integer`, of at most {@link maxSchemaFaults}
  */
-export function fieldFaults(object: JsonObject, schema: JsonObject): readonly string[] {
+export function schemaFaults(object: JsonObject, schema: JsonObject): readonly string[] {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...content } = object;
   const required = Array.isArray(schema["required"]) ? schema["required"].filter((name) => !isHead(name)) : [];
   const faults: string[] = [];
