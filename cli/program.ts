@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { ownVersion } from "../lib/core/own-version.ts";
+import { addCheckCommand } from "./check-command.ts";
 import { withFluxHint } from "./flux-commands.ts";
 import { addGetCommands } from "./get-commands.ts";
 import { addLocalCommand } from "./local-command.ts";
@@ -73,6 +74,7 @@ export function program(surroundings: Surroundings): Command {
       ]);
       terminal.out(printSettings(await readSettingsFile(config), config));
     });
+  addCheckCommand(root, surroundings);
   addLocalCommand(root, surroundings);
   addTakeOverCommand(root, surroundings);
   return root;

@@ -141,6 +141,13 @@ export async function takeOver(self: Heir, { cluster, clock }: OwnerDeps, signal
   });
 }
 
+/** Who the cluster belongs to; undefined where it is nobody's. Throws an Error where its object cannot be read. */
+export async function ownerOf(cluster: Pick<Cluster, "get" | "uid">, signal: AbortSignal): Promise<Owner | undefined> {
+  const said = ownerIn(await cluster.get(ref, signal), await cluster.uid(signal));
+  if (said !== undefined && "fault" in said) throw new Error(`${name} cannot be read: ${said.fault}`);
+  return said?.owner;
+}
+
 /** Leaves the cluster to the next that looks, if it is this installation's. */
 export async function letGo(
   { id }: Pick<Heir, "id">,

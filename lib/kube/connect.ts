@@ -32,6 +32,7 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
       return knownUid;
     },
     resource: (query, signal) => kinds.find(query, signal),
+    served: (signal) => kinds.all(signal),
     async get(ref, signal) {
       const resource = await resourceOf(kinds, ref, signal);
       const request = { verb: "get", method: "GET", path: objectPath(resource, ref), repeatable: true } as const;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import { ApiError, type KindQuery, type Resource } from "../core/ports/cluster.ts";
+import { ApiError, type KindQuery, type Resource, type ServedKinds } from "../core/ports/cluster.ts";
 import { jsonOf } from "./api-answer.ts";
 import type { ApiClient } from "./api-client.ts";
 
@@ -22,6 +22,8 @@ export interface Discovery {
    * said, since a kind that is taken for gone has no objects left to prune.
    */
   find(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
+  /** Everything that is served, by a look that begins after the question. */
+  all(signal: AbortSignal): Promise<ServedKinds>;
   /** Forgets one kind, which the server no longer knows as it served it; questions for the others wait for nothing. */
   forget(resource: Pick<Resource, "group" | "kind">): void;
 }
@@ -67,6 +69,10 @@ export function discovery(client: ApiClient, clock: Clock): Discovery {
       const found = match(now, query);
       if (found === undefined && now.stale.has(query.group)) throw unavailable(query);
       return found;
+    },
+    async all(signal) {
+      const { kinds, stale } = await lookAgain(signal);
+      return { resources: [...kinds.values()].flatMap((versions) => versions.slice(0, 1)), silentGroups: [...stale] };
     },
     forget({ group, kind }) {
       if (served === undefined) return;

@@ -1,6 +1,16 @@
 import type { Claim, Ledger } from "../../lib/core/ports/ledger.ts";
-import { textColumn } from "./columns.ts";
+import { type Row, textColumn } from "./columns.ts";
 import type { StateDatabase } from "./state-database.ts";
+
+/** Every claim on an object of this cluster, in the order in which they were made. */
+export function recordedClaims({ connection }: StateDatabase, clusterUid: string): readonly Claim[] {
+  const select = connection.prepare("SELECT id, owner_uid, owner FROM claims WHERE cluster_uid = ? ORDER BY position");
+  return select.all(clusterUid).map(claimOf);
+}
+
+function claimOf(row: Row): Claim {
+  return { id: textColumn(row, "id"), ownerUid: textColumn(row, "owner_uid"), owner: textColumn(row, "owner") };
+}
 
 export function sqliteLedger({ connection, fenced }: StateDatabase): Ledger {
   const insert = connection.prepare(
@@ -27,11 +37,7 @@ export function sqliteLedger({ connection, fenced }: StateDatabase): Ledger {
       signal.throwIfAborted();
       const found = new Map<string, readonly Claim[]>();
       for (const id of ids) {
-        const claims = select.all(clusterUid, id).map((row) => ({
-          id: textColumn(row, "id"),
-          ownerUid: textColumn(row, "owner_uid"),
-          owner: textColumn(row, "owner"),
-        }));
+        const claims = select.all(clusterUid, id).map(claimOf);
         if (claims.length > 0) found.set(id, claims);
       }
       return found;

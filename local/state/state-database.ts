@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
 import { holdsLease } from "../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
@@ -8,6 +8,9 @@ import { checkWhole } from "../check-whole.ts";
 import { DatabaseInFolder } from "../disk-full.ts";
 import { textColumn } from "./columns.ts";
 import { addedColumns, schema } from "./schema.ts";
+
+/** How long a reader waits for a writer to commit. */
+const busyMs = 5_000;
 
 /** The one connection that all stores share. What it does is synchronous, so a transaction is never interleaved. */
 export interface StateDatabase {
@@ -31,6 +34,17 @@ export function openStateDatabase(file: string): StateDatabase {
     checkWhole(connection);
     connection.exec(schema);
     for (const added of addedColumns) addColumn(connection, added);
+    return stateDatabase(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** Opens the state file of a Sluice that may be at work, to read it: nothing is written, nor can be. */
+export function readStateDatabase(file: string): StateDatabase {
+  const connection = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
+  try {
     return stateDatabase(connection);
   } catch (error) {
     connection.close();

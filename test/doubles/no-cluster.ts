@@ -8,6 +8,7 @@ const unexpected = async (): Promise<never> => {
 export const noCluster: Cluster = {
   uid: unexpected,
   resource: unexpected,
+  served: unexpected,
   get: unexpected,
   list: unexpected,
   listMetadata: unexpected,

@@ -91,6 +91,7 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
   return {
     uid: (signal) => through((cluster) => cluster.uid(signal), signal),
     resource: (query, signal) => through((cluster) => cluster.resource(query, signal), signal),
+    served: (signal) => through((cluster) => cluster.served(signal), signal),
     get: (ref, signal) => through((cluster) => cluster.get(ref, signal), signal),
     list: (query, signal) => through((cluster) => cluster.list(query, signal), signal),
     listMetadata: (query, signal) => through((cluster) => cluster.listMetadata(query, signal), signal),

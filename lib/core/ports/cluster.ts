@@ -13,6 +13,14 @@ export interface Resource {
   readonly verbs: readonly string[];
 }
 
+/** What a cluster serves at one moment. */
+export interface ServedKinds {
+  /** Each kind once, in the version that the cluster prefers. */
+  readonly resources: readonly Resource[];
+  /** Groups whose own API server does not answer: what they serve is not known, or known by what they said before. */
+  readonly silentGroups: readonly string[];
+}
+
 /** A kind to look up; without a version the one that the cluster prefers is meant. */
 export interface KindQuery {
   readonly group: string;
@@ -93,6 +101,8 @@ export interface Cluster {
   uid(signal: AbortSignal): Promise<string>;
   /** How the cluster serves a kind, or undefined where it does not; a miss is looked up afresh, a hit may be cached. */
   resource(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
+  /** Every kind that the cluster serves now. */
+  served(signal: AbortSignal): Promise<ServedKinds>;
   /** Undefined where there is no such object; an unserved kind is an {@link ApiError} `NoMatch`. */
   get(ref: VersionedRef, signal: AbortSignal): Promise<LiveObject | undefined>;
   /** Every matching object, all pages. */

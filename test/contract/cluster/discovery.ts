@@ -24,6 +24,19 @@ export function discoveryContract(start: StartCluster): void {
       expect(await space.cluster.resource({ ...query, version: "v1" }, signal)).toMatchObject({ version: "v1" });
     });
 
+    test("tells every kind that is served, each once and in the version that the server prefers", async () => {
+      const { resources, silentGroups } = await space.cluster.served(signal);
+      const named = resources.map(({ group, kind }) => `${group}/${kind}`);
+      expect(new Set(named).size).toBe(named.length);
+      expect(named).toEqual(
+        expect.arrayContaining(["/ConfigMap", "apps/Deployment", "rbac.authorization.k8s.io/ClusterRole"]),
+      );
+      const scaler = resources.find(({ kind }) => kind === "HorizontalPodAutoscaler");
+      expect(scaler).toMatchObject({ group: "autoscaling", version: "v2", namespaced: true });
+      expect(scaler?.verbs).toContain("list");
+      expect(silentGroups).toEqual([]);
+    });
+
     test("does not know what is not served", async () => {
       expect(await space.cluster.resource({ group: "example.test", kind: "Widget" }, signal)).toBeUndefined();
       expect(

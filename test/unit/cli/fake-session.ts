@@ -42,6 +42,7 @@ export function fakeSession(
     cluster: {
       uid: unused,
       resource: unused,
+      served: unused,
       apply: unused,
       create: unused,
       delete: unused,

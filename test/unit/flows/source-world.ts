@@ -227,6 +227,7 @@ function objectCluster(
   return {
     uid: async () => "cluster-uid",
     resource: notHere,
+    served: notHere,
     list: notHere,
     listMetadata: notHere,
     apply: notHere,

@@ -74,6 +74,7 @@ describe("a tolerant cluster", () => {
       apply,
       uid: refuse,
       resource: refuse,
+      served: refuse,
       get: refuse,
       list: refuse,
       listMetadata: refuse,

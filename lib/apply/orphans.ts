@@ -1,0 +1,115 @@
+import { kustomizeGroup } from "../api/names.ts";
+import { type ObjectRef, parseApiVersion, subject } from "../core/object-ref.ts";
+import type { PartialObject } from "../core/ports/cluster.ts";
+import type { InventoryEntry } from "../core/ports/inventory-store.ts";
+import type { Claim } from "../core/ports/ledger.ts";
+import { formatEntryId } from "./entry-id.ts";
+import { ownEntry } from "./field-managers.ts";
+
+/** Selects every object that says whose it is, whoever that may be. */
+export const ownedSelector = `${kustomizeGroup}/name,${kustomizeGroup}/namespace`;
+
+/** A Kustomization and all that is known to be its own, from our inventory and from its status. */
+export interface KnownOwner {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly entries: readonly Pick<InventoryEntry, "id" | "state">[];
+}
+
+export interface OrphanFacts {
+  /** What carries owner labels, each kind that the cluster serves; seen before the inventories were read. */
+  readonly objects: readonly PartialObject[];
+  readonly owners: readonly KnownOwner[];
+  /** All of the ledger, read before the inventories; empty where there is none to read. */
+  readonly claims: readonly Claim[];
+}
+
+export interface Orphan {
+  readonly ref: ObjectRef;
+  readonly apiVersion: string;
+  readonly uid: string;
+  /** Whom its labels name. */
+  readonly owner: { readonly namespace: string; readonly name: string };
+  readonly reason: "its Kustomization is gone" | "its Kustomization does not list it";
+  /** When it was last applied and that changed something, as the API server tells it; undefined where it does not. */
+  readonly lastApplied: string | undefined;
+}
+
+/** A claim without anything behind it: it may keep other owners from deleting the object. */
+export interface LeakedClaim extends Claim {
+  readonly reason: "its owner is gone" | "its owner has it no more";
+}
+
+export interface Orphans {
+  readonly objects: readonly Orphan[];
+  readonly claims: readonly LeakedClaim[];
+}
+
+/**
+ * What was applied and is in nobody's inventory, so that no prune will ever delete it. An inventory of any owner counts, in
+ * whatever state its entry is: what `prune: false` has let go is retained there, and what a suspended Kustomization has
+ * stays there too. Pure.
+ */
+export function orphans({ objects, owners, claims }: OrphanFacts): Orphans {
+  const known = new Set(owners.flatMap(({ entries }) => entries.map(({ id }) => id)));
+  const living = new Set(owners.map(ownerKey));
+  // Served by several groups, as events are, it is one object under several ids.
+  const byUid = Map.groupBy(objects.filter(isApplied), ({ metadata }) => metadata.uid);
+  const found = [...byUid.values()].flatMap((same) => {
+    const [object] = same;
+    if (object === undefined || same.some((each) => known.has(formatEntryId(refOfObject(each))))) return [];
+    return [orphanOf(object, living)];
+  });
+  return { objects: found.toSorted(byOwner), claims: leakedClaims(owners, claims) };
+}
+
+/** Labels are also copied to what is made of an applied object: such an object has its own owner, and goes with it. */
+function isApplied({ kind, metadata }: PartialObject): boolean {
+  if (ownEntry(metadata.managedFields) !== undefined) return true;
+  return kind !== "Endpoints" && (metadata.ownerReferences ?? []).length === 0;
+}
+
+function orphanOf(object: PartialObject, living: ReadonlySet<string>): Orphan {
+  const { labels = {}, managedFields, uid } = object.metadata;
+  const owner = {
+    namespace: labels[`${kustomizeGroup}/namespace`] ?? "",
+    name: labels[`${kustomizeGroup}/name`] ?? "",
+  };
+  return {
+    ref: refOfObject(object),
+    apiVersion: object.apiVersion,
+    uid,
+    owner,
+    reason: living.has(ownerKey(owner)) ? "its Kustomization does not list it" : "its Kustomization is gone",
+    lastApplied: ownEntry(managedFields)?.time,
+  };
+}
+
+function leakedClaims(owners: readonly KnownOwner[], claims: readonly Claim[]): readonly LeakedClaim[] {
+  const held = new Map(
+    owners.map(({ uid, entries }) => [
+      uid,
+      new Set(entries.filter(({ state }) => state !== "retained").map(({ id }) => id)),
+    ]),
+  );
+  return claims.flatMap((claim): readonly LeakedClaim[] => {
+    const ids = held.get(claim.ownerUid);
+    if (ids === undefined) return [{ ...claim, reason: "its owner is gone" }];
+    return ids.has(claim.id) ? [] : [{ ...claim, reason: "its owner has it no more" }];
+  });
+}
+
+function refOfObject({ apiVersion, kind, metadata }: PartialObject): ObjectRef {
+  const { name, namespace = "" } = metadata;
+  return { group: parseApiVersion(apiVersion).group, kind, namespace, name };
+}
+
+function ownerKey({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}
+
+function byOwner(a: Orphan, b: Orphan): number {
+  const text = ({ owner, ref }: Orphan): string => `${ownerKey(owner)} ${subject(ref)}`;
+  return text(a) < text(b) ? -1 : 1;
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { type KnownOwner, orphans } from "../../../lib/apply/orphans.ts";
+import type { ManagedFieldsEntry, OwnerReference } from "../../../lib/core/manifest.ts";
+import type { PartialObject } from "../../../lib/core/ports/cluster.ts";
+
+const time = "2026-11-01T10:00:00Z";
+const applied: ManagedFieldsEntry = { manager: "kustomize-controller", operation: "Apply", apiVersion: "v1", time };
+const byAnother: ManagedFieldsEntry = { manager: "endpoint-controller", operation: "Update", apiVersion: "v1", time };
+
+interface Given {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly owner?: string;
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly uid?: string;
+}
+
+/** An object that carries the labels of `apps/web`, or of another. */
+function object(name: string, given: Given = {}): PartialObject {
+  const { apiVersion = "v1", kind = "ConfigMap", owner = "web", managedFields = [applied], uid = name } = given;
+  const labels = { "kustomize.toolkit.fluxcd.io/name": owner, "kustomize.toolkit.fluxcd.io/namespace": "apps" };
+  const { ownerReferences = [] } = given;
+  return { apiVersion, kind, metadata: { name, namespace: "apps", uid, labels, managedFields, ownerReferences } };
+}
+
+function owner(name: string, ...entries: KnownOwner["entries"]): KnownOwner {
+  return { uid: `uid-${name}`, namespace: "apps", name, entries };
+}
+
+const found = (objects: readonly PartialObject[], owners: readonly KnownOwner[]): readonly string[] =>
+  orphans({ objects, owners, claims: [] }).objects.map(({ ref, reason }) => `${ref.name}: ${reason}`);
+
+describe("an orphan", () => {
+  test("is what was applied and no inventory knows, with its owner and when it was last applied", () => {
+    const owners = [owner("web", { id: "apps_kept__ConfigMap", state: "live" })];
+    expect(orphans({ objects: [object("kept"), object("lost")], owners, claims: [] }).objects).toEqual([
+      {
+        ref: { group: "", kind: "ConfigMap", namespace: "apps", name: "lost" },
+        apiVersion: "v1",
+        uid: "lost",
+        owner: { namespace: "apps", name: "web" },
+        reason: "its Kustomization does not list it",
+        lastApplied: time,
+      },
+    ]);
+  });
+
+  test("is also what names a Kustomization that is gone", () => {
+    expect(found([object("lost", { owner: "old" })], [owner("web")])).toEqual(["lost: its Kustomization is gone"]);
+  });
+
+  test.each(["planned", "live", "deleting", "retained"] as const)("is nothing that an entry knows as %s", (state) => {
+    expect(found([object("kept")], [owner("web", { id: "apps_kept__ConfigMap", state })])).toEqual([]);
+  });
+
+  test("is nothing that another owner's inventory knows: it is being handed over", () => {
+    expect(
+      found([object("moved")], [owner("web"), owner("api", { id: "apps_moved__ConfigMap", state: "planned" })]),
+    ).toEqual([]);
+  });
+
+  test("is told apart by its group: the same kind and name of another one is another object", () => {
+    const deployment = object("web", { apiVersion: "apps/v1", kind: "Deployment" });
+    const other = object("web", { apiVersion: "example.test/v1", kind: "Deployment", uid: "other" });
+    const owners = [owner("web", { id: "apps_web_apps_Deployment", state: "live" })];
+    expect(orphans({ objects: [deployment, other], owners, claims: [] }).objects.map(({ uid }) => uid)).toEqual([
+      "other",
+    ]);
+  });
+
+  test("is one where several groups serve it, and none where an inventory knows it by one of them", () => {
+    const old = object("x", { apiVersion: "v1", kind: "Event", uid: "e" });
+    const modern = object("x", { apiVersion: "events.k8s.io/v1", kind: "Event", uid: "e" });
+    expect(found([old, modern], [])).toHaveLength(1);
+    expect(found([old, modern], [owner("web", { id: "apps_x_events.k8s.io_Event", state: "live" })])).toEqual([]);
+  });
+
+  test.each([
+    {
+      name: "endpoints of a Service, which carry its labels",
+      given: { kind: "Endpoints", managedFields: [byAnother] },
+    },
+    {
+      name: "what a controller made of an applied object",
+      given: {
+        kind: "Secret",
+        managedFields: [byAnother],
+        ownerReferences: [{ apiVersion: "cert-manager.io/v1", kind: "Certificate", name: "web", uid: "c" }],
+      },
+    },
+  ])("is not: $name", ({ given }) => {
+    expect(found([object("derived", given)], [])).toEqual([]);
+  });
+
+  test("is what lost its managed fields, as in a restore, although nobody knows when it was applied", () => {
+    const { objects } = orphans({ objects: [object("restored", { managedFields: [] })], owners: [], claims: [] });
+    expect(objects).toMatchObject([{ ref: { name: "restored" }, lastApplied: undefined }]);
+  });
+
+  test("stands beside those of the same owner", () => {
+    const objects = [object("b", { owner: "z" }), object("c", { owner: "a" }), object("a", { owner: "z" })];
+    expect(orphans({ objects, owners: [], claims: [] }).objects.map(({ ref }) => ref.name)).toEqual(["c", "a", "b"]);
+  });
+});
+
+test("a claim has leaked where its owner is gone, has it no more, or let it go with prune: false", () => {
+  const claim = (id: string, name = "web") => ({ id, ownerUid: `uid-${name}`, owner: `Kustomization/apps/${name}` });
+  const owners = [
+    owner(
+      "web",
+      { id: "live", state: "live" },
+      { id: "planned", state: "planned" },
+      { id: "let-go", state: "retained" },
+    ),
+  ];
+  const claims = [claim("live"), claim("planned"), claim("let-go"), claim("unknown"), claim("live", "gone")];
+  expect(orphans({ objects: [], owners, claims }).claims.map(({ id, owner: by, reason }) => [id, by, reason])).toEqual([
+    ["let-go", "Kustomization/apps/web", "its owner has it no more"],
+    ["unknown", "Kustomization/apps/web", "its owner has it no more"],
+    ["live", "Kustomization/apps/gone", "its owner is gone"],
+  ]);
+});

@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { checkOrphans } from "../../../cli/check-orphans.ts";
+import type { Session } from "../../../cli/settings.ts";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { ApiError, type Cluster, type ListQuery, type Resource } from "../../../lib/core/ports/cluster.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+import { fakeSession } from "./fake-session.ts";
+
+const labels = { "kustomize.toolkit.fluxcd.io/name": "web", "kustomize.toolkit.fluxcd.io/namespace": "apps" };
+const owner = { id: "123456789012/eu-west-1/sluice", where: undefined, version: "1", since: "now" };
+
+function resource(kind: string, plural: string, group = "", verbs = ["get", "list"]): Resource {
+  return { group, version: "v1", kind, plural, namespaced: true, verbs };
+}
+
+function object(kind: string, name: string, more: object = {}): LiveObject {
+  return { apiVersion: "v1", kind, metadata: { name, namespace: "apps", uid: `${kind}-${name}`, labels }, ...more };
+}
+
+/** A cluster with one Kustomization of Flux, which lists `kept` in its status. */
+function session(listMetadata: Cluster["listMetadata"], silentGroups: readonly string[] = []) {
+  const fake = fakeSession([]);
+  const queries: ListQuery[] = [];
+  const resources = [
+    resource("ConfigMap", "configmaps"),
+    resource("Secret", "secrets"),
+    resource("TokenReview", "tokenreviews", "authentication.k8s.io", ["create"]),
+  ];
+  const inventory = { entries: [{ id: "apps_kept__ConfigMap", v: "v1" }, { v: "v1" }, "nonsense"] };
+  const cluster: Cluster = {
+    ...noCluster,
+    uid: async () => "cluster-1",
+    served: async () => ({ resources, silentGroups }),
+    list: async () => [object("Kustomization", "web", { status: { inventory } })],
+    listMetadata: (query, signal) => (queries.push(query), listMetadata(query, signal)),
+  };
+  return { ...fake, cluster, queries } satisfies Session & { queries: ListQuery[] };
+}
+
+const check = (of: Session, isJson = false) => checkOrphans({ owner, state: undefined, isJson }, of);
+
+test("only metadata of what carries owner labels is asked for, and what Flux lists in the status is no orphan", async () => {
+  const of = session(async ({ kind }) => (kind === "ConfigMap" ? [object(kind, "kept")] : []));
+  expect(await check(of)).toBe(true);
+  const labelSelector = "kustomize.toolkit.fluxcd.io/name,kustomize.toolkit.fluxcd.io/namespace";
+  expect(of.queries).toEqual(
+    ["ConfigMap", "Secret"].map((kind) => ({ group: "", version: "v1", kind, labelSelector })),
+  );
+  expect(of.output.err).toContain("the inventories of 123456789012/eu-west-1/sluice are not read here");
+  expect(of.output.err).toMatch(/✔ no orphans among what was listed\n$/);
+});
+
+test("kinds that cannot be listed are named, and without them nobody can say that there are none", async () => {
+  const refused = new ApiError({
+    code: 403,
+    reason: "Forbidden",
+    message: 'User "jane" cannot list resource "secrets"',
+  });
+  const of = session(
+    ({ kind }) => (kind === "Secret" ? Promise.reject(refused) : Promise.resolve([])),
+    ["metrics.k8s.io"],
+  );
+  expect(await check(of)).toBe(false);
+  expect(of.output.err).toContain('⚠️ not listed: secrets (v1): User "jane" cannot list resource "secrets"\n');
+  expect(of.output.err).toContain("⚠️ not listed: all kinds of metrics.k8s.io: its API server does not answer\n");
+});
+
+test("for programs all of it is one document", async () => {
+  const of = session(async ({ kind }) => (kind === "ConfigMap" ? [object(kind, "lost")] : []));
+  expect(await check(of, true)).toBe(false);
+  expect(JSON.parse(of.output.out)).toEqual({
+    inventoriesFrom: "status",
+    orphans: [
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        namespace: "apps",
+        name: "lost",
+        uid: "ConfigMap-lost",
+        owner: { namespace: "apps", name: "web" },
+        reason: "its Kustomization does not list it",
+        lastApplied: null,
+      },
+    ],
+    claims: [],
+    unreadKinds: [],
+  });
+});
+
+test("what is no answer of the API server is no kind that cannot be listed", async () => {
+  const of = session(() => Promise.reject(new TypeError("a bug")));
+  await expect(check(of)).rejects.toThrow("a bug");
+});
