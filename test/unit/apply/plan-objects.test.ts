@@ -1,0 +1,240 @@
+import { describe, expect, test } from "vitest";
+import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
+import { formatEntryId } from "../../../lib/apply/entry-id.ts";
+import { fingerprint } from "../../../lib/apply/field-managers.ts";
+import { planObjects } from "../../../lib/apply/plan-objects.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import { formatApiVersion, subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
+import { ApiError, type ApiReason, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+
+const { signal } = new AbortController();
+const installationKey = new Secret("test");
+const ours = { manager: "kustomize-controller", operation: "Apply", apiVersion: "v1", fieldsV1: {} } as const;
+const core = (kind: string, name: string, namespace = ""): VersionedRef => ({
+  group: "",
+  version: "v1",
+  kind,
+  namespace,
+  name,
+});
+const namespace = core("Namespace", "t");
+const definition = { ...core("CustomResourceDefinition", "cars.example.com"), group: "apiextensions.k8s.io" };
+const map = core("ConfigMap", "a", "t");
+const car = { ...core("Car", "c", "u"), group: "example.com" };
+
+function desired(ref: VersionedRef, more: Partial<DesiredObject> = {}): DesiredObject {
+  const metadata = ref.namespace === "" ? { name: ref.name } : { name: ref.name, namespace: ref.namespace };
+  const manifest = { apiVersion: formatApiVersion(ref), kind: ref.kind, metadata };
+  const plural = `${ref.kind.toLowerCase()}s`;
+  const resource = { ...ref, plural, namespaced: ref.namespace !== "", verbs: [] };
+  return { id: formatEntryId(ref), ref, manifest, digest: "d", resource, ...more };
+}
+
+function liveOf(ref: VersionedRef, more: Partial<LiveObject["metadata"]> = {}): LiveObject {
+  const { manifest } = desired(ref);
+  return { ...manifest, metadata: { ...manifest.metadata, uid: "u", managedFields: [ours], ...more } };
+}
+
+const entryOf = (ref: VersionedRef): InventoryEntry => ({
+  id: formatEntryId(ref),
+  version: ref.version,
+  uid: "u",
+  desired: "d",
+  fingerprint: fingerprint([ours], installationKey) ?? "",
+  state: "live",
+});
+
+function apiError(reason: ApiReason, message: string, code = 422): ApiError {
+  return new ApiError({ code, reason, message });
+}
+
+interface World {
+  readonly wanted: readonly DesiredObject[];
+  /** In the inventory, and in the cluster as the last apply left it. */
+  readonly proven?: readonly VersionedRef[];
+  readonly live?: readonly LiveObject[];
+  /** The answer to the dry run of a manifest where it is no success. */
+  readonly refuse?: (manifest: Manifest) => ApiError | undefined;
+}
+
+/** Plans it; `tried` are the dry runs, by namespace and name. */
+async function plan({ wanted, proven = [], live = [], refuse = () => undefined }: World) {
+  const tried: string[] = [];
+  const found = [...proven.map((ref) => liveOf(ref)), ...live];
+  const idOf = (object: LiveObject) =>
+    wanted.find(({ manifest: { kind, metadata } }) => kind === object.kind && metadata.name === object.metadata.name)
+      ?.id;
+  const cluster: Cluster = {
+    ...noCluster,
+    get: async (ref) => found.find(({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name),
+    apply: async (manifest, options) => {
+      expect(options).toEqual({ manager: "kustomize-controller", force: true, dryRun: true });
+      const { kind, metadata } = manifest;
+      tried.push(subject({ kind, namespace: metadata.namespace ?? "", name: metadata.name }));
+      const refusal = refuse(manifest);
+      if (refusal !== undefined) throw refusal;
+      const before = found.find((object) => object.kind === kind && object.metadata.name === metadata.name);
+      const object = before ?? { ...manifest, metadata: { ...metadata, uid: "new" } };
+      return { object, created: before === undefined, warnings: [] };
+    },
+  };
+  const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
+  const planning = await planObjects(
+    wanted,
+    proven.map(entryOf),
+    new Map(found.map((object) => [idOf(object) ?? "", object])),
+    { cluster, installationKey, isAwaited: false, force: false, concurrency: 2, replacing },
+    signal,
+  );
+  const changes =
+    planning.kind === "planned"
+      ? planning.plan.objects.map(({ desired: { ref }, change }) => `${subject(ref)}: ${change.kind}`)
+      : planning.messages;
+  return { kind: planning.kind, changes, tried };
+}
+
+describe("planning a set", () => {
+  test("what is proven unchanged is asked no dry run, everything else is, in apply order", async () => {
+    const other = core("ConfigMap", "b", "t");
+    expect(
+      await plan({ wanted: [desired(namespace), desired(map), desired(other)], proven: [namespace, map] }),
+    ).toEqual({
+      kind: "planned",
+      changes: ["Namespace/t: unchanged", "ConfigMap/t/a: unchanged", "ConfigMap/t/b: create"],
+      tried: ["ConfigMap/t/b"],
+    });
+  });
+
+  test("all that is refused is told, namespaces first", async () => {
+    const refuse = ({ metadata: { name } }: Manifest) => apiError("Invalid", `${name} is bad`);
+    const b = core("ConfigMap", "b", "other");
+    expect(await plan({ wanted: [desired(b), desired(namespace)], refuse })).toEqual({
+      kind: "refused",
+      changes: [
+        "Namespace/t dry-run failed (Invalid): t is bad",
+        "ConfigMap/other/b dry-run failed (Invalid): b is bad",
+      ],
+      tried: ["Namespace/t", "ConfigMap/other/b"],
+    });
+  });
+
+  const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["kubernetes"] };
+
+  test.each([
+    { name: "that the set creates", live: [] },
+    { name: "that is being deleted", live: [liveOf(namespace, going)] },
+  ])("what goes into a namespace $name is tried in another, and has its own dry run later", async ({ live }) => {
+    const { changes, tried } = await plan({ wanted: [desired(namespace), desired(map)], live });
+    expect(changes.at(-1)).toBe("ConfigMap/t/a: deferred");
+    expect(tried).toEqual(["Namespace/t", "ConfigMap/default/a-sluice-check"]);
+  });
+
+  test("what goes into another namespace than the one that the set creates has its dry run at once", async () => {
+    const other = core("ConfigMap", "a", "other");
+    expect((await plan({ wanted: [desired(namespace), desired(other)] })).changes).toEqual([
+      "Namespace/t: create",
+      "ConfigMap/other/a: create",
+    ]);
+  });
+
+  test("a kind called Namespace of another group makes none", async () => {
+    const odd = { ...namespace, group: "example.com" };
+    expect((await plan({ wanted: [desired(odd), desired(map)] })).changes).toEqual([
+      "Namespace/t: create",
+      "ConfigMap/t/a: create",
+    ]);
+  });
+
+  test("objects of a definition that is being deleted wait for the new one, those of others do not", async () => {
+    const other = { ...core("Lorry", "l", "u"), group: "example.com" };
+    const { changes } = await plan({
+      wanted: [desired(definition), desired(car), desired(other)],
+      live: [liveOf(definition, going)],
+    });
+    expect(changes.slice(1)).toEqual(["Car/u/c: deferred", "Lorry/u/l: create"]);
+  });
+});
+
+describe("what is judged before its definition is there", () => {
+  const unserved = (schema: JsonObject | undefined) =>
+    desired(car, { resource: undefined, ...(schema === undefined ? {} : { schema }) });
+
+  test("is judged by the schema that the definition brings, without a request", async () => {
+    const schema = { type: "object", properties: { spec: { type: "object" } }, required: ["spec"] };
+    const { kind, changes, tried } = await plan({ wanted: [unserved(schema)] });
+    expect(kind).toBe("refused");
+    expect(changes).toEqual(["Car/u/c dry-run failed (Invalid): spec: is required"]);
+    expect(tried).toEqual([]);
+  });
+
+  test("tells all that is wrong by that schema", async () => {
+    const schema = { type: "object", required: ["spec", "more"] };
+    expect((await plan({ wanted: [unserved(schema)] })).changes).toEqual([
+      "Car/u/c dry-run failed (Invalid): spec: is required, more: is required",
+    ]);
+  });
+
+  test.each([{ schema: { type: "object" } }, { schema: undefined }])(
+    "is put off where nothing is wrong by it: $schema",
+    async ({ schema }) => {
+      expect((await plan({ wanted: [unserved(schema)] })).changes).toEqual(["Car/u/c: deferred"]);
+    },
+  );
+});
+
+describe("what is tried in another namespace", () => {
+  const waiting = (refuse: World["refuse"], ref = map) =>
+    plan({
+      wanted: [desired(namespace), desired(ref)],
+      refuse: (manifest) => (manifest.kind === "Namespace" ? undefined : refuse?.(manifest)),
+    });
+
+  test("is refused for what is wrong with its own fields, in its own name and namespace", async () => {
+    const { changes } = await waiting(({ metadata: { name } }) =>
+      apiError("Invalid", `ConfigMap "${name}" is invalid: data`),
+    );
+    expect(changes).toEqual(['ConfigMap/t/a dry-run failed (Invalid): ConfigMap "a" is invalid: data']);
+    const typed = await waiting(({ metadata: { name } }) =>
+      apiError("", `failed to create typed patch object (default/${name}; v1, Kind=ConfigMap): no field`, 500),
+    );
+    expect(typed.changes).toEqual([
+      "ConfigMap/t/a dry-run failed: failed to create typed patch object (t/a; v1, Kind=ConfigMap): no field",
+    ]);
+  });
+
+  test.each([
+    { name: "a policy of the other namespace", error: apiError("Invalid", 'admission webhook "p" denied the request') },
+    { name: "a policy in CEL", error: apiError("Invalid", "ValidatingAdmissionPolicy 'p' denied request") },
+    { name: "that the caller may not write there", error: apiError("Forbidden", "not allowed", 403) },
+    { name: "a quota there", error: apiError("Invalid", "exceeded", 403) },
+    { name: "another reason of that status", error: apiError("Other", "odd", 422) },
+    {
+      name: "a text that only mentions typed patches",
+      error: apiError("", "it failed to create typed patch object", 500),
+    },
+  ])("is put off where the refusal is $name", async ({ error }) => {
+    expect((await waiting(() => error)).changes).toEqual(["Namespace/t: create", "ConfigMap/t/a: deferred"]);
+  });
+
+  test("has a name that every kind takes, however long its own is", async () => {
+    const names = async (name: string) => (await waiting(undefined, core("ConfigMap", name, "t"))).tried.at(-1);
+    expect(await names("a".repeat(80))).toBe(`ConfigMap/default/${"a".repeat(50)}-sluice-check`);
+    expect(await names(`${"a".repeat(48)}.-${"b".repeat(9)}`)).toBe(`ConfigMap/default/${"a".repeat(48)}-sluice-check`);
+  });
+
+  test("is not judged where the API server gives no answer", async () => {
+    const lost = new Error("time is up");
+    const trying = plan({
+      wanted: [desired(namespace), desired(map)],
+      refuse: (manifest) => {
+        if (manifest.kind !== "Namespace") throw lost;
+        return undefined;
+      },
+    });
+    await expect(trying).rejects.toBe(lost);
+  });
+});
