@@ -45,6 +45,24 @@ describe("apply order (kustomization 3.13)", () => {
     ]);
   });
 
+  test("the whole of Flux's list is kept inside a stage, whatever is in no list comes behind it, and webhooks are last", () => {
+    // From the reference, where a stage has only some of these.
+    const definitions = ["CustomResourceDefinition", "Namespace", "ClusterRole"];
+    const classes =
+      "ClusterClass RuntimeClass PriorityClass StorageClass VolumeSnapshotClass IngressClass GatewayClass".split(" ");
+    const rest =
+      "ClusterRoleBinding ResourceQuota ServiceAccount Role RoleBinding ConfigMap Secret Service LimitRange Deployment StatefulSet CronJob PodDisruptionBudget Anything MutatingWebhookConfiguration ValidatingWebhookConfiguration".split(
+        " ",
+      );
+    const groups = new Map([
+      ["CustomResourceDefinition", "apiextensions.k8s.io"],
+      ["ClusterRole", "rbac.authorization.k8s.io"],
+    ]);
+    const inOrder = [...definitions, ...classes, "UnlistedClass", ...rest];
+    const refs = inOrder.map((kind) => ref(kind, groups.get(kind)));
+    expect(refs.toReversed().toSorted(byApplyOrder)).toEqual(refs);
+  });
+
   test("it is a total order: antisymmetric, transitive, and zero only for the same object", () => {
     const kinds = fc.constantFrom("Namespace", "ConfigMap", "Deployment", "Ingress", "Widget", "WidgetClass");
     const refs = fc.record({

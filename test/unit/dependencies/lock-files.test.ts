@@ -30,6 +30,7 @@ const withInstallScript = {
   "package-lock.json": ["node_modules/esbuild@0.28.2"],
   // Compiles the client of Lambda's runtime interface, for a part of the tests alone, in a folder of its own.
   "test/real/npm/aws-lambda-ric/package-lock.json": ["node_modules/aws-lambda-ric@4.0.2"],
+  "test/mutation/package-lock.json": [],
 };
 
 test.each(Object.entries(withInstallScript))(
