@@ -97,7 +97,6 @@ async function pendingOf(
       ({ desired, change }) => stageOf(desired.ref) === stage && (change === "created" || change === "configured"),
     )
     .map(({ desired }) => ({ ref: desired.ref, mayVanish: false }));
-  if (targets.length === 0) return undefined;
   let last = "";
   const ready = await lookAFewTimes(
     async () => {

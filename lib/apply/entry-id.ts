@@ -19,7 +19,7 @@ export function parseEntryId(id: string): ObjectRef {
   const first = id.indexOf("_");
   const last = id.lastIndexOf("_");
   const middle = id.lastIndexOf("_", last - 1);
-  if (first === -1 || middle <= first || last === id.length - 1) {
+  if (middle <= first || last === id.length - 1) {
     throw new RangeError(`unable to parse stored object metadata: ${id}`);
   }
   return {

@@ -33,7 +33,7 @@ export function takeover(live: Metadata, desired: Metadata, apiVersion: string):
 }
 
 function remove(map: "annotations" | "labels", key: string): JsonObject {
-  return { op: "remove", path: `/metadata/${map}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}` };
+  return { op: "remove", path: `/metadata/${map}/${key.replaceAll("/", "~1")}` };
 }
 
 function replaceResourceVersion(value: string): JsonObject {

@@ -85,20 +85,22 @@ describe("applying a plan", () => {
 
   test("objects of a kind go beside each other and are told in the plan's order, kinds one after the other", async () => {
     const ends: string[] = [];
-    const { promise: second, resolve } = Promise.withResolvers<void>();
+    const last = Promise.withResolvers<void>();
     const { apply } = world(undefined, {
       apply: async (manifest) => {
         const { name } = manifest.metadata;
-        if (name === "a") await second;
-        if (name === "b") resolve();
+        if (name === "a" || name === "b") await last.promise;
+        if (name === "c") last.resolve();
         ends.push(name);
         return { object: { ...manifest, metadata: { ...manifest.metadata, uid: name } }, created: true, warnings: [] };
       },
     });
     const secret = core("Secret", "s", "t");
-    const outcome = await apply(planned(map("a")), planned(map("b")), planned(secret));
-    expect(ends).toEqual(["b", "a", "s"]);
-    expect(outcome.applied).toEqual(["ConfigMap/t/a created", "ConfigMap/t/b created", "Secret/t/s created"]);
+    const outcome = await apply(planned(map("a")), planned(map("b")), planned(map("c")), planned(secret));
+    expect(ends).toEqual(["c", "a", "b", "s"]);
+    expect(outcome.applied).toEqual(
+      ["a", "b", "c"].map((name) => `ConfigMap/t/${name} created`).concat("Secret/t/s created"),
+    );
   });
 
   test("kinds of one name in two groups are two kinds", async () => {
@@ -201,7 +203,43 @@ describe("the next stage", () => {
 
   test("does not wait for what is in the last one", async () => {
     const { apply } = world((object) => ({ ...object, status: { conditions: [{ type: "Ready", status: "False" }] } }));
-    expect((await apply(planned(map("a")))).kind).toBe("applied");
+    const car = { ...core("Car", "c", "t"), group: "example.com" };
+    expect((await apply(planned(car))).kind).toBe("applied");
+  });
+
+  test("does not look again at what an earlier one has waited for", async () => {
+    const looked: string[] = [];
+    const { apply } = world(undefined, {
+      get: async (ref) => {
+        looked.push(ref.kind);
+        return { ...planned(ref).desired.manifest, metadata: { name: ref.name, uid: "u" } };
+      },
+    });
+    await apply(planned(namespace), planned(runtimeClass));
+    expect(looked).toEqual(["Namespace", "RuntimeClass"]);
+  });
+
+  test.each([
+    {
+      name: "that was there and has changed",
+      get: async () => ({
+        ...planned(definition).desired.manifest,
+        metadata: { name: "x", uid: "u" },
+        status: { conditions: [] },
+      }),
+    },
+    { name: "that is gone again", get: async () => undefined },
+  ])("waits for a definition $name", async ({ get }) => {
+    const { apply } = world(undefined, {
+      get,
+      apply: async (manifest) => ({
+        object: { ...manifest, metadata: { ...manifest.metadata, uid: "u" } },
+        created: false,
+        warnings: [],
+      }),
+    });
+    const change: PlannedChange = { kind: "configure", takeover: undefined };
+    expect(await apply(planned(definition, change), planned(map("a")))).toMatchObject({ kind: "waiting", on: "stage" });
   });
 
   test.each([

@@ -51,6 +51,11 @@ describe("two manifests that are one object are named, with why", () => {
       says: "ClusterRole/a is in the manifests twice, with the namespaces x and none, though its kind has none: keep one of them",
     },
     {
+      name: "none and a namespace of a kind that has none",
+      manifests: [object(rbac, "ClusterRole", "a"), object(rbac, "ClusterRole", "a", "x")],
+      says: "ClusterRole/a is in the manifests twice, with the namespaces none and x, though its kind has none: keep one of them",
+    },
+    {
       name: "two that are the same",
       manifests: [object("v1", "ConfigMap", "a", "apps"), object("v1", "ConfigMap", "a", "apps")],
       says: "ConfigMap/apps/a is in the manifests twice: keep one of them",

@@ -67,6 +67,47 @@ describe("a dry run that the API server refuses", () => {
     ).toBe("refused");
   });
 
+  test("for an immutable field tells why the object is not recreated, where it may not be", async () => {
+    const deps = { cluster: refusing(invalid(immutable), live()), force: true, installationKey };
+    const otherOwner = async () => "Kustomization/t/other";
+    const refused = await dryRun(desired(), undefined, { ...deps, replacing: { ...replacing, otherOwner } }, signal);
+    expect(refused).toEqual({ kind: "refused", message: expect.stringContaining("Kustomization/t/other has it too") });
+  });
+
+  test.each(["Invalid", "Conflict", "Forbidden"])(
+    "with %s is for an immutable field where the text says so",
+    async (reason) => {
+      const cluster = refusing(new ApiError({ code: 422, reason, message: immutable }), live());
+      expect(await dryRun(desired(), undefined, { cluster, force: true, replacing, installationKey }, signal)).toEqual({
+        kind: "replace",
+        uid: "u1",
+      });
+    },
+  );
+
+  test("with another reason never is", async () => {
+    const cluster = refusing(new ApiError({ code: 400, reason: "BadRequest", message: immutable }), live());
+    expect(
+      (await dryRun(desired(), undefined, { cluster, force: true, replacing, installationKey }, signal)).kind,
+    ).toBe("refused");
+  });
+
+  const refusedOf = (wanted: Partial<Metadata>, found: LiveObject | undefined) =>
+    dryRun(
+      desired(wanted),
+      undefined,
+      { cluster: refusing(invalid("no"), found), force: false, replacing, installationKey },
+      signal,
+    );
+  const once = { annotations: { [`${kustomizeGroup}/ssa`]: "IfNotPresent" } };
+
+  test("is nothing to an object that is left alone, or that is applied once only and is there", async () => {
+    const disabled = { annotations: { [`${kustomizeGroup}/reconcile`]: "disabled" } };
+    expect(await refusedOf({}, live(disabled))).toEqual({ kind: "skipped", uid: "u1" });
+    expect(await refusedOf(once, live())).toEqual({ kind: "skipped", uid: "u1" });
+    expect((await refusedOf(once, undefined)).kind).toBe("refused");
+  });
+
   test("for an object that is not there is no reason to recreate it", async () => {
     const cluster = refusing(invalid(immutable), undefined);
     expect(
@@ -111,11 +152,24 @@ describe("a dry run that the API server refuses", () => {
     expect(
       (await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).kind,
     ).toBe("terminating");
+    expect((await refusedOf({}, live(going))).kind).toBe("refused");
+  });
+
+  test("of an object that is being deleted is judged by every cause, also by one without a text", async () => {
+    const causes = [{ reason: "FieldValueForbidden", message: late }, { reason: "FieldValueForbidden" }];
+    const cluster = refusing(new ApiError({ code: 422, reason: "Invalid", message: late, causes }), live(going));
+    expect(
+      (await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).kind,
+    ).toBe("refused");
   });
 
   const conflict = { reason: "FieldManagerConflict", message: "conflict", field: ".data" };
   test.each([
     { answer: invalid("no"), message: "Secret/t/s dry-run failed (Invalid): no" },
+    {
+      answer: new ApiError({ code: 422, reason: "Invalid", message: "no", causes: [{ reason: "FieldValueInvalid" }] }),
+      message: "Secret/t/s dry-run failed (Invalid): no",
+    },
     {
       answer: new ApiError({ code: 404, reason: "NotFound", message: 'namespaces "t" not found' }),
       message: 'Secret/t/s not found: namespaces "t" not found',
@@ -186,5 +240,58 @@ describe("a dry run that the API server takes", () => {
     expect(
       (await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).kind,
     ).toBe(kind);
+  });
+
+  /** Tries it; `log` is what was asked of the cluster, in its order. */
+  async function tried(listed: boolean, created: boolean, found: () => Promise<LiveObject | undefined>, wanted = {}) {
+    const log: string[] = [];
+    const cluster: Cluster = {
+      ...noCluster,
+      apply: async () => {
+        log.push("apply");
+        return { object: live(), created, warnings: [] };
+      },
+      get: () => (log.push("get"), found()),
+    };
+    const deps = { cluster, force: false, replacing, installationKey };
+    const change = await dryRun(desired(wanted), listed ? live() : undefined, deps, signal);
+    return { change, log };
+  }
+
+  test("reads a listed object beside it, and an unlisted one only where the answer says that it is there", async () => {
+    expect((await tried(true, false, async () => live())).log).toEqual(["get", "apply"]);
+    expect((await tried(false, false, async () => live())).log).toEqual(["apply", "get"]);
+    expect((await tried(false, true, async () => live())).log).toEqual(["apply"]);
+  });
+
+  test("creates what has gone meanwhile", async () => {
+    expect((await tried(true, false, async () => undefined)).change).toEqual({ kind: "create" });
+  });
+
+  test("says nothing where the object could not be read, of which a created one has no need", async () => {
+    const lost = new Error("no answer");
+    await expect(tried(true, false, () => Promise.reject(lost))).rejects.toBe(lost);
+    expect((await tried(true, true, () => Promise.reject(lost))).change).toEqual({ kind: "create" });
+  });
+
+  test("leaves what is applied once only, and says what holds one that is being deleted", async () => {
+    const once = { annotations: { [`${kustomizeGroup}/ssa`]: "IfNotPresent" } };
+    expect((await tried(false, false, async () => live({ labels: { a: "b" } }), once)).change).toEqual({
+      kind: "skipped",
+      uid: "u1",
+    });
+    const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
+    const same = { ...live(), metadata: { ...live().metadata, ...going } };
+    const cluster: Cluster = {
+      ...noCluster,
+      apply: async () => ({ object: same, created: false, warnings: [] }),
+      get: async () => same,
+    };
+    const deps = { cluster, force: false, replacing, installationKey };
+    expect(await dryRun(desired(), undefined, deps, signal)).toEqual({
+      kind: "terminating",
+      uid: "u1",
+      heldBy: ["example.com/hold"],
+    });
   });
 });

@@ -16,6 +16,22 @@ describe("inventory entry ids", () => {
     expect(parseEntryId(id)).toEqual(ref);
   });
 
+  test.each(["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"])(
+    "a colon in the name of a %s is kept",
+    (kind) => {
+      const ref = { group: rbac, kind, namespace: "", name: "a:b" };
+      expect(formatEntryId(ref)).toBe(`_a__b_${rbac}_${kind}`);
+      expect(parseEntryId(formatEntryId(ref))).toEqual(ref);
+    },
+  );
+
+  test.each([
+    { group: rbac, kind: "Policy" },
+    { group: "example.com", kind: "Role" },
+  ])("a colon is written as it is in the name of a $kind of $group, as Flux does", ({ group, kind }) => {
+    expect(formatEntryId({ group, kind, namespace: "t", name: "a:b" })).toBe(`t_a:b_${group}_${kind}`);
+  });
+
   test("every object that can exist is read back from its id", () => {
     const dns = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?$/);
     fc.assert(

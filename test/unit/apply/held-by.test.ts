@@ -30,6 +30,12 @@ describe("an object that is being deleted although it is wanted", () => {
       live: going(),
       held: undefined,
     },
+    {
+      name: "it is of another kind with such a field",
+      wanted: manifest("Workflow", { ttlSecondsAfterFinished: 0 }),
+      live: going(),
+      held: ["example.com/hold"],
+    },
     { name: "it is a Job that does not", wanted: manifest("Job"), live: going(), held: ["example.com/hold"] },
   ])("$name: $held", ({ wanted, live, held }) => {
     expect(heldBy(wanted, live)).toEqual(held);

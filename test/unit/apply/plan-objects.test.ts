@@ -57,14 +57,17 @@ interface World {
   /** In the inventory, and in the cluster as the last apply left it. */
   readonly proven?: readonly VersionedRef[];
   readonly live?: readonly LiveObject[];
+  /** In the cluster without our labels, so that no list shows it. */
+  readonly unlisted?: readonly LiveObject[];
   /** The answer to the dry run of a manifest where it is no success. */
   readonly refuse?: (manifest: Manifest) => ApiError | undefined;
 }
 
 /** Plans it; `tried` are the dry runs, by namespace and name. */
-async function plan({ wanted, proven = [], live = [], refuse = () => undefined }: World) {
+async function plan({ wanted, proven = [], live = [], unlisted = [], refuse = () => undefined }: World) {
   const tried: string[] = [];
-  const found = [...proven.map((ref) => liveOf(ref)), ...live];
+  const listed = [...proven.map((ref) => liveOf(ref)), ...live];
+  const found = [...listed, ...unlisted];
   const idOf = (object: LiveObject) =>
     wanted.find(({ manifest: { kind, metadata } }) => kind === object.kind && metadata.name === object.metadata.name)
       ?.id;
@@ -86,13 +89,13 @@ async function plan({ wanted, proven = [], live = [], refuse = () => undefined }
   const planning = await planObjects(
     wanted,
     proven.map(entryOf),
-    new Map(found.map((object) => [idOf(object) ?? "", object])),
+    new Map(listed.map((object) => [idOf(object) ?? "", object])),
     { cluster, installationKey, isAwaited: false, force: false, concurrency: 2, replacing },
     signal,
   );
   const changes =
     planning.kind === "planned"
-      ? planning.plan.objects.map(({ desired: { ref }, change }) => `${subject(ref)}: ${change.kind}`)
+      ? planning.objects.map(({ desired: { ref }, change }) => `${subject(ref)}: ${change.kind}`)
       : planning.messages;
   return { kind: planning.kind, changes, tried };
 }
@@ -127,11 +130,15 @@ describe("planning a set", () => {
   test.each([
     { name: "that the set creates", live: [] },
     { name: "that is being deleted", live: [liveOf(namespace, going)] },
-  ])("what goes into a namespace $name is tried in another, and has its own dry run later", async ({ live }) => {
-    const { changes, tried } = await plan({ wanted: [desired(namespace), desired(map)], live });
-    expect(changes.at(-1)).toBe("ConfigMap/t/a: deferred");
-    expect(tried).toEqual(["Namespace/t", "ConfigMap/default/a-sluice-check"]);
-  });
+    { name: "that is being deleted and is not ours yet", live: [], unlisted: [liveOf(namespace, going)] },
+  ])(
+    "what goes into a namespace $name is tried in another, and has its own dry run later",
+    async ({ live, unlisted = [] }) => {
+      const { changes, tried } = await plan({ wanted: [desired(namespace), desired(map)], live, unlisted });
+      expect(changes.at(-1)).toBe("ConfigMap/t/a: deferred");
+      expect(tried).toEqual(["Namespace/t", "ConfigMap/default/a-sluice-check"]);
+    },
+  );
 
   test("what goes into another namespace than the one that the set creates has its dry run at once", async () => {
     const other = core("ConfigMap", "a", "other");
@@ -156,6 +163,12 @@ describe("planning a set", () => {
       live: [liveOf(definition, going)],
     });
     expect(changes.slice(1)).toEqual(["Car/u/c: deferred", "Lorry/u/l: create"]);
+  });
+
+  test("objects without a namespace are tried without one", async () => {
+    const wide = desired({ ...car, namespace: "" });
+    const { tried } = await plan({ wanted: [desired(definition), wide], live: [liveOf(definition, going)] });
+    expect(tried.at(-1)).toBe("Car/c-sluice-check");
   });
 });
 
@@ -222,6 +235,7 @@ describe("what is tried in another namespace", () => {
 
   test("has a name that every kind takes, however long its own is", async () => {
     const names = async (name: string) => (await waiting(undefined, core("ConfigMap", name, "t"))).tried.at(-1);
+    expect(await names("a.b")).toBe("ConfigMap/default/a.b-sluice-check");
     expect(await names("a".repeat(80))).toBe(`ConfigMap/default/${"a".repeat(50)}-sluice-check`);
     expect(await names(`${"a".repeat(48)}.-${"b".repeat(9)}`)).toBe(`ConfigMap/default/${"a".repeat(48)}-sluice-check`);
   });

@@ -93,6 +93,12 @@ describe("an object is proven unchanged only by all of its marks", () => {
       kind: "unproven",
     },
     {
+      name: "no proof was kept, and nothing of it is ours",
+      entry: { id: entry.id, version: "v1", uid: "u1", desired: "sha256:d", state: "live" as const },
+      live: live({ managedFields: [] }),
+      kind: "unproven",
+    },
+    {
       name: "a field of ours was taken",
       entry,
       live: live({ managedFields: [{ ...ours, fieldsV1: {} }] }),
@@ -164,13 +170,26 @@ describe("an object is proven unchanged only by all of its marks", () => {
       name: "it is wanted otherwise now",
       isAwaited: true,
       spec: { ttlSecondsAfterFinished: 0 },
-      digest: "other",
+      before: { ...entry, desired: "other" },
       kind: "unproven",
     },
-  ])("a Job that is gone where $name: $kind (108)", ({ isAwaited, spec, digest, kind }) => {
+    {
+      name: "it is being deleted",
+      isAwaited: true,
+      spec: { ttlSecondsAfterFinished: 0 },
+      before: { ...entry, state: "deleting" as const },
+      kind: "unproven",
+    },
+    {
+      name: "nothing is known of it",
+      isAwaited: true,
+      spec: { ttlSecondsAfterFinished: 0 },
+      before: null,
+      kind: "unproven",
+    },
+  ])("a Job that is gone where $name: $kind (108)", ({ isAwaited, spec, before = entry, kind }) => {
     const job = { ...desired(), manifest: { ...desired().manifest, kind: "Job", spec } };
-    const applied = { ...entry, ...(digest === undefined ? {} : { desired: digest }) };
-    expect(firstLook(job, applied, undefined, { installationKey, isAwaited }).kind).toBe(kind);
+    expect(firstLook(job, before ?? undefined, undefined, { installationKey, isAwaited }).kind).toBe(kind);
   });
 
   test("what is applied once only, and is being deleted, is to be created anew", () => {
@@ -190,7 +209,8 @@ describe("an object is proven unchanged only by all of its marks", () => {
     { change: { kind: "create" }, changes: true },
     { change: { kind: "deferred" }, changes: true },
   ] as const)("a plan with $change.kind alone writes to the cluster: $changes", ({ change, changes }) => {
-    expect(changesAnything({ objects: [{ desired: desired(), change }], prune: [] })).toBe(changes);
+    const skipped = { desired: desired(), change: { kind: "skipped", uid: "u1" } } as const;
+    expect(changesAnything({ objects: [skipped, { desired: desired(), change }], prune: [] })).toBe(changes);
   });
 
   test("ssa Merge keeps what kubectl set (77)", () => {

@@ -41,6 +41,12 @@ describe("an object that stands in the way of its successor", () => {
       entry: applied,
       why: "it belongs to Kustomization/?/other by its labels",
     },
+    {
+      what: "with the other half of another's labels",
+      labels: { [label("namespace")]: "other" },
+      entry: applied,
+      why: "it belongs to Kustomization/other/? by its labels",
+    },
     { what: "with half of our labels", labels: { [label("namespace")]: "team" }, why: notOurs },
     {
       what: "that we have applied, with half of our labels",

@@ -15,7 +15,17 @@ const kubectl: ManagedFieldsEntry = {
   operation: "Update",
   fieldsV1: { "f:data": { "f:b": {} } },
 };
-const other: ManagedFieldsEntry = { ...ours, manager: "good-name", operation: "Update" };
+const other: ManagedFieldsEntry = {
+  ...ours,
+  manager: "good-name",
+  operation: "Update",
+  fieldsV1: { "f:data": { "f:c": {} } },
+};
+
+/** The managed fields as they are after the takeover; undefined where there is none. */
+function merged(...managedFields: readonly ManagedFieldsEntry[]): unknown {
+  return takeover({ name: "x", managedFields }, { name: "x" }, "v2")?.[0]?.["value"];
+}
 
 describe("taking over from kubectl (74, 75, 77)", () => {
   test("nothing to take over is no patch", () => {
@@ -39,6 +49,60 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     expect(takeover({ name: "x", annotations }, { name: "x" }, "v1")).toEqual([
       { op: "remove", path: "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration" },
     ]);
+  });
+
+  test.each([
+    {
+      annotations: { "kustomize.toolkit.fluxcd.io/checksum": "c" },
+      path: "annotations/kustomize.toolkit.fluxcd.io~1checksum",
+    },
+    { annotations: { "fluxcd.io/sync-checksum": "c" }, path: "annotations/fluxcd.io~1sync-checksum" },
+    { labels: { "fluxcd.io/sync-gc-mark": "m" }, path: "labels/fluxcd.io~1sync-gc-mark" },
+  ])("the mark of an older deployer goes: $path", ({ path, ...marks }) => {
+    expect(takeover({ name: "x", ...marks }, { name: "x" }, "v1")).toEqual([
+      { op: "remove", path: `/metadata/${path}` },
+    ]);
+  });
+
+  test.each<{ name: string; entry: Partial<ManagedFieldsEntry>; isTaken: boolean }>([
+    { name: "kubectl, whatever it is called exactly", entry: { manager: "kubectl-client-side-apply" }, isTaken: true },
+    { name: "kubectl's own server-side apply", entry: { manager: "kubectl", operation: "Apply" }, isTaken: true },
+    { name: "what was there before the first apply", entry: { manager: "before-first-apply" }, isTaken: true },
+    { name: "ourselves through updates", entry: { manager: "kustomize-controller" }, isTaken: true },
+    { name: "ourselves under a longer name", entry: { manager: "kustomize-controller-2" }, isTaken: true },
+    {
+      name: "another's apply from before",
+      entry: { manager: "before-first-apply", operation: "Apply" },
+      isTaken: false,
+    },
+    { name: "whose name ends like ours", entry: { manager: "my-kustomize-controller" }, isTaken: false },
+    { name: "whose name ends like one", entry: { manager: "not-before-first-apply" }, isTaken: false },
+    { name: "kubectl, of the status", entry: { manager: "kubectl", subresource: "status" }, isTaken: false },
+  ])("fields of $name are taken over: $isTaken", ({ entry, isTaken }) => {
+    expect(merged(ours, { ...kubectl, ...entry }) !== undefined).toBe(isTaken);
+  });
+
+  test("our entry is that of our apply to the object itself: it takes the fields in, and keeps its time and version", () => {
+    const status: ManagedFieldsEntry = { ...ours, subresource: "status", fieldsV1: { "f:status": {} } };
+    const namesake: ManagedFieldsEntry = { ...other, operation: "Apply" };
+    const timed = { ...ours, time: "2026-01-01T00:00:00Z" };
+    const edited = { ...kubectl, time: "2026-02-02T00:00:00Z" };
+    const fieldsV1 = { "f:data": { "f:a": {}, "f:b": {} } };
+    expect(merged(namesake, status, timed, edited)).toEqual([namesake, status, { ...timed, fieldsV1 }]);
+  });
+
+  test("where we have none yet, it is of the version that is applied and of the time of the first that is taken over", () => {
+    const edited = { ...kubectl, time: "2026-02-02T00:00:00Z" };
+    const { time: _, ...untimed } = edited;
+    const own = { ...ours, apiVersion: "v2", fieldsV1: kubectl.fieldsV1 };
+    expect(merged(edited)).toEqual([{ ...own, time: edited.time }]);
+    expect(merged(untimed)).toEqual([own]);
+    expect(merged({ ...untimed, manager: "before-first-apply" })).toEqual([own]);
+  });
+
+  test("a leaf that one names and another goes deeper into is owned in whole", () => {
+    const deep = { ...kubectl, fieldsV1: { "f:data": { "f:a": { "f:x": {} } } } };
+    expect(merged(ours, deep)).toMatchObject([{ fieldsV1: { "f:data": { "f:a": { "f:x": {} } } } }]);
   });
 
   test("ssa Merge takes over nothing", () => {
