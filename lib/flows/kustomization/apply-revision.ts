@@ -56,7 +56,8 @@ interface Circumstances {
 }
 
 /**
- * Plan, apply, prune. Nothing is written before the whole plan stands; the inventory is written ahead of the first object.
+ * Plan, apply, prune. Nothing is written before the whole plan stands (ADR 0005 has the one exception); the inventory is written
+ * ahead of the first object.
  *
  * @throws Failure `ReconciliationFailed`, an {@link ApplyFailed} once there are writes; the inventory is right whenever it throws
  */

@@ -50,22 +50,39 @@ export async function startFlux(
     `--health-addr=127.0.0.1:${ports[index + 1]}`,
   ];
   const common = { controllers, folder, env: { KUBECONFIG: kubeconfig, TMPDIR: scratch } };
-  const running = [
-    await start("source-controller", common, [
-      ...addresses(0),
-      `--storage-path=${storage}`,
-      `--storage-addr=${artifacts}`,
-      `--storage-adv-addr=${artifacts}`,
-    ]),
-    await start("kustomize-controller", common, addresses(2)),
-  ];
+  const sourceController = await start("source-controller", common, [
+    ...addresses(0),
+    `--storage-path=${storage}`,
+    `--storage-addr=${artifacts}`,
+    `--storage-adv-addr=${artifacts}`,
+  ]);
+  if (adopts) await untilServedFrom(artifacts, cluster, signal);
+  const kustomizeController = await start("kustomize-controller", common, addresses(2));
   return {
     artifacts,
     async [Symbol.asyncDispose]() {
-      await Promise.all(running.map((end) => end()));
+      await Promise.all([sourceController(), kustomizeController()]);
     },
   };
 }
+
+/** kustomize-controller would ask 3.5 minutes long for an artifact that is where Sluice's are. */
+async function untilServedFrom(artifacts: string, cluster: Cluster, signal: AbortSignal): Promise<void> {
+  const query = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository" };
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const urls = (await cluster.list(query, signal)).map(
+      (live) => WithArtifact.parse(live).status?.artifact?.url ?? "",
+    );
+    if (urls.every((url) => url.startsWith(`http://${artifacts}/`))) return;
+    if (Date.now() > deadline) throw new Error(`source-controller does not serve all of ${urls.join(", ")}`);
+    await systemClock.sleep(100, signal);
+  }
+}
+
+const WithArtifact = z.object({
+  status: z.object({ artifact: z.object({ url: z.string() }).optional() }).optional(),
+});
 
 /** Flux reconciles every object that it finds: on a control plane that others use it would reconcile theirs. */
 async function assertNobodysObjects(cluster: Cluster, signal: AbortSignal): Promise<void> {

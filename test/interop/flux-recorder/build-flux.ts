@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { messageOf } from "../../../lib/core/failure.ts";
+
+/**
+ * `node test/interop/flux-recorder/build-flux.ts [--fetch]`: builds Flux's two controllers as Flux releases them, and prints the shell
+ * variables by which the tests find them. Without --fetch only from modules that Go has already, which takes a fraction of a second to
+ * find out where it has not; then it says so, prints nothing and ends with status 3. The first build takes a quarter of an hour.
+ */
+const execute = promisify(execFile);
+const go = process.env["SLUICE_GO"] ?? "/usr/local/go/bin/go";
+const output = join(import.meta.dirname, "../../../.cache/interop/flux");
+const controllers = ["source-controller", "kustomize-controller"] as const;
+const isMissing = 3;
+
+async function run(name: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+  const PATH = [dirname(go), process.env["PATH"]].join(delimiter);
+  const options = {
+    cwd: join(import.meta.dirname, name),
+    env: { ...process.env, GOFLAGS: "-mod=readonly", GOWORK: "off", ...env, PATH },
+    maxBuffer: 64 * 1024 * 1024,
+  };
+  return (await execute(go, args, options)).stdout.trim();
+}
+
+const packageOf = (name: string): string => `github.com/fluxcd/${name}`;
+const fetched: Readonly<Record<string, string>> = process.argv.includes("--fetch") ? {} : { GOPROXY: "off" };
+
+for (const name of controllers) {
+  try {
+    await run(name, ["list", "-deps", packageOf(name)], fetched);
+  } catch (error) {
+    const said = messageOf(error).trim().split("\n").at(-1) ?? "";
+    process.stderr.write(`Flux is not built: this machine does not have the modules of ${name} (${said})\n`);
+    process.exit(isMissing);
+  }
+}
+await mkdir(output, { recursive: true });
+// As the real parts are built: what they share with these is compiled once.
+const flags = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-gcflags=all=-dwarf=false"];
+const definitions: string[] = [];
+for (const name of controllers) {
+  await run(name, ["build", ...flags, "-o", join(output, name), packageOf(name)], fetched);
+  const folder = await run(name, ["list", "-m", "-f", "{{.Dir}}", packageOf(name)], fetched);
+  definitions.push(join(folder, "config/crd/bases"));
+}
+process.stdout.write(
+  `export SLUICE_FLUX_CONTROLLERS='${output}'\nexport SLUICE_FLUX_CRDS='${definitions.join(delimiter)}'\n`,
+);
