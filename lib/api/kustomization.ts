@@ -39,6 +39,32 @@ export function readKustomization(live: LiveObject): Kustomization | undefined {
   }
 }
 
+/** Decide what the end of a Kustomization deletes, where, and for whom it is kept. */
+const EndSpec = KustomizationSpec.pick({
+  prune: true,
+  deletionPolicy: true,
+  suspend: true,
+  sourceRef: true,
+  kubeConfig: true,
+  serviceAccountName: true,
+  serviceAccount: true,
+});
+const TimesOfEnd = KustomizationSpec.pick({ interval: true, timeout: true });
+
+/**
+ * As much of an object whose spec cannot be read as its end needs, the defaults of the API in place of the rest: so a bad field
+ * that the end does not go by does not hold it. Undefined where one that it does go by cannot be read, or the inventory in
+ * the status.
+ */
+export function readForEnd(live: LiveObject): Kustomization | undefined {
+  const spec = EndSpec.safeParse(live["spec"] ?? {}).data;
+  const status = KustomizationStatus.safeParse(live["status"] ?? {}).data;
+  if (spec === undefined || status === undefined) return undefined;
+  const { interval, timeout } = TimesOfEnd.safeParse(live["spec"] ?? {}).data ?? { interval: "1h" };
+  const times = timeout === undefined ? { interval } : { interval, timeout };
+  return { metadata: live.metadata, spec: withoutEmptyNamespaces({ ...spec, ...times, force: false }), status };
+}
+
 export const minTimeoutMs = 30_000;
 
 /** How long health checks and a waiting deletion may take: `timeout`, else the interval less 30 s, never under 30 s. */

@@ -1,5 +1,5 @@
 import { isTrue } from "../../api/condition.ts";
-import { type Kustomization, parseKustomization } from "../../api/kustomization.ts";
+import { type Kustomization, parseKustomization, readForEnd } from "../../api/kustomization.ts";
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { finalizer, kustomizationStatusManager, kustomizeGroup } from "../../api/names.ts";
 import { invalid as invalidObject } from "../../api/parse-live.ts";
@@ -82,6 +82,8 @@ async function load(
     return subjectOfRun(live, parseKustomization(live), clusterUid, cluster, { run, deps });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    const ending = live.metadata.deletionTimestamp === undefined ? undefined : readForEnd(live);
+    if (ending !== undefined) return subjectOfRun(live, ending, clusterUid, cluster, { run, deps });
     const of = subjectOfRun(live, unreadable(live), clusterUid, cluster, { run, deps });
     const { reason, message } = error;
     return { kind: "ended", result: await reportBlocked(of, invalid(reason, message)) };

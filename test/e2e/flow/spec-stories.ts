@@ -103,6 +103,19 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(conditions).toContainEqual(expect.objectContaining({ type: "Ready", reason: "InvalidSpec", message }));
     });
 
+    test("a field that cannot be read holds no deletion that does not go by it", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.kustomization("app", { timeout: "99999999999h" });
+      expect(await world.run("app")).toMatchObject({ outcome: "stalled" });
+      await world.remove("app");
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+      expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
+    });
+
     test("a request is handled when its run ends, whatever comes of it (11)", async () => {
       const world = await newWorld();
       await world.kustomization("app");

@@ -5,6 +5,7 @@ import {
   effectiveTimeoutMs,
   minTimeoutMs,
   parseKustomization,
+  readForEnd,
   retryIntervalMs,
 } from "../../../lib/api/kustomization.ts";
 import { Failure } from "../../../lib/core/failure.ts";
@@ -153,5 +154,33 @@ describe("derived values", () => {
       own,
       { patch: '[{"op":"add","path":"/a","value":1}]', target: { kind: "Pod" } },
     ]);
+  });
+});
+
+describe("a Kustomization that is being deleted", () => {
+  const policy = { deletionPolicy: "Orphan", suspend: false, timeout: "1m" };
+  const tooLong = "9999999999h";
+
+  test("is read with what its end goes by, whatever else is wrong", () => {
+    const spec = { ...minimal, ...policy, retryInterval: tooLong, path: 3, dependsOn: "b", images: [{}] };
+    expect(readForEnd(live(spec))?.spec).toEqual({ ...minimal, ...policy, force: false });
+    expect(readForEnd(live({ ...minimal, interval: tooLong }))?.spec).toMatchObject({ prune: true, interval: "1h" });
+    expect(readForEnd(live({ ...minimal, timeout: tooLong }))?.spec).not.toHaveProperty("timeout");
+  });
+
+  test.each<readonly [field: string, value: unknown]>([
+    ["prune", "yes"],
+    ["prune", undefined],
+    ["deletionPolicy", "Keep"],
+    ["suspend", "true"],
+    ["sourceRef", { kind: "Unknown", name: "app" }],
+    ["kubeConfig", {}],
+    ["serviceAccountName", 3],
+  ])("is not read where %s is %j, which its end goes by", (field, value) => {
+    expect(readForEnd(live({ ...minimal, [field]: value }))).toBeUndefined();
+  });
+
+  test("is not read where its status is not, which has the inventory", () => {
+    expect(readForEnd(live(minimal, { inventory: { entries: "none" } }))).toBeUndefined();
   });
 });
