@@ -96,8 +96,9 @@ async function reconcileSource(spec: OciRepositorySpec, of: SubjectOfRun, connec
   await of.deps.edges.listen([repositoryEdge(address.host, address.repository)], of.run.fence, of.run.signal);
   const registry = await registryOf(address, spec, connect, of);
   const resolved = await resolve(spec, address, registry, of.run.signal);
-  if (!hasArtifactOf(spec, resolved, of)) await storeArtifact(spec, address.repository, resolved, registry, of);
-  return reportStored(spec, resolved, of);
+  const isUpToDate = hasArtifactOf(spec, resolved, of);
+  if (!isUpToDate) await storeArtifact(spec, address.repository, resolved, registry, of);
+  return reportStored(spec, resolved, of, isUpToDate);
 }
 
 async function suspend(of: SubjectOfRun): Promise<FlowResult> {

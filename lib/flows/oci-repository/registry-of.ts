@@ -11,7 +11,7 @@ import { noCredential, secretData } from "./secret-data.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 import { tlsTrust } from "./tls-trust.ts";
 
-/** No request to a registry takes longer than a function may live, whatever `spec.timeout` says. */
+/** What a run asks of a registry takes no longer than a function may live, whatever `spec.timeout` says. */
 export const maxRegistryTimeoutMs = 900_000;
 
 /** The keys of an image pull secret, the present type's first. */
@@ -30,11 +30,13 @@ export async function registryOf(
   const credentials = await findCredentials(host, secrets, of);
   const login = secrets.length === 0 ? cloudLogin({ host, repository }, spec, of) : undefined;
   const tls = await trustOf(spec, of);
+  // A timer takes whole milliseconds.
+  const totalMs = Math.min(Math.ceil(parseDuration(timeout)), maxRegistryTimeoutMs);
   return connect({
     host,
     insecure,
-    // A timer takes whole milliseconds.
-    timeoutMs: Math.min(Math.ceil(parseDuration(timeout)), maxRegistryTimeoutMs),
+    timeoutMs: totalMs,
+    totalMs,
     ...(tls === undefined ? {} : { tls }),
     ...(credentials === undefined ? {} : { credentials }),
     ...(login === undefined ? {} : { login }),

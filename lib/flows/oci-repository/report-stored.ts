@@ -19,11 +19,16 @@ import type { SubjectOfRun } from "./subject-of-run.ts";
  */
 const Memo = z.object({ announced: z.string() });
 
-/** The artifact of the present revision is stored: says so, tells of it if it is new, and wakes whoever is made from it. */
+/**
+ * The artifact of the present revision is stored: says so, tells of it if it is new, and wakes whoever is made from it.
+ *
+ * @param isUpToDate whether it was stored before this run
+ */
 export async function reportStored(
   spec: OciRepositorySpec,
   { revision }: Resolved,
   of: SubjectOfRun,
+  isUpToDate: boolean,
 ): Promise<FlowResult> {
   const { before, deps } = of;
   const { artifact } = of.status();
@@ -37,10 +42,17 @@ export async function reportStored(
   const isNews = Memo.safeParse(of.run.memo).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
   // After the status is written: whoever wakes must find the new revision.
   if (isNews) await wakeListeners(of);
+  if (isUpToDate) await tellUpToDate(revision, of);
   if (isNewContent || wasFailing(before)) await tell(isNewContent ? "NewArtifact" : "Succeeded", spec, of);
   if (isNewContent) await forgetReplaced(of);
   const dueInMs = spreadInterval(parseDuration(spec.interval), deps.jitter());
   return { outcome: isNews ? "stored" : "unchanged", dueInMs, memo: { announced }, seen: await seen(revision, of) };
+}
+
+/** For people who look at the object: Flux posts no such event to its alerts (reference 1.9). */
+async function tellUpToDate(revision: string, of: SubjectOfRun): Promise<void> {
+  const message = `artifact up-to-date with remote revision: '${revision}'`;
+  await of.tell({ type: "Normal", reason: "ArtifactUpToDate", message, annotations: {} });
 }
 
 async function tell(reason: "NewArtifact" | "Succeeded", spec: OciRepositorySpec, of: SubjectOfRun): Promise<void> {

@@ -13,5 +13,7 @@ export interface RegistryAccess {
   readonly login?: (signal: AbortSignal) => Promise<RegistryCredentials>;
   /** For each request; 30 s where absent. */
   readonly timeoutMs?: number;
+  /** For all requests of one client together; as long as they take where absent. */
+  readonly totalMs?: number;
   readonly userAgent?: string;
 }

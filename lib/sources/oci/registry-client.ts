@@ -61,8 +61,9 @@ export function registryClients(http: Http, clock: Clock): Connect {
   return (access) => client(access, http, clock, origins);
 }
 
-function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<string, string>): RegistryClient {
-  const { tls } = access;
+function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Map<string, string>): RegistryClient {
+  const { tls, totalMs } = access;
+  const http = totalMs === undefined ? anyHttp : within(totalMs, anyHttp, clock);
   const authorize = authorizer(access, http, clock);
 
   const origin = async (signal: AbortSignal): Promise<string> => {
@@ -174,6 +175,28 @@ function client(access: RegistryAccess, http: Http, clock: Clock, origins: Map<s
       const headers = { "content-type": mediaType };
       await send(`/v2/${repository}/manifests/${tag}`, { method: "PUT", headers, body: bytes }, [201], signal);
       return digestOf(bytes);
+    },
+  };
+}
+
+/** The http port with one time for all its requests, which begins now. */
+function within(totalMs: number, http: Http, clock: Clock): Http {
+  const end = clock.monotonic() + totalMs;
+  return {
+    async send(request, signal) {
+      const leftMs = Math.ceil(end - clock.monotonic());
+      if (leftMs >= request.timeoutMs) return http.send(request, signal);
+      const { origin, pathname } = new URL(request.url);
+      const late = `${request.method} ${origin}${pathname}: no answer within the ${totalMs} ms that all requests have together`;
+      if (leftMs <= 0) throw new HttpError("timeout", late);
+      try {
+        return await http.send({ ...request, timeoutMs: leftMs }, signal);
+      } catch (error) {
+        // What was left is another at each try, and no news.
+        if (error instanceof HttpError && error.kind === "timeout")
+          throw new HttpError("timeout", late, { cause: error });
+        throw error;
+      }
     },
   };
 }

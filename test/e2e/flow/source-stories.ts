@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { Failure } from "../../../lib/core/failure.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
@@ -6,6 +7,7 @@ import { configMap, service } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
+const Conditions = z.array(z.object({ type: z.string(), reason: z.string() }));
 
 /** The next build fails with this, as that of a path that is not there or of manifests that do not parse. */
 function failBuild(world: World, failure: Failure): void {
@@ -96,6 +98,33 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       const status = await world.status("app");
       expect(status).toMatchObject({ lastAttemptedRevision: second, lastAppliedRevision: first });
       expect(status["history"]).toHaveLength(1);
+    });
+
+    test("that is being deleted counts as one without an artifact, and nothing is taken away for it", async () => {
+      const world = await newWorld();
+      const { namespace, signal } = world;
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const ref = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", namespace, name: "repo" };
+      const body = { metadata: { finalizers: ["example.com/hold"] } };
+      await world.cluster.patch(ref, { type: "merge", body }, { manager: "test" }, signal);
+      await world.cluster.delete(ref, { propagation: "Background" }, signal);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
+      expect(await world.ready("app")).toBe("False ArtifactFailed: Source artifact not found, retrying in 30s");
+      expect(await world.get("ConfigMap", "a")).toBeDefined();
+    });
+
+    test("a run that is blocked by it is no longer stalled by what was mended before", async () => {
+      const world = await newWorld();
+      await world.kustomization("app", { serviceAccountName: "tenant" });
+      await world.run("app");
+      const types = async () =>
+        Conditions.parse((await world.status("app"))["conditions"]).map(({ type, reason }) => `${type} ${reason}`);
+      expect(await types()).toEqual(["Stalled UnsupportedField", "Ready UnsupportedField"]);
+      await world.kustomization("app");
+      await world.run("app");
+      expect(await types()).toEqual(["Ready ArtifactFailed"]);
     });
 
     test("that is not ready is applied as long as it has an artifact (24)", async () => {

@@ -105,6 +105,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
       reason: "AuthenticationFailed",
       message: `failed to get credential: failed to get secret 'apps/pull': secrets "pull" not found`,
     });
+    expect(told()).toMatchObject([{ type: "Warning", reason: "AuthenticationFailed" }]);
   });
 
   test("a registry that is down", async () => {

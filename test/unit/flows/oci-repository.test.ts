@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { OciRepositoryStatus } from "../../../lib/api/oci-repository.ts";
+import { HttpError } from "../../../lib/core/ports/http.ts";
 import { maxRegistryTimeoutMs } from "../../../lib/flows/oci-repository/registry-of.ts";
 import { file, seenSources } from "./seen-sources.ts";
 import { ociRepository } from "./source-world.ts";
@@ -214,19 +215,31 @@ describe("an OCIRepository that has its artifact", () => {
     world().requested.length = 0;
   });
 
-  test("11.1/3: is not written to where nothing changed, and wakes nobody", async () => {
+  test("11.1/3: is not written to where nothing changed, and wakes nobody; one event says that all is up to date", async () => {
+    const { revision } = artifactOf("app");
+    const before = told();
     world().state.now += 3_600_000;
     expect(await world().run()).toMatchObject({ outcome: "unchanged", dueInMs: 3_600_000 });
-    expect(world().writes).toEqual([]);
+    expect(statusWrites()).toEqual([]);
+    expect(world().writes).toHaveLength(1);
+    expect(told()).toEqual([
+      ...before,
+      {
+        type: "Normal",
+        reason: "ArtifactUpToDate",
+        message: `artifact up-to-date with remote revision: '${revision}'`,
+        annotations: {},
+      },
+    ]);
     expect(world().requested).toEqual([]);
   });
 
   test("11.1/8: copies the request that it handled and writes nothing else", async () => {
     world().annotate("app", { "reconcile.fluxcd.io/requestedAt": "one" });
     await world().run();
-    expect(world().writes.map(({ body }) => body)).toEqual([{ status: { lastHandledReconcileAt: "one" } }]);
+    expect(statusWrites()).toEqual([{ status: { lastHandledReconcileAt: "one" } }]);
     await world().run();
-    expect(world().writes).toHaveLength(1);
+    expect(statusWrites()).toHaveLength(1);
   });
 
   test.each([
@@ -286,7 +299,12 @@ describe("an OCIRepository that has its artifact", () => {
     });
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
-    expect(told().map(({ reason }) => reason)).toEqual(["NewArtifact", "OCIArtifactPullFailed", "Succeeded"]);
+    expect(told().map(({ reason }) => reason)).toEqual([
+      "NewArtifact",
+      "OCIArtifactPullFailed",
+      "ArtifactUpToDate",
+      "Succeeded",
+    ]);
     expect(conditionTypes("app")).toEqual(["Ready", "ArtifactInStorage"]);
   });
 
@@ -416,6 +434,35 @@ describe("the durations of a spec", () => {
     world().apply(ociRepository("app", { url: url(), timeout }));
     await world().run();
     expect(world().sent.find(({ url: asked }) => asked.includes("/manifests/"))).toMatchObject({ timeoutMs });
+  });
+
+  test("the timeout is one for all that a run asks of the registry, and the next run has it anew", async () => {
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url(), timeout: "60s" }));
+    world().sent.length = 0;
+    const open = { ...world().deps.http };
+    world().deps.http.send = async (request, signal) => {
+      const response = await open.send(request, signal);
+      world().state.now += 25_000;
+      return response;
+    };
+    expect(await world().run()).toMatchObject({ outcome: "failed" });
+    expect(world().sent.map(({ timeoutMs }) => timeoutMs)).toEqual([5_000, 5_000, 35_000, 10_000]);
+    const late = "no answer within the 60000 ms that all requests have together";
+    expect(condition("app", "FetchFailed")).toMatchObject({
+      reason: "OCIArtifactLayerOperationFailed",
+      message: expect.stringMatching(`^failed to extract layer contents from artifact: GET \\S+/blobs/\\S+: ${late}$`),
+    });
+
+    world().deps.http.send = async (request, signal) => {
+      world().state.now += 25_000;
+      if (!request.url.includes("/manifests/")) return open.send(request, signal);
+      throw new HttpError("timeout", `no answer within ${request.timeoutMs} ms`);
+    };
+    await world().run();
+    expect(condition("app", "FetchFailed")).toMatchObject({
+      message: `failed to determine artifact digest: HEAD http://${world().address}/v2/app/manifests/latest: ${late}`,
+    });
   });
 
   test("a timeout that Go cannot hold is refused by its name", async () => {

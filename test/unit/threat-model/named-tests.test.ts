@@ -25,8 +25,11 @@ function testsNamedIn(text: string): readonly NamedTest[] {
   );
 }
 
-describe.each(["SECURITY.md", "docs/threat-model.md"])("the tests that %s names", (document) => {
-  test("are there, by file and title", async () => {
+const withTests = ["SECURITY.md", "docs/threat-model.md"];
+
+test.each([...withTests, "docs/conformance.md"])(
+  "the tests that %s names by their titles are there",
+  async (document) => {
     const named = testsNamedIn(await read(document));
     expect(named.length).toBeGreaterThan(5);
     const missing: NamedTest[] = [];
@@ -35,12 +38,12 @@ describe.each(["SECURITY.md", "docs/threat-model.md"])("the tests that %s names"
       if (!titlesOf(source).includes(one.title)) missing.push(one);
     }
     expect(missing).toEqual([]);
-  });
+  },
+);
 
-  test("are named with their titles, wherever a file is named", async () => {
-    const text = await read(document);
-    expect(text.match(fileWithTitles)?.length).toBe(text.match(file)?.length);
-  });
+test.each(withTests)("%s names a test by its title, wherever it names a file of tests", async (document) => {
+  const text = await read(document);
+  expect(text.match(fileWithTitles)?.length).toBe(text.match(file)?.length);
 });
 
 describe("the promises of SECURITY.md", () => {
