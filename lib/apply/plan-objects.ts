@@ -60,7 +60,6 @@ export async function planDeferred(
   signal: AbortSignal,
 ): Promise<Judged> {
   const waiting = members.filter(({ change }) => change.kind === "deferred");
-  if (waiting.length === 0) return { objects: members, refusals: [] };
   const judged = await judge(
     waiting.map(({ desired }) => ({ desired, look: { kind: "unproven", live: undefined } })),
     undefined,

@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
+import { maxLooks } from "../../../../lib/apply/judged-only.ts";
+import { prune } from "../../../../lib/apply/prune/prune.ts";
+import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
+import { ApiError, type Cluster } from "../../../../lib/core/ports/cluster.ts";
+import { type PruneWorld, pruneWorld } from "./prune-world.ts";
+import { owner, ref } from "./sample-facts.ts";
+
+const { signal } = new AbortController();
+const [x, y] = [ref("x"), ref("y")];
+const id = formatEntryId(x);
+const ours = ownerLabels(owner);
+const heir = "Kustomization/team/b";
+const leaving = { isLeaving: true } as const;
+
+/** Another Kustomization that lives and claims this. */
+function claim(world: PruneWorld, of: ObjectRef = x): void {
+  const claimed = formatEntryId(of);
+  world.claims.set(claimed, [...(world.claims.get(claimed) ?? []), { id: claimed, ownerUid: "uid-b", owner: heir }]);
+  world.standings.set("uid-b", "alive");
+}
+
+function answering(world: PruneWorld, calls: Partial<Cluster>): PruneWorld["set"] {
+  return { ...world.set, cluster: { ...world.set.cluster, ...calls } };
+}
+
+const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: "not allowed" });
+
+describe("a delete", () => {
+  test("is of the object that was judged, in that state, and of what depends on it in the background", async () => {
+    const world = pruneWorld([x], ours);
+    const asked: unknown[] = [];
+    const set = answering(world, { delete: async (of, options) => (asked.push([of, options]), "deleted") });
+    await prune(world.order, set, signal);
+    expect(asked).toEqual([
+      [
+        { ...x, version: "v1" },
+        { propagation: "Background", uid: "uid-x", resourceVersion: "1" },
+      ],
+    ]);
+  });
+
+  test("that is refused is told, and the others are tried all the same", async () => {
+    const world = pruneWorld([x, y], ours);
+    world.before = (what) => {
+      if (what === `delete ${formatEntryId(y)}`) throw forbidden;
+    };
+    const { pruned, inventory } = await prune(world.order, world.set, signal);
+    expect(pruned).toMatchObject([
+      { kind: "refused", message: "ConfigMap/t/y delete failed: not allowed" },
+      { kind: "deleted", entry: { id } },
+    ]);
+    expect(inventory.map((entry) => [entry.id, entry.state])).toEqual([[formatEntryId(y), "live"]]);
+  });
+
+  test("that something holds stays known, and so does one that was asked for before; that is not deleted again", async () => {
+    const world = pruneWorld([x], ours);
+    const held = await prune(world.order, answering(world, { delete: async () => "deleting" }), signal);
+    expect(held).toMatchObject({ pruned: [{ kind: "deleted", held: true }], inventory: [{ id, state: "deleting" }] });
+    world.change(x, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+    const again = await prune({ ...world.order, inventory: held.inventory, saved: held.inventory }, world.set, signal);
+    expect(again).toMatchObject({ pruned: [{ kind: "deleted", held: true }], inventory: [{ id, state: "deleting" }] });
+    expect(world.done.filter((what) => /delete|release/.test(what))).toEqual([]);
+  });
+
+  test("of what is gone already is none, and it is known and claimed no more", async () => {
+    const world = pruneWorld([x], ours);
+    const { pruned, inventory } = await prune(world.order, answering(world, { get: async () => undefined }), signal);
+    expect(pruned).toMatchObject([{ kind: "deleted", held: false }]);
+    expect(inventory).toEqual([]);
+    expect(world.done).toEqual(["around", `save ${id} planned`, `release ${id}`, "save "]);
+  });
+
+  test("is none of what could not be looked at: it stays as it is, with why", async () => {
+    const world = pruneWorld([x], ours);
+    const set = answering(world, { get: () => Promise.reject(forbidden) });
+    const { pruned, inventory } = await prune(world.order, set, signal);
+    expect(pruned).toMatchObject([{ kind: "refused", message: "ConfigMap/t/x query failed: not allowed" }]);
+    expect(inventory).toEqual(world.order.inventory);
+    expect(world.done).toEqual(["around"]);
+  });
+
+  test.each(["delete", "patch"])("whose %s has no answer of the API server ends the run", async (call) => {
+    const world = pruneWorld([x], ours);
+    if (call === "patch") claim(world);
+    const lost = new Error("lease lost");
+    world.before = (what) => {
+      if (what === `${call} ${id}`) throw lost;
+    };
+    await expect(prune({ ...world.order, isLeaving: call === "patch" }, world.set, signal)).rejects.toBe(lost);
+  });
+});
+
+describe("an object that an owner who leaves hands over", () => {
+  test("is labelled under the state that was judged, by our field manager", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    const asked: unknown[] = [];
+    const { cluster } = world.set;
+    const set = answering(world, {
+      patch: (of, body, options, stop) => (asked.push([of, body, options]), cluster.patch(of, body, options, stop)),
+    });
+    await prune({ ...world.order, ...leaving }, set, signal);
+    const labels = ownerLabels({ name: "b", namespace: "team" });
+    expect(asked).toEqual([
+      [
+        { ...x, version: "v1" },
+        { type: "merge", body: { metadata: { labels, resourceVersion: "1" } } },
+        { manager: "kustomize-controller" },
+      ],
+    ]);
+  });
+
+  test("that is gone when it is to be labelled is known no more", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    let isGone = false;
+    const set = answering(world, {
+      get: async (of, stop) => (isGone ? undefined : world.set.cluster.get(of, stop)),
+      patch: () => {
+        isGone = true;
+        return Promise.reject(new ApiError({ code: 404, reason: "NotFound", message: "not found" }));
+      },
+    });
+    const { pruned, inventory } = await prune({ ...world.order, ...leaving }, set, signal);
+    expect(pruned).toMatchObject([{ kind: "deleted", held: false }]);
+    expect(inventory).toEqual([]);
+  });
+
+  test("that somebody writes again and again is left to its heir, who claims it", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    world.before = (what) => {
+      if (what === `patch ${id}`) world.change(x, {});
+    };
+    const { pruned } = await prune({ ...world.order, ...leaving }, world.set, signal);
+    const why = `${heir} claims it, and its labels could not be put on it: the object has been modified`;
+    expect(pruned).toMatchObject([{ kind: "skipped", why }]);
+    expect(world.done.filter((what) => what === `patch ${id}`)).toHaveLength(maxLooks);
+  });
+
+  test("whose heir lets go of it time and again stays ours, with why", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    const claimed = world.claims.get(id) ?? [];
+    let patches = 0;
+    world.before = (what) => {
+      // Gone with the heir's labels, and back before the next look.
+      if (what === `patch ${id}`) world.claims.set(id, (patches += 1) % 2 === 1 ? [] : claimed);
+    };
+    const { pruned, inventory } = await prune({ ...world.order, ...leaving }, world.set, signal);
+    expect(pruned).toMatchObject([
+      { kind: "refused", message: `ConfigMap/t/x hand over failed: ${heir} lets go of it time and again` },
+    ]);
+    expect(world.metadata(x)?.labels).toEqual(ours);
+    expect(inventory).toHaveLength(1);
+    expect(patches).toBe(2 * maxLooks);
+  });
+
+  test("wakes an heir of several once", async () => {
+    const world = pruneWorld([x, y], ours);
+    claim(world);
+    claim(world, y);
+    await prune({ ...world.order, ...leaving }, world.set, signal);
+    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${heir}`]);
+  });
+});
+
+test("an owner that leaves and takes nothing along writes no inventory any more", async () => {
+  const world = pruneWorld([x], ours);
+  await prune({ ...world.order, ...leaving, policy: "retain" }, world.set, signal);
+  expect(world.done).toEqual([`release ${id}`]);
+});
