@@ -69,8 +69,9 @@ async function stateOf(
   } catch (error) {
     if (state !== undefined) throw error;
   }
+  const why = owner === undefined ? "this cluster is nobody's yet" : `the inventories of ${owner.id} are not read here`;
   terminal.warning(
-    `the inventories of ${whose} are not read here, so this goes by what each Kustomization shows in its status: what prune: false has let go is listed too, and no claims are. Name the state folder of a sluice local with --state`,
+    `${why}, so this goes by what each Kustomization shows in its status: what prune: false has let go is listed too, and no claims are. Name the state folder of a sluice local with --state`,
   );
   return undefined;
 }

@@ -68,6 +68,21 @@ describe("sluice check", () => {
     );
   });
 
+  test("fails where nobody can read whose the cluster is, until somebody takes it", async () => {
+    const owner = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
+    const body = { data: { installation: null } };
+    await world.cluster.patch(owner, { type: "merge", body }, { manager }, signal);
+    const { code, err } = await world.sh("check", "--orphans");
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining("✗ ConfigMap/kube-system/sluice-owner cannot be read: data.installation"),
+    ]);
+    expect(err).not.toContain("looking for orphans");
+    expect(err).toMatch(/✗ check failed\n$/);
+    expect(await world.sh("take-over", ...state())).toMatchObject({ code: 0 });
+    expect(await world.sh("check")).toMatchObject({ code: 0 });
+  });
+
   test("refuses what makes no sense", async () => {
     expect(await world.sh("check", "-o", "yaml")).toMatchObject({
       code: 1,

@@ -3,6 +3,7 @@ import { awsFaults } from "./aws.ts";
 import type { FileFaults } from "./fault.ts";
 import { flowsFaults } from "./flows.ts";
 import { functionsFaults } from "./functions.ts";
+import { gateFaults } from "./gate.ts";
 import { kubeFaults } from "./kube.ts";
 import { localFaults } from "./local.ts";
 import { networkFaults } from "./network.ts";
@@ -15,6 +16,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...awsFaults,
   ...flowsFaults,
   ...functionsFaults,
+  ...gateFaults,
   ...kubeFaults,
   ...localFaults,
   ...networkFaults,
