@@ -29,7 +29,10 @@ function aboutOf(event: unknown): string {
   return Told.parse(event).object;
 }
 
-/** Not the traces of source-controller, which it never posts: that nothing is new, its housekeeping, and a failure told twice. */
+/**
+ * Not the traces of source-controller, which it never posts: that nothing is new (each looks when it is told to, so not equally
+ * often), its housekeeping, and a failure told twice.
+ */
 function isTold(event: unknown): boolean {
   const { type, reason } = Told.parse(event);
   if (reason === "ArtifactUpToDate" || reason === "GarbageCollectionSucceeded") return false;
