@@ -13,14 +13,21 @@ import type { Config } from "../config.ts";
 
 type TableConfig = Pick<Config, "AWS_REGION" | "SLUICE_QUEUE_URL" | "SLUICE_TABLE">;
 
+interface OwnClusterDeps {
+  readonly connection: AwsConnection;
+  readonly log: Log;
+  /** `eksCluster` outside tests. */
+  readonly connect?: (...args: Parameters<typeof eksCluster>) => Cluster;
+}
+
 /** The cluster that this installation looks after; each write to it passes the gate. */
 export function ownCluster(
   config: TableConfig & Pick<Config, "SLUICE_CLUSTER">,
-  { connection, log }: { readonly connection: AwsConnection; readonly log: Log },
+  { connection, log, connect = eksCluster }: OwnClusterDeps,
 ): { readonly arn: ClusterArn; readonly cluster: Cluster; readonly gate: WriteGate } {
   const clock = systemClock;
   const arn = parseClusterArn(config.SLUICE_CLUSTER);
-  const connected = eksCluster(arn, connection, { clock, env: {} });
+  const connected = connect(arn, connection, { clock, env: {} });
   const gate = writeGate([ownerCheck(tableInstallation(config), { cluster: connected, clock })], { clock, log });
   return { arn, cluster: gatedCluster(connected, gate), gate };
 }
