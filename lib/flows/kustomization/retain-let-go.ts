@@ -1,9 +1,11 @@
 import { parseEntryId } from "../../apply/entry-id.ts";
 import { decidePrune } from "../../apply/prune/decide-prune.ts";
+import type { PruneDecision } from "../../apply/prune/decisions.ts";
 import type { Placed } from "../../apply/prune/facts.ts";
 import { gatherFacts } from "../../apply/prune/gather-facts.ts";
 import { prune } from "../../apply/prune/prune.ts";
 import { subject } from "../../core/object-ref.ts";
+import { Outage } from "../../core/outage.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { someOf } from "../../core/some-of.ts";
 import { applySetOf } from "./apply-set-of.ts";
@@ -13,8 +15,10 @@ const maxNamed = 10;
 
 /**
  * An inventory that is older than the status, with what the status has no more as retained: it was let go since, under
- * `prune: false` or by Flux, and a user may count on it. Only what a prune would delete is told of and kept so; the rest, which
- * is gone or kept for a reason of its own, goes the way of any prune.
+ * `prune: false` or by Flux, and a user may count on it. Only what a prune would delete, now or where its heir changes its mind, is
+ * told of and kept so; the rest, which is gone or kept for a reason of its own, goes the way of any prune.
+ *
+ * @throws Outage where one of them cannot be looked at: a save by then would be of the present generation, and it would be pruned later
  */
 export async function retainLetGo(
   saved: readonly InventoryEntry[],
@@ -33,7 +37,8 @@ export async function retainLetGo(
     live: new Map(),
   };
   const judged = decidePrune(await gatherFacts({ ...facts, policy: "prune" }, set, run.signal));
-  const letGo = new Set(judged.flatMap((one) => (one.kind === "delete" && !one.isGoing ? [one.entry.id] : [])));
+  for (const one of judged) if (one.kind === "unknown") throw new Outage("ReconciliationFailed", one.line);
+  const letGo = new Set(judged.filter(isDeletedSometime).map(({ entry }) => entry.id));
   if (letGo.size === 0) return saved;
   const names = someOf(
     [...letGo].map((id) => subject(parseEntryId(id))),
@@ -48,6 +53,11 @@ export async function retainLetGo(
   const wanted = placed(saved, ({ id }) => !letGo.has(id));
   const order = { ...facts, isLeaving: false, wanted, policy: "retain", saved, planned: [] } as const;
   return (await prune(order, set, run.signal)).inventory;
+}
+
+/** What is to be handed over is deleted as well where its heir changes its mind. */
+function isDeletedSometime(decision: PruneDecision): boolean {
+  return decision.kind === "handOver" || (decision.kind === "delete" && !decision.isGoing);
 }
 
 function placed(entries: readonly InventoryEntry[], matches: (entry: InventoryEntry) => boolean): readonly Placed[] {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { configMap, configMapRef } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -82,6 +83,40 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       await world.publish("v4", [], { folders: { app: [configMap("a")], next: [] } });
       await world.run("next");
       expect(await world.get("ConfigMap", "x")).toBeUndefined();
+    });
+
+    test("nor is it where it could not be looked at when that was decided", async () => {
+      const world = await letGoSince();
+      let isJudging = false;
+      world.fault = (call) => {
+        if (call === "inventories.savedUnder done") isJudging = true;
+        if (!isJudging || call !== "cluster.get") return;
+        isJudging = false;
+        throw new ApiError({ code: 403, reason: "Forbidden", message: "configmaps is forbidden" });
+      };
+      await expect(world.run("app")).rejects.toThrow("ConfigMap/");
+      world.fault = () => {};
+      await world.run("app");
+      expect(await world.get("ConfigMap", "x")).toBeDefined();
+      expect(await states(world)).toEqual(["a live", "x retained"]);
+    });
+
+    test("nor is it where another claims it that changes its mind before it ever applied it", async () => {
+      const world = await letGoSince();
+      await world.publish("v3", [], { folders: { app: [configMap("a")], next: [configMap("x")] } });
+      await world.kustomization("next", { path: "next" });
+      world.fault = (call) => {
+        if (call === "ledger.claim done") throw new Error("killed");
+      };
+      await expect(world.run("next")).rejects.toThrow("killed");
+      world.fault = () => {};
+      await world.kustomization("app", { path: "app" });
+      await world.run("app");
+      await world.publish("v4", [], { folders: { app: [configMap("a")], next: [] } });
+      await world.run("next");
+      await world.run("app");
+      expect(await world.get("ConfigMap", "x")).toBeDefined();
+      expect(await states(world)).toEqual(["a live", "x retained"]);
     });
 
     test("what the artifact has again is applied and known again", async () => {
