@@ -1,10 +1,12 @@
 import { ownerLabels } from "../../api/owner-labels.ts";
 import { messageOf } from "../../core/failure.ts";
+import type { LiveObject } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { fieldManager } from "../field-managers.ts";
-import { judgedOnly } from "../judged-only.ts";
+import { judgedOnly, maxLooks } from "../judged-only.ts";
+import { isOwnedBy } from "../opt-outs.ts";
 import { type ApplySet, ownerOfClaim } from "./apply-set.ts";
 import type { Judged, PruneDecision } from "./decisions.ts";
 import type { Claimant, PruneFacts } from "./facts.ts";
@@ -74,22 +76,55 @@ async function handOverNow(
   set: ApplySet,
   signal: AbortSignal,
 ): Promise<Pruned | undefined> {
-  const label = async (owner: { readonly name: string; readonly namespace: string }, resourceVersion?: string) => {
-    const body = { metadata: { labels: ownerLabels(owner), ...(resourceVersion && { resourceVersion }) } };
-    return set.cluster.patch(ref, { type: "merge", body }, { manager: fieldManager }, signal);
-  };
   const skipped = { kind: "skipped", entry, isMarked: false } as const;
+  const by = ownerOfClaim(heir.owner);
   try {
-    const labelled = await label(ownerOfClaim(heir.owner), metadata.resourceVersion);
+    const labelled = await label({ ref, metadata }, by, set, signal);
     const claimants = (await claimantsOf([entry], set, signal)).get(entry.id) ?? [];
     const isClaimed = claimants.some(({ uid, standing }) => uid === heir.uid && standing === "alive");
     if (isClaimed) return { ...skipped, why: `${heir.owner} has it now` };
-    await label(set, labelled.metadata.resourceVersion);
+    await takeBack({ ref, metadata: labelled.metadata }, by, set, signal);
     const message = `${subject(ref)} hand over failed: ${heir.owner} lets go of it time and again`;
     return isLastLook ? { kind: "refused", entry, message } : undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.reason === "NotFound" || (error.reason === "Conflict" && !isLastLook)) return undefined;
     return { ...skipped, why: `${heir.owner} claims it, and its labels could not be put on it: ${messageOf(error)}` };
+  }
+}
+
+interface Named {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** Puts these owner labels on the object, in the state that was judged. */
+async function label(
+  { ref, metadata: { resourceVersion } }: Judged,
+  owner: Named,
+  { cluster }: ApplySet,
+  signal: AbortSignal,
+): Promise<LiveObject> {
+  const body = { metadata: { labels: ownerLabels(owner), ...(resourceVersion && { resourceVersion }) } };
+  return cluster.patch(ref, { type: "merge", body }, { manager: fieldManager }, signal);
+}
+
+/**
+ * Puts our labels on an object again that carries those of an heir who does not know of it, whoever else writes it meanwhile:
+ * with the heir's it would be nobody's.
+ */
+async function takeBack(given: Judged, heir: Named, set: ApplySet, signal: AbortSignal): Promise<void> {
+  const { ref } = given;
+  let { metadata } = given;
+  for (let look = 1; ; look++) {
+    try {
+      await label({ ref, metadata }, set, set, signal);
+      return;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.reason === "Conflict") || look === maxLooks) throw error;
+    }
+    const found = await set.cluster.get(ref, signal);
+    if (found === undefined || found.metadata.uid !== given.metadata.uid || !isOwnedBy(found.metadata, heir)) return;
+    metadata = found.metadata;
   }
 }

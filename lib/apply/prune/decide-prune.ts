@@ -59,16 +59,17 @@ function decideOne(
   const { metadata, version } = object;
   const judged = { ref: { ...ref, version }, metadata };
   if (!isOwnedBy(metadata, owner)) return keep("its owner labels name another owner", false);
+  const mark = keptBy(metadata);
+  const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined;
+  const heir = alive.find(({ owner: by }) => by === expectedBy) ?? alive[0];
   if (expectedBy !== undefined) {
     const why = `${expectedBy} is about to have it`;
-    return { kind: "handOver", entry, why, to: { owner: expectedBy, claimant: undefined }, judged };
+    // Who has a claim looks after it from then on; one that is only about to make one does not know of it.
+    const claimant = mark === undefined && !isForeign ? heir : undefined;
+    return { kind: "handOver", entry, why, to: { owner: claimant?.owner ?? expectedBy, claimant }, judged };
   }
-  const mark = keptBy(metadata);
   if (mark !== undefined) return keep(`${mark} on the object in the cluster`, true);
-  if (entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined) {
-    return keep("somebody else made an object of its name", false);
-  }
-  const [heir] = alive;
+  if (isForeign) return keep("somebody else made an object of its name", false);
   if (heir !== undefined) {
     const why = `${heir.owner} claims it and has not applied it yet`;
     return { kind: "handOver", entry, why, to: { owner: heir.owner, claimant: heir }, judged };

@@ -225,6 +225,18 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
+    test("is its heir's too where that has claimed it and is about to have it, and changes its mind", async () => {
+      const world = await newWorld();
+      await claimed(world);
+      await world.publish("moved", [], folders([], [x]));
+      await world.remove("a");
+      expect(await world.run("a")).toMatchObject({ outcome: "deleted" });
+      expect(await labelledOwner(world)).toBe("b");
+      await world.publish("neither", [], folders([], []));
+      await settle(world, "b");
+      expect(await isGoneFromAll(world)).toBe(true);
+    });
+
     test("is let go of with prune: false by an heir that never applied it: its former owner deletes it", async () => {
       const world = await newWorld();
       await claimed(world);

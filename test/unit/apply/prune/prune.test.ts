@@ -149,6 +149,21 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)).toBeUndefined();
   });
 
+  test("is deleted by an owner that leaves where the heir has let go of it and somebody writes it meanwhile", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    let patches = 0;
+    world.before = (what) => {
+      if (what !== `patch ${id}`) return;
+      world.claims.set(id, []);
+      // As a controller writes a status.
+      if (++patches === 2) world.change(x, {});
+    };
+    const { pruned } = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    expect(pruned).toMatchObject([{ kind: "deleted" }]);
+    expect(world.metadata(x)).toBeUndefined();
+  });
+
   test("is left to the heir by an owner that leaves where its labels cannot be changed", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
