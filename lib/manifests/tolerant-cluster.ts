@@ -23,12 +23,14 @@ export function tolerantCluster(
     ...cluster,
     async apply(manifest, options, signal) {
       let current = manifest;
+      let first: unknown;
       for (let attempt = 1; ; attempt++) {
         try {
           return await cluster.apply(current, options, signal);
         } catch (error) {
+          first ??= error;
           const less = attempt < maxAttempts ? tolerated(current, error) : undefined;
-          if (less === undefined) throw error;
+          if (less === undefined) throw isMistyped(error) ? first : error;
           const { kind, metadata } = manifest;
           const { name, namespace } = metadata;
           log.warn("fields that the kind does not have were left out", {
@@ -43,6 +45,13 @@ export function tolerantCluster(
       }
     },
   };
+}
+
+/** What Go's types cannot hold either: then Flux sends the object as it is, and tells what the API server says of that. */
+function isMistyped(error: unknown): boolean {
+  return (
+    error instanceof ApiError && /^failed to (?:convert new object|create typed patch object) /.test(error.message)
+  );
 }
 
 function tolerated(manifest: Manifest, error: unknown): Manifest | undefined {

@@ -54,6 +54,19 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       expect(await warnings()).toEqual([first, left(`ConfigMap/${namespace}/b .odd`)]);
     });
 
+    test("an encrypted Secret that says it is meant reaches the API server, which refuses it (67)", async () => {
+      const world = await newWorld();
+      const { namespace } = world;
+      const metadata = { name: "x", annotations: { [`${kustomizeGroup}/decrypt`]: "Disabled" } };
+      const data = { password: "ENC[AES256_GCM,data:abc,iv:def=,tag:ghi=,type:str]" };
+      await world.publish("v1", [{ apiVersion: "v1", kind: "Secret", metadata, data, sops: { version: "3.13.2" } }]);
+      await world.kustomization("app");
+      await world.run("app");
+      expect(await world.ready("app")).toBe(
+        `False ReconciliationFailed: Secret/${namespace}/x dry-run failed: failed to create typed patch object (${namespace}/x; /v1, Kind=Secret): .sops: field not declared in schema\n`,
+      );
+    });
+
     test("a value that another manager forced is healed, a deleted object comes back", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), configMap("b")]);
@@ -210,6 +223,33 @@ export function applyStories(name: string, newWorld: () => Promise<World>): void
       await world.remove("app");
       await world.run("app");
       expect(await world.cluster.get(configMapRef(other, "a"), world.signal)).toBeUndefined();
+    });
+
+    test("an object whose definition somebody deleted is told as one of a kind that never was, and is pruned", async () => {
+      const world = await newWorld();
+      const group = `gone-${world.namespace}.example.com`;
+      const definition = widgetDefinition(group);
+      const definitionRef = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition" };
+      await world.cluster.apply(definition, { manager: "somebody", force: true }, world.signal);
+      const widget = { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" }, spec: { size: 1 } };
+      await world.publish("v1", [configMap("a"), widget]);
+      await world.kustomization("app");
+      for (let runs = 0; runs < 20 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      const ref = { ...definitionRef, namespace: "", name: definition.metadata.name };
+      await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
+      await expect.poll(() => world.cluster.get(ref, world.signal)).toBeUndefined();
+      const refusal = `Widget/${world.namespace}/w dry-run failed: no matches for kind "Widget" in version "${group}/v1"`;
+      await expect
+        .poll(async () => {
+          await world.run("app");
+          return world.ready("app");
+        })
+        .toBe(`False ReconciliationFailed: ${refusal}\n`);
+      await world.publish("v2", [configMap("a")]);
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect((await world.events("app")).at(-2)).toBe(`Normal Progressing: Widget/${world.namespace}/w deleted`);
     });
 
     test("what its own definition or namespace has to wait for is checked before anything is written", async () => {

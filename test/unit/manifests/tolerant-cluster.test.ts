@@ -100,6 +100,26 @@ describe("a tolerant cluster", () => {
   });
 
   test.each([
+    { then: "failed to convert new object (ns/a; /v1, Kind=ConfigMap) to proper version: illegal", told: ".extra" },
+    { then: `${failed}.data.a: expected string, got &value.valueUnstructured{Value:1}`, told: ".extra" },
+    { then: 'ConfigMap "a" is invalid: metadata.name: Invalid value', told: "is invalid" },
+  ])("tells what is said of the whole object where its types do not fit either: $then", async ({ then, told }) => {
+    const messages = [`${failed}.extra: field not declared in schema`, then];
+    const cluster = {
+      ...strict([]),
+      apply: async () => {
+        throw new ApiError({ code: 500, reason: "", message: messages.shift() ?? "" });
+      },
+    };
+    const applying = tolerantCluster(cluster, silentLog, () => undefined).apply(
+      configMap,
+      { manager: "m", force: true },
+      signal,
+    );
+    await expect(applying).rejects.toThrow(told);
+  });
+
+  test.each([
     { apiVersion: "example.test/v1", kind: "Widget" },
     { apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway" },
     { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" },
