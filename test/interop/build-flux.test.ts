@@ -2,12 +2,14 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+
+const program = fileURLToPath(new URL("flux-recorder/build-flux.ts", import.meta.url));
 
 test("where Go does not have Flux's modules, nothing is built or fetched, and that is said", () => {
   const empty = mkdtempSync(join(tmpdir(), "sluice-no-modules-"));
   try {
-    const program = join(import.meta.dirname, "flux-recorder/build-flux.ts");
     const env = { ...process.env, GOMODCACHE: empty, GOFLAGS: "-modcacherw" };
     const { status, stdout, stderr } = spawnSync(process.execPath, [program], { env, encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
