@@ -38,17 +38,6 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/next-inventory.test.ts"],
     faults: [
       {
-        what: "held object leaves the inventory",
-        find: 'return outcome.held ? [{ ...entry, state: "deleting" }] : [];',
-        replace: "return [];",
-      },
-      {
-        what: "refused delete leaves the inventory",
-        find: 'if (outcome === undefined || outcome.kind === "refused") return [entry];',
-        replace: `if (outcome === undefined) return [entry];
-    if (outcome.kind === "refused") return [];`,
-      },
-      {
         what: "retained object wanted again is not planned/claimed",
         find: '!known.has(id) || known.get(id)?.state === "retained"',
         replace: "!known.has(id)",

@@ -7,6 +7,7 @@ import { gateFaults } from "./gate.ts";
 import { kubeFaults } from "./kube.ts";
 import { localFaults } from "./local.ts";
 import { networkFaults } from "./network.ts";
+import { pruneFaults } from "./prune.ts";
 import { queueFaults } from "./queue.ts";
 import { sourcesFaults } from "./sources.ts";
 
@@ -20,6 +21,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...kubeFaults,
   ...localFaults,
   ...networkFaults,
+  ...pruneFaults,
   ...queueFaults,
   ...sourcesFaults,
 ];

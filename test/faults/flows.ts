@@ -29,4 +29,40 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [],
   },
+  {
+    file: "lib/flows/kustomization/standing.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "claim of a dying owner counts",
+        find: 'return isGoingWithAll(live) ? "going" : "alive";',
+        replace: 'return isGoingWithAll(live) ? "alive" : "alive";',
+        named: "its heir is being deleted with all that it has",
+      },
+      {
+        what: "claim of an owner that is gone counts",
+        find: 'if (live?.metadata.uid !== ownerUid) return "gone";',
+        replace: 'if (live?.metadata.uid !== ownerUid) return "alive";',
+        named: "lives no more and nobody has let go of its claim",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/prune-all.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "deletion deletes what siblings are about to have",
+        find: "applySetOf(of, source)",
+        replace: "applySetOf(of, source && undefined)",
+        named: "as when a Kustomization gets another name",
+      },
+      {
+        what: "nobody is told where a deletion leaves all that there is",
+        find: "  await prune(order, applySetOf(of, undefined), of.run.signal);",
+        replace: "  await Promise.resolve([prune, order]);",
+        named: "its heir is deleted and leaves all that it has",
+      },
+    ],
+  },
 ];

@@ -79,37 +79,44 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       }
     });
 
-    test("killed before or after any effect of letting go, what it wants again is safe from others", {
-      timeout,
-    }, async () => {
-      const world = await newWorld();
-      const wanted = { app: [configMap("a")], other: [configMap("a")] };
-      await world.kustomization("app", { path: "app", prune: false });
-      await world.kustomization("other", { path: "other" });
-      for (let at = 1, ended = false; !ended; at++) {
-        await world.publish(`with-${at}`, [], { folders: wanted });
-        await world.patch("app", { spec: { suspend: false } }, { manager: "test" });
-        await world.run("app");
-        await world.run("other");
-        await world.publish(`without-${at}`, [], { folders: { ...wanted, app: [] } });
-        ended = !(await isKilled(world, at));
-        await world.publish(`again-${at}`, [], { folders: wanted });
-        await world.run("app");
-        // As if the labels had not moved yet, and with its build not asked for: the ledger alone must protect it.
-        await world.patch("app", { spec: { suspend: true } }, { manager: "test" });
-        const labels = { [`${kustomizeGroup}/name`]: "other" };
-        const body = { metadata: { labels } };
-        await world.cluster.patch(
-          configMapRef(world.namespace, "a"),
-          { type: "merge", body },
-          { manager: "x" },
-          world.signal,
-        );
-        await world.publish(`other-${at}`, [], { folders: { ...wanted, other: [] } });
-        await world.run("other");
-        expect(await world.get("ConfigMap", "a")).toBeDefined();
-      }
-    });
+    test.each([
+      { what: "letting go", prune: false },
+      { what: "a prune that finds it in other hands", prune: true },
+    ])(
+      "killed before or after any effect of $what, what it wants again is safe from others",
+      {
+        timeout,
+      },
+      async ({ prune }) => {
+        const world = await newWorld();
+        const wanted = { app: [configMap("a")], other: [configMap("a")] };
+        await world.kustomization("app", { path: "app", prune });
+        await world.kustomization("other", { path: "other" });
+        for (let at = 1, ended = false; !ended; at++) {
+          await world.publish(`with-${at}`, [], { folders: wanted });
+          await world.patch("app", { spec: { suspend: false } }, { manager: "test" });
+          await world.run("app");
+          await world.run("other");
+          await world.publish(`without-${at}`, [], { folders: { ...wanted, app: [] } });
+          ended = !(await isKilled(world, at));
+          await world.publish(`again-${at}`, [], { folders: wanted });
+          await world.run("app");
+          // As if the labels had not moved yet, and with its build not asked for: the ledger alone must protect it.
+          await world.patch("app", { spec: { suspend: true } }, { manager: "test" });
+          const labels = { [`${kustomizeGroup}/name`]: "other" };
+          const body = { metadata: { labels } };
+          await world.cluster.patch(
+            configMapRef(world.namespace, "a"),
+            { type: "merge", body },
+            { manager: "x" },
+            world.signal,
+          );
+          await world.publish(`other-${at}`, [], { folders: { ...wanted, other: [] } });
+          await world.run("other");
+          expect(await world.get("ConfigMap", "a")).toBeDefined();
+        }
+      },
+    );
 
     test("killed before or after any effect of its deletion, it ends with everything gone", { timeout }, async () => {
       const world = await newWorld();

@@ -163,6 +163,17 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoneFromAll(world)).toBe(true);
     });
 
+    test("is deleted at once by its former owner where its heir is being deleted with all that it has", async () => {
+      const world = await newWorld();
+      await claimed(world);
+      await world.publish("moved", [], folders([], [x]));
+      await world.remove("b");
+      await world.run("a");
+      expect(await world.get("ConfigMap", "x")).toBeUndefined();
+      await settle(world, "b");
+      expect(await isGoneFromAll(world)).toBe(true);
+    });
+
     test("is deleted by its former owner where its heir is deleted and leaves all that it has", async () => {
       const world = await newWorld();
       await claimed(world);

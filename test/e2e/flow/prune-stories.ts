@@ -31,6 +31,22 @@ export function pruneStories(name: string, newWorld: () => Promise<World>): void
       ]);
     });
 
+    test("a run that prunes lists the Kustomizations and reads the claims twice, one that prunes nothing does neither", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a"), configMap("b")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const asked: string[] = [];
+      world.fault = (call) => void (/^(cluster\.list|ledger\.claims)$/.test(call) && asked.push(call));
+      await world.publish("v2", [configMap("a")]);
+      await world.run("app");
+      expect(asked).toEqual(["ledger.claims", "cluster.list", "ledger.claims", "cluster.list"]);
+      asked.length = 0;
+      await world.publish("v3", [configMap("a", { k: "new" })]);
+      await world.run("app");
+      expect(asked).toEqual([]);
+    });
+
     test("an empty artifact empties the inventory, and says so before (39)", async () => {
       const world = await newWorld();
       const { namespace } = world;

@@ -61,8 +61,12 @@ export function pruneWorld(refs: readonly ObjectRef[], labels: Readonly<Record<s
       const live = objects.get(id);
       if (live === undefined) return "gone";
       if (live.metadata.uid !== uid || live.metadata.resourceVersion !== resourceVersion) throw conflict();
-      objects.delete(id);
-      return "deleted";
+      if (live.metadata.finalizers === undefined) {
+        objects.delete(id);
+        return "deleted";
+      }
+      self.change(of, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+      return "deleting";
     },
     patch: async (of, { body }) => {
       const id = formatEntryId(of);

@@ -3,6 +3,8 @@ import { kustomizeGroup } from "../../../../lib/api/names.ts";
 import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
 import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
 import { maxLooks } from "../../../../lib/apply/judged-only.ts";
+import { decidePrune } from "../../../../lib/apply/prune/decide-prune.ts";
+import { gatherFacts } from "../../../../lib/apply/prune/gather-facts.ts";
 import { prune } from "../../../../lib/apply/prune/prune.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { type PruneWorld, pruneWorld } from "./prune-world.ts";
@@ -83,6 +85,45 @@ describe("a prune that is carried out", () => {
     expect(world.done.filter((what) => what === `delete ${id}`)).toHaveLength(maxLooks);
   });
 
+  test("deletes backwards, each kind after what comes later", async () => {
+    const deployment = ref("d", { group: "apps", kind: "Deployment" });
+    const world = pruneWorld([namespace, x, ref("y"), deployment], ours);
+    await prune(world.order, world.set, signal);
+    expect(world.done.filter((what) => what.startsWith("delete"))).toEqual([
+      "delete t_d_apps_Deployment",
+      "delete t_y__ConfigMap",
+      "delete t_x__ConfigMap",
+      "delete _t__Namespace",
+    ]);
+  });
+
+  test("keeps its claim on what a finalizer holds, and does not delete it again", async () => {
+    const world = pruneWorld([x], ours);
+    world.change(x, { finalizers: ["example.com/hold"] });
+    const { pruned, inventory } = await prune(world.order, world.set, signal);
+    expect(pruned).toMatchObject([{ kind: "deleted", held: true }]);
+    expect(inventory).toMatchObject([{ id, state: "deleting" }]);
+    await prune({ ...world.order, inventory, saved: inventory }, world.set, signal);
+    expect(world.done.filter((what) => what.startsWith("delete"))).toHaveLength(1);
+    expect(world.claims.get(id)).toHaveLength(1);
+  });
+
+  test("saves what was applied before anybody is asked, so that an outage costs no proof", async () => {
+    const world = pruneWorld([x, ref("new")], ours);
+    const planned = decidePrune(await gatherFacts(world.order, world.set, signal)).filter(
+      ({ entry }) => entry.id === id,
+    );
+    const inventory = world.order.inventory.map((entry) => ({ ...entry, fingerprint: "f" }));
+    world.before = (what) => {
+      if (what === "around") throw new Error("no answer");
+    };
+    await expect(prune({ ...world.order, inventory, planned }, world.set, signal)).rejects.toThrow("no answer");
+    expect(world.saved).toMatchObject([
+      { id, state: "planned", fingerprint: "f" },
+      { state: "live", fingerprint: "f" },
+    ]);
+  });
+
   test("never deletes an object that was made anew since it was judged", async () => {
     const world = pruneWorld([x], ours);
     world.before = (what) => {
@@ -136,6 +177,17 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)?.labels).toEqual(theirs);
     expect(pruned).toMatchObject([{ kind: "skipped", why: `${heir} has it now` }]);
     expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${heir}`]);
+  });
+
+  test("is not labelled by an owner that leaves in another state than the one that was judged", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    world.before = (what) => {
+      if (what === `patch ${id}`) world.change(x, annotated);
+    };
+    const { pruned } = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    expect(world.metadata(x)?.labels).toEqual(ours);
+    expect(pruned).toMatchObject([{ kind: "skipped", isMarked: true }]);
   });
 
   test("is deleted by an owner that leaves where the heir has let go of it meanwhile", async () => {
