@@ -89,6 +89,10 @@ async function handOverNow(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.reason === "NotFound" || (error.reason === "Conflict" && !isLastLook)) return undefined;
+    // Without our entry nobody would look again.
+    if (isPassing(error)) {
+      return { kind: "refused", entry, message: `${subject(ref)} hand over failed: ${messageOf(error)}` };
+    }
     return { ...skipped, why: `${heir.owner} claims it, and its labels could not be put on it: ${messageOf(error)}` };
   }
 }
@@ -127,4 +131,9 @@ async function takeBack(given: Judged, heir: Named, set: ApplySet, signal: Abort
     if (found === undefined || found.metadata.uid !== given.metadata.uid || !isOwnedBy(found.metadata, heir)) return;
     metadata = found.metadata;
   }
+}
+
+/** What the next run may not meet: no answer, a server that throttles or fails. */
+function isPassing({ code }: ApiError): boolean {
+  return code === 0 || code === 429 || code >= 500;
 }

@@ -228,6 +228,24 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)).toBeDefined();
   });
 
+  test.for([
+    { code: 0, reason: "Unreachable" },
+    { code: 429, reason: "TooManyRequests" },
+    { code: 500, reason: "InternalError" },
+  ])("is kept by an owner that leaves until the cluster takes its heir's labels: $reason", async ({ code, reason }) => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    world.before = (what) => {
+      if (what === `patch ${id}`) throw new ApiError({ code, reason, message: "no answer" });
+    };
+    const result = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    expect(result.pruned).toMatchObject([
+      { kind: "refused", message: expect.stringContaining("hand over failed: no answer") },
+    ]);
+    expect(result.inventory).toHaveLength(1);
+    expect(world.done).not.toContain(`release ${id}`);
+  });
+
   test("that nothing is to be pruned is told those who may wait for our claim to end", async () => {
     const world = pruneWorld([x], theirs);
     claim(world);
