@@ -10,6 +10,7 @@ export const longFiles = [
   "contract/dynamodb",
   "property/build-equals-engine",
   "unit/queue/simulator/simulator",
+  "unit/flows/ownership/ownership",
   "e2e/crash/crash",
   "contract/cluster",
   "e2e/flow/real",

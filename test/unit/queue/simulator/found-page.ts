@@ -1,28 +1,64 @@
+import type { Outcome } from "./simulate.ts";
+
+/** A rule, and the code without it. */
+interface TakenOut<Mutation> {
+  readonly rule: string;
+  readonly mutation: Mutation;
+}
+
 /** What a simulator said where a rule was taken out. */
-export interface Found {
+interface Found {
   readonly rule: string;
   readonly seed: number;
   /** The first promise that was broken. */
   readonly violation: string;
 }
 
-/** The page of docs/simulator that shows all rules of one simulator, and by which seed each is missed. */
-export function foundPage(title: string, run: string, found: readonly (Found | undefined)[]): string {
-  const rows = found.map((one) => (one === undefined ? "| not found | | |" : rowOf(one)));
+const maxSeeds = 300;
+
+/** Finds the first story that goes wrong without a rule, once for each; undefined where none of the first 300 does. */
+export function firstFailures<Mutation>(tell: (seed: number, mutation: Mutation) => Promise<Outcome>) {
+  const found = new Map<string, Promise<Found | undefined>>();
+  const find = async ({ rule, mutation }: TakenOut<Mutation>): Promise<Found | undefined> => {
+    for (let seed = 1; seed <= maxSeeds; seed += 1) {
+      const [violation] = (await tell(seed, mutation)).violations;
+      if (violation !== undefined) return { rule, seed, violation };
+    }
+    return undefined;
+  };
+  return (taken: TakenOut<Mutation>): Promise<Found | undefined> => {
+    const known = found.get(taken.rule) ?? find(taken);
+    found.set(taken.rule, known);
+    return known;
+  };
+}
+
+/** A page of docs/simulator: all rules that one simulator is tried with, and the seed by which each is missed. */
+export function foundPage({
+  title,
+  run,
+  about,
+  found,
+}: {
+  readonly title: string;
+  /** The test that writes the page. */
+  readonly run: string;
+  readonly about: string;
+  readonly found: readonly (Found | undefined)[];
+}): string {
+  const rows = found.map((one) =>
+    one === undefined ? "| not found | | |" : `| ${one.rule} | ${one.seed} | ${one.violation} |`,
+  );
   return [
     `# ${title}`,
     "",
-    `Written by \`npx vitest run ${run} -u\`, and checked by the same test without \`-u\`. Each rule was taken out of`,
-    "the code by itself; the seed is the first whose story goes wrong without it. With all rules in place every story",
-    "of the same seeds goes right. [What the stories are](../work-queue.md#the-proof).",
+    `Written by \`npx vitest run ${run} -u\`, and checked by the same test. Each rule was taken out of the`,
+    `code by itself; the seed is that of the first story which goes wrong without it. With all rules in place every`,
+    `story goes right. ${about}.`,
     "",
     "| rule | seed | what went wrong without it |",
     "| --- | --- | --- |",
     ...rows,
     "",
   ].join("\n");
-}
-
-function rowOf({ rule, seed, violation }: Found): string {
-  return `| ${rule} | ${seed} | ${violation} |`;
 }

@@ -22,9 +22,9 @@ export function random(seed: number): Random {
     int: (min, max) => min + Math.floor(next() * (max - min + 1)),
     chance: (probability) => next() < probability,
     pick(items) {
-      const picked = items[Math.floor(next() * items.length)];
-      if (picked === undefined) throw new Error("nothing to pick from");
-      return picked;
+      const index = Math.floor(next() * items.length);
+      for (const picked of items.slice(index, index + 1)) return picked;
+      throw new Error("nothing to pick from");
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../lib/core/ports/clock.ts";
 import type { DeadLetter } from "../../../../lib/core/ports/wake-ups.ts";
 import type { LeasedItems, WorkItem } from "../../../../lib/core/ports/work-items.ts";
-import type { Flow } from "../../../../lib/core/run.ts";
+import type { Flow, FlowResult, Run } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../../lib/queue/handle-wake-up.ts";
 import { processLock } from "../../../../lib/queue/process-lock.ts";
@@ -62,6 +62,7 @@ export interface Simulation {
   readonly lines: string[];
   item(subject: Subject): WorkItem | undefined;
   machine(): Machine;
+  depsOf(on: Machine): SimulatedDeps;
   /** Somebody asks for a run. `change`: because there is a new content. */
   request(subject: Subject, change: boolean): void;
   /** A wake-up that nobody asked for: the queue doubles messages. */
@@ -76,6 +77,10 @@ export interface Cast {
   readonly machines: number;
   /** Where everything lies that a `sluice local` keeps: one process at a time, each on the same host. */
   readonly home?: Home;
+  /** Where work items lie in place of rows in memory. */
+  readonly table?: RealTable;
+  /** What a run does, in place of its subject's script. */
+  readonly flow?: (handling: Handling, run: Run, deps: SimulatedDeps) => Promise<FlowResult>;
 }
 
 const usualCast: Cast = { names: ["a", "b", "c"], machines: 3 };
@@ -86,7 +91,7 @@ export function startSimulation(
   seed: number,
   mutation: Mutation,
   traced: boolean,
-  { names, machines: machineCount, home }: Cast = usualCast,
+  { names, machines: machineCount, home, table: tableOfCast, flow: flowOfCast }: Cast = usualCast,
 ): Simulation {
   const lines: string[] = [];
   const violations: string[] = [];
@@ -104,7 +109,7 @@ export function startSimulation(
     },
   };
   const host = home === undefined ? undefined : startHost(world);
-  const realTable = mutation.table ?? home?.table;
+  const realTable = mutation.table ?? tableOfCast ?? home?.table;
   const table: Table = { rows: new Map(), stuck: new Set(), writes: 0 };
   const subjects = names.map(newSubject);
   const bySubject = new Map(subjects.map((subject) => [formatWorkKey(subject.key), subject]));
@@ -238,7 +243,7 @@ export function startSimulation(
     };
     const base = depsOf(on);
     const handling: Handling = { machine: on, holder: "" };
-    const own: RunnerDeps = {
+    const own: SimulatedDeps = {
       ...base,
       newHolder: () => (handling.holder = base.newHolder()),
       onPoisoned: (run) =>
@@ -246,7 +251,7 @@ export function startSimulation(
           subject.announced += 1;
         }),
     };
-    const flow: Flow = (run) => reconcile(handling, run, ground);
+    const flow: Flow = (run) => flowOfCast?.(handling, run, own) ?? reconcile(handling, run, ground);
     handleWakeUp({ wakeUp: receipt.wakeUp, extend }, flow, own, invocation(on)).then(
       () => void effect(on, "delete", () => receipt.delete(), on.signal, world).catch(() => receipt.keep()),
       (error: unknown) => {
@@ -283,6 +288,7 @@ export function startSimulation(
     lines,
     violate,
     machine,
+    depsOf,
     item: (subject) => table.rows.get(formatWorkKey(subject.key)),
     request(subject, change) {
       const on = machine();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { simulate } from "./simulate.ts";
 
-const seeds = Number(process.env["SLUICE_SIM_SEEDS"] ?? 7_000);
+const seeds = Number(process.env["SLUICE_SIM_SEEDS"] ?? 5_000);
 const only = process.env["SLUICE_SIM_SEED"];
 
 describe("the work queue under every fault that its protocol allows for", () => {

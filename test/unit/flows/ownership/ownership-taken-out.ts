@@ -1,0 +1,158 @@
+import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
+import { isJsonObject } from "../../../../lib/core/json.ts";
+import { type Metadata, refOf } from "../../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
+import type { Fence } from "../../../../lib/core/ports/fence.ts";
+import type { Run } from "../../../../lib/core/run.ts";
+import { namespace, type OwnershipMutation, type OwnershipWorld } from "./ownership-world.ts";
+import type { Ports } from "./ports-of-run.ts";
+
+/** A rule about who owns what, and the code without it: its ports do what it would then do. */
+export interface OwnershipTakenOut {
+  readonly rule: string;
+  readonly mutation: OwnershipMutation;
+}
+
+const withPorts = (ports: NonNullable<OwnershipMutation["ports"]>): OwnershipMutation => ({ ports });
+const withCluster = (patch: (cluster: Cluster, run: Run, world: OwnershipWorld, ports: Ports) => Partial<Cluster>) =>
+  withPorts((ports, run, world) => ({ cluster: { ...ports.cluster, ...patch(ports.cluster, run, world, ports) } }));
+
+export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
+  {
+    rule: "what is about to be applied is in the inventory before",
+    mutation: withPorts(({ inventories }) => ({
+      inventories: {
+        ...inventories,
+        save: (owner, entries, fence, signal) =>
+          inventories.save(
+            owner,
+            entries.filter(({ state }) => state !== "planned"),
+            fence,
+            signal,
+          ),
+      },
+    })),
+  },
+  {
+    rule: "what is about to be applied is claimed before",
+    mutation: withPorts(({ ledger }) => ({ ledger: { ...ledger, claim: async () => {} } })),
+  },
+  {
+    rule: "an entry leaves the inventory only when its object is gone",
+    mutation: withCluster((cluster, run, world, { inventories }) => ({
+      delete: async (ref, options, signal) => {
+        const owner = { uid: uidOf(run, world), clusterUid: await cluster.uid(signal) };
+        const entries = (await inventories.load(owner, run.fence, signal)) ?? [];
+        const left = entries.filter(({ id }) => id !== formatEntryId(ref));
+        await inventories.save(owner, left, run.fence, signal);
+        return cluster.delete(ref, options, signal);
+      },
+    })),
+  },
+  {
+    rule: "an object is handed over only when its heir's labels are on it, not for a claim",
+    mutation: withCluster((cluster, run, world) => {
+      const asClaimed = async <Found extends Seen>(found: Found): Promise<Found> => {
+        const claims = await world.claims(formatEntryId(refOf(found)));
+        const heir = claims.map(({ owner }) => nameOf(owner)).find((name) => name !== run.key.name);
+        if (found.kind !== "ConfigMap" || heir === undefined || world.kustomization(heir) === undefined) return found;
+        return { ...found, metadata: { ...found.metadata, labels: ownerLabels({ name: heir, namespace }) } };
+      };
+      return {
+        get: async (ref, signal) => {
+          const found = await cluster.get(ref, signal);
+          return found && asClaimed(found);
+        },
+        listMetadata: async (query, signal) =>
+          Promise.all((await cluster.listMetadata(query, signal)).map((found) => asClaimed(found))),
+      };
+    }),
+  },
+  {
+    rule: "what is left where it is with prune: false is not claimed any more",
+    mutation: withPorts(({ ledger }, run, world) => ({
+      ledger: {
+        ...ledger,
+        release: async (...args) => {
+          const spec = world.kustomization(run.key.name)?.["spec"];
+          if (!isJsonObject(spec) || spec["prune"] !== false) await ledger.release(...args);
+        },
+      },
+    })),
+  },
+  {
+    rule: "a delete is of the object that was judged, and of no later state of it",
+    mutation: withCluster((cluster) => ({
+      delete: (ref, { uid: _uid, resourceVersion: _version, ...options }, signal) =>
+        cluster.delete(ref, options, signal),
+    })),
+  },
+  {
+    rule: "what others of the same source are about to have is not deleted",
+    mutation: withCluster((cluster, run) => ({
+      list: async (query, signal) =>
+        (await cluster.list(query, signal)).filter(({ metadata }) => metadata.name === run.key.name),
+    })),
+  },
+  {
+    rule: "every write to inventories and ledger carries the token",
+    mutation: withPorts(({ inventories, ledger }, _run, world) => {
+      const latest = (fence: Fence): Fence => ({ ...fence, token: world.tokenOf(fence.key.name) });
+      return {
+        inventories: {
+          ...inventories,
+          save: (owner, entries, fence, signal) => inventories.save(owner, entries, latest(fence), signal),
+          remove: (owner, fence, signal) => inventories.remove(owner, latest(fence), signal),
+        },
+        ledger: {
+          ...ledger,
+          claim: (uid, claims, fence, signal) => ledger.claim(uid, claims, latest(fence), signal),
+          release: (uid, owner, ids, fence, signal) => ledger.release(uid, owner, ids, latest(fence), signal),
+        },
+      };
+    }),
+  },
+  {
+    rule: "a Kustomization has its finalizer before anything is written for it",
+    mutation: withCluster((cluster, run, world) => ({
+      patch: async (ref, patch, options, signal) => {
+        const live = world.kustomization(run.key.name);
+        const isFinalizer = patch.type === "merge" && isJsonObject(patch.body["metadata"]);
+        return isFinalizer && live !== undefined ? live : cluster.patch(ref, patch, options, signal);
+      },
+    })),
+  },
+  {
+    rule: "a Kustomization listens to its source",
+    mutation: withPorts(({ edges }) => ({ edges: { ...edges, listen: async () => {} } })),
+  },
+  {
+    rule: "what was seen of a custom resource is remembered only after its run was asked for",
+    mutation: {
+      notice: async ({ key, metadata }, { sightings, requests }, signal) => {
+        const { uid = "", generation = 0, deletionTimestamp } = metadata;
+        const sighting = JSON.stringify([uid, generation, null, deletionTimestamp !== undefined]);
+        if ((await sightings.get(key, signal)) === sighting) return false;
+        await sightings.put(key, sighting, signal);
+        await requests.request(key, "resource changed", signal);
+        return true;
+      },
+    },
+  },
+];
+
+interface Seen {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+}
+
+function uidOf(run: Run, world: OwnershipWorld): string {
+  return world.kustomization(run.key.name)?.metadata.uid ?? "";
+}
+
+/** Of an owner as claims name it. */
+function nameOf(owner: string): string {
+  return owner.split("/").at(-1) ?? "";
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { firstFailures, foundPage } from "../../queue/simulator/found-page.ts";
+import { tellOwnership } from "./ownership-story.ts";
+import { ownershipTakenOut } from "./ownership-taken-out.ts";
+
+const seeds = Number(process.env["SLUICE_SIM_OWNERSHIP_SEEDS"] ?? 300);
+const only = process.env["SLUICE_SIM_OWNERSHIP_SEED"];
+
+describe("three Kustomizations hand objects to each other, their runs killed between any two effects", () => {
+  test.runIf(only === undefined)(
+    `nothing wanted is deleted, nothing is left behind and no two own one in ${seeds} seeds`,
+    async () => {
+      const failed: string[] = [];
+      for (let seed = 1; seed <= seeds && failed.length < 5; seed += 1) {
+        const { violations } = await tellOwnership(seed);
+        if (violations.length > 0) failed.push(`SLUICE_SIM_OWNERSHIP_SEED=${seed}: ${violations.join("; ")}`);
+      }
+      expect(failed).toEqual([]);
+    },
+    600_000,
+  );
+
+  test.runIf(only !== undefined)(`replays seed ${only}`, async () => {
+    const { violations, trace } = await tellOwnership(Number(only), {}, true);
+    process.stdout.write(`${trace.join("\n")}\n`);
+    expect(violations).toEqual([]);
+  });
+
+  test("tells the same story twice for the same seed", async () => {
+    const [first, second] = [await tellOwnership(7, {}, true), await tellOwnership(7, {}, true)];
+    expect(first.trace.length).toBeGreaterThan(20);
+    expect(second.trace).toEqual(first.trace);
+  });
+});
+
+describe("the simulator misses every rule of ownership that is taken out", () => {
+  const find = firstFailures(tellOwnership);
+  test.for(ownershipTakenOut)("$rule", { timeout: 120_000 }, async (taken) => {
+    expect(await find(taken)).toBeDefined();
+  });
+
+  test("docs/simulator/ownership.md says by which seed: vitest -u writes it", { timeout: 600_000 }, async () => {
+    const page = foundPage({
+      title: "Rules of ownership",
+      run: "test/unit/flows/ownership/ownership.test.ts",
+      about: "[What the stories are](../testing.md#who-owns-what)",
+      found: await Promise.all(ownershipTakenOut.map(find)),
+    });
+    await expect(page).toMatchFileSnapshot("../../../../docs/simulator/ownership.md");
+  });
+});
