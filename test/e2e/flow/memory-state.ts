@@ -1,69 +1,83 @@
+import type { Digest } from "../../../lib/core/digest.ts";
+import type { Clock } from "../../../lib/core/ports/clock.ts";
+import type { Fence } from "../../../lib/core/ports/fence.ts";
 import type { HistoryRecord } from "../../../lib/core/ports/history.ts";
-import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
-import type { Claim } from "../../../lib/core/ports/ledger.ts";
-import { formatWorkKey, parseWorkKey } from "../../../lib/core/work-key.ts";
+import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
+import { sqliteArtifactRecords } from "../../../local/state/artifact-records.ts";
+import { textColumn } from "../../../local/state/columns.ts";
+import { sqliteEdges } from "../../../local/state/edges.ts";
+import { sqliteHistory } from "../../../local/state/history.ts";
+import { sqliteInventoryStore } from "../../../local/state/inventory-store.ts";
+import { sqliteLedger } from "../../../local/state/ledger.ts";
+import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { sqliteWorkItems } from "../../../local/state/work-items.ts";
+import { leased } from "../../contract/state-back-end.ts";
 import { type Fault, faultyPort } from "./faulty-port.ts";
 
 type Ports = "edges" | "requests" | "artifacts" | "records" | "inventories" | "ledger" | "history";
 
-/** What an installation keeps, in memory, as a Kustomization's run sees it. `published` has the artifacts by digest. */
-export function memoryState(published: ReadonlyMap<string, unknown>, fault: Fault) {
-  /** By uid. */
-  const inventories = new Map<string, readonly InventoryEntry[]>();
-  /** The generation of its owner that each was saved under. */
-  const savedUnder = new Map<string, number | undefined>();
-  /** By work key. */
-  const edges = new Map<string, readonly string[]>();
-  const claims = new Map<string, Claim[]>();
+const { signal } = new AbortController();
+
+/**
+ * What an installation keeps, in memory, as a Kustomization's run sees it: the stores of `sluice local`, so that fences, cluster
+ * uids and sources are told apart as the ports' contracts say. `published` has the artifacts by digest.
+ */
+export function memoryState(published: ReadonlyMap<string, unknown>, clock: Clock, fault: Fault) {
+  const database = openStateDatabase(":memory:");
+  const items = sqliteWorkItems(database);
+  const edges = sqliteEdges(database);
+  const records = sqliteArtifactRecords(database);
+  const inventories = sqliteInventoryStore(database, clock);
+  const history = sqliteHistory(database);
   const requested: string[] = [];
   const remembered: HistoryRecord[] = [];
   const through = <Port extends object>(port: string, real: Port): Port => faultyPort(port, real, fault);
   const ports: Pick<KustomizationDeps, Ports> = {
-    edges: through("edges", {
-      listen: async (whats, { key: listener }) => void edges.set(formatWorkKey(listener), whats),
-      listeners: async (what) =>
-        [...edges].filter(([, whats]) => whats.includes(what)).map(([listener]) => parseWorkKey(listener)),
-    }),
+    edges: through("edges", edges),
     requests: { request: async (wanted) => void requested.push(`${wanted.kind}/${wanted.name}`) },
     artifacts: through("artifacts", {
       put: async () => {},
       get: async (digest) => (published.has(digest) ? new TextEncoder().encode(digest) : undefined),
     }),
-    records: {
-      record: async () => {},
-      retain: async () => {},
-      recorded: async (_source, _uid, digest) => published.has(digest),
-    },
-    inventories: through("inventories", {
-      load: async ({ uid }) => inventories.get(uid),
-      savedUnder: async ({ uid }) => savedUnder.get(uid),
-      save: async ({ uid, generation }, entries) => {
-        inventories.set(uid, structuredClone(entries));
-        savedUnder.set(uid, generation);
-      },
-      remove: async ({ uid }) => void inventories.delete(uid),
-    }),
-    ledger: through("ledger", {
-      claim: async (_cluster, made) => {
-        for (const claim of made) {
-          const others = (claims.get(claim.id) ?? []).filter(({ ownerUid }) => ownerUid !== claim.ownerUid);
-          claims.set(claim.id, [...others, claim]);
-        }
-      },
-      release: async (_cluster, ownerUid, ids) => {
-        for (const id of ids)
-          claims.set(
-            id,
-            (claims.get(id) ?? []).filter((claim) => claim.ownerUid !== ownerUid),
-          );
-      },
-      claims: async (_cluster, ids) => new Map(ids.map((id) => [id, claims.get(id) ?? []])),
-    }),
+    records,
+    inventories: through("inventories", inventories),
+    ledger: through("ledger", sqliteLedger(database)),
     history: through("history", {
-      append: async (_key, record) => void remembered.push(record),
-      latest: async () => [],
+      ...history,
+      append: async (key, record, stop) => {
+        remembered.push(record);
+        await history.append(key, record, stop);
+      },
     }),
   };
-  return { ports, inventories, savedUnder, edges, claims, requested, remembered };
+  /** Takes the object's lease; a run that was killed has left its own behind. */
+  const take = (key: WorkKey): Promise<Fence> => leased({ items }, key);
+  return {
+    ports,
+    requested,
+    remembered,
+    take,
+    /** Ends a lease, so that nothing more is written under it. */
+    async drop({ key, token }: Fence): Promise<void> {
+      const item = await items.get(key, signal);
+      if (item?.token === token) await items.put({ ...item, version: item.version + 1, lease: undefined }, signal);
+    },
+    /** As the source's own flow does when it has stored an artifact. */
+    async record(source: WorkKey, sourceUid: string, digest: Digest): Promise<void> {
+      await records.record(source, sourceUid, digest, await take(source), signal);
+    },
+    /** The store itself, without faults: for what a test looks at or puts there. */
+    inventories,
+    listensTo(key: WorkKey): readonly string[] {
+      const rows = database.connection.prepare("SELECT what FROM edges WHERE key = ?").all(formatWorkKey(key));
+      return rows.map((row) => textColumn(row, "what"));
+    },
+    /** Every row of every table, as text. */
+    text(): string {
+      const tables = database.connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+      const rows = tables.map((row) => database.connection.prepare(`SELECT * FROM ${textColumn(row, "name")}`).all());
+      return JSON.stringify({ rows, requested });
+    },
+  };
 }

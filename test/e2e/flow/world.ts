@@ -11,7 +11,7 @@ import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts"
 import type { LogFields } from "../../../lib/core/ports/log.ts";
 import type { Flow, FlowResult, Run } from "../../../lib/core/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import type { WorkKey } from "../../../lib/core/work-key.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
 import { kustomizationFlow } from "../../../lib/flows/kustomization/kustomization-flow.ts";
 import { patientState } from "../../../lib/flows/patient-state.ts";
@@ -19,6 +19,7 @@ import { patiently } from "../../../lib/flows/patiently.ts";
 import { reportOutage } from "../../../lib/flows/report-outage.ts";
 import { carriesSecret } from "../../../lib/manifests/carries-secret.ts";
 import { finishBuild } from "../../../lib/manifests/finish-build.ts";
+import { checkedLease } from "../../doubles/checked-lease.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { leaks, toldByObjects, withCanary } from "../canary.ts";
@@ -115,7 +116,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     name,
   });
   const fault: Fault = (call) => self.fault(call);
-  const state = memoryState(published, fault);
+  const state = memoryState(published, clock, fault);
   const metrics = recordedMetrics();
   const log = recordedLog();
   const memory: Omit<KustomizationDeps, "cluster" | "noCrossNamespaceRefs"> = {
@@ -145,38 +146,47 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     },
   };
   const unsure = faultyPort("cluster", cluster, fault);
-  const now = () => ({ ...memory, cluster: unsure, noCrossNamespaceRefs: self.noCrossNamespaceRefs });
-  const flow: Flow = (run) => kustomizationFlow(now())(run);
-  const lasting: Flow = (run) => kustomizationFlow({ ...now(), ...patientState(memory) })(run);
-  const patient = patiently(lasting, {
-    clock,
-    log,
-    tell: (run, failure, wasTold) => reportOutage(run, failure, wasTold, { cluster: unsure, clock }),
-  });
+  /** The flow as one run has it, whose writes the cluster takes only under its lease. */
+  const flowOf = (with_: Omit<KustomizationDeps, "cluster" | "noCrossNamespaceRefs">, reached: Cluster): Flow =>
+    kustomizationFlow({ ...with_, cluster: reached, noCrossNamespaceRefs: self.noCrossNamespaceRefs });
+  const once = (reached: Cluster): Flow => flowOf(memory, reached);
+  const patient = (reached: Cluster): Flow =>
+    patiently(flowOf({ ...memory, ...patientState(memory) }, reached), {
+      clock,
+      log,
+      tell: (run, failure, wasTold) => reportOutage(run, failure, wasTold, { cluster: reached, clock }),
+    });
   const get = (kind: string, name: string, apiVersion = "v1") => {
     const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
     return cluster.get({ group: group ?? "", version: version ?? "", kind, namespace, name }, signal);
   };
   const kustomize = "kustomize.toolkit.fluxcd.io/v1";
-  const runOf = async (of: Flow, name: string): Promise<FlowResult> => {
+  const runOf = async (flow: (reached: Cluster) => Flow, name: string): Promise<FlowResult> => {
     let lost: { readonly error: unknown } | undefined;
+    const lease = checkedLease(() => {
+      if (lost !== undefined) throw lost.error;
+      // Nobody waits here: what a fault throws later holds from the next time on, as a lease does that is lost meanwhile.
+      self.fault("assertLease")?.catch((error: unknown) => {
+        lost = { error };
+      });
+    });
+    const fence = await state.take(key(name));
     const run: Run = {
       key: key(name),
       signal,
-      fence: { key: key(name), token: 1 },
-      assertLease: () => {
-        if (lost !== undefined) throw lost.error;
-        // Nobody waits here: what a fault throws later holds from the next time on, as a lease does that is lost meanwhile.
-        self.fault("assertLease")?.catch((error: unknown) => {
-          lost = { error };
-        });
-      },
+      fence,
+      assertLease: lease.assertLease,
       memo: memos.get(name),
       superseded: async () => false,
     };
-    const result = await of(run);
+    const result = await flow(lease.checked(unsure))(run);
+    await state.drop(fence);
     memos.set(name, result.memo ?? {});
     return result;
+  };
+  const inventoryOwner = async (name: string) => {
+    const uid = (await get("Kustomization", name, kustomize))?.metadata.uid ?? "";
+    return { uid, clusterUid: await cluster.uid(signal) };
   };
   const self: World = {
     namespace,
@@ -185,7 +195,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     requested: state.requested,
     logged: log.infos,
     stored: published,
-    listensTo: (name) => state.edges.get(formatWorkKey(key(name))) ?? [],
+    listensTo: (name) => state.listensTo(key(name)),
     measured: metrics.recorded,
     remembered: state.remembered,
     clock,
@@ -213,7 +223,13 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       const group = "source.toolkit.fluxcd.io";
       const ref = { group, version: "v1", kind: "OCIRepository", namespace: within, name: source };
       const body = { status: { artifact } };
-      await cluster.patch(ref, { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+      const { metadata: live } = await cluster.patch(
+        ref,
+        { type: "merge", body },
+        { manager: "test", subresource: "status" },
+        signal,
+      );
+      await state.record({ ...ref, cluster: "test" }, live.uid, digest);
       return revision;
     },
     kustomization: async (name, spec = {}) => {
@@ -235,7 +251,7 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
     remove: async (name) => {
       await cluster.delete({ ...key(name), version: "v1" }, { propagation: "Background" }, signal);
     },
-    run: (name) => runOf(flow, name),
+    run: (name) => runOf(once, name),
     outlast: async (name, ms) => {
       const until = clock.now() + ms;
       for (;;) {
@@ -269,22 +285,26 @@ export async function world(cluster: Cluster, namespace: string): Promise<World>
       ];
       const queries = [...namespaces].flatMap((within) => kinds.map((kind) => ({ ...kind, namespace: within })));
       const objects = await Promise.all(queries.map((query) => cluster.list(query, signal)));
-      const { inventories, edges, claims, requested, remembered } = state;
-      const kept = { inventories: [...inventories], edges: [...edges], claims: [...claims], memos: [...memos] };
       const told = [
         ...toldByObjects(objects.flat()),
         { where: "the log", text: JSON.stringify(log.lines) },
-        { where: "the state", text: JSON.stringify({ ...kept, requested, remembered }) },
+        { where: "the state", text: state.text() },
+        { where: "the memos", text: JSON.stringify([...memos]) },
         { where: "the metrics", text: JSON.stringify(metrics.recorded) },
       ];
       return leaks(told, [...guessable]);
     },
-    inventory: async (name) =>
-      state.inventories.get((await get("Kustomization", name, kustomize))?.metadata.uid ?? "") ?? [],
-    restoreInventory: async (name, entries, savedUnder) => {
-      const uid = (await get("Kustomization", name, kustomize))?.metadata.uid ?? "";
-      state.inventories.set(uid, entries);
-      state.savedUnder.set(uid, savedUnder);
+    inventory: async (name) => {
+      const fence = await state.take(key(name));
+      const entries = await state.inventories.load(await inventoryOwner(name), fence, signal);
+      await state.drop(fence);
+      return entries ?? [];
+    },
+    restoreInventory: async (name, entries, generation) => {
+      const fence = await state.take(key(name));
+      const owner = { ...(await inventoryOwner(name)), ...(generation === undefined ? {} : { generation }) };
+      await state.inventories.save(owner, entries, fence, signal);
+      await state.drop(fence);
     },
   };
   return self;

@@ -157,9 +157,9 @@ describe("a new OCIRepository", () => {
     world().sent.length = 0;
     const askedBefore: number[] = [];
     const { listen } = world().deps.edges;
-    world().deps.edges.listen = async (key, whats) => {
+    world().deps.edges.listen = async (...args) => {
       askedBefore.push(world().sent.length);
-      await listen(key, whats);
+      await listen(...args);
     };
     world().apply(ociRepository("app", { url: url() }));
     await world().run();
@@ -322,7 +322,7 @@ describe("an OCIRepository that has its artifact", () => {
   });
 
   test("an artifact that another wrote into the status is not taken for ours", async () => {
-    world().recorded.clear();
+    world().forgetRecords();
     await world().run();
     expect(world().recorded.size).toBe(1);
     expect(world().requested).toHaveLength(0);

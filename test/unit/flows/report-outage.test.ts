@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import type { Flow } from "../../../lib/core/run.ts";
 import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
 import { patiently } from "../../../lib/flows/patiently.ts";
 import { reportOutage } from "../../../lib/flows/report-outage.ts";
@@ -23,23 +24,15 @@ const ready = () => conditions().find(({ type }) => type === "Ready");
 
 /** Runs as an installation has them, each when it is due, for as long as this. */
 async function outlast(ms: number): Promise<void> {
-  const { deps, state } = world;
-  const { clock, cluster, log } = deps;
-  const tell: Parameters<typeof patiently>[1]["tell"] = (run, failure, wasTold) =>
-    reportOutage(run, failure, wasTold, { cluster, clock });
-  const flow = patiently(ociRepositoryFlow(deps), { clock, log, tell });
-  const key = {
-    cluster: "here",
-    group: "source.toolkit.fluxcd.io",
-    kind: "OCIRepository",
-    namespace: "apps",
-    name: "app",
+  const { state } = world;
+  const flowOf = (deps: World["deps"]): Flow => {
+    const { clock, cluster, log } = deps;
+    const tell: Parameters<typeof patiently>[1]["tell"] = (run, failure, wasTold) =>
+      reportOutage(run, failure, wasTold, { cluster, clock });
+    return patiently(ociRepositoryFlow(deps), { clock, log, tell });
   };
   for (const until = state.now + ms; state.now < until; ) {
-    const { signal } = new AbortController();
-    const lease = { fence: { key, token: 1 }, assertLease: () => undefined, superseded: async () => false };
-    const { dueInMs = ms, memo } = await flow({ key, signal, memo: state.memo, ...lease });
-    state.memo = memo;
+    const { dueInMs = ms } = await world.run("app", new AbortController().signal, flowOf);
     state.now += dueInMs;
   }
 }

@@ -11,7 +11,7 @@ import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Fence } from "../../../lib/core/ports/fence.ts";
 import type { Http, HttpRequest } from "../../../lib/core/ports/http.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
-import type { FlowResult } from "../../../lib/core/run.ts";
+import type { Flow, FlowResult } from "../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
 import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
@@ -21,6 +21,12 @@ import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type Push } from "../../../local/registry/serve-manifests.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
+import { sqliteArtifactRecords } from "../../../local/state/artifact-records.ts";
+import { sqliteEdges } from "../../../local/state/edges.ts";
+import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { sqliteWorkItems } from "../../../local/state/work-items.ts";
+import { leased } from "../../contract/state-back-end.ts";
+import { checkedLease } from "../../doubles/checked-lease.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
@@ -72,6 +78,10 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     },
   };
   const log: Log = { ...silentLog, warn: (message, fields) => void logged.push({ message, fields }) };
+  const database = openStateDatabase(":memory:");
+  const items = sqliteWorkItems(database);
+  const edges = sqliteEdges(database);
+  const records = sqliteArtifactRecords(database);
   const cluster = objectCluster(objects, writes, events, () => state.refusesStatus);
   const metrics = recordedMetrics();
   const deps = {
@@ -91,20 +101,26 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
       get: async (digest: Digest) => stored.get(digest),
     },
     records: {
-      record: async (_key: WorkKey, uid: string, digest: Digest) => void recorded.add(`${uid} ${digest}`),
-      retain: async (_key: WorkKey, uid: string, digests: readonly Digest[]) => {
+      ...records,
+      record: async (of: WorkKey, uid: string, digest: Digest, fence: Fence, signal: AbortSignal) => {
+        await records.record(of, uid, digest, fence, signal);
+        recorded.add(`${uid} ${digest}`);
+      },
+      retain: async (of: WorkKey, uid: string, digests: readonly Digest[], fence: Fence, signal: AbortSignal) => {
+        await records.retain(of, uid, digests, fence, signal);
         for (const each of [...recorded])
           if (!digests.some((digest) => each === `${uid} ${digest}`)) recorded.delete(each);
       },
-      recorded: async (_key: WorkKey, uid: string, digest: Digest) => recorded.has(`${uid} ${digest}`),
     },
     edges: {
-      listen: async (whats: readonly string[], fence: Fence) => void listens.set(formatWorkKey(fence.key), whats),
+      listen: async (whats: readonly string[], fence: Fence, signal: AbortSignal) => {
+        await edges.listen(whats, fence, signal);
+        listens.set(formatWorkKey(fence.key), whats);
+      },
       listeners: async (what: string) => (what === listenedTo ? [{ ...key("web"), kind: "Kustomization" }] : []),
     },
     requests: { request: async (of: WorkKey, why: string) => void requested.push({ key: formatWorkKey(of), why }) },
   };
-  const flow = ociRepositoryFlow(deps);
 
   return {
     deps,
@@ -179,14 +195,26 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     refuseStatus(refuses: boolean): void {
       state.refusesStatus = refuses;
     },
-    /** One run of the flow. */
-    async run(name = "app", signal = AbortSignal.timeout(20_000)): Promise<FlowResult> {
+    /** Forgets what any source has stored, as a state that is new. */
+    forgetRecords(): void {
+      recorded.clear();
+      database.connection.exec("DELETE FROM artifact_records");
+    },
+    /** One run of the flow, under a lease of its own. */
+    async run(
+      name = "app",
+      signal = AbortSignal.timeout(20_000),
+      flowOf: (of: typeof deps) => Flow = ociRepositoryFlow,
+    ): Promise<FlowResult> {
       const workKey = key(name);
+      const fence = await leased({ items }, workKey);
+      const lease = checkedLease(() => undefined);
+      const flow = flowOf({ ...deps, cluster: lease.checked(deps.cluster) });
       const result = await flow({
         key: workKey,
         signal,
-        fence: { key: workKey, token: 1 },
-        assertLease: () => undefined,
+        fence,
+        assertLease: lease.assertLease,
         memo: state.memo,
         superseded: async () => false,
       });
@@ -195,6 +223,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
     },
     async close(): Promise<void> {
       http.close();
+      database.close();
       await registry.close();
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,0 +1,40 @@
+import type { Cluster } from "../../lib/core/ports/cluster.ts";
+
+/** A lease as one run has it, and the cluster as that run reaches it. */
+export interface CheckedLease {
+  /** For the run, in place of the one that was given. */
+  assertLease(): void;
+  /** The cluster, which takes no write of the run that does not look at its lease right before it is sent. */
+  checked(cluster: Cluster): Cluster;
+}
+
+/**
+ * Notices a write without a look at the lease, in any story of a flow. It calls `beforeSend` in place of the adapter, and that has
+ * to come to this run's own `assertLease`. That the adapter calls it as well is shown in test/unit/kube/fenced-writes.test.ts.
+ */
+export function checkedLease(assertLease: () => void): CheckedLease {
+  let looks = 0;
+  const looked = <Options extends { readonly dryRun?: boolean; readonly beforeSend?: () => void }>(
+    verb: string,
+    { beforeSend, ...options }: Options,
+  ): Omit<Options, "beforeSend"> => {
+    if (options.dryRun === true) return options;
+    const before = looks;
+    beforeSend?.();
+    if (looks === before) throw new Error(`${verb} is sent without a look at the lease`);
+    return options;
+  };
+  return {
+    assertLease() {
+      looks += 1;
+      assertLease();
+    },
+    checked: (cluster) => ({
+      ...cluster,
+      apply: async (manifest, options, signal) => cluster.apply(manifest, looked("apply", options), signal),
+      create: async (manifest, options, signal) => cluster.create(manifest, looked("create", options), signal),
+      patch: async (ref, patch, options, signal) => cluster.patch(ref, patch, looked("patch", options), signal),
+      delete: async (ref, options, signal) => cluster.delete(ref, looked("delete", options), signal),
+    }),
+  };
+}
