@@ -9,7 +9,6 @@ import { edgesContract } from "./edges.ts";
 import { historyContract } from "./history.ts";
 import { inventoryStoreContract } from "./inventory-store.ts";
 import { ledgerContract } from "./ledger.ts";
-import { sightingsContract } from "./sightings.ts";
 import { wireFaults } from "./wire-faults.ts";
 import { workItemsContract } from "./work-items.ts";
 
@@ -34,7 +33,7 @@ const contracts = [
   artifactRecordsContract,
   historyContract,
 ];
-for (const contract of [...contracts, sightingsContract]) contract(name, () => newDynamodb(connection()));
+for (const contract of contracts) contract(name, () => newDynamodb(connection()));
 dynamodbInventoryContract(name, connection);
 
 describe("where batches are done in part, transactions meet others and answers are lost", () => {

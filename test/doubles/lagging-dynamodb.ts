@@ -94,8 +94,9 @@ class Refused extends Error {
   }
 }
 
-export async function laggingDynamodb(): Promise<LaggingDynamodb> {
-  const tables = newTables();
+/** `lags`: false for one that is consistent without being asked, as it mostly is. */
+export async function laggingDynamodb({ lags = true } = {}): Promise<LaggingDynamodb> {
+  const tables = newTables(lags);
   const server = createServer((request, response) => void answer(request, response, tables));
   const port = await portOnLoopback(server);
   return {
@@ -107,12 +108,12 @@ export async function laggingDynamodb(): Promise<LaggingDynamodb> {
 type Tables = ReturnType<typeof newTables>;
 
 /** Items of all tables, by the names that {@link nameOf} gives them. */
-function newTables() {
+function newTables(lags: boolean) {
   const kept = new Map<string, Kept>();
   const done = new Set<string>();
   const find = (name: string, isConsistent: boolean): Row | undefined => {
     const found = kept.get(name);
-    return isConsistent ? found?.now : found?.before;
+    return isConsistent || !lags ? found?.now : found?.before;
   };
   const holds = ({ name, condition }: Write): boolean => {
     const { ConditionExpression: text, ExpressionAttributeNames: names, ExpressionAttributeValues: values } = condition;

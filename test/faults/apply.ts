@@ -4,7 +4,19 @@ export const applyFaults: readonly FileFaults[] = [
   {
     file: "lib/apply/apply-object.ts",
     tests: ["test/unit/apply/apply-object.test.ts"],
-    faults: [],
+    faults: [
+      {
+        what: "replace does not rehearse the successor",
+        find: `  await assertRecreatable(desired, cluster, signal);
+`,
+        replace: "",
+      },
+      {
+        what: "replace deletes without uid",
+        find: "await cluster.delete(desired.ref, judgedOnly(live.metadata), signal);",
+        replace: 'await cluster.delete(desired.ref, { propagation: "Background" }, signal);',
+      },
+    ],
   },
   {
     file: "lib/apply/desired-objects.ts",
@@ -21,6 +33,44 @@ export const applyFaults: readonly FileFaults[] = [
     file: "lib/apply/fenced-cluster.ts",
     tests: ["test/unit/apply/fenced-cluster.test.ts", "test/unit/kube/fenced-writes.test.ts"],
     faults: [
+      {
+        what: "no write asks for the lease",
+        find: "const beforeSend = (): void => run.assertLease();",
+        replace: "const beforeSend = (): void => undefined;",
+      },
+      {
+        what: "no write asks for the lease, as a whole flow notices it",
+        find: "const beforeSend = (): void => run.assertLease();",
+        replace: "const beforeSend = (): void => undefined;",
+        tests: ["test/e2e/flow/embedded.test.ts"],
+        named: "what a Kustomization waits for",
+      },
+      {
+        what: "create not fenced",
+        find: "cluster.create(manifest, guarded(options), signal)",
+        replace: "cluster.create(manifest, options, signal)",
+      },
+      {
+        what: "delete not fenced at the call",
+        find: "      beforeSend();\n      return cluster.delete",
+        replace: "      return cluster.delete",
+      },
+      {
+        what: "delete not fenced when it is sent",
+        find: "cluster.delete(ref, { ...options, beforeSend }, signal)",
+        replace: "cluster.delete(ref, options, signal)",
+      },
+      {
+        what: "writes not fenced when they are sent",
+        find: "return { ...options, beforeSend };",
+        replace: "return options;",
+      },
+      {
+        what: "writes not fenced at the call",
+        find: "    beforeSend();\n    return { ...options",
+        replace: "    return { ...options",
+      },
+
       {
         what: "patch not fenced",
         find: "cluster.patch(ref, patch, guarded(options), signal)",
@@ -83,6 +133,11 @@ export const applyFaults: readonly FileFaults[] = [
     file: "lib/apply/takeover.ts",
     tests: ["test/unit/apply/takeover.test.ts"],
     faults: [
+      {
+        what: "ssa: Merge on the live object ignored",
+        find: "if (isMerged(live) || isMerged(desired)) return undefined;",
+        replace: "if (isMerged(desired)) return undefined;",
+      },
       {
         what: "takeover patch without version guard",
         find: "  return [...patch, ...guard];",

@@ -6,6 +6,18 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
+        what: "failed apply does not save what it applied",
+        find: `    await saveIfChanged(ahead, now, of);
+    throw new ApplyFailed`,
+        replace: "    throw new ApplyFailed",
+      },
+      {
+        what: "proofs not saved before the prune",
+        find: `  if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
+`,
+        replace: "",
+      },
+      {
         what: "inventory not written ahead",
         find: `  const ahead = planned ?? entries;
   if (planned !== undefined || isAhead) await deps.inventories.save(owner, ahead, run.fence, run.signal);`,
@@ -27,7 +39,36 @@ export const flowsFaults: readonly FileFaults[] = [
   {
     file: "lib/flows/kustomization/check-dependencies.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
-    faults: [],
+    faults: [
+      {
+        what: "dependsOn ignores generation",
+        find: "metadata.generation === status.observedGeneration && ",
+        replace: "",
+        named: "what a Kustomization waits for",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/kustomization-flow.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "no write of a Kustomization's run is fenced",
+        find: "const cluster = fencedCluster(deps.cluster, run);",
+        replace: "const cluster = deps.cluster;",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/tell-of-object.ts",
+    tests: ["test/unit/flows/report-outage.test.ts"],
+    faults: [
+      {
+        what: "an outage is told without a look at the lease",
+        find: "const cluster = fencedCluster(deps.cluster, run);",
+        replace: "const cluster = deps.cluster;",
+      },
+    ],
   },
   {
     file: "lib/flows/kustomization/standing.ts",

@@ -11,6 +11,18 @@ export const kubeFaults: readonly FileFaults[] = [
     ],
     faults: [
       {
+        what: "no upper limit of a call",
+        find: "Math.min(deps.limitMs ?? defaultLimitMs, maxLimitMs)",
+        replace: "deps.limitMs ?? defaultLimitMs",
+        tests: ["test/unit/kube/sent-requests.test.ts"],
+      },
+      {
+        what: "Retry-After of 429 ignored",
+        find: "return retryAfterOf(answer) ?? 1_000;",
+        replace: "return 1_000;",
+        tests: ["test/unit/kube/sent-requests.test.ts"],
+      },
+      {
         what: "each repetition has the whole time",
         find: "    const remainingMs = Math.ceil(endsAt - clock.monotonic());",
         replace: "    const remainingMs = Math.ceil(limitMs);",
@@ -26,6 +38,24 @@ export const kubeFaults: readonly FileFaults[] = [
       "test/unit/kube/bad-worlds.test.ts",
     ],
     faults: [
+      {
+        what: "adapter drops the uid precondition",
+        find: "...(uid === undefined ? {} : { uid }),",
+        replace: "",
+        tests: ["test/unit/kube/sent-requests.test.ts"],
+      },
+      {
+        what: "adapter drops the resourceVersion precondition",
+        find: "...(resourceVersion === undefined ? {} : { resourceVersion }),",
+        replace: "",
+        tests: ["test/unit/kube/sent-requests.test.ts"],
+      },
+      {
+        what: "JSON patch repeatable",
+        find: 'repeatable: patch.type === "merge",',
+        replace: "repeatable: true,",
+        tests: ["test/unit/kube/sent-requests.test.ts"],
+      },
       {
         what: "Secret values quoted in errors",
         find: 'resource.group === "" && resource.kind === "Secret" ? withoutSecretValues(errorOf(answer)) : errorOf(answer)',

@@ -41,6 +41,12 @@ export const localFaults: readonly FileFaults[] = [
     tests: ["test/contract/local-state.test.ts"],
     faults: [
       {
+        what: "collects pages that are still named",
+        find: "      if (!isSame(page)) replacePage.run(now, ...id, page, old);",
+        replace: "      if (isSame(page)) replacePage.run(now, ...id, page, old);",
+        tests: ["test/unit/local/state/inventory-store.test.ts"],
+      },
+      {
         what: "generation saved once only",
         find: "putPointer.run(generation, savedUnder ?? null,",
         replace: "putPointer.run(generation, before?.savedUnder ?? savedUnder ?? null,",
@@ -51,6 +57,17 @@ export const localFaults: readonly FileFaults[] = [
     file: "local/state/message-queue.ts",
     tests: ["test/unit/local/state/message-queue.test.ts", "test/contract/local-state.test.ts"],
     faults: [
+      {
+        what: "messages in hand of a dead process stay hidden",
+        find: `    WHEN receives > 0 THEN 0
+`,
+        replace: "",
+      },
+      {
+        what: "hide ignores which delivery it was",
+        find: " WHERE id = ? AND receives = ?",
+        replace: " WHERE id = ? AND receives >= ?",
+      },
       {
         what: "a clock that jumped back leaves messages hidden",
         find: `    WHEN visible_at > ?1 + \${maxWaitMs} THEN 0

@@ -49,7 +49,8 @@ export async function runTests(folder: string, which: WhichTests): Promise<TestR
   const args = [
     join(folder, "node_modules/vitest/vitest.mjs"),
     ...["run", "--no-cache", "--reporter=json", `--outputFile=${output}`],
-    ...(bail ? ["--bail=1"] : []),
+    // All tests at once share the processors, as in CI.
+    ...(bail ? ["--bail=1"] : ["--testTimeout=120000"]),
     ...(named === undefined ? [] : ["-t", named.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)]),
     ...files,
   ];

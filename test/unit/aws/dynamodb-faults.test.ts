@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { arrangePages } from "../../../lib/apply/page-text.ts";
 import { dynamodbClient } from "../../../lib/aws/dynamodb/dynamodb-client.ts";
+import { ownerName, pointerAttributes, pointerSortKey } from "../../../lib/aws/dynamodb/inventory-pointer.ts";
 import { type DynamodbStores, openDynamodbStores } from "../../../lib/aws/dynamodb/open-stores.ts";
+import { workAttributes } from "../../../lib/aws/dynamodb/work-row.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
+import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { formatStoredWorkItem } from "../../../lib/queue/stored-work-item.ts";
@@ -106,11 +110,14 @@ describe("a transaction", () => {
   const remember = ({ records }: DynamodbStores) => records.record(key, "uid", digest, fence, never);
   const digest = digestOf("artifact");
 
-  test("that meets another is tried again", async () => {
-    const { error, requests } = await asking([cancelled("TransactionConflict", "None"), says({})], remember);
-    expect(error).toBeUndefined();
-    expect(requests).toBe(2);
-  });
+  test.each(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])(
+    "that meets another, or a table that throttles, is tried again: %s",
+    async (code) => {
+      const { error, requests } = await asking([cancelled(code, "None"), says({})], remember);
+      expect(error).toBeUndefined();
+      expect(requests).toBe(2);
+    },
+  );
 
   test("that meets others all the time is given up, as throttled", async () => {
     const { error } = await asking([cancelled("TransactionConflict", "None")], remember);
@@ -157,6 +164,35 @@ test("a call ends as soon as its signal is aborted, with the signal's reason", a
     return answer;
   });
   expect((await asked).error).toEqual(new Error("time is up"));
+});
+
+test("a pointer that is not of the save that the work item names is no word on the inventory: it is read again", async () => {
+  const owner = { uid: "uid", clusterUid: "cluster" };
+  const entry = (id: string): InventoryEntry => ({ id, version: "v1", state: "live" });
+  const pointer = (generation: string) => {
+    const texts = arrangePages([entry(generation)], []);
+    const { content, ...rest } = pointerAttributes({ generation, content: { kind: "inline", texts } });
+    return {
+      pk: { S: `obj#${formatWorkKey(key)}` },
+      sk: { S: pointerSortKey(ownerName(owner)) },
+      ...rest,
+      content: { B: Buffer.from(content?.B ?? []).toString("base64") },
+    };
+  };
+  const { holder: _, ...free } = workAttributes(workItem(key));
+  const work = { pk: { S: `obj#${formatWorkKey(key)}` }, sk: { S: "work" }, ...free, inventory: { S: "1-new" } };
+  const answers = [
+    says({ Items: [work, pointer("1-old")] }),
+    says({}),
+    says({ Responses: { sluice: [pointer("1-new")] } }),
+  ];
+  const { result, requests } = await asking(answers, async ({ items, inventories }) => {
+    await items.get(key, never);
+    await items.put(workItem(key, { version: 2, token: 1, lease: { holder: "h", renewals: 0 } }), never);
+    return inventories.load(owner, fence, never);
+  });
+  expect(result).toEqual([entry("1-new")]);
+  expect(requests).toBe(3);
 });
 
 describe("rows of another release", () => {

@@ -118,6 +118,20 @@ describe("a bucket", () => {
     expect(await told(maxArtifactBytes - 1)).not.toContain(refused);
   });
 
+  test.each([
+    ["the artifact", "an artifact", "an artifact"],
+    ["other bytes of its length", "en artifact", undefined],
+    ["a part of it", "an art", undefined],
+  ])("that has %s under its digest gives what hashes to it and nothing else", async (_, held, found) => {
+    const headers = { "content-length": String(held.length), etag: "e" };
+    await using wire = await faultyWire(undefined, () => ({ status: 200, headers, body: held }));
+    const client = s3Client({ region, endpoint: wire.url, credentials });
+    const store = s3Artifacts({ bucket: { client, name: "artifacts", region }, prefix: "", clock: systemClock });
+    const got = await store.get(digestOf(bytes), never);
+    expect(got === undefined ? undefined : new TextDecoder().decode(got)).toBe(found);
+    client.destroy();
+  });
+
   test("that slows down is asked again", async () => {
     const { error, seen } = await putOver((count) => (count < 2 ? s3Error(503, "SlowDown", "slow") : { status: 200 }));
     expect([error, seen.length]).toEqual([undefined, 3]);

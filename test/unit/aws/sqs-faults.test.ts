@@ -119,6 +119,23 @@ describe("a queue", () => {
     expect(error).toBe(reason);
   });
 
+  test.each([
+    [0, 0],
+    [1, 1],
+    [1_000, 1],
+    [1_001, 2],
+    [900_000, 900],
+  ])("is asked for a delay of %i ms in whole seconds that are no shorter: %i", async (delayMs, seconds) => {
+    const asked: unknown[] = [];
+    await using wire = await faultyWire(undefined, (_, __, body) => (asked.push(JSON.parse(body.toString())), sent));
+    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    const queue = { url: `${wire.url}/${account}/q`, region };
+    await sqsWakeUps(client, queue).send(wakeUp, delayMs, never);
+    expect(asked).toEqual([expect.objectContaining({ QueueUrl: queue.url, DelaySeconds: seconds })]);
+    expect(asked).toEqual([expect.objectContaining({ MessageBody: JSON.stringify(wakeUp) })]);
+    client.destroy();
+  });
+
   test("is not asked for a delay that it cannot give", async () => {
     const { error, requests } = await sendOver(() => sent);
     expect([error, requests]).toEqual([undefined, 1]);

@@ -42,6 +42,15 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect((await world().run()).dueInMs).toBe(750);
   });
 
+  test("an artifact that the storage did not take is recorded by nobody and named by no status", async () => {
+    await world().push("latest", file);
+    world().apply(ociRepository("app", { url: url() }));
+    world().deps.artifacts.put = () => Promise.reject(new Error("the storage is away"));
+    await expect(world().run()).rejects.toThrow("the storage is away");
+    expect([...world().recorded]).toEqual([]);
+    expect(world().get("app")["status"]).not.toHaveProperty("artifact");
+  });
+
   test("11.3/60, 11.1/7: a tag in the URL stalls it until the spec changes", async () => {
     world().apply(ociRepository("app", { url: "oci://registry.example.com/app:1.0" }));
     expect(await world().run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });

@@ -85,6 +85,17 @@ describe("unpacking a layer", () => {
     expect(await namesOf(members)).toEqual(["long", "other"]);
   });
 
+  test("a pax size wins over the header's, for its member only", async () => {
+    const { entries } = await unpackMembers([
+      { name: "PaxHeaders/x", type: "x", content: "10 size=5\n" },
+      { name: "a", content: "hello", size: 0 },
+      { name: "b", content: "abc" },
+    ]);
+    expect(entries.map(contentOf).map(({ bytes }) => bytes)).toEqual(
+      ["hello", "abc"].map((text) => Buffer.from(text).toString("hex")),
+    );
+  });
+
   test("what follows the end mark is not read", async () => {
     const tar = Buffer.concat([tarOf([{ name: "a" }]), Buffer.from("garbage")]);
     expect((await unpackTar(tar)).entries.map(({ path }) => path)).toEqual(["a"]);
@@ -95,6 +106,7 @@ describe("unpacking a layer", () => {
     ["a way out at the end", [{ name: "a/.." }], 'tar contained invalid name error "a/.."'],
     ["an absolute path", [{ name: "/etc/cron.d/x" }], 'tar contained invalid name error "/etc/cron.d/x"'],
     ["a backslash", [{ name: "a\\b" }], 'tar contained invalid name error "a\\\\b"'],
+    ["a pax path with a NUL", [{ name: "p", type: "x", content: "12 path=a\0b\n" }, { name: "a" }], "invalid name"],
     ["a pax path with a way out", [{ name: "p", type: "x", content: "13 path=../x\n" }, { name: "a" }], "invalid name"],
     [
       "11.3/72: a device",
@@ -200,6 +212,14 @@ describe("bombs are refused in bounded memory", () => {
     expect(await outcome(unpack(packed, calm, forever))).toContain(
       "tar is bigger than max archive size of 62914560 bytes",
     );
+  });
+
+  test("many members that are too much together", async () => {
+    const members = Array.from({ length: 100 }, (_, index): Member => ({ name: `f${index}`, content: "x" }));
+    expect(await outcome(unpackMembers(members, { maxBytes: 102_000 }))).toContain(
+      "tar is bigger than max archive size of 102000 bytes",
+    );
+    expect(await outcome(unpackMembers(members, { maxBytes: 104_000 }))).toBe("unpacked");
   });
 
   test("folders that nobody told of", async () => {

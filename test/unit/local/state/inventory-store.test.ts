@@ -62,4 +62,16 @@ describe("the inventory in the state file", () => {
       expect(rows(database)).toBe(3);
     });
   });
+
+  test("pages that did not change are kept for as long as the inventory names them", async () => {
+    await withInventory(async (database, save) => {
+      const all = entries(2_000);
+      await save(all, 0);
+      for (const at of [1_000, 700_000, 1_400_000]) {
+        await save(all.with(500, { id: "id-500", version: `v${at}`, state: "live" }), at);
+      }
+      const store = sqliteInventoryStore(database, systemClock);
+      expect(await store.load(owner, fence, never)).toHaveLength(2_000);
+    });
+  });
 });

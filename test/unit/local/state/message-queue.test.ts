@@ -68,6 +68,26 @@ describe("a delay is measured by the clock that nothing steps", () => {
   });
 });
 
+test("a message that was handed out again is hidden by its latest reader alone", () => {
+  const queue = open();
+  queue.send("slow", 0);
+  const [first] = queue.receive(1, minute);
+  pass(minute);
+  const [second] = queue.receive(1, minute);
+  queue.hide(first ?? { id: "", receives: 0 }, 10 * minute);
+  expect(queue.nextVisibleInMs()).toBe(minute);
+  queue.hide(second ?? { id: "", receives: 0 }, 2 * minute);
+  expect(queue.nextVisibleInMs()).toBe(2 * minute);
+});
+
+test("a process that starts finds what the one before had in hand at once, also what it hid for longer", () => {
+  const before = open();
+  before.send("in hand", 0);
+  const [message] = before.receive(1, minute);
+  before.hide(message ?? { id: "", receives: 0 }, 10 * minute);
+  expect(bodies(restart(0))).toEqual(["in hand"]);
+});
+
 describe("a process that starts finds a delayed message", () => {
   test.each([
     { name: "and waits for what is left of its delay", afterMs: 20_000, leftMs: 40_000 },
