@@ -3,9 +3,9 @@ import type { Cluster } from "../../lib/core/ports/cluster.ts";
 /** A lease as one run has it, and the cluster as that run reaches it. */
 export interface CheckedLease {
   /** For the run, in place of the one that was given. */
-  assertLease(): void;
+  readonly assertLease: () => void;
   /** The cluster, which takes no write of the run that does not look at its lease right before it is sent. */
-  checked(cluster: Cluster): Cluster;
+  readonly checked: (cluster: Cluster) => Cluster;
 }
 
 /**

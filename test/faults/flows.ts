@@ -10,13 +10,9 @@ export const flowsFaults: readonly FileFaults[] = [
         find: `    await saveIfChanged(ahead, now, of);
     throw new ApplyFailed`,
         replace: "    throw new ApplyFailed",
+        named: "a run that fails is remembered",
       },
-      {
-        what: "proofs not saved before the prune",
-        find: `  if (plan.prune.length > 0) await saveIfChanged(ahead, now, of);
-`,
-        replace: "",
-      },
+
       {
         what: "inventory not written ahead",
         find: `  const ahead = planned ?? entries;

@@ -144,6 +144,11 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       };
       await world.run("app");
       world.fault = () => {};
+      // With the proof of what was applied: what failed is only planned.
+      expect(await world.inventory("app")).toMatchObject([
+        { id: `${world.namespace}_a__ConfigMap`, state: "live", uid: expect.any(String) },
+        { state: "planned" },
+      ]);
       await world.run("app");
       const healthChecks = [{ apiVersion: "v1", kind: "ConfigMap", name: "none", namespace: world.namespace }];
       await world.publish("v2", [configMap("a", { k: "2" })]);

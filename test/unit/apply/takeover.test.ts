@@ -105,8 +105,9 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     expect(merged(ours, deep)).toMatchObject([{ fieldsV1: { "f:data": { "f:a": { "f:x": {} } } } }]);
   });
 
-  test("ssa Merge takes over nothing", () => {
+  test("ssa Merge takes over nothing, in the manifest or on the live object", () => {
     const merged = { name: "x", labels: { "kustomize.toolkit.fluxcd.io/ssa": "merge" } };
     expect(takeover({ name: "x", managedFields: [kubectl] }, merged, "v1")).toBeUndefined();
+    expect(takeover({ ...merged, managedFields: [kubectl] }, { name: "x" }, "v1")).toBeUndefined();
   });
 });

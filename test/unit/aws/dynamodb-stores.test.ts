@@ -43,7 +43,7 @@ interface Process extends DynamodbStores {
 /** The stores as one process has them. `beforeTransaction` is awaited before each of its transactions is sent. */
 function startProcess({
   beforeTransaction = async (): Promise<void> => undefined,
-  now = systemClock.now,
+  now = () => systemClock.now(),
 }: {
   beforeTransaction?: () => Promise<void>;
   now?: () => number;

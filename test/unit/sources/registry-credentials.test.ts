@@ -6,7 +6,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-policy.ts";
-import { HttpError } from "../../../lib/core/ports/http.ts";
+import { type Http, HttpError } from "../../../lib/core/ports/http.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import type { Resolve } from "../../../lib/http/guarded-lookup.ts";
@@ -183,6 +183,21 @@ describe("credentials for a registry stay with it", () => {
     // The token is the registry's to hand out: it is asked for with the password, at the place that the registry names.
     expect(elsewhere()).toEqual([`realm GET /token ${basic}`, "storage PUT /upload -"]);
   });
+});
+
+test("a registry whose certificate is not trusted is not asked without TLS, where plain HTTP is allowed too", async () => {
+  const asked: string[] = [];
+  const http: Http = {
+    async send({ url }) {
+      asked.push(url);
+      if (url.startsWith("https:")) throw new HttpError("tls", "the certificate is not trusted");
+      return { status: 200, headers: {}, body: content, url };
+    },
+  };
+  const registry = registryClients(http, systemClock)({ host: "registry.test", insecure: true, credentials });
+  const error: unknown = await registry.blob("app", digest, 100, forever).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ kind: "tls" });
+  expect(asked).toEqual(["https://registry.test/v2/"]);
 });
 
 describe("a token service that the installation does not allow", () => {

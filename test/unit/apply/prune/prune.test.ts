@@ -40,6 +40,14 @@ describe("a prune that is carried out", () => {
     expect(world.done).toEqual([`around`, `save ${id} planned`, `delete ${id}`, `release ${id}`, "save "]);
   });
 
+  test("keeps its claim on what a finalizer holds: it is ours until it is gone", async () => {
+    const world = pruneWorld([x], ours);
+    const cluster = { ...world.set.cluster, delete: async () => "deleting" as const };
+    const { inventory } = await prune(world.order, { ...world.set, cluster }, signal);
+    expect(inventory).toMatchObject([{ id, state: "deleting" }]);
+    expect(world.done).not.toContain(`release ${id}`);
+  });
+
   test("goes by the facts as they are right before the first delete", async () => {
     const world = pruneWorld([x], ours);
     world.before = (what) => {
