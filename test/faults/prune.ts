@@ -57,13 +57,13 @@ export const pruneFaults: readonly FileFaults[] = [
       },
       {
         what: "foreign object of another uid is deleted",
-        find: "if (entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined) {",
-        replace: "if (entry.uid === undefined && ownEntry(metadata.managedFields) === undefined) {",
+        find: "const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined;",
+        replace: "const isForeign = entry.uid === undefined && ownEntry(metadata.managedFields) === undefined;",
       },
       {
         what: "our own re-created object is never pruned",
-        find: "if (entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined) {",
-        replace: "if (entry.uid !== metadata.uid) {",
+        find: "const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined;",
+        replace: "const isForeign = entry.uid !== metadata.uid;",
       },
       {
         what: "other claimants ignored",
@@ -218,8 +218,8 @@ export const pruneFaults: readonly FileFaults[] = [
       },
       {
         what: "a leaving owner labels another state of the object than the one it judged",
-        find: "await label(ownerOfClaim(heir.owner), metadata.resourceVersion)",
-        replace: "await label(ownerOfClaim(heir.owner))",
+        find: "...(resourceVersion && { resourceVersion })",
+        replace: "...(resourceVersion && {})",
       },
     ],
   },
