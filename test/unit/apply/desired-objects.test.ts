@@ -12,7 +12,7 @@ const cluster: Cluster = {
     version,
     kind,
     plural: `${kind.toLowerCase()}s`,
-    namespaced: !kind.startsWith("Cluster"),
+    namespaced: kind !== "ClusterRole" && kind !== "CustomResourceDefinition",
     verbs: ["list"],
   }),
 };
@@ -82,5 +82,78 @@ describe("the digest of what is asked for", () => {
     expect(await digestOf({ ...manifest }, key)).toBe(digest);
     expect(await digestOf(manifest, other)).not.toBe(digest);
     expect(await digestOf({ ...manifest, data: { password: "hunter3" } }, key)).not.toBe(digest);
+  });
+});
+
+describe("a kind that the cluster does not serve yet", () => {
+  const schema = { type: "object" };
+  const definition = (scope: string, ...versions: readonly object[]): Manifest => ({
+    ...object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "cars.example.com"),
+    spec: { group: "example.com", scope, names: { kind: "Car" }, versions },
+  });
+  const served = { name: "v1", served: true };
+  const { signal } = new AbortController();
+  /** The objects of a cluster that serves definitions and ConfigMaps alone, or why there are none. */
+  const desired = (...manifests: readonly Manifest[]) => {
+    const serving: Cluster = {
+      ...cluster,
+      resource: async (query, stop) => (query.group === "example.com" ? undefined : cluster.resource(query, stop)),
+    };
+    return desiredObjects(manifests, { cluster: serving, installationKey: new Secret("test") }, signal);
+  };
+
+  test("is known by the definition in the same set, with its schema, and what is served needs none", async () => {
+    const withSchema = { ...served, schema: { openAPIV3Schema: schema } };
+    const cars = definition("Namespaced", withSchema, { name: "v2", served: true });
+    const objects = await desired(
+      cars,
+      object("example.com/v1", "Car", "a", "t"),
+      object("example.com/v2", "Car", "b", "t"),
+    );
+    const told = objects.map(({ id, resource, ...rest }) => [id, resource?.kind, rest.schema]);
+    expect(told).toEqual([
+      ["_cars.example.com_apiextensions.k8s.io_CustomResourceDefinition", "CustomResourceDefinition", undefined],
+      ["t_a_example.com_Car", undefined, schema],
+      ["t_b_example.com_Car", undefined, undefined],
+    ]);
+    expect(objects[2]).not.toHaveProperty("schema");
+  });
+
+  test("loses a namespace that its definition does not have", async () => {
+    const [, car] = await desired(definition("Cluster", served), object("example.com/v1", "Car", "a", "t"));
+    expect(car?.ref.namespace).toBe("");
+    expect(car?.manifest.metadata).toEqual({ name: "a" });
+  });
+
+  test.each([
+    { name: "no definition", manifests: [] },
+    {
+      name: "a definition that does not serve the version",
+      manifests: [definition("Namespaced", { name: "v1", served: false })],
+    },
+    {
+      name: "a definition that is none",
+      manifests: [object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "cars.example.com")],
+    },
+    {
+      name: "another kind that looks like one",
+      manifests: [{ ...definition("Namespaced", served), kind: "ConfigMap" }],
+    },
+  ])("is refused in Flux's words with $name", async ({ manifests }) => {
+    await expect(desired(...manifests, object("example.com/v1", "Car", "a", "t"))).rejects.toThrow(
+      'Car/t/a dry-run failed: no matches for kind "Car" in version "example.com/v1"\n',
+    );
+  });
+
+  test("is refused without the namespace that it needs, with all else that is wrong", async () => {
+    const manifests = [
+      definition("Namespaced", served),
+      object("example.com/v1", "Car", "a"),
+      object("v1", "ConfigMap", "b"),
+    ];
+    await expect(desired(...manifests)).rejects.toThrow(
+      "Car/a namespace not specified: the server could not find the requested resource\n" +
+        "ConfigMap/b namespace not specified: the server could not find the requested resource\n",
+    );
   });
 });
