@@ -209,6 +209,14 @@ describe("what becomes of one object", () => {
     expect(why(facts)).toMatchObject(is);
   });
 
+  test("a namespace stays with what was retained in it, although that is ours and nobody else wants it", () => {
+    const namespace = ref("t", { kind: "Namespace", namespace: "" });
+    const entries = [unwanted(namespace), unwanted(ref("x"), { state: "retained" })];
+    expect(decidePrune(factsOf(entries))).toMatchObject([
+      { kind: "refuse", line: expect.stringContaining("ConfigMap/t/x (kept when it left the artifact)") },
+    ]);
+  });
+
   test("what another is about to have is that one's before an annotation keeps it here", () => {
     const expected = [{ ref: ref("x"), owner: "Kustomization/team/c" }];
     expect(why({ object: there("x", marked) }, { expected })).toMatchObject({
