@@ -176,8 +176,18 @@ export const pruneFaults: readonly FileFaults[] = [
       },
       {
         what: "what may leave the inventory is not saved as planned",
-        find: "  if (equal(progress.saved, ahead)) return;",
-        replace: "  if (ahead.length >= 0) return;",
+        find: "  if (!equal(progress.saved, ahead)) {",
+        replace: "  if (ahead.length < 0) {",
+      },
+      {
+        what: "what an heir lets go of before it is listened to goes unheard",
+        find: "if (await announce(decisions, progress)) continue;",
+        replace: "await announce(decisions, progress);",
+      },
+      {
+        what: "an heir is not listened to",
+        find: "await progress.set.others.listenTo([...all].toSorted(), progress.signal);",
+        replace: "",
       },
       {
         what: "an heir is asked again and again",
@@ -192,7 +202,7 @@ export const pruneFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "nobody is told that a claim has ended",
-        find: 'for (const each of waiting) await others.wake(each, "has let go of objects", signal);',
+        find: "if (isAwaited) await others.announceRelease(signal);",
         replace: "",
       },
       {

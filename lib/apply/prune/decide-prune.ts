@@ -47,9 +47,8 @@ function decideOne(
   const alive = claimants.filter(({ standing }) => standing === "alive");
   const keep = (why: string, isRetained: boolean): PruneDecision => {
     const metadata = object.kind === "there" ? object.metadata : undefined;
-    const isOurs = isOwnedBy(metadata, owner);
-    const waiting = isOurs ? [] : alive.map((claimant) => claimant.owner).toSorted();
-    return { kind: "keep", entry, why, isRetained, waiting, labelled: labelledBy(metadata, claimants) };
+    const isAwaited = alive.length > 0 && !isOwnedBy(metadata, owner);
+    return { kind: "keep", entry, why, isRetained, isAwaited, labelled: labelledBy(metadata, claimants) };
   };
   if (entry.state === "retained") return keep("kept when it left the artifact", true);
   if (policy === "retain") return keep("nothing is to be pruned", true);

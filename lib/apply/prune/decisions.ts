@@ -30,8 +30,8 @@ export type PruneDecision =
 
 /** What has to be done where a claim on an object ends that stays. */
 interface Leaving {
-  /** Who claims it and may wait for our claim to end: its labels are not known to be ours. */
-  readonly waiting: readonly string[];
+  /** Somebody else claims it too and its labels are not known to be ours: whose they are may wait for our claim to end. */
+  readonly isAwaited: boolean;
   /** Whom of these its labels name: while that one is going it may still give it back to us. */
   readonly labelled: Claimant | undefined;
 }

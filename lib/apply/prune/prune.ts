@@ -38,6 +38,8 @@ interface Progress {
   readonly conflicts: Map<string, number>;
   /** Whom this prune has asked to run. */
   readonly woken: Set<string>;
+  /** Of whose claims this prune hears when they end. */
+  listenedTo: ReadonlySet<string>;
 }
 
 /**
@@ -56,6 +58,7 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
     done: new Map(),
     conflicts: new Map(),
     woken: new Set(),
+    listenedTo: new Set(),
   };
   let live = order.live;
   let refusals: readonly string[] = [];
@@ -66,7 +69,8 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
     const decisions = decidePrune(facts).filter(({ entry }) => !progress.done.has(entry.id));
     refusals = decisions.flatMap((decision) => (decision.kind === "refuse" ? [decision.line] : []));
     if (refusals.length > 0) break;
-    await announce(decisions, progress);
+    // Who listens has to look after that.
+    if (await announce(decisions, progress)) continue;
     const again = await carryOutInOrder(decisions, progress);
     if (again.size === 0) break;
     live = new Map([...live].filter(([id]) => !again.has(id)));
@@ -79,10 +83,14 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
   return { pruned: order.policy === "retain" ? [] : pruned, refusals, inventory };
 }
 
-/** Before anything is done: who is to have an object is asked to apply it, and the inventory says what may leave it. */
-async function announce(decisions: readonly PruneDecision[], progress: Progress): Promise<void> {
+/**
+ * Before anything is done: who is to have an object is listened to and asked to apply it, and the inventory says what may leave it.
+ * Answers whether somebody is listened to who was not before.
+ */
+async function announce(decisions: readonly PruneDecision[], progress: Progress): Promise<boolean> {
   const { order, set, signal } = progress;
-  if (order.isLeaving) return;
+  if (order.isLeaving) return false;
+  const isListening = await listenToHeirs(decisions, progress);
   // An earlier run has asked for what is planned: two that each wait for the other would else wake each other for ever.
   await wakeHeirs(
     decisions.filter(({ entry }) => entry.state !== "planned"),
@@ -92,9 +100,23 @@ async function announce(decisions: readonly PruneDecision[], progress: Progress)
   const ahead = withoutPruned(order.inventory, [...progress.done.values()]).map((entry): InventoryEntry => {
     return mayLeave.has(entry.id) ? { ...entry, state: "planned" } : entry;
   });
-  if (equal(progress.saved, ahead)) return;
-  await set.inventories.save(set.owner, ahead, set.fence, signal);
-  progress.saved = ahead;
+  if (!equal(progress.saved, ahead)) {
+    await set.inventories.save(set.owner, ahead, set.fence, signal);
+    progress.saved = ahead;
+  }
+  return isListening;
+}
+
+/** An heir that changes its mind leaves the object to us, and says so. */
+async function listenToHeirs(decisions: readonly PruneDecision[], progress: Progress): Promise<boolean> {
+  const heirs = decisions.flatMap((decision) => {
+    return decision.kind === "handOver" && decision.to.claimant !== undefined ? [decision.to.owner] : [];
+  });
+  const all = new Set([...progress.listenedTo, ...heirs]);
+  if (all.size === progress.listenedTo.size) return false;
+  await progress.set.others.listenTo([...all].toSorted(), progress.signal);
+  progress.listenedTo = all;
+  return true;
 }
 
 /** Asks each that has a claim on what is handed over to run, once. */

@@ -25,10 +25,10 @@ export async function release(
     const claims = [...returned].map((id) => ({ id, ownerUid: owner.uid, owner: set.claimName }));
     await ledger.claim(owner.clusterUid, claims, fence, signal);
   }
-  const waiting = new Set(
-    over.flatMap((decision) => (decision.kind === "keep" && !returned.has(decision.entry.id) ? decision.waiting : [])),
-  );
-  for (const each of waiting) await others.wake(each, "has let go of objects", signal);
+  const isAwaited = over.some((decision) => {
+    return decision.kind === "keep" && decision.isAwaited && !returned.has(decision.entry.id);
+  });
+  if (isAwaited) await others.announceRelease(signal);
   return returned;
 }
 

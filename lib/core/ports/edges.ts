@@ -2,7 +2,7 @@ import type { WorkKey } from "../work-key.ts";
 import type { Fence } from "./fence.ts";
 
 /**
- * Who must hear of what: `src#<source key>`, `repo#<registry>/<repository>`, `dep#<key>`. Written before the state that it
+ * Who must hear of what: `src#<source key>`, `repo#<registry>/<repository>`, `dep#<key>`, `claim#<key>`. Written before the state that it
  * announces is read, and read consistently, so that no change falls between.
  */
 export interface Edges {

@@ -1,6 +1,9 @@
 import { kustomizeGroup } from "../../api/names.ts";
 import type { ApplySet, OtherOwners } from "../../apply/prune/apply-set.ts";
+import { releaseEdge } from "../../core/edge-names.ts";
+import type { WorkKey } from "../../core/work-key.ts";
 import { expectedBySiblings } from "./expected-by-siblings.ts";
+import { listenForRun } from "./listen-for-run.ts";
 import { ownersNearby } from "./owners-nearby.ts";
 import type { ResolvedSource } from "./resolve-source.ts";
 import { refOfOwner, standingOf } from "./standing.ts";
@@ -29,6 +32,8 @@ export function applySetOf(of: SubjectOfRun, source: ResolvedSource | undefined)
 
 function otherKustomizations(of: SubjectOfRun, source: ResolvedSource | undefined): OtherOwners {
   const { deps, owner, name, namespace, run } = of;
+  const self = `${run.key.kind}/${namespace}/${name}`;
+  const keyOf = (other: string): WorkKey => ({ cluster: run.key.cluster, ...refOfOwner(other) });
   return {
     standing: (claim, signal) => standingOf(claim, of, signal),
     around: async ({ isNear, takesAlong }, signal) => {
@@ -41,8 +46,13 @@ function otherKustomizations(of: SubjectOfRun, source: ResolvedSource | undefine
       };
     },
     wake: async (other, why, signal) => {
-      const reason = `${run.key.kind}/${namespace}/${name} ${why}`;
-      await deps.requests.request({ cluster: run.key.cluster, ...refOfOwner(other) }, reason, signal);
+      await deps.requests.request(keyOf(other), `${self} ${why}`, signal);
+    },
+    listenTo: async (owners) => listenForRun(of, owners.map(keyOf).map(releaseEdge)),
+    announceRelease: async (signal) => {
+      for (const listener of await deps.edges.listeners(releaseEdge(run.key), signal)) {
+        await deps.requests.request(listener, `${self} has let go of objects`, signal);
+      }
     },
   };
 }

@@ -6,22 +6,22 @@ import { invalid as invalidObject } from "../../api/parse-live.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
 import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
 import { fencedCluster } from "../../apply/fenced-cluster.ts";
-import { readyEdge, sourceEdge } from "../../core/edge-names.ts";
 import { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/run.ts";
 import { shortIntervalWarning } from "../short-interval-warning.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
-import { checkDependencies, dependencyKeys } from "./check-dependencies.ts";
+import { checkDependencies } from "./check-dependencies.ts";
 import type { KustomizationDeps } from "./deps.ts";
 import { handled } from "./end-of-run.ts";
 import { finalize } from "./finalize.ts";
 import { saveUnderGeneration } from "./inventory-of.ts";
+import { listenForRun } from "./listen-for-run.ts";
 import { readMemo } from "./memo.ts";
 import type { Blocked } from "./outcome.ts";
 import { reconcileRevision } from "./reconcile-revision.ts";
 import { reportBlocked } from "./report-blocked.ts";
-import { type ResolvedSource, resolveSource, sourceKey, sourceRefusal } from "./resolve-source.ts";
+import { type ResolvedSource, resolveSource, sourceRefusal } from "./resolve-source.ts";
 import { type SubjectOfRun, subjectOfRun } from "./subject-of-run.ts";
 
 /**
@@ -50,9 +50,8 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
     await of.deps.edges.listen([], run.fence, run.signal);
     return reportBlocked(of, refusal);
   }
-  const from = sourceKey(of.kustomization.spec, of.namespace, run.key.cluster);
   // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.
-  await of.deps.edges.listen([sourceEdge(from), ...dependencyKeys(of).map(readyEdge)], run.fence, run.signal);
+  await listenForRun(of);
   const source = await gate(of);
   return source.kind === "blocked" ? reportBlocked(of, source) : reconcileRevision(of, source);
 }

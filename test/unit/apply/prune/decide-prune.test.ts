@@ -159,17 +159,17 @@ describe("what becomes of one object", () => {
     {
       name: "an object whose labels name another",
       facts: { object: there("x", theirs) },
-      is: { kind: "keep", isRetained: false, why: "its owner labels name another owner", waiting: [] },
+      is: { kind: "keep", isRetained: false, why: "its owner labels name another owner", isAwaited: false },
     },
     {
       name: "one of another that waits for our claim to end",
       facts: { object: there("x", theirs), claimants: [heir("alive")] },
-      is: { kind: "keep", waiting: ["Kustomization/team/b"], labelled: heir("alive") },
+      is: { kind: "keep", isAwaited: true, labelled: heir("alive") },
     },
     {
       name: "one of another that is being deleted, and may still give it back",
       facts: { object: there("x", theirs), claimants: [heir("gone"), heir("going")] },
-      is: { kind: "keep", waiting: [], labelled: heir("going") },
+      is: { kind: "keep", isAwaited: false, labelled: heir("going") },
     },
     {
       name: "an object with a mark",
@@ -178,7 +178,7 @@ describe("what becomes of one object", () => {
         kind: "keep",
         isRetained: true,
         why: "kustomize.toolkit.fluxcd.io/prune: disabled on the object in the cluster",
-        waiting: [],
+        isAwaited: false,
       },
     },
     {

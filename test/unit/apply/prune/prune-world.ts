@@ -119,6 +119,8 @@ export function pruneWorld(refs: readonly ObjectRef[], labels: Readonly<Record<s
           return { expected: self.expected.filter(({ ref }) => isNear(ref)), owners: self.owners };
         },
         wake: async (other) => did(`wake ${other}`),
+        listenTo: async (owners) => did(`listen ${owners.join(", ")}`),
+        announceRelease: async () => did("announce release"),
       },
     },
     order: {

@@ -156,13 +156,24 @@ describe("an object that is handed over", () => {
     expect(world.done.join()).not.toMatch(/delete|patch|release/);
   });
 
-  test("leaves with the heir's labels, and the heir is told that our claim has ended", async () => {
+  test("is decided anew once its heir is listened to, so that nothing that it lets go of goes unheard", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    world.before = (what) => {
+      if (what === `listen ${heir}`) world.claims.set(id, []);
+    };
+    const { pruned } = await prune(world.order, world.set, signal);
+    expect(pruned).toMatchObject([{ kind: "deleted" }]);
+    expect(world.done.filter((what) => what.startsWith("listen"))).toEqual([`listen ${heir}`]);
+  });
+
+  test("leaves with the heir's labels, and who listens hears that our claim has ended", async () => {
     const world = pruneWorld([x], theirs);
     claim(world);
     const { pruned, inventory } = await prune(world.order, world.set, signal);
     expect(pruned).toMatchObject([{ kind: "skipped", isMarked: false }]);
     expect(inventory).toEqual([]);
-    expect(world.done.slice(-3)).toEqual([`release ${id}`, `wake ${heir}`, "save "]);
+    expect(world.done.slice(-3)).toEqual([`release ${id}`, "announce release", "save "]);
   });
 
   test("is ours again where an heir that is being deleted gave it back right before our claim ended", async () => {
@@ -261,6 +272,6 @@ describe("an object that is handed over", () => {
     expect(pruned).toEqual([]);
     expect(inventory).toMatchObject([{ id, state: "retained" }]);
     expect(world.claims.get(id)).toHaveLength(1);
-    expect(world.done).toEqual([`save ${id} planned`, `release ${id}`, `wake ${heir}`, `save ${id} retained`]);
+    expect(world.done).toEqual([`save ${id} planned`, `release ${id}`, "announce release", `save ${id} retained`]);
   });
 });

@@ -6,7 +6,7 @@ import type { WorkKey } from "../../../../lib/core/work-key.ts";
 import { type NoticeDeps, noticeAll, noticeGone, noticeResource } from "../../../../lib/queue/notice-resource.ts";
 import { reconcileRequests } from "../../../../lib/queue/request-reconcile.ts";
 import { effect, type Machine } from "../../queue/simulator/machines.ts";
-import type { Simulation, SimulatedDeps } from "../../queue/simulator/simulation.ts";
+import type { SimulatedDeps, Simulation } from "../../queue/simulator/simulation.ts";
 
 const { signal: never } = new AbortController();
 

@@ -1,6 +1,6 @@
 import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
-import { sourceEdge } from "../../../../lib/core/edge-names.ts";
 import { digestOf } from "../../../../lib/core/digest.ts";
+import { sourceEdge } from "../../../../lib/core/edge-names.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
@@ -23,9 +23,9 @@ import { sqliteSightings } from "../../../../local/state/sightings.ts";
 import { openStateDatabase } from "../../../../local/state/state-database.ts";
 import { sqliteWorkItems } from "../../../../local/state/work-items.ts";
 import { recordedMetrics } from "../../../doubles/recorded-metrics.ts";
+import { skippingClock } from "../../../e2e/flow/skipping-clock.ts";
 import { type Cast, type Simulation, startSimulation } from "../../queue/simulator/simulation.ts";
 import { newSubject } from "../../queue/simulator/subject.ts";
-import { skippingClock } from "../../../e2e/flow/skipping-clock.ts";
 import { announcer } from "./announce.ts";
 import { type Ports, portsOf, type Watcher } from "./ports-of-run.ts";
 import { type SimulatedCluster, simulatedCluster } from "./simulated-cluster.ts";

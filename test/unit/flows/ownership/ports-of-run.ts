@@ -1,8 +1,8 @@
+import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { ApiError, type Cluster } from "../../../../lib/core/ports/cluster.ts";
 import type { Edges } from "../../../../lib/core/ports/edges.ts";
 import type { InventoryStore } from "../../../../lib/core/ports/inventory-store.ts";
 import type { Ledger } from "../../../../lib/core/ports/ledger.ts";
-import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import type { Run } from "../../../../lib/core/run.ts";
 import { noCluster } from "../../../doubles/no-cluster.ts";
 import type { Handling } from "../../queue/simulator/handling.ts";
