@@ -54,7 +54,12 @@ describe("what Kustomizations have in a cluster", () => {
       is: { isGoing: false, has: [] },
     },
     {
-      name: "one whose spec cannot be read",
+      name: "one that goes with its objects whatever else of its spec cannot be read",
+      of: kustomization("a", { metadata: { deletionTimestamp }, spec: { path: 1 } }),
+      is: { isGoing: true, takesAlong: true },
+    },
+    {
+      name: "one whose spec cannot be read where its end goes by it",
       of: kustomization("a", { metadata: { deletionTimestamp }, spec: { prune: "often" } }),
       is: { isGoing: false, takesAlong: false, has: [object("a")] },
     },
