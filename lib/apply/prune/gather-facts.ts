@@ -27,8 +27,9 @@ export function unwantedOf(
 }
 
 /**
- * Gathers what {@link decidePrune} goes by, each fact once. Without anything unwanted nobody is asked. Claims are read before
- * their owners are looked at, so that none is taken for dead that was only made meanwhile.
+ * Gathers what {@link decidePrune} goes by, each fact once. Without anything unwanted nobody is asked. Claims are read after what
+ * others are about to have, since who is about to have something no more has claimed it before; and before their owners are
+ * looked at, so that none is taken for dead that was only made meanwhile.
  */
 export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortSignal): Promise<PruneFacts> {
   const { owner, name, namespace, cluster, others } = set;
@@ -47,25 +48,22 @@ export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortS
     return { ...facts, clusterUid: owner.clusterUid, entries: [], expected: [], owners: [] };
   }
   const clusterUid = await cluster.uid(signal);
-  const claimants = await claimantsOf(unwanted, set, signal);
-  const entryFacts = (entry: InventoryEntry, object: Seen): EntryFacts => {
-    return { entry, ref: parseEntryId(entry.id), object, claimants: claimants.get(entry.id) ?? [] };
-  };
   if (policy === "retain") {
-    const entries = unwanted.map((entry) => entryFacts(entry, listedOnly(entry, live)));
-    return { ...facts, clusterUid, entries, expected: [], owners: [] };
+    const listed = unwanted.map((entry) => lookedAt(entry, listedOnly(entry, live)));
+    return { ...facts, clusterUid, entries: await withClaimants(listed, set, signal), expected: [], owners: [] };
   }
-  const looked = await lookAtAll(unwanted, entryFacts, live, set, signal);
+  const looked = await lookAtAll(unwanted, live, set, signal);
   const extents = looked.flatMap(({ object, ref }) => (object.kind === "there" ? (extentOf(ref) ?? []) : []));
   const isWithin = (ref: ObjectRef) => extents.some((extent) => mightBeWithin(ref, extent));
   const takesAlong = !isLeaving && extents.length > 0;
   const retained = takesAlong
     ? inventory.filter(({ id, state }) => state === "retained" && isWithin(parseEntryId(id)))
     : [];
-  const entries = [...looked, ...(await lookAtAll(retained, entryFacts, live, set, signal))];
+  const kept = await lookAtAll(retained, live, set, signal);
   const ids = new Set(unwanted.map(({ id }) => id));
   const isNear = (ref: ObjectRef) => ids.has(formatEntryId(ref)) || isWithin(ref);
   const { expected, owners } = await others.around({ isNear, takesAlong }, signal);
+  const entries = [...(await withClaimants(looked, set, signal)), ...kept];
   if (!extents.some(({ kind }) => kind === "definition")) return { ...facts, clusterUid, entries, expected, owners };
   const plurals = await pluralsOf([...expected, ...owners, ...owners.flatMap(({ has }) => has)], set, signal);
   const withPlural = <One extends Placed>(one: One): One => ({ ...one, plural: plurals.get(kindOf(one.ref)) });
@@ -106,9 +104,26 @@ export async function claimantsOf(
   return new Map([...claims].map(([id, made]) => [id, claimantsIn(made)]));
 }
 
+async function withClaimants(
+  looked: readonly EntryFacts[],
+  set: ApplySet,
+  signal: AbortSignal,
+): Promise<readonly EntryFacts[]> {
+  const claimants = await claimantsOf(
+    looked.map(({ entry }) => entry),
+    set,
+    signal,
+  );
+  return looked.map((one) => ({ ...one, claimants: claimants.get(one.entry.id) ?? [] }));
+}
+
+/** Nobody has asked yet who claims it. */
+function lookedAt(entry: InventoryEntry, object: Seen): EntryFacts {
+  return { entry, ref: parseEntryId(entry.id), object, claimants: [] };
+}
+
 async function lookAtAll(
   entries: readonly InventoryEntry[],
-  factsOf: (entry: InventoryEntry, object: Seen) => EntryFacts,
   live: LiveObjects,
   set: ApplySet,
   signal: AbortSignal,
@@ -116,7 +131,7 @@ async function lookAtAll(
   return mapLimit(
     entries,
     set.concurrency,
-    async (entry, stop) => factsOf(entry, await lookAt(entry, live, set, stop)),
+    async (entry, stop) => lookedAt(entry, await lookAt(entry, live, set, stop)),
     signal,
   );
 }

@@ -156,6 +156,16 @@ describe("an object that is handed over", () => {
     expect(world.done.join()).not.toMatch(/delete|patch|release/);
   });
 
+  test("stays where its heir has claimed it and left it as it is just before it was listed as about to have nothing", async () => {
+    const world = pruneWorld([x], ours);
+    world.before = (what) => {
+      if (what === "around" && world.standings.size === 0) claim(world);
+    };
+    const { pruned } = await prune(world.order, world.set, signal);
+    expect(pruned).toMatchObject([{ kind: "pending" }]);
+    expect(world.metadata(x)).toBeDefined();
+  });
+
   test("is decided anew once its heir is listened to, so that nothing that it lets go of goes unheard", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
