@@ -226,6 +226,21 @@ describe("what becomes of one object", () => {
     });
   });
 
+  test("of those who claim what a sibling is about to have, that one comes first; any of them knows of it", () => {
+    const expected = [{ ref: ref("x"), owner: "Kustomization/team/c" }];
+    const claimed = (...names: readonly string[]): readonly Claimant[] =>
+      names.map((name) => ({ uid: `uid-${name}`, owner: `Kustomization/team/${name}`, standing: "alive" }));
+    for (const [claimants, heir] of [
+      [claimed("b", "c"), "Kustomization/team/c"],
+      [claimed("b"), "Kustomization/team/b"],
+    ] as const) {
+      expect(why({ claimants }, { expected })).toMatchObject({
+        kind: "handOver",
+        to: { owner: heir, claimant: { owner: heir } },
+      });
+    }
+  });
+
   test("nothing is done in a cluster that is not the inventory's, and that is said", () => {
     expect(why({}, { clusterUid: "another" })).toMatchObject({
       kind: "unknown",
