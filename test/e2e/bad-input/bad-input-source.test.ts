@@ -31,7 +31,7 @@ describe("a registry that is no help is named in the source's Ready, and everybo
 
   test.each([
     { name: "down", isSilent: false, says: "connect ECONNREFUSED" },
-    { name: "silent", isSilent: true, says: "no answer within 1000 ms" },
+    { name: "silent", isSilent: true, says: "no answer within the 1000 ms that all requests have together" },
   ])("$name", async ({ name, isSilent, says }) => {
     const { host, server } = await port(isSilent);
     await world.source(name, { url: `oci://${host}/app`, timeout: "1s" });
@@ -41,7 +41,7 @@ describe("a registry that is no help is named in the source's Ready, and everybo
   });
 
   test.each([
-    { name: "slow", verb: "HEAD", says: "no answer within 1000 ms" },
+    { name: "slow", verb: "HEAD", says: "no answer within the 1000 ms that all requests have together" },
     { name: "closed", verb: "GET", says: "UNAUTHORIZED: authentication required" },
     { name: "absent", verb: "GET", says: "NAME_UNKNOWN: repository name not known to registry" },
     { name: "busy", verb: "HEAD", says: "unexpected status code 429 Too Many Requests" },
