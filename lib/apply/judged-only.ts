@@ -1,9 +1,9 @@
 import type { Metadata } from "../core/manifest.ts";
 
-/** How often a delete is decided anew because somebody wrote the object between the look and the delete. */
+/** How many looks a delete takes at an object that other clients write between the look and the delete. */
 export const maxLooks = 4;
 
-/** Deletes the object that was judged, and no other or later state of it. Pure. */
+/** The options of a delete that hits the object as it was judged, and no other or later state of it. Pure. */
 export function judgedOnly({ uid, resourceVersion }: Metadata) {
   return {
     propagation: "Background",

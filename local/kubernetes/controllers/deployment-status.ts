@@ -3,7 +3,7 @@ import type { ApiObject } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
 import { metadataOf, nameOf, timestamp } from "./object-facts.ts";
 import { replicaFailure } from "./replica-sets.ts";
-import { maxUnavailable } from "./rollout.ts";
+import { countOf, maxUnavailable, replicasOf } from "./rollout.ts";
 import { simulatedFault } from "./simulated-fault.ts";
 
 export interface DeploymentStatus {
@@ -19,11 +19,10 @@ export function deploymentStatus(
   sets: readonly ApiObject[],
   now: Date,
 ): DeploymentStatus {
-  const spec = objectOf(deployment, "spec") ?? {};
   const before = objectOf(deployment, "status") ?? {};
-  const wanted = numberOf(spec, "replicas") ?? 1;
+  const wanted = replicasOf(deployment);
   const replicas = sum(sets, "replicas");
-  const updated = current === undefined ? 0 : count(current, "replicas");
+  const updated = current === undefined ? 0 : countOf(current, "replicas");
   const available = sum(sets, "availableReplicas");
   const isDone = updated === wanted && replicas === wanted && available === wanted;
   const progress = progressing(deployment, current, before, isDone, now);
@@ -46,13 +45,13 @@ export function deploymentStatus(
   return { status, deadlineMs: progress.deadlineMs };
 }
 
-/** Conditions that somebody else wrote stay. */
+/** Conditions that other clients wrote stay. */
 function othersConditions(before: JsonObject): readonly JsonObject[] {
   const own = new Set(["Available", "Progressing", "ReplicaFailure"]);
   return objectsOf(before, "conditions").filter((condition) => !own.has(textOf(condition, "type")));
 }
 
-/** That a ReplicaSet cannot make its Pods, the new one's words first. Told once, it stays while the reason does. */
+/** That a ReplicaSet cannot make its Pods, the new one's words first. The condition stays as it is while its reason does. */
 function replicaFailureOf(
   current: ApiObject | undefined,
   sets: readonly ApiObject[],
@@ -68,12 +67,8 @@ function replicaFailureOf(
   ];
 }
 
-function count(set: ApiObject, field: string): number {
-  return numberOf(objectOf(set, "status"), field) ?? 0;
-}
-
 function sum(sets: readonly ApiObject[], field: string): number {
-  return sets.reduce((total, set) => total + count(set, field), 0);
+  return sets.reduce((total, set) => total + countOf(set, field), 0);
 }
 
 function positive(field: string, value: number): JsonObject {

@@ -25,7 +25,7 @@ const deployments = { group: "apps", resource: "deployments" };
 const revisionAnnotation = "deployment.kubernetes.io/revision";
 const hashLabel = "pod-template-hash";
 
-/** Rolls a Deployment's template out by ReplicaSets and tells in its status how far that is. */
+/** Rolls a Deployment's template out by ReplicaSets and reports the progress in its status. */
 export const deploymentController = ownerController({
   name: "deployments",
   kind: "Deployment",
@@ -139,7 +139,7 @@ function createSet(deployment: ApiObject, revision: number, replicas: number, to
   }
 }
 
-/** Somebody else's set has the name: the next look, which this write causes, finds another. */
+/** A set of another owner has the name: this write causes the next look, which makes another name. */
 function countCollision(deployment: ApiObject, { client }: Tools): void {
   const before = objectOf(deployment, "status") ?? {};
   const status = { ...before, collisionCount: (numberOf(before, "collisionCount") ?? 0) + 1 };

@@ -22,7 +22,7 @@ export function replicasOf(object: ApiObject): number {
 /** How many Pods a new ReplicaSet begins with; undefined while Recreate waits for the old Pods to go. */
 export function firstReplicas(deployment: ApiObject, { old }: Sets): number | undefined {
   if (isRecreating(deployment)) {
-    return old.some((set) => replicasOf(set) > 0 || count(set, "replicas") > 0) ? undefined : replicasOf(deployment);
+    return old.some((set) => replicasOf(set) > 0 || countOf(set, "replicas") > 0) ? undefined : replicasOf(deployment);
   }
   return Math.max(0, Math.min(replicasOf(deployment), mostPods(deployment) - sum(old)));
 }
@@ -54,16 +54,16 @@ function replicasOfCurrent(deployment: ApiObject, current: ApiObject, old: reado
 /** What is not available goes as far as no available Pod is missed for it; of the others as many as there are too many. */
 function shrunk(deployment: ApiObject, current: ApiObject, old: readonly ApiObject[]): readonly Scale[] {
   const fewest = replicasOf(deployment) - maxUnavailable(deployment);
-  const unavailable = replicasOf(current) - count(current, "availableReplicas");
+  const unavailable = replicasOf(current) - countOf(current, "availableReplicas");
   const most = sum([current, ...old]) - fewest - unavailable;
   if (sum(old) === 0 || most <= 0) return [];
   const byAge = old.toSorted(byCreation);
   const cleaned = takeOff(
     byAge.map((set) => ({ set, replicas: replicasOf(set) })),
     most,
-    ({ set, replicas }) => Math.max(0, replicas - count(set, "availableReplicas")),
+    ({ set, replicas }) => Math.max(0, replicas - countOf(set, "availableReplicas")),
   );
-  const available = [current, ...old].reduce((total, set) => total + count(set, "availableReplicas"), 0);
+  const available = [current, ...old].reduce((total, set) => total + countOf(set, "availableReplicas"), 0);
   const kept = takeOff(cleaned, available - fewest, ({ replicas }) => replicas);
   return kept.filter(({ set, replicas }) => replicas !== replicasOf(set));
 }
@@ -92,7 +92,8 @@ function isRecreating(deployment: ApiObject): boolean {
   return textOf(objectOf(objectOf(deployment, "spec"), "strategy"), "type") === "Recreate";
 }
 
-function count(set: ApiObject, field: string): number {
+/** A count in the status of a ReplicaSet; 0 where the status leaves it out. */
+export function countOf(set: ApiObject, field: string): number {
   return numberOf(objectOf(set, "status"), field) ?? 0;
 }
 

@@ -12,6 +12,7 @@ const systemPriorities: Readonly<Record<string, number>> = {
 };
 const untilEvictedSeconds = 300;
 
+/** What the same plugins make of a Pod that is updated: DefaultTolerationSeconds alone has a say then. */
 export function admitUpdate(object: ApiObject, gvk: Gvk): ApiObject {
   return gvk.group === "" && gvk.kind === "Pod" ? mapObject(object, "spec", withTolerations) : object;
 }
