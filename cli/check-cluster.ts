@@ -46,10 +46,10 @@ async function checkKinds({ cluster, terminal, signal }: Session): Promise<boole
 }
 
 async function checkOwner({ cluster, terminal, signal }: Session): Promise<Owner | undefined | "unreadable"> {
-  terminal.action("checking whose this cluster is");
+  terminal.action("checking the owner of this cluster");
   try {
     const owner = await ownerOf(cluster, signal);
-    terminal.success(owner === undefined ? "nobody's yet" : describeOwner(owner));
+    terminal.success(owner === undefined ? "none yet" : describeOwner(owner));
     return owner;
   } catch (error) {
     signal.throwIfAborted();

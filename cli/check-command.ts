@@ -6,7 +6,7 @@ export function addCheckCommand(root: Command, surroundings: Surroundings): void
   const command = root
     .command("check")
     .description(
-      "check that a cluster serves Sluice's kinds and whose it is, and with --orphans what nobody owns any more",
+      "check that a cluster serves Sluice's kinds and which installation owns it; with --orphans also list objects in no inventory",
     )
     .option("--orphans", "list what was applied and is in no inventory; nothing is deleted")
     .option(

@@ -59,7 +59,7 @@ async function stateOf(
     import("../local/own-installation.ts"),
     import("../local/recorded-state.ts"),
   ]);
-  const whose = owner?.id ?? "nobody";
+  const whose = owner?.id ?? "no installation";
   try {
     const folder = await identityOf(state ?? ".sluice");
     const { id } = stateInstallation(folder);
@@ -69,9 +69,10 @@ async function stateOf(
   } catch (error) {
     if (state !== undefined) throw error;
   }
-  const why = owner === undefined ? "this cluster is nobody's yet" : `the inventories of ${owner.id} are not read here`;
+  const why =
+    owner === undefined ? "this cluster has no owner yet" : `the inventories of ${owner.id} are not read here`;
   terminal.warning(
-    `${why}, so this goes by what each Kustomization shows in its status: what prune: false has let go is listed too, and no claims are. Name the state folder of a sluice local with --state`,
+    `${why}, so this goes by the status of each Kustomization: what prune: false has let go is listed too, and claims are not. Name the state folder of a sluice local with --state`,
   );
   return undefined;
 }
@@ -98,7 +99,7 @@ async function listOwned({ cluster, signal }: Session): Promise<Listed> {
   }
 }
 
-/** Each Kustomization with all that it has, also by what Flux has left in its status. */
+/** Each Kustomization with its objects: those in its saved inventory and those in its status, which Flux may have written. */
 async function knownOwners(
   recorded: RecordedState | undefined,
   clusterUid: string,

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Heir } from "../lib/gate/cluster-owner.ts";
+import type { Installation } from "../lib/gate/cluster-owner.ts";
 import type { GlobalOptions, Surroundings } from "./settings.ts";
 
 interface TakeOverOptions extends GlobalOptions {
@@ -14,19 +14,19 @@ export function addTakeOverCommand(root: Command, surroundings: Surroundings): v
       "give the cluster of the kubeconfig to another installation of Sluice, which alone writes to it from then on",
     )
     .option("--state <dir>", "the installation of this state folder of sluice local", ".sluice")
-    .option("--installation <id>", "another one, by the id that it calls itself in its log");
+    .option("--installation <id>", "another installation, by the id in its log");
   command.action(async () => {
     const [{ giveCluster }, { withCluster }] = await Promise.all([
       import("./give-cluster.ts"),
       import("./settings.ts"),
     ]);
     const options = command.optsWithGlobals<TakeOverOptions>();
-    const heir = await heirOf(options);
-    await withCluster(options, surroundings, (session) => giveCluster(heir, session));
+    const next = await installationOf(options);
+    await withCluster(options, surroundings, (session) => giveCluster(next, session));
   });
 }
 
-async function heirOf({ state, installation }: TakeOverOptions): Promise<Heir> {
+async function installationOf({ state, installation }: TakeOverOptions): Promise<Installation> {
   const { ownVersion } = await import("../lib/core/own-version.ts");
   if (installation !== undefined) return { id: installation, version: ownVersion };
   const [{ stateInstallation }, { identityOf }] = await Promise.all([

@@ -6,7 +6,7 @@ import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
 import type { WriteGate } from "../../lib/core/ports/write-gate.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { type Installation, ownerCheck } from "../../lib/gate/cluster-owner.ts";
+import { type OwnInstallation, ownerCheck } from "../../lib/gate/cluster-owner.ts";
 import { gatedCluster } from "../../lib/gate/gated-cluster.ts";
 import { writeGate } from "../../lib/gate/write-gate.ts";
 import type { Config } from "../config.ts";
@@ -33,10 +33,10 @@ export function ownCluster(
 }
 
 /**
- * The installation of a state table, which is all that it has to itself: `<account>/<region>/<table>`. The account is that of
+ * The installation of a state table, the one part that no other installation shares: `<account>/<region>/<table>`. The account is that of
  * its queue, since a function is not told its own.
  */
-export function tableInstallation({ AWS_REGION, SLUICE_QUEUE_URL, SLUICE_TABLE }: TableConfig): Installation {
+export function tableInstallation({ AWS_REGION, SLUICE_QUEUE_URL, SLUICE_TABLE }: TableConfig): OwnInstallation {
   const [, account = ""] = new URL(SLUICE_QUEUE_URL).pathname.split("/");
   const id = `${account}/${AWS_REGION}/${SLUICE_TABLE}`;
   return { id, version: ownVersion, takeOverCommand: `sluice take-over --installation ${id}` };

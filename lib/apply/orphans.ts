@@ -29,7 +29,7 @@ export interface Orphan {
   readonly ref: ObjectRef;
   readonly apiVersion: string;
   readonly uid: string;
-  /** Whom its labels name. */
+  /** The Kustomization that its labels name. */
   readonly owner: { readonly namespace: string; readonly name: string };
   readonly reason: "its Kustomization is gone" | "its Kustomization does not list it";
   /** When it was last applied and that changed something, as the API server tells it; undefined where it does not. */
@@ -38,7 +38,7 @@ export interface Orphan {
 
 /** A claim without anything behind it: it may keep other owners from deleting the object. */
 export interface LeakedClaim extends Claim {
-  readonly reason: "its owner is gone" | "its owner has it no more";
+  readonly reason: "its owner is gone" | "its owner no longer has it";
 }
 
 export interface Orphans {
@@ -47,7 +47,7 @@ export interface Orphans {
 }
 
 /**
- * What was applied and is in nobody's inventory, so that no prune will ever delete it. An inventory of any owner counts, in
+ * What was applied and is in no inventory, so that no prune will ever delete it. An inventory of any owner counts, in
  * whatever state its entry is: what `prune: false` has let go is retained there, and what a suspended Kustomization has
  * stays there too. Pure.
  */
@@ -96,7 +96,7 @@ function leakedClaims(owners: readonly KnownOwner[], claims: readonly Claim[]): 
   return claims.flatMap((claim): readonly LeakedClaim[] => {
     const ids = held.get(claim.ownerUid);
     if (ids === undefined) return [{ ...claim, reason: "its owner is gone" }];
-    return ids.has(claim.id) ? [] : [{ ...claim, reason: "its owner has it no more" }];
+    return ids.has(claim.id) ? [] : [{ ...claim, reason: "its owner no longer has it" }];
   });
 }
 

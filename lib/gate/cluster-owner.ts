@@ -8,7 +8,7 @@ import { ApiError, type Cluster } from "../core/ports/cluster.ts";
 import type { GateCheck } from "./write-gate.ts";
 
 /** A Sluice with a state of its own: the processes that share a state are one installation. */
-export interface Heir {
+export interface Installation {
   /** Stays the same for as long as its state lives, and no other installation has it. */
   readonly id: string;
   /** Where people find it, in their words. */
@@ -16,8 +16,8 @@ export interface Heir {
   readonly version: string;
 }
 
-/** An installation that looks after a cluster. */
-export interface Installation extends Heir {
+/** The installation that this process is part of. */
+export interface OwnInstallation extends Installation {
   /** The command that gives a cluster to it. */
   readonly takeOverCommand: string;
 }
@@ -26,7 +26,7 @@ export interface Installation extends Heir {
 export interface Owner {
   readonly id: string;
   readonly where: string | undefined;
-  /** That with which it took the cluster. */
+  /** The version with which it took the cluster. */
   readonly version: string;
   /** When it took the cluster, in ISO 8601 by its own clock. */
   readonly since: string;
@@ -72,14 +72,14 @@ export function ownerIn(live: LiveObject | undefined, clusterUid: string): Said 
   return cluster === clusterUid ? { owner: { id, where, version, since } } : undefined;
 }
 
-/** Someone else may write it at the same moment; whoever comes second finds what the first has written. */
+/** Another client may write it at the same moment; the second one then finds what the first has written. */
 const maxTries = 3;
 
 /**
- * Lets through the installation that the cluster belongs to. A cluster that belongs to nobody becomes its own: the object is
+ * Lets through the installation that the cluster belongs to. A cluster without an owner becomes its own: the object is
  * created, which the API server lets only one of several do.
  */
-export function ownerCheck(self: Installation, { cluster, clock }: OwnerDeps): GateCheck {
+export function ownerCheck(self: OwnInstallation, { cluster, clock }: OwnerDeps): GateCheck {
   return (signal) =>
     reading(async () => {
       for (let tries = 1; ; tries++) {
@@ -98,19 +98,19 @@ export function ownerCheck(self: Installation, { cluster, clock }: OwnerDeps): G
 }
 
 /** Why this installation may not write to a cluster whose object says this; undefined where it is its own. */
-function refusalOf(said: NonNullable<Said>, { id, takeOverCommand }: Installation): string | undefined {
+function refusalOf(said: NonNullable<Said>, { id, takeOverCommand }: OwnInstallation): string | undefined {
   if ("fault" in said) {
-    return `${name} says whose this cluster is, and cannot be read (${said.fault}): give the cluster to this installation with ${takeOverCommand}, or delete the object and the first that looks has it`;
+    return `${name} names the owner of this cluster and cannot be read (${said.fault}): run ${takeOverCommand} to give the cluster to this installation, or delete the object, and the first installation that looks takes the cluster`;
   }
   if (said.owner.id === id) return undefined;
-  return `this cluster belongs to another Sluice, ${describeOwner(said.owner)}; this is ${id}, and two would undo each other's work. If it is to be this one's, stop the other and run ${takeOverCommand}. If that other is gone for good, you may as well delete ${name}: then the first that looks has it`;
+  return `this cluster belongs to another Sluice, ${describeOwner(said.owner)}; this is ${id}, and two would undo each other's work. To move the cluster to this one, stop the other and run ${takeOverCommand}. If the other is gone for good, deleting ${name} works too: the first installation that looks then takes the cluster`;
 }
 
 export function describeOwner({ id, where, version, since }: Owner): string {
   return `${id}${where === undefined ? "" : ` at ${where}`}, version ${version}, since ${since}`;
 }
 
-/** Who had the cluster before; undefined where nobody did, or where its object could not be read. */
+/** Who had the cluster before; undefined where it had no owner, or where its object could not be read. */
 export interface TakenOver {
   readonly former: Owner | undefined;
   /** False where it was this installation's already: then nothing is written. */
@@ -122,7 +122,11 @@ export interface TakenOver {
  *
  * @throws Error where its object is changed by others at the same time
  */
-export async function takeOver(self: Heir, { cluster, clock }: OwnerDeps, signal: AbortSignal): Promise<TakenOver> {
+export async function takeOver(
+  self: Installation,
+  { cluster, clock }: OwnerDeps,
+  signal: AbortSignal,
+): Promise<TakenOver> {
   return reading(async () => {
     const clusterUid = await cluster.uid(signal);
     const live = await cluster.get(ref, signal);
@@ -133,15 +137,18 @@ export async function takeOver(self: Heir, { cluster, clock }: OwnerDeps, signal
       await write(self, live, clusterUid, { cluster, clock }, signal);
     } catch (error) {
       if (!isLost(error)) throw error;
-      throw new Error(`${name} was changed by somebody else meanwhile: look who has the cluster now, and try again`, {
-        cause: error,
-      });
+      throw new Error(
+        `${name} was changed by another client at the same time: look who owns the cluster now, and try again`,
+        {
+          cause: error,
+        },
+      );
     }
     return { former, isChanged: true };
   });
 }
 
-/** Who the cluster belongs to; undefined where it is nobody's. Throws an Error where its object cannot be read. */
+/** Who the cluster belongs to; undefined where it has no owner. Throws an Error where its object cannot be read. */
 export async function ownerOf(cluster: Pick<Cluster, "get" | "uid">, signal: AbortSignal): Promise<Owner | undefined> {
   const said = ownerIn(await cluster.get(ref, signal), await cluster.uid(signal));
   if (said !== undefined && "fault" in said) throw new Error(`${name} cannot be read: ${said.fault}`);
@@ -150,7 +157,7 @@ export async function ownerOf(cluster: Pick<Cluster, "get" | "uid">, signal: Abo
 
 /** Leaves the cluster to the next that looks, if it is this installation's. */
 export async function letGo(
-  { id }: Pick<Heir, "id">,
+  { id }: Pick<Installation, "id">,
   cluster: Pick<Cluster, "get" | "delete" | "uid">,
   signal: AbortSignal,
 ): Promise<void> {
@@ -163,7 +170,7 @@ export async function letGo(
 
 /** Under a precondition on what was read, or on its absence. */
 async function write(
-  { id, where, version }: Heir,
+  { id, where, version }: Installation,
   live: LiveObject | undefined,
   clusterUid: string,
   { cluster, clock }: OwnerDeps,
@@ -180,12 +187,12 @@ async function write(
   await cluster.patch(ref, { type: "merge", body }, { manager }, signal);
 }
 
-/** Whether somebody else was there first. */
+/** Whether another client was there first. */
 function isLost(error: unknown): boolean {
   return error instanceof ApiError && ["AlreadyExists", "Conflict", "NotFound"].includes(error.reason);
 }
 
-/** Not to know whose a cluster is, is no fault of any object: nothing is written, and it is tried again. */
+/** That the owner of a cluster cannot be found out is the fault of no object: nothing is written, and it is tried again. */
 async function reading<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -193,7 +200,7 @@ async function reading<Result>(work: () => Promise<Result>): Promise<Result> {
     if (!(error instanceof ApiError)) throw error;
     const mend =
       error.reason === "Forbidden" ? ". Allow Sluice to get, create and patch ConfigMaps in namespace kube-system" : "";
-    const what = `${name} cannot be used, which says whose this cluster is`;
+    const what = `${name}, which names the owner of this cluster, cannot be used`;
     throw new Outage("ReconciliationFailed", `${what}: ${messageOf(error)}${mend}`, { cause: error });
   }
 }

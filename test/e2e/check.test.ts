@@ -64,11 +64,11 @@ describe("sluice check", () => {
     const { code, out, err } = await world.sh("check");
     expect([code, out]).toEqual([0, ""]);
     expect(err).toMatch(
-      /^► checking crds\n✔ kustomizations\.kustomize\.toolkit\.fluxcd\.io\/v1\n✔ ocirepositories\.source\.toolkit\.fluxcd\.io\/v1\n► checking whose this cluster is\n✔ local-[0-9a-f]{16} at \S+, version \S+, since \S+\n✔ all checks passed\n$/,
+      /^► checking crds\n✔ kustomizations\.kustomize\.toolkit\.fluxcd\.io\/v1\n✔ ocirepositories\.source\.toolkit\.fluxcd\.io\/v1\n► checking the owner of this cluster\n✔ local-[0-9a-f]{16} at \S+, version \S+, since \S+\n✔ all checks passed\n$/,
     );
   });
 
-  test("fails where nobody can read whose the cluster is, until somebody takes it", async () => {
+  test("fails where the owner of the cluster cannot be read, until an installation takes it over", async () => {
     const owner = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
     const body = { data: { installation: null } };
     await world.cluster.patch(owner, { type: "merge", body }, { manager }, signal);
@@ -111,7 +111,7 @@ describe("sluice check --orphans", () => {
     expect(out.split("\n").slice(1, -1)).toEqual([
       expect.stringMatching(/kept-b\s.*its Kustomization does not list it/),
     ]);
-    expect(err).toContain("are not read here, so this goes by what each Kustomization shows in its status");
+    expect(err).toContain("are not read here, so this goes by the status of each Kustomization");
     expect(await world.sh("check", "--orphans", "--state", join(world.folder, "nowhere"))).toMatchObject({
       code: 1,
       err: expect.stringContaining("is no state folder of Sluice"),

@@ -104,7 +104,7 @@ describe("an orphan", () => {
   });
 });
 
-test("a claim has leaked where its owner is gone, has it no more, or let it go with prune: false", () => {
+test("a claim has leaked where its owner is gone, no longer has the object, or let it go with prune: false", () => {
   const claim = (id: string, name = "web") => ({ id, ownerUid: `uid-${name}`, owner: `Kustomization/apps/${name}` });
   const owners = [
     owner(
@@ -116,8 +116,8 @@ test("a claim has leaked where its owner is gone, has it no more, or let it go w
   ];
   const claims = [claim("live"), claim("planned"), claim("let-go"), claim("unknown"), claim("live", "gone")];
   expect(orphans({ objects: [], owners, claims }).claims.map(({ id, owner: by, reason }) => [id, by, reason])).toEqual([
-    ["let-go", "Kustomization/apps/web", "its owner has it no more"],
-    ["unknown", "Kustomization/apps/web", "its owner has it no more"],
+    ["let-go", "Kustomization/apps/web", "its owner no longer has it"],
+    ["unknown", "Kustomization/apps/web", "its owner no longer has it"],
     ["live", "Kustomization/apps/gone", "its owner is gone"],
   ]);
 });

@@ -16,5 +16,5 @@ test("a cluster that does not serve the kinds fails the check, and nothing furth
   expect(fake.output.err).toContain(
     "✗ kustomizations.kustomize.toolkit.fluxcd.io/v1 is not served: sluice local installs it\n",
   );
-  expect(fake.output.err).toMatch(/► checking whose this cluster is\n✔ nobody's yet\n$/);
+  expect(fake.output.err).toMatch(/► checking the owner of this cluster\n✔ none yet\n$/);
 });

@@ -4,8 +4,8 @@ import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { Outage } from "../../../lib/core/outage.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import {
-  type Installation,
   maxOwnerFieldChars,
+  type OwnInstallation,
   ownerCheck,
   ownerIn,
   takeOver,
@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 const clock = steppedClock();
 const since = "2026-11-22T12:00:00.000Z";
 
-function installation(id: string): Installation {
+function installation(id: string): OwnInstallation {
   return { id, where: `${id}-host:/state`, version: "1.2.3", takeOverCommand: `sluice take-over --installation ${id}` };
 }
 const [a, b] = [installation("a"), installation("b")];
@@ -61,8 +61,8 @@ function clusterWith(data?: object) {
   return {
     self,
     cluster,
-    check: (who: Installation) => ownerCheck(who, { cluster, clock })(signal),
-    take: (who: Installation) => takeOver(who, { cluster, clock }, signal),
+    check: (who: OwnInstallation) => ownerCheck(who, { cluster, clock })(signal),
+    take: (who: OwnInstallation) => takeOver(who, { cluster, clock }, signal),
   };
 }
 
@@ -73,7 +73,7 @@ function objectOf(data: object, version: number): LiveObject {
 
 const ofA = { installation: "a", where: "a-host:/state", version: "1.2.3", since, cluster: "cluster-1" };
 const refusalOfB =
-  "this cluster belongs to another Sluice, a at a-host:/state, version 1.2.3, since 2026-11-22T12:00:00.000Z; this is b, and two would undo each other's work. If it is to be this one's, stop the other and run sluice take-over --installation b. If that other is gone for good, you may as well delete ConfigMap/kube-system/sluice-owner: then the first that looks has it";
+  "this cluster belongs to another Sluice, a at a-host:/state, version 1.2.3, since 2026-11-22T12:00:00.000Z; this is b, and two would undo each other's work. To move the cluster to this one, stop the other and run sluice take-over --installation b. If the other is gone for good, deleting ConfigMap/kube-system/sluice-owner works too: the first installation that looks then takes the cluster";
 
 describe("the owner of a cluster", () => {
   test("is the first that looks, and is only read from then on", async () => {
@@ -136,7 +136,7 @@ describe("the owner of a cluster", () => {
     const { self, check, take } = clusterWith(data);
     for (const who of [a, b]) expect(await check(who)).toContain(fault);
     expect(await check(b)).toContain(
-      "give the cluster to this installation with sluice take-over --installation b, or delete the object",
+      "run sluice take-over --installation b to give the cluster to this installation, or delete the object",
     );
     expect(self.calls).toEqual(["get", "get", "get"]);
     expect(await take(b)).toEqual({ former: undefined, isChanged: true });
@@ -159,7 +159,7 @@ describe("the owner of a cluster", () => {
       const error: unknown = await check(a).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(Outage);
       expect(error).toMatchObject({
-        message: `ConfigMap/kube-system/sluice-owner cannot be used, which says whose this cluster is: ${text}`,
+        message: `ConfigMap/kube-system/sluice-owner, which names the owner of this cluster, cannot be used: ${text}`,
       });
     }
   });
@@ -188,7 +188,7 @@ describe("taking over", () => {
     expect(await check(a)).toContain("belongs to another Sluice, b, version 1.2.3");
   });
 
-  test("of a cluster that is its own, or nobody's, is no trouble", async () => {
+  test("of a cluster that is its own, or of none, is no trouble", async () => {
     const { self, take } = clusterWith();
     expect(await take(a)).toEqual({ former: undefined, isChanged: true });
     expect(await take(a)).toMatchObject({ former: { id: "a" }, isChanged: false });
@@ -199,7 +199,7 @@ describe("taking over", () => {
     const { take } = clusterWith(ofA);
     const both = await Promise.allSettled([take(b), take(installation("c"))]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
-    expect(both[1]).toMatchObject({ reason: { message: expect.stringContaining("was changed by somebody else") } });
+    expect(both[1]).toMatchObject({ reason: { message: expect.stringContaining("was changed by another client") } });
   });
 });
 
