@@ -39,7 +39,7 @@ export function readKustomization(live: LiveObject): Kustomization | undefined {
   }
 }
 
-/** Decide what the end of a Kustomization deletes, where, and for whom it is kept. */
+/** The fields that decide what the end of a Kustomization deletes, where, and what it keeps for siblings. */
 const EndSpec = KustomizationSpec.pick({
   prune: true,
   deletionPolicy: true,
@@ -52,9 +52,9 @@ const EndSpec = KustomizationSpec.pick({
 const TimesOfEnd = KustomizationSpec.pick({ interval: true, timeout: true });
 
 /**
- * As much of an object whose spec cannot be read as its end needs, the defaults of the API in place of the rest: so a bad field
- * that the end does not go by does not hold it. Undefined where one that it does go by cannot be read, or the inventory in
- * the status.
+ * What the end of a Kustomization needs of an object whose spec cannot be read, with defaults for the rest: so a bad field that
+ * does not matter at the end does not hold up the deletion. Undefined where a field that does matter, or the status, cannot be
+ * read.
  */
 export function readForEnd(live: LiveObject): Kustomization | undefined {
   const spec = EndSpec.safeParse(live["spec"] ?? {}).data;

@@ -3,12 +3,12 @@ import { LookTooOld, type WriteGate } from "../core/ports/write-gate.ts";
 
 type Guard = Pick<WriteOptions, "beforeSend" | "dryRun">;
 
-/** Of a write whose request was so long in coming that the look before it did not count any more. */
+/** Of a write whose look at the gate was too old when the request was to be sent. */
 const maxTries = 3;
 
 /**
- * The cluster, but that each write to it has to pass the gate: before anything else, and once more in the moment in which it
- * is sent, which may be much later. Reads and dry runs pass.
+ * The cluster, with a gate that each write has to pass: before anything else, and once more in the moment in which it is sent,
+ * which may be much later. Reads and dry runs pass.
  */
 export function gatedCluster(cluster: Cluster, gate: WriteGate): Cluster {
   const pass = async <Options extends Guard, Result>(

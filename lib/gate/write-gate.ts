@@ -18,14 +18,14 @@ interface Look {
 }
 
 /**
- * The gate of one process, as these checks have it: the first that says why closes it. All who ask at the same time wait for
- * the same look. One that is closed stays so until a look says otherwise, also where looking fails. The log says it once.
+ * The gate of one process: the first of these checks that gives a reason closes it. All callers at the same time wait for the
+ * same look. One that is closed stays so until a look says otherwise, also where looking fails. The log says it once.
  */
 export function writeGate(
   checks: readonly GateCheck[],
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): WriteGate {
-  // Nobody's signal ends a look, since others may wait for it. The adapter limits its calls.
+  // No caller's signal ends a look, since others may wait for it. The adapter limits its calls.
   const { signal: never } = new AbortController();
   let last: Look | undefined;
   let looking: Promise<void> | undefined;

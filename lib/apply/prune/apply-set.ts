@@ -37,7 +37,7 @@ export interface OtherOwners {
   ): Promise<{ readonly expected: readonly Expected[]; readonly owners: readonly OwnerNearby[] }>;
   /** Asks for a run of the owner of a claim. Only ever a hint. */
   wake(owner: string, reason: string, signal: AbortSignal): Promise<void>;
-  /** Until its next run this owner hears of it when one of these, each the owner of a claim, lets go of objects. */
+  /** Has this owner run again when one of these, each the owner of a claim, lets go of objects; counts until its next run. */
   listenTo(owners: readonly string[], signal: AbortSignal): Promise<void>;
   /** Asks for a run of each owner that listens to this one, since it has let go of objects. */
   announceRelease(signal: AbortSignal): Promise<void>;

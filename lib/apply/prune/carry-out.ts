@@ -14,10 +14,10 @@ import { claimantsOf } from "./gather-facts.ts";
 import type { Pruned } from "./pruned.ts";
 
 /**
- * Does what was decided, to the object that was judged and to no other or later state of it. Undefined where that has changed
- * meanwhile: to be decided anew.
+ * Does what was decided, to the object that was judged and to no other or later state of it. Undefined where the object has
+ * changed meanwhile and has to be decided anew.
  *
- * @param isLastLook it was decided anew often enough: a conflict is told like any other answer
+ * @param isLastLook it was decided anew often enough: a conflict is reported like any other refusal
  */
 export async function carryOut(
   decision: PruneDecision,
@@ -65,8 +65,8 @@ async function deleteJudged(
 
 /**
  * An owner that leaves cannot wait until its heir has applied the object: it puts the heir's labels on it itself, so that the
- * heir deletes it where it wants it no more. The claim is read after that: an heir that lets go of its claim looks at the
- * labels after that, so one of the two sees the other, and one that has let go leaves the object to us.
+ * heir deletes it once it no longer wants it. We write the labels and then read the claim; an heir that lets go ends its claim
+ * and then reads the labels. So at least one of the two sees the other. Where the heir has let go, the object stays ours.
  */
 async function handOverNow(
   entry: InventoryEntry,
@@ -89,7 +89,7 @@ async function handOverNow(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.reason === "NotFound" || (error.reason === "Conflict" && !isLastLook)) return undefined;
-    // Without our entry nobody would look again.
+    // Without our entry no run would look at it again.
     if (isPassing(error)) {
       return { kind: "refused", entry, message: `${subject(ref)} hand over failed: ${messageOf(error)}` };
     }
@@ -114,8 +114,8 @@ async function label(
 }
 
 /**
- * Puts our labels on an object again that carries those of an heir who does not know of it, whoever else writes it meanwhile:
- * with the heir's it would be nobody's.
+ * Puts our labels back on an object that carries those of an heir which does not know of it, also while other clients write
+ * it: with the heir's labels it would belong to no owner.
  */
 async function takeBack(given: Judged, heir: Named, set: ApplySet, signal: AbortSignal): Promise<void> {
   const { ref } = given;
@@ -133,7 +133,7 @@ async function takeBack(given: Judged, heir: Named, set: ApplySet, signal: Abort
   }
 }
 
-/** What the next run may not meet: no answer, a server that throttles or fails. */
+/** A fault that may be gone in the next run: no answer, a server that throttles or fails. */
 function isPassing({ code }: ApiError): boolean {
   return code === 0 || code === 429 || code >= 500;
 }

@@ -14,7 +14,7 @@ import { refusals } from "./taken-along.ts";
  * deletion. For a revision, for the end of the owner, and for letting go (`policy: retain`) alike. Pure; the order of the facts
  * does not matter.
  *
- * Who deletes an object that nobody wants is its labels' owner, once no other owner that lives claims it (ADR 0015).
+ * An object that no owner wants is deleted by the owner that its labels name, once no other live owner claims it (ADR 0015).
  */
 export function decidePrune(facts: PruneFacts): readonly PruneDecision[] {
   const wanted = new Set(facts.wanted.map(({ ref }) => formatEntryId(ref)));
@@ -63,7 +63,7 @@ function decideOne(
   const heir = alive.find(({ owner: by }) => by === expectedBy) ?? alive[0];
   if (expectedBy !== undefined) {
     const why = `${expectedBy} is about to have it`;
-    // Who has a claim looks after it from then on; one that is only about to make one does not know of it.
+    // An owner with a claim looks after the object from then on; one that is only about to claim it does not know of it yet.
     const claimant = mark === undefined && !isForeign ? heir : undefined;
     return { kind: "handOver", entry, why, to: { owner: claimant?.owner ?? expectedBy, claimant }, judged };
   }
@@ -76,7 +76,7 @@ function decideOne(
   return { kind: "delete", entry, judged, isGoing: metadata.deletionTimestamp !== undefined };
 }
 
-/** Which of these the owner labels name, one that is there before one of its name that is gone. */
+/** Which of these the owner labels name: one that exists, if there is one, else one of that name that is gone. */
 function labelledBy(metadata: Metadata | undefined, claimants: readonly Claimant[]): Claimant | undefined {
   const named = claimants.filter(({ owner }) => isOwnedBy(metadata, ownerOfClaim(owner)));
   return named.find(({ standing }) => standing !== "gone") ?? named[0];

@@ -15,24 +15,24 @@ export interface Judged {
 
 /** What is to become of one entry of the inventory that is not wanted. */
 export type PruneDecision =
-  /** It is not in the cluster, or its kind is served no more: nothing is to be done, and it is known no more. */
+  /** It is not in the cluster, or its kind is no longer served: nothing is to be done, and its entry leaves the inventory. */
   | (Decided & { readonly kind: "gone" })
-  /** `isGoing`: that was done before, and something holds it. */
+  /** `isGoing`: it was deleted before, and a finalizer holds it. */
   | (Decided & { readonly kind: "delete"; readonly judged: Judged; readonly isGoing: boolean })
-  /** It stays. `retained`: as ours, known and never deleted later. Else it is another's or nobody's, and known no more. */
+  /** It stays. `isRetained`: its entry stays too, and it is never deleted later. Else it is not ours, and its entry goes. */
   | (Decided & { readonly kind: "keep"; readonly why: string; readonly isRetained: boolean } & Leaving)
-  /** It is to be another's, whose labels are not on it yet: until they are, it is known here. */
+  /** It is to be another owner's, whose labels are not on it yet: until they are, its entry stays. */
   | (Decided & { readonly kind: "handOver"; readonly why: string; readonly to: Heir; readonly judged: Judged })
   /** It would take along what is to stay, which `line` names: nothing at all is pruned. */
   | (Decided & { readonly kind: "refuse"; readonly line: string })
-  /** Too little is known of it: it stays as it is, and the others go their way. */
+  /** Too little is known of it: it stays as it is, and the others are not held up by it. */
   | (Decided & { readonly kind: "unknown"; readonly line: string });
 
-/** What has to be done where a claim on an object ends that stays. */
+/** What the end of our claim on an object that stays may call for. */
 interface Leaving {
-  /** Somebody else claims it too and its labels are not known to be ours: whose they are may wait for our claim to end. */
+  /** Another owner claims it too, and its labels are not known to be ours: whom they name may wait for our claim to end. */
   readonly isAwaited: boolean;
-  /** Whom of these its labels name: while that one is going it may still give it back to us. */
+  /** The claimant that its labels name: while that one is being deleted, it may still give the object back to us. */
   readonly labelled: Claimant | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface PruneFacts {
   readonly clusterUid: string;
   /** `retain`: nothing is deleted (`prune: false`, `deletionPolicy: Orphan`). */
   readonly policy: "prune" | "retain";
-  /** The owner itself is being deleted: it wants nothing, and looks again at nothing. */
+  /** The owner itself is being deleted: it wants nothing, and has no later run. */
   readonly isLeaving: boolean;
   /** What the owner wants now. */
   readonly wanted: readonly Placed[];
@@ -46,7 +46,7 @@ export interface OwnerNearby extends Placed {
   readonly isSelf: boolean;
   /** It is being deleted together with all that it has. */
   readonly isGoing: boolean;
-  /** Whoever deletes it deletes all that it has. */
+  /** Its deletion deletes all that it has. */
   readonly takesAlong: boolean;
   /** What it has in this cluster by its status, as far as something that is to go might take it along. */
   readonly has: readonly Placed[];
@@ -64,7 +64,7 @@ export interface EntryFacts {
 export type Seen =
   | { readonly kind: "there"; readonly version: string; readonly plural: string; readonly metadata: Metadata }
   | { readonly kind: "gone" }
-  /** Nobody asked, since it is not to be deleted in any case. */
+  /** The cluster was not asked, since it is not to be deleted in any case. */
   | { readonly kind: "unasked" }
   /** `message`: why it cannot be known, for people. */
   | { readonly kind: "unknown"; readonly message: string };

@@ -27,9 +27,11 @@ export function unwantedOf(
 }
 
 /**
- * Gathers what {@link decidePrune} goes by, each fact once. Without anything unwanted nobody is asked. Claims are read after what
- * others are about to have, since who is about to have something no more has claimed it before; and before their owners are
- * looked at, so that none is taken for dead that was only made meanwhile.
+ * Gathers what `decidePrune` goes by, each fact once; nothing is asked where nothing is unwanted.
+ *
+ * Claims are read after what siblings are about to have: a sibling that has caught up by then has claimed its objects before, so
+ * one of the two reads sees it. The owners of the claims are looked at last, so that one that was made in between is not taken
+ * for gone.
  */
 export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortSignal): Promise<PruneFacts> {
   const { owner, name, namespace, cluster, others } = set;
@@ -117,7 +119,7 @@ async function withClaimants(
   return looked.map((one) => ({ ...one, claimants: claimants.get(one.entry.id) ?? [] }));
 }
 
-/** Nobody has asked yet who claims it. */
+/** Its claimants are not gathered yet. */
 function lookedAt(entry: InventoryEntry, object: Seen): EntryFacts {
   return { entry, ref: parseEntryId(entry.id), object, claimants: [] };
 }
@@ -136,7 +138,7 @@ async function lookAtAll(
   );
 }
 
-/** In the recorded version, or the one that the cluster prefers now. A kind that is served no more has taken its objects along. */
+/** In the recorded version, or the one that the cluster prefers now. A kind that is no longer served has taken its objects along. */
 async function lookAt(
   entry: InventoryEntry,
   live: LiveObjects,

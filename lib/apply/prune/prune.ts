@@ -36,9 +36,9 @@ interface Progress {
   readonly done: Map<string, Pruned>;
   /** How often each has changed under its delete. */
   readonly conflicts: Map<string, number>;
-  /** Whom this prune has asked to run. */
+  /** The owners that this prune has asked to run. */
   readonly woken: Set<string>;
-  /** Of whose claims this prune hears when they end. */
+  /** The owners that this prune is listening to. */
   listenedTo: ReadonlySet<string>;
 }
 
@@ -69,7 +69,7 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
     const decisions = decidePrune(facts).filter(({ entry }) => !progress.done.has(entry.id));
     refusals = decisions.flatMap((decision) => (decision.kind === "refuse" ? [decision.line] : []));
     if (refusals.length > 0) break;
-    // Who listens has to look after that.
+    // What an heir did before it was listened to shows only in a new look.
     if (await announce(decisions, progress)) continue;
     const again = await carryOutInOrder(decisions, progress);
     if (again.size === 0) break;
@@ -77,21 +77,22 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
   }
   const pruned = [...progress.done.values()];
   const inventory = withoutPruned(order.inventory, pruned);
-  // Of an owner that leaves and takes nothing along nothing is to be known.
+  // The inventory of an owner that is deleted and leaves its objects behind is about to be removed.
   const isKept = !(order.isLeaving && order.policy === "retain");
   if (isKept && !equal(progress.saved, inventory)) await set.inventories.save(set.owner, inventory, set.fence, signal);
   return { pruned: order.policy === "retain" ? [] : pruned, refusals, inventory };
 }
 
 /**
- * Before anything is done: who is to have an object is listened to and asked to apply it, and the inventory says what may leave it.
- * Answers whether somebody is listened to who was not before.
+ * Before anything is done: listens to the heirs, asks them to apply what they are to have, and marks in the inventory what may
+ * leave it. Answers whether an heir is listened to that was not before.
  */
 async function announce(decisions: readonly PruneDecision[], progress: Progress): Promise<boolean> {
   const { order, set, signal } = progress;
   if (order.isLeaving) return false;
   const isListening = await listenToHeirs(decisions, progress);
-  // An earlier run has asked for what is planned: two that each wait for the other would else wake each other for ever.
+  // An earlier run has asked for what is planned: asked again, two owners that wait for each other would never stop waking each
+  // other.
   await wakeHeirs(
     decisions.filter(({ entry }) => entry.state !== "planned"),
     progress,
@@ -128,7 +129,7 @@ async function wakeHeirs(decisions: readonly PruneDecision[], { set, signal, wok
   }
 }
 
-/** What is on its way out stays known as that, and what is left as it is stays as it is. */
+/** What is being deleted already keeps its state, and so does what is refused or cannot be known. */
 function leavesInventory(decision: PruneDecision): boolean {
   return decision.kind !== "unknown" && decision.kind !== "refuse" && !(decision.kind === "delete" && decision.isGoing);
 }
@@ -170,7 +171,7 @@ async function carryOutInOrder(decisions: readonly PruneDecision[], progress: Pr
   return again;
 }
 
-/** What is not ours any more, or not there. */
+/** Whether it is no longer ours, or gone. */
 function isOver(outcome: Pruned | undefined): boolean {
   return outcome?.kind === "skipped" || (outcome?.kind === "deleted" && !outcome.held);
 }

@@ -5,11 +5,11 @@ import type { ApplySet } from "./apply-set.ts";
 import type { PruneDecision } from "./decisions.ts";
 
 /**
- * Ends our claims on what is not there any more or is not ours to delete, and tells who may have waited for that: an owner
- * keeps what it wants no more as long as another that lives claims it.
+ * Ends our claims on what is gone or not ours to delete, and wakes the owners that may wait for that: an owner keeps what it
+ * no longer wants for as long as another live owner claims it.
  *
- * Answers the ids of what turned out to be ours all the same, which is claimed again: an owner that is being deleted hands its
- * objects over to whoever claims them, and may have done so right before our claim ended.
+ * Answers the ids of what turns out to be ours after all, and claims that again: an owner that is being deleted hands its
+ * objects over to an owner that claims them, and may have done so right before our claim ended.
  */
 export async function release(
   over: readonly PruneDecision[],
@@ -54,7 +54,7 @@ async function isOurs({ id, version }: PruneDecision["entry"], set: ApplySet, si
   try {
     return isOwnedBy((await set.cluster.get({ ...parseEntryId(id), version }, signal))?.metadata, set);
   } catch (error) {
-    // A kind that is served no more has no objects.
+    // A kind that is no longer served has no objects.
     if (error instanceof ApiError && error.reason === "NoMatch") return false;
     throw error;
   }

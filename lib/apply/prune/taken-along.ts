@@ -55,7 +55,7 @@ export function refusal(ref: ObjectRef, staying: readonly Staying[]): string {
   );
 }
 
-/** The owners that live on, and what those but our own have. One that goes with this prune and takes all along is none of them. */
+/** The owners that live on, and what all but our own have. An owner that this prune deletes with all it has does not count. */
 function livingOn(owners: readonly OwnerNearby[], goingIds: ReadonlySet<string>): readonly Staying[] {
   return owners
     .filter(({ ref, isGoing, takesAlong }) => !isGoing && !(takesAlong && goingIds.has(formatEntryId(ref))))

@@ -16,7 +16,7 @@ export class GateClosed extends Error {
   override readonly name = "GateClosed";
 }
 
-/** What was awaited before a request took so long that nobody knows any more whether it may be sent. */
+/** The wait before a request took so long that the last look at the gate no longer counts. */
 export class LookTooOld extends Outage {
   override readonly name = "LookTooOld";
   constructor() {

@@ -3,8 +3,8 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { deletesObjects } from "./deletes-objects.ts";
 
 /**
- * Whether a Kustomization is being deleted together with its objects. What cannot be read of it matters
- * as far as its end goes by it: then it deletes nothing.
+ * Whether a Kustomization is being deleted together with its objects. One with an unreadable field that decides about its
+ * end deletes nothing; other unreadable fields do not matter.
  *
  * @param isPruned it is about to be deleted
  */

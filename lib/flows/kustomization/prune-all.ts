@@ -18,8 +18,8 @@ import { servedRefs } from "./served-refs.ts";
 import type { SubjectOfRun } from "./subject-of-run.ts";
 
 /**
- * Prunes all that a Kustomization has that is being deleted, but for what another one of the same source is about to have: so
- * one that is renamed keeps its objects. What another claims is made that one's own.
+ * Prunes all objects of a Kustomization that is being deleted, except those that another one of the same source is about to
+ * have: so a Kustomization that is renamed keeps its objects. What another one claims is handed over to it.
  */
 export async function pruneAll(inventory: readonly InventoryEntry[], of: SubjectOfRun): Promise<readonly Pruned[]> {
   const { cluster, deps, run } = of;
@@ -44,7 +44,7 @@ export async function pruneAll(inventory: readonly InventoryEntry[], of: Subject
   return pruned;
 }
 
-/** Leaves all that a Kustomization has that is being deleted; who waited for its claims to end is told. */
+/** Leaves all objects of a Kustomization that is being deleted, and wakes the owners that wait for its claims to end. */
 export async function leaveAll(inventory: readonly InventoryEntry[], of: SubjectOfRun): Promise<void> {
   const order = { ...leaving, policy: "retain", inventory, saved: inventory, live: new Map() } as const;
   await prune(order, applySetOf(of, undefined), of.run.signal);

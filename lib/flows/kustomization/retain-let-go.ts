@@ -15,10 +15,10 @@ const maxNamed = 10;
 
 /**
  * An inventory that is older than the status, with what the status has no more as retained: it was let go since, under
- * `prune: false` or by Flux, and a user may count on it. Only what a prune would delete, now or where its heir changes its mind, is
- * told of and kept so; the rest, which is gone or kept for a reason of its own, goes the way of any prune.
+ * `prune: false` or by Flux, and a user may count on it. Only what a prune would delete, now or once its heir changes its mind, is
+ * named and kept so; the rest is gone, or kept for a reason of its own, and is left to the prune of this run.
  *
- * @throws Outage where one of them cannot be looked at: a save by then would be of the present generation, and it would be pruned later
+ * @throws Outage where one of them cannot be looked at: a save would carry the present generation, and a later prune delete it
  */
 export async function retainLetGo(
   saved: readonly InventoryEntry[],
