@@ -68,7 +68,7 @@ async function tryAll(faults: readonly Fault[]): Promise<readonly string[]> {
 /** Faults whose tests fail or do not run where nothing is planted: they could not tell. */
 async function untested(faults: readonly Fault[], { folder }: Checkout): Promise<readonly string[]> {
   const files = [...new Set(faults.flatMap(({ tests }) => tests))];
-  const { passed, failed, unloaded, hung } = await runTests(folder, {
+  const { passed, failed, unloaded, hasStrayError, hung } = await runTests(folder, {
     files,
     named: undefined,
     bail: false,
@@ -78,6 +78,9 @@ async function untested(faults: readonly Fault[], { folder }: Checkout): Promise
   if (hung) return ["the tests do not end where nothing is planted"];
   return [
     ...unloaded,
+    ...(hasStrayError
+      ? ["an error outside of any test where nothing is planted: every fault would count as noticed"]
+      : []),
     ...failed.map((name) => `fails where nothing is planted: ${name}`),
     ...faults.flatMap(({ file, what, named }) =>
       named === undefined || passed.some((name) => name.includes(named))
