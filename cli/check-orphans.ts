@@ -59,15 +59,16 @@ async function stateOf(
     import("../local/own-installation.ts"),
     import("../local/recorded-state.ts"),
   ]);
-  const whose = owner?.id ?? "no installation";
-  try {
-    const folder = await identityOf(state ?? ".sluice");
-    const { id } = stateInstallation(folder);
-    if (id === owner?.id) return recordedState(folder.path);
-    if (state !== undefined)
-      throw new Error(`${folder.path} is the state of ${id}, and this cluster belongs to ${whose}`);
-  } catch (error) {
+  const folder = await identityOf(state ?? ".sluice").catch((error: unknown) => {
     if (state !== undefined) throw error;
+    return undefined;
+  });
+  const id = folder && stateInstallation(folder).id;
+  if (folder !== undefined && id === owner?.id) return recordedState(folder.path);
+  if (folder !== undefined && state !== undefined) {
+    throw new Error(
+      `${folder.path} is the state of ${id}, and this cluster belongs to ${owner?.id ?? "no installation"}`,
+    );
   }
   const why =
     owner === undefined ? "this cluster has no owner yet" : `the inventories of ${owner.id} are not read here`;

@@ -1,8 +1,13 @@
-import { expect, test } from "vitest";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { checkOrphans } from "../../../cli/check-orphans.ts";
 import type { Session } from "../../../cli/settings.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError, type Cluster, type ListQuery, type Resource } from "../../../lib/core/ports/cluster.ts";
+import { stateInstallation } from "../../../local/own-installation.ts";
+import { identityOf } from "../../../local/state-folder.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 import { fakeSession } from "./fake-session.ts";
 
@@ -48,6 +53,22 @@ test("only metadata of what carries owner labels is asked for, and what Flux lis
   );
   expect(of.output.err).toContain("the inventories of 123456789012/eu-west-1/sluice are not read here");
   expect(of.output.err).toMatch(/✔ no orphans among what was listed\n$/);
+});
+
+test("the state of the cluster's owner is not passed over where it cannot be read", async () => {
+  const parent = await mkdtemp(join(tmpdir(), "sluice-orphans-"));
+  onTestFinished(() => rm(parent, { recursive: true }));
+  const cwd = vi.spyOn(process, "cwd").mockReturnValue(parent);
+  onTestFinished(() => cwd.mockRestore());
+  const folder = join(parent, ".sluice");
+  await mkdir(folder);
+  await writeFile(join(folder, "layout"), "1\n");
+  await writeFile(join(folder, "installation-key"), "0".repeat(64));
+  const { id } = stateInstallation(await identityOf(folder));
+  const of = session(async () => []);
+  await expect(checkOrphans({ owner: { ...owner, id }, state: undefined, isJson: false }, of)).rejects.toThrow(
+    `${folder} cannot be read: `,
+  );
 });
 
 test("kinds that cannot be listed are named, and without them nobody can say that there are none", async () => {
