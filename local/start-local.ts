@@ -81,7 +81,7 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   starting.defer(() => connected.close());
   const clusterUid = await clusterUidOf(connected, api.file, signal);
   const self = ownInstallation(state, api);
-  // The embedded cluster goes with its state, whoever else had it for a while.
+  // The embedded cluster belongs to its state folder, even if another installation took it over meanwhile.
   if (options.kubeconfig === undefined) await takeOver(self, { cluster: connected, clock }, signal);
   else await refuseBesideFlux(connected, { clock, log }, signal);
   const gate = writeGate([ownerCheck(self, { cluster: connected, clock })], { clock, log });

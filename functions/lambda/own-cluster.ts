@@ -34,7 +34,7 @@ export function ownCluster(
 
 /**
  * The installation of a state table, the one part that no other installation shares: `<account>/<region>/<table>`. The account is that of
- * its queue, since a function is not told its own.
+ * its queue, since a function does not know its own.
  */
 export function tableInstallation({ AWS_REGION, SLUICE_QUEUE_URL, SLUICE_TABLE }: TableConfig): OwnInstallation {
   const [, account = ""] = new URL(SLUICE_QUEUE_URL).pathname.split("/");

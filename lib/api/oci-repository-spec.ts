@@ -58,7 +58,7 @@ export const OciRepositorySpec = z.object({
     .regex(/^([0-9]+(\.[0-9]+)?(ms|s|m))+$/, "must be a duration such as 30s or 1m30s, without hours")
     .refine(isDurationHeld, tooLong)
     .default("60s")
-    .describe("How long all that a run asks of the registry may take."),
+    .describe("How long all requests of a run to the registry may take together."),
   ignore: z.string().describe("Files to leave out, in the notation of .gitignore.").exactOptional(),
   insecure: z.boolean().describe("Whether plain HTTP is allowed.").exactOptional(),
   suspend: z.boolean().describe("Whether to leave the artifact as it is until further notice.").exactOptional(),

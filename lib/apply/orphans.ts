@@ -6,7 +6,7 @@ import type { Claim } from "../core/ports/ledger.ts";
 import { formatEntryId } from "./entry-id.ts";
 import { ownEntry } from "./field-managers.ts";
 
-/** Selects every object that says whose it is, whoever that may be. */
+/** Selects every object with owner labels, no matter of which owner. */
 export const ownedSelector = `${kustomizeGroup}/name,${kustomizeGroup}/namespace`;
 
 /** A Kustomization and all that is known to be its own, from our inventory and from its status. */
@@ -32,7 +32,7 @@ export interface Orphan {
   /** The Kustomization that its labels name. */
   readonly owner: { readonly namespace: string; readonly name: string };
   readonly reason: "its Kustomization is gone" | "its Kustomization does not list it";
-  /** When it was last applied and that changed something, as the API server tells it; undefined where it does not. */
+  /** When it was last changed by an apply, by its managed fields; undefined where they do not say. */
   readonly lastApplied: string | undefined;
 }
 

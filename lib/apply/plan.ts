@@ -123,7 +123,7 @@ export function firstLooks(
 
 const untouched: ReadonlySet<PlannedChange["kind"]> = new Set(["unchanged", "skipped", "terminating"]);
 
-/** Whether anything would be written to the cluster, or is known no more. What waits for its next owner changes nothing. */
+/** Whether anything would be written to the cluster, or an entry leaves the inventory. What waits for its heir changes nothing. */
 export function changesAnything({ objects, prune }: Plan): boolean {
   return prune.some(({ kind }) => kind !== "handOver") || objects.some(({ change }) => !untouched.has(change.kind));
 }

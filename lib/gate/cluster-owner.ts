@@ -118,7 +118,7 @@ export interface TakenOver {
 }
 
 /**
- * Gives the cluster to this installation, whoever it belongs to.
+ * Gives the cluster to this installation, no matter which one owns it.
  *
  * @throws Error where its object is changed by others at the same time
  */

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 /** What Node gives for a server's certificate that it does not trust: codes of OpenSSL, and its own for a wrong name. */
 const untrusted =
   /^(?:CERT_|CRL_|DEPTH_ZERO_|ERROR_IN_C|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$)/;
-/** A certificate with more names is told with their number. */
+/** Of a certificate with as many names or more, only their number is given. */
 const maxNames = 100;
 
 /** Whether an error of a request says that the server's certificate is not trusted. */
@@ -13,9 +13,9 @@ export function isCertificateFault(code: string): boolean {
 }
 
 /**
- * Why a server's certificate is not trusted, in the words of Go (crypto/x509, `verify.go`), which are those of Flux. As there the
- * times of the certificate come first, then its names, then who has signed it. Where Go adds which authority it might have
- * been, this does not.
+ * Why a server's certificate is not trusted, in the words of Go (crypto/x509, `verify.go`), which are those of Flux. As there, the
+ * times of the certificate are judged first, then its names, then its signature. Go's guess at the authority that may have
+ * been meant is left out.
  *
  * @param code of the error that Node gave
  * @param leaf the server's own certificate; undefined where it is not known
@@ -47,7 +47,7 @@ function timeText(date: Date): string {
 
 function nameFault(leaf: X509Certificate, host: string): string | undefined {
   const isAddress = isIP(host) !== 0;
-  // A common name counts for nobody any more.
+  // A common name no longer counts.
   if ((isAddress ? leaf.checkIP(host) : leaf.checkHost(host, { subject: "never" })) !== undefined) return undefined;
   if (leaf.subjectAltName === undefined && !isAddress && leaf.checkHost(host, { subject: "always" }) !== undefined) {
     return "certificate relies on legacy Common Name field, use SANs instead";

@@ -196,8 +196,8 @@ function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
 }
 
 /**
- * Answers what the server of a new connection shows as its certificate, once it did. Listens before Node judges it: the
- * connection is gone when that is told.
+ * Answers the certificate that the server of a new connection has shown. Listens before Node judges it: when the error
+ * comes, the connection is gone.
  */
 function shownCertificate(outgoing: ClientRequest): () => X509Certificate | undefined {
   let shown: X509Certificate | undefined;

@@ -47,7 +47,7 @@ export function tolerantCluster(
   };
 }
 
-/** What Go's types cannot hold either: then Flux sends the object as it is, and tells what the API server says of that. */
+/** What Go's types cannot hold either: then Flux sends the object as it is, and reports the API server's answer to that. */
 function isMistyped(error: unknown): boolean {
   return (
     error instanceof ApiError && /^failed to (?:convert new object|create typed patch object) /.test(error.message)

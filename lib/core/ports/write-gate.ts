@@ -5,7 +5,7 @@ import { Outage } from "../outage.ts";
  * before each write is sent. What it goes by was looked at 5 s ago at most.
  */
 export interface WriteGate {
-  /** Looks, if the last look is too old. Throws {@link GateClosed}, an {@link Outage} where it cannot be told, or the signal's reason. */
+  /** Looks, if the last look is too old. Throws {@link GateClosed}, an {@link Outage} where the look fails, or the signal's reason. */
   enter(signal: AbortSignal): Promise<void>;
   /** Looks at nothing: throws {@link GateClosed}, or {@link LookTooOld}, in the same moment in which a request is sent. */
   assertOpen(): void;
@@ -24,7 +24,7 @@ export class LookTooOld extends Outage {
   }
 }
 
-/** Whether a gate is known to be closed: where that cannot be told now, each write asks again. */
+/** Whether a gate is known to be closed. False where the look fails: then each write asks again. */
 export async function isClosed(gate: Pick<WriteGate, "enter">, signal: AbortSignal): Promise<boolean> {
   try {
     await gate.enter(signal);

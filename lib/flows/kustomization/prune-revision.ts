@@ -18,7 +18,7 @@ interface Revision {
   readonly live: LiveObjects;
 }
 
-/** What is to become of what the artifact wants no more, decided before the first write. */
+/** What is to become of what the artifact no longer wants, decided before the first write. */
 export async function planPrune(
   inventory: readonly InventoryEntry[],
   revision: Revision,
@@ -29,8 +29,8 @@ export async function planPrune(
 }
 
 /**
- * The last step of an apply: what the artifact wants no more is deleted, or let go of with `prune: false`. It is decided anew: the
- * apply took its time, and others may have put something there meanwhile.
+ * The last step of an apply: what the artifact no longer wants is deleted, or let go of with `prune: false`. It is decided anew: the
+ * apply took its time, and other owners may have put something there meanwhile.
  *
  * @param inventory what there is now, with what was applied
  * @param saved what of that is saved

@@ -20,7 +20,7 @@ import type { SubjectOfRun } from "./subject-of-run.ts";
 const Memo = z.object({ announced: z.string() });
 
 /**
- * The artifact of the present revision is stored: says so, tells of it if it is new, and wakes whoever is made from it.
+ * The artifact of the present revision is stored: says so, writes an event if it is new, and wakes the objects that are built from it.
  *
  * @param isUpToDate whether it was stored before this run
  */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { objectOf, textOf } from "../rules/json-fields.ts";
-import { type Tools } from "./controller.ts";
+import type { Tools } from "./controller.ts";
 import { metadataOf, sameJson } from "./object-facts.ts";
 import { createPod, deletePod, handOnFault, isReady, pods, podsOf, templateHash, templateOf } from "./owned-pods.ts";
 import { ownerController } from "./owner-controller.ts";

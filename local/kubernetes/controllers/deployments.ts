@@ -2,7 +2,7 @@ import { messageOf } from "../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { type ApiObject, StatusError } from "../api-object.ts";
 import { mapObject, numberOf, objectOf, textOf, without } from "../rules/json-fields.ts";
-import { type Tools } from "./controller.ts";
+import type { Tools } from "./controller.ts";
 import { deploymentStatus } from "./deployment-status.ts";
 import { isOfEndingNamespace } from "./event-recorder.ts";
 import {

@@ -5,10 +5,10 @@ import { objectsOf, textOf } from "../rules/json-fields.ts";
 import type { ControllerClient } from "./controller-client.ts";
 import { metadataOf, nameOf, namespaceOf, timestamp, uidOf } from "./object-facts.ts";
 
-/** Tells in an Event what a controller did about an object, or could not do. Never throws: an Event is a hint. */
+/** Records in an Event what a controller did about an object, or could not do. Never throws: an Event is a hint. */
 export type RecordEvent = (object: ApiObject, type: "Normal" | "Warning", reason: string, message: string) => void;
 
-/** Which controller of a real cluster tells about a kind. */
+/** The controller of a real cluster that records Events about a kind. */
 const components: Readonly<Record<string, string>> = {
   DaemonSet: "daemonset-controller",
   Deployment: "deployment-controller",

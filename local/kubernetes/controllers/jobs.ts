@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
-import { type Tools } from "./controller.ts";
+import type { Tools } from "./controller.ts";
 import { nameOf, namespaceOf, sameJson, timestamp, uidOf, withConditions } from "./object-facts.ts";
 import { createPod, deletePod, handOnFault, phaseOf, pods, podsOf } from "./owned-pods.ts";
 import { ownerController } from "./owner-controller.ts";
@@ -87,7 +87,7 @@ function writeStatus(job: ApiObject, spec: JsonObject, owned: readonly ApiObject
   tell(job, before, conditions, tools);
 }
 
-/** What a real Job controller tells of its conditions, each when it is new. */
+/** The Events of a real Job controller about its conditions, each when it is new. */
 function tell(job: ApiObject, before: JsonObject, conditions: readonly JsonObject[], { record }: Tools): void {
   const former = new Set(objectsOf(before, "conditions").map((condition) => textOf(condition, "type")));
   const present = new Map(conditions.map((condition) => [textOf(condition, "type"), condition]));

@@ -46,7 +46,7 @@ export function ownersOf(object: ApiObject): readonly JsonObject[] {
   return objectsOf(metadataOf(object), "ownerReferences");
 }
 
-/** Who controls it, if anybody does. */
+/** The uid of its controller; undefined where it has none. */
 export function controllerUid(object: ApiObject): string | undefined {
   const controller = ownersOf(object).find((owner) => owner["controller"] === true);
   return controller === undefined ? undefined : textOf(controller, "uid");

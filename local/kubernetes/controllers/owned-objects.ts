@@ -8,12 +8,12 @@ interface Owned extends ResourceName {
   readonly name: string;
 }
 
-/** Who is controlled by whom and what by nobody, kept up to date by events: so that nobody reads a namespace to find a few Pods. */
+/** What each owner controls and what has no controller, kept up to date by events: so a few Pods are found without a list. */
 export interface OwnedObjects {
   see(event: ObjectEvent): void;
   /** The present objects of that resource that this owner controls, by name. */
   of(ownerUid: string, resource: ResourceName): readonly ApiObject[];
-  /** The present objects of that resource in the namespace that nobody controls, by name. */
+  /** The present objects of that resource in the namespace that have no controller, by name. */
   orphans(resource: ResourceName, namespace: string): readonly ApiObject[];
 }
 

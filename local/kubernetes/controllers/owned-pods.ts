@@ -29,7 +29,7 @@ export function phaseOf(pod: ApiObject): string {
   return textOf(objectOf(pod, "status"), "phase");
 }
 
-/** What tells a Pod from its siblings: the metadata and the spec that it has beside those of the template. */
+/** What distinguishes a Pod from its siblings: the metadata and the spec that it has beside those of the template. */
 interface Identity {
   readonly metadata: { readonly name?: string; readonly labels?: JsonObject };
   readonly spec?: JsonObject;
@@ -55,7 +55,7 @@ export function podOf(workload: ApiObject, identity: Identity): ApiObject {
   };
 }
 
-/** Makes a Pod and tells so in an Event of its workload; one that is refused is told too, and thrown. */
+/** Makes a Pod and records it in an Event of its workload. A refusal is recorded too, and thrown. */
 export function createPod(workload: ApiObject, labels: JsonObject, { client, record }: Tools): void {
   try {
     const pod = client.create(pods, namespaceOf(workload), podOf(workload, { metadata: { labels } }));
@@ -68,7 +68,7 @@ export function createPod(workload: ApiObject, labels: JsonObject, { client, rec
   }
 }
 
-/** Removes a Pod of this workload and tells so in its Events. */
+/** Removes a Pod of this workload and records it in an Event of the workload. */
 export function deletePod(workload: ApiObject, pod: ApiObject, tools: Tools): void {
   removePod(pod, tools);
   tools.record(workload, "Normal", "SuccessfulDelete", `Deleted pod: ${nameOf(pod)}`);

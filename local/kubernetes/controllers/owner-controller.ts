@@ -55,7 +55,7 @@ export function ownerController({ name, kind, resource, owned, mayOwn, keep }: O
   };
 }
 
-/** Adopts what its selector matches and nobody controls, and lets go what it no longer matches (`ClaimObject` of kube's controllers). */
+/** Adopts what its selector matches and no other controls, and releases what it no longer matches (`ClaimObject` of kube). */
 function claim(
   object: ApiObject,
   owned: ResourceName,

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { type ApiObject, StatusError } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf } from "../rules/json-fields.ts";
-import { type Tools } from "./controller.ts";
+import type { Tools } from "./controller.ts";
 import { isOfEndingNamespace } from "./event-recorder.ts";
 import { metadataOf, sameJson, timestamp } from "./object-facts.ts";
 import { createPod, deletePod, handOnFault, isReady, pods, podsOf } from "./owned-pods.ts";

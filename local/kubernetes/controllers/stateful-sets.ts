@@ -2,7 +2,7 @@ import { messageOf } from "../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { ApiObject } from "../api-object.ts";
 import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
-import { type Tools } from "./controller.ts";
+import type { Tools } from "./controller.ts";
 import { isOfEndingNamespace } from "./event-recorder.ts";
 import { isDeleting, metadataOf, nameOf, namespaceOf, sameJson } from "./object-facts.ts";
 import { handOnFault, isReady, podOf, pods, podsOf, removePod, templateHash, templateOf } from "./owned-pods.ts";
@@ -57,7 +57,7 @@ function createMissing(
   }
 }
 
-/** Makes the Pod and, before it, the claims that it mounts; tells in Events of the set how that went, in kube's words. */
+/** Makes the claims that the Pod mounts and then the Pod; Events of the set say how that went, in kube's words. */
 function createMember(set: ApiObject, name: string, revision: string, tools: Tools): void {
   const labels = {
     "apps.kubernetes.io/pod-index": name.slice(name.lastIndexOf("-") + 1),
