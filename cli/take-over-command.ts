@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Installation } from "../lib/gate/cluster-owner.ts";
 import type { GlobalOptions, Surroundings } from "./settings.ts";
 
@@ -14,7 +14,7 @@ export function addTakeOverCommand(root: Command, surroundings: Surroundings): v
       "give the cluster of the kubeconfig to another installation of Sluice, which alone writes to it from then on",
     )
     .option("--state <dir>", "the installation of this state folder of sluice local", ".sluice")
-    .option("--installation <id>", "another installation, by the id in its log");
+    .addOption(new Option("--installation <id>", "another installation, by the id in its log").conflicts("state"));
   command.action(async () => {
     const [{ giveCluster }, { withCluster }] = await Promise.all([
       import("./give-cluster.ts"),
@@ -28,7 +28,17 @@ export function addTakeOverCommand(root: Command, surroundings: Surroundings): v
 
 async function installationOf({ state, installation }: TakeOverOptions): Promise<Installation> {
   const { ownVersion } = await import("../lib/core/own-version.ts");
-  if (installation !== undefined) return { id: installation, version: ownVersion };
+  if (installation !== undefined) {
+    const { maxOwnerFieldChars } = await import("../lib/gate/cluster-owner.ts");
+    // No installation has another id: one that is empty or misquoted would leave the cluster to nobody.
+    if (!/^[\w.:/-]+$/.test(installation) || installation.length > maxOwnerFieldChars) {
+      const example = "123456789012/eu-west-1/sluice";
+      throw new Error(
+        `--installation must be an id as its log has it, such as ${example}, of at most ${maxOwnerFieldChars} characters`,
+      );
+    }
+    return { id: installation, version: ownVersion };
+  }
   const [{ stateInstallation }, { identityOf }] = await Promise.all([
     import("../local/own-installation.ts"),
     import("../local/state-folder.ts"),
