@@ -31,7 +31,7 @@ const kindWarnings: Readonly<Record<string, (object: ApiObject, isNew: boolean) 
 /** The texts of the Warning headers (without `299 - `) that a create or a changing update of this object answers with. */
 export function warningsFor(object: ApiObject, gvk: Gvk, old: ApiObject | undefined): readonly string[] {
   const kind = `${gvk.group}/${gvk.kind}`;
-  const own = [...finalizerWarnings(object), ...(kindWarnings[kind]?.(object, old === undefined) ?? [])];
+  const own = [...finalizerWarnings(object, old), ...(kindWarnings[kind]?.(object, old === undefined) ?? [])];
   const path = templatePaths[kind];
   if (path === undefined) return own;
   const template = path.reduce<JsonObject | undefined>((value, field) => objectOf(value, field), object);
@@ -39,10 +39,11 @@ export function warningsFor(object: ApiObject, gvk: Gvk, old: ApiObject | undefi
   return [...own, ...(spec === undefined ? [] : podWarnings(spec, [...path, "spec"].join(".")))];
 }
 
-function finalizerWarnings(object: ApiObject): readonly string[] {
-  const metadata = objectOf(object, "metadata");
-  return textsOf(metadata, "finalizers")
-    .filter((finalizer) => !finalizer.includes("/") && !standardFinalizers.has(finalizer))
+/** Of those that are added alone. */
+function finalizerWarnings(object: ApiObject, old: ApiObject | undefined): readonly string[] {
+  const known = new Set([...standardFinalizers, ...textsOf(objectOf(old, "metadata"), "finalizers")]);
+  return textsOf(objectOf(object, "metadata"), "finalizers")
+    .filter((finalizer) => !finalizer.includes("/") && !known.has(finalizer))
     .map(
       (finalizer) =>
         `metadata.finalizers: ${quote(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
