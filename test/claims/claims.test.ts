@@ -41,6 +41,11 @@ describe("the statements that a title names", () => {
     { what: "of both references", title: "11.1/12: a (21)", expected: ["K21", "S12"] },
     { what: "of the command line", title: "a (7)", file: "e2e/cli.test.ts", expected: ["C7"] },
     { what: "none that is glued to a word", title: "a call(64) of { kind: 'a', …(2) }", expected: [] },
+    {
+      what: "none that its reference does not have, as a status of HTTP",
+      title: "Invalid names (422, 7)",
+      expected: ["K7"],
+    },
     { what: "none of a section", title: "Deployment (kustomization 3.17)", expected: [] },
     { what: "none where there is no number", title: "a", expected: [] },
   ])("are found: $what", ({ title, file = "unit/x.test.ts", expected }) => {

@@ -30,13 +30,16 @@ const ofSources = new RegExp(`\\b11\\.\\d/(${listOfNumbers})`, "g");
 
 /**
  * The statements that a title names, as `(15, 16)` or, for sources, as `11.3/60`, since their sections are what people look for.
- * A number in parentheses is one of the command line's in its own tests, and one of a Kustomization's in all others.
+ * A number in parentheses is one of the command line's in its own tests, and one of a Kustomization's in all others. One beyond
+ * the last statement is a status of HTTP, as in the titles of recorded cases.
  */
 export function statementsIn({ file, title }: ReportedTest): readonly Statement[] {
   const reference = /^(?:e2e|unit)\/cli\b/.test(file) ? "cli" : "kustomization";
   const found = (pattern: RegExp) => [...title.matchAll(pattern)].flatMap(([, list = ""]) => numbersOf(list));
   return [
-    ...found(inParentheses).map((number) => ({ reference, number }) as const),
+    ...found(inParentheses)
+      .filter((number) => number <= lastStatements[reference])
+      .map((number) => ({ reference, number }) as const),
     ...found(ofSources).map((number) => ({ reference: "sources", number }) as const),
   ];
 }
