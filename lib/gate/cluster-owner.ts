@@ -106,6 +106,7 @@ function refusalOf(said: NonNullable<Said>, { id, takeOverCommand }: OwnInstalla
   return `this cluster belongs to another Sluice, ${describeOwner(said.owner)}; this is ${id}, and two would undo each other's work. To move the cluster to this one, stop the other and run ${takeOverCommand}. If the other is gone for good, deleting ${name} works too: the first installation that looks then takes the cluster`;
 }
 
+/** For people: id, place, version and since when. */
 export function describeOwner({ id, where, version, since }: Owner): string {
   return `${id}${where === undefined ? "" : ` at ${where}`}, version ${version}, since ${since}`;
 }
