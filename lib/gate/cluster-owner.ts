@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { cutText } from "../core/cut-text.ts";
 import { messageOf } from "../core/failure.ts";
 import { type LiveObject, refOf } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
@@ -121,6 +122,7 @@ export interface TakenOver {
 /**
  * Gives the cluster to this installation, no matter which one owns it.
  *
+ * @throws RangeError for an id that no installation can have
  * @throws Error where its object is changed by others at the same time
  */
 export async function takeOver(
@@ -128,6 +130,9 @@ export async function takeOver(
   { cluster, clock }: OwnerDeps,
   signal: AbortSignal,
 ): Promise<TakenOver> {
+  if (self.id === "" || self.id.length > maxOwnerFieldChars) {
+    throw new RangeError(`the id of an installation has 1 to ${maxOwnerFieldChars} characters`);
+  }
   return reading(async () => {
     const clusterUid = await cluster.uid(signal);
     const live = await cluster.get(ref, signal);
@@ -178,7 +183,8 @@ async function write(
   signal: AbortSignal,
 ): Promise<void> {
   const since = new Date(clock.now()).toISOString();
-  const data = { installation: id, ...(where === undefined ? {} : { where }), version, since, cluster: clusterUid };
+  const place = where === undefined ? {} : { where: cutText(where, maxOwnerFieldChars) };
+  const data = { installation: id, ...place, version, since, cluster: clusterUid };
   if (live === undefined) {
     await cluster.create({ ...identity, data }, { manager }, signal);
     return;

@@ -164,6 +164,13 @@ describe("the owner of a cluster", () => {
     }
   });
 
+  test("has its place cut where that is too long to be read again", async () => {
+    const { check } = clusterWith();
+    const far = { ...a, where: "/far".repeat(maxOwnerFieldChars) };
+    expect(await check(far)).toBe(undefined);
+    expect(await check(far)).toBe(undefined);
+  });
+
   test("is not fought for without an end where the object changes each time", async () => {
     const { self, check } = clusterWith({ ...ofA, cluster: "cluster-0" });
     self.fault = (verb) => {
@@ -194,6 +201,15 @@ describe("taking over", () => {
     expect(await take(a)).toMatchObject({ former: { id: "a" }, isChanged: false });
     expect(self.calls).toEqual(["get", "create", "get"]);
   });
+
+  test.each(["", "x".repeat(maxOwnerFieldChars + 1)])(
+    "by an id that could not be read again is refused, and writes nothing: %#",
+    async (id) => {
+      const { self, take } = clusterWith(ofA);
+      await expect(take(installation(id))).rejects.toThrow("the id of an installation has 1 to 1024 characters");
+      expect(self.calls).toEqual([]);
+    },
+  );
 
   test("says so where somebody else does the same at the same time", async () => {
     const { take } = clusterWith(ofA);
