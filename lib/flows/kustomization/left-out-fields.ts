@@ -33,7 +33,8 @@ export async function warnOfLeftOut(
   if (!isNew && wait?.phase !== "apply") return;
   const names = applied.flatMap(({ desired }) => {
     const name = subject(desired.ref);
-    return [...(leftOut.get(name) ?? [])].map((field) => `${name} ${field}`);
+    // The API server warns of them in any order.
+    return [...(leftOut.get(name) ?? [])].toSorted().map((field) => `${name} ${field}`);
   });
   if (names.length === 0) return;
   const message = `fields that the API server does not know were left out: ${someOf(names, maxNamed)}`;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import { objectOf, objectsOf, textOf } from "../../../local/kubernetes/rules/json-fields.ts";
@@ -48,6 +48,10 @@ export function controllersContract(start: StartCluster): void {
         { manager: "beta" },
         signal,
       );
+    // A controller makes it. A Pod that comes before it is refused, which is an event more.
+    beforeEach(async () => {
+      await expect.poll(() => named("", "ServiceAccount", "default")).toBeDefined();
+    });
     const workload = (kind: string, spec: JsonObject, podSpec: JsonObject = {}): Manifest => ({
       apiVersion: kind === "Job" ? "batch/v1" : "apps/v1",
       kind,

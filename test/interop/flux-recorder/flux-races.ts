@@ -22,6 +22,11 @@ const races: readonly Race[] = [
     at: [["managed", 0]],
     why: "it deletes the object that may be recreated, unless the refusal of the other one comes first",
   },
+  {
+    step: "immutable/04-annotation-only",
+    at: [["objects", 0, "status", "history", 1, "totalReconciliations"]],
+    why: "it may or may not reconcile the revision before once more, between its success and the next push",
+  },
 ];
 
 /** A step as it is compared, without what is a matter of chance. */
