@@ -1,14 +1,16 @@
 import type { FileFaults } from "./fault.ts";
 
+const ofCalls = [
+  "test/unit/kube/connect.test.ts",
+  "test/unit/kube/api-client.test.ts",
+  "test/unit/kube/list-pages.test.ts",
+  "test/unit/kube/bad-worlds.test.ts",
+];
+
 export const kubeFaults: readonly FileFaults[] = [
   {
     file: "lib/kube/api-client.ts",
-    tests: [
-      "test/unit/kube/connect.test.ts",
-      "test/unit/kube/api-client.test.ts",
-      "test/unit/kube/list-pages.test.ts",
-      "test/unit/kube/bad-worlds.test.ts",
-    ],
+    tests: ofCalls,
     faults: [
       {
         what: "no upper limit of a call",
@@ -31,12 +33,7 @@ export const kubeFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/kube/connect.ts",
-    tests: [
-      "test/unit/kube/connect.test.ts",
-      "test/unit/kube/api-client.test.ts",
-      "test/unit/kube/list-pages.test.ts",
-      "test/unit/kube/bad-worlds.test.ts",
-    ],
+    tests: ofCalls,
     faults: [
       {
         what: "adapter drops the uid precondition",
@@ -65,22 +62,12 @@ export const kubeFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/kube/list-pages.ts",
-    tests: [
-      "test/unit/kube/connect.test.ts",
-      "test/unit/kube/api-client.test.ts",
-      "test/unit/kube/list-pages.test.ts",
-      "test/unit/kube/bad-worlds.test.ts",
-    ],
+    tests: ofCalls,
     faults: [{ what: "expired list not read again", find: "error.code === 410;", replace: "error.code === 411;" }],
   },
   {
     file: "lib/kube/transport.ts",
-    tests: [
-      "test/unit/kube/connect.test.ts",
-      "test/unit/kube/api-client.test.ts",
-      "test/unit/kube/list-pages.test.ts",
-      "test/unit/kube/bad-worlds.test.ts",
-    ],
+    tests: ofCalls,
     faults: [
       {
         what: "create sent twice on a stale connection",

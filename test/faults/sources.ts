@@ -1,13 +1,15 @@
 import type { FileFaults } from "./fault.ts";
 
+const ofSource = [
+  "test/unit/flows/oci-repository.test.ts",
+  "test/unit/flows/oci-repository-artifact.test.ts",
+  "test/unit/flows/oci-repository-failures.test.ts",
+];
+
 export const sourcesFaults: readonly FileFaults[] = [
   {
     file: "lib/flows/oci-repository/oci-repository-flow.ts",
-    tests: [
-      "test/unit/flows/oci-repository.test.ts",
-      "test/unit/flows/oci-repository-artifact.test.ts",
-      "test/unit/flows/oci-repository-failures.test.ts",
-    ],
+    tests: ofSource,
     faults: [
       {
         what: "source looks before it listens",
@@ -22,11 +24,7 @@ export const sourcesFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/oci-repository/store-artifact.ts",
-    tests: [
-      "test/unit/flows/oci-repository.test.ts",
-      "test/unit/flows/oci-repository-artifact.test.ts",
-      "test/unit/flows/oci-repository-failures.test.ts",
-    ],
+    tests: ofSource,
     faults: [
       {
         what: "recorded before stored",
@@ -45,11 +43,7 @@ export const sourcesFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/flows/oci-repository/subject-of-run.ts",
-    tests: [
-      "test/unit/flows/oci-repository.test.ts",
-      "test/unit/flows/oci-repository-artifact.test.ts",
-      "test/unit/flows/oci-repository-failures.test.ts",
-    ],
+    tests: ofSource,
     faults: [{ what: "source's writes not fenced", find: "fencedCluster(deps.cluster, run)", replace: "deps.cluster" }],
   },
   {

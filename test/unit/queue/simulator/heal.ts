@@ -92,7 +92,7 @@ async function poison(subject: Subject, simulation: Simulation): Promise<void> {
   if (time.now() - poisonedAt < 900_000) simulation.violate("poison was parked without the back-off between its runs");
   // Two more: one that was under way, and a request may begin a new count.
   if (subject.runs - before > 14 + releases) simulation.violate(`poison was run ${subject.runs - before} times`);
-  if (subject.letters === 0 || subject.announced === 0) simulation.violate("poison was parked and nobody was told");
+  if (subject.letters === 0 || subject.announced === 0) simulation.violate("poison was parked and its user was not told");
 
   const { runs } = subject;
   for (let hints = 0; hints < 3; hints += 1) simulation.request(subject, false);
@@ -111,6 +111,6 @@ async function poison(subject: Subject, simulation: Simulation): Promise<void> {
   else subject.content += 1;
   const waitMs = told ? 5_000 : 3_600_000 + 900_000;
   await time.play(time.now() + waitMs, () => subject.applied === subject.content);
-  if (subject.applied !== subject.content) simulation.violate("an object that is poison no more was not run");
+  if (subject.applied !== subject.content) simulation.violate("an object that is no longer poison was not run");
   await time.play(time.now() + 5_000);
 }
