@@ -92,7 +92,8 @@ async function poison(subject: Subject, simulation: Simulation): Promise<void> {
   if (time.now() - poisonedAt < 900_000) simulation.violate("poison was parked without the back-off between its runs");
   // Two more: one that was under way, and a request may begin a new count.
   if (subject.runs - before > 14 + releases) simulation.violate(`poison was run ${subject.runs - before} times`);
-  if (subject.letters === 0 || subject.announced === 0) simulation.violate("poison was parked and its user was not told");
+  if (subject.letters === 0 || subject.announced === 0)
+    simulation.violate("poison was parked and its user was not told");
 
   const { runs } = subject;
   for (let hints = 0; hints < 3; hints += 1) simulation.request(subject, false);
