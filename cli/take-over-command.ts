@@ -30,7 +30,7 @@ async function installationOf({ state, installation }: TakeOverOptions): Promise
   const { ownVersion } = await import("../lib/core/own-version.ts");
   if (installation !== undefined) {
     const { maxOwnerFieldChars } = await import("../lib/gate/cluster-owner.ts");
-    // No installation has another id: one that is empty or misquoted would leave the cluster to nobody.
+    // No installation has any other id: with one that is empty or misquoted the cluster would have no owner that writes to it.
     if (!/^[\w.:/-]+$/.test(installation) || installation.length > maxOwnerFieldChars) {
       const example = "123456789012/eu-west-1/sluice";
       throw new Error(

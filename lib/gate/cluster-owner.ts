@@ -122,7 +122,6 @@ export interface TakenOver {
 /**
  * Gives the cluster to this installation, no matter which one owns it.
  *
- * @throws RangeError for an id that no installation can have
  * @throws Error where its object is changed by others at the same time
  */
 export async function takeOver(
@@ -130,9 +129,6 @@ export async function takeOver(
   { cluster, clock }: OwnerDeps,
   signal: AbortSignal,
 ): Promise<TakenOver> {
-  if (self.id === "" || self.id.length > maxOwnerFieldChars) {
-    throw new RangeError(`the id of an installation has 1 to ${maxOwnerFieldChars} characters`);
-  }
   return reading(async () => {
     const clusterUid = await cluster.uid(signal);
     const live = await cluster.get(ref, signal);
