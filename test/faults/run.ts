@@ -1,37 +1,27 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { messageOf } from "../../lib/core/failure.ts";
 import { type Checkout, changedPaths, copyProject, tenthOfCommit } from "./checkout.ts";
 import { chooseFaults } from "./choose-faults.ts";
 import { type Fault, faultsToTry, withMistake } from "./fault.ts";
 import { fileFaults } from "./files.ts";
+import { type Asked, readArguments, usage } from "./read-arguments.ts";
 import { runTests, type TestRun } from "./run-tests.ts";
 
 /**
  * `npm run faults`: plants known mistakes in a copy of the project, one after the other, and fails where none of the tests that
  * a mistake names notices it. See docs/testing.md.
  */
-const { values } = parseArgs({
-  options: {
-    all: { type: "boolean", default: false },
-    file: { type: "string", multiple: true, default: [] },
-    what: { type: "string", short: "t" },
-    since: { type: "string" },
-    jobs: { type: "string", default: String(availableParallelism()) },
-  },
-});
+const asked = askedOrEnd();
 
 /** A fault that makes its tests wait for ever is noticed too: they would not end in CI either. */
 const timeoutMs = 180_000;
 
 const listed = faultsToTry(fileFaults);
-const changed = changedPaths(values.since);
+const changed = changedPaths(asked.since);
 const chosen = chooseFaults(listed, {
-  all: values.all,
-  files: values.file,
-  what: values.what,
+  ...asked,
   changed: changed ?? new Set(),
   tenth: tenthOfCommit(),
 });
@@ -44,15 +34,34 @@ process.once("SIGINT", () => stopped.abort(new Error("interrupted")));
 const problems = chosen.length === 0 ? [] : await tryAll(chosen);
 for (const problem of problems) process.stderr.write(`${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;
-else say("every fault was noticed");
+else if (chosen.length > 0) say("every fault was noticed");
+// A path or word that is misspelled must not look like a run in which every fault was noticed.
+else if (asked.files.length > 0 || asked.what !== undefined)
+  end(1, "no listed fault is of these files and has these words");
+
+function askedOrEnd(): Asked {
+  try {
+    const read = readArguments(process.argv.slice(2));
+    if (read !== "help") return read;
+  } catch (error) {
+    return end(2, `${messageOf(error)}\n${usage}`);
+  }
+  process.stdout.write(`${usage}\n`);
+  return process.exit();
+}
+
+function end(code: number, text: string): never {
+  process.stderr.write(`${text}\n`);
+  return process.exit(code);
+}
 
 /** Answers what is wrong, in lines. */
 async function tryAll(faults: readonly Fault[]): Promise<readonly string[]> {
-  const jobs = Math.min(Number(values.jobs), faults.length);
+  const jobs = Math.min(asked.jobs, faults.length);
   const checkouts = Array.from({ length: jobs }, copyProject);
   process.once("exit", () => checkouts.forEach((checkout) => checkout[Symbol.dispose]()));
   const [first] = checkouts;
-  if (first === undefined) throw new RangeError("--jobs: a whole number from 1 on");
+  if (first === undefined) throw new RangeError("no copy of the project to plant faults in");
   const vacuous = [...uncompiled(faults, first), ...(await untested(faults, first))];
   if (vacuous.length > 0) return vacuous;
   const problems: string[] = [];

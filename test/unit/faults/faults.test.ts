@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
@@ -5,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { chooseFaults } from "../../faults/choose-faults.ts";
 import { type Fault, faultsToTry, withMistake } from "../../faults/fault.ts";
 import { fileFaults } from "../../faults/files.ts";
+import { readArguments } from "../../faults/read-arguments.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -93,4 +95,27 @@ test("a fault that is equivalent is not tried, and one that names tests of its o
     [["b.test.ts"], undefined],
     [["a.test.ts"], "n"],
   ]);
+});
+
+describe("npm run faults", () => {
+  test("reads what it is asked for", () => {
+    expect(readArguments(["--file", "lib/queue", "--file", "lib/gate", "-t", "uid", "--jobs", "2"])).toEqual({
+      ...{ all: false, files: ["lib/queue", "lib/gate"], what: "uid", since: undefined, jobs: 2 },
+    });
+    expect(readArguments(["--help"])).toBe("help");
+    expect(() => readArguments(["--jobs", "0"])).toThrow("--jobs: a whole number from 1 on");
+  });
+
+  test.each([
+    { args: ["--help"], status: 0, says: /^usage: npm run faults/ },
+    { args: ["--fiel", "lib"], status: 2, says: /^Unknown option '--fiel'.*\nusage: npm run faults/ },
+    {
+      args: ["--file", "lib/misspelled"],
+      status: 1,
+      says: /\nno listed fault is of these files and has these words\n$/,
+    },
+  ])("with $args ends with $status", ({ args, status, says }) => {
+    const ended = spawnSync(process.execPath, ["test/faults/run.ts", ...args], { cwd: root, encoding: "utf8" });
+    expect([ended.status, ended.stdout + ended.stderr]).toEqual([status, expect.stringMatching(says)]);
+  });
 });
