@@ -145,8 +145,9 @@ function print({ objects, claims }: Orphans, { unread, isJson, goesBy }: Shown, 
   }
   for (const kind of unread) terminal.warning(`not listed: ${kind}`);
   if (objects.length > 0)
-    terminal.failure(`${count(objects.length, "object")} in no inventory, so no prune deletes them`);
-  if (claims.length > 0) terminal.failure(`${count(claims.length, "claim")} with nothing behind them`);
+    terminal.failure(`${count(objects.length, "object")} in no inventory, so no prune deletes ${them(objects.length)}`);
+  if (claims.length > 0)
+    terminal.failure(`${count(claims.length, "claim")} with nothing behind ${them(claims.length)}`);
   if (objects.length + claims.length === 0) terminal.success("no orphans among what was listed");
 }
 
@@ -166,4 +167,8 @@ function claimRow({ id, owner, reason }: LeakedClaim): readonly string[] {
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+function them(number: number): string {
+  return number === 1 ? "it" : "them";
 }

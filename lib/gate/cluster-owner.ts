@@ -153,7 +153,8 @@ export async function takeOver(
 /** Who the cluster belongs to; undefined where it has no owner. Throws an Error where its object cannot be read. */
 export async function ownerOf(cluster: Pick<Cluster, "get" | "uid">, signal: AbortSignal): Promise<Owner | undefined> {
   const said = ownerIn(await cluster.get(ref, signal), await cluster.uid(signal));
-  if (said !== undefined && "fault" in said) throw new Error(`${name} cannot be read: ${said.fault}`);
+  if (said !== undefined && "fault" in said)
+    throw new Error(`${name} cannot be read: ${said.fault}. Write it anew with sluice take-over`);
   return said?.owner;
 }
 
