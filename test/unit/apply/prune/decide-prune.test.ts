@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../../lib/api/names.ts";
 import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
 import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
@@ -110,19 +110,20 @@ const isOursToDelete = (one: Case): boolean =>
   one.claim !== "alive" &&
   !one.expected;
 
-/** The cases of which this is true although it should not be. */
-function* casesWhere(
-  isWrong: (one: Case, decision: PruneDecision | undefined) => boolean,
-): Generator<{ readonly one: Case; readonly decision: PruneDecision | undefined }> {
-  for (const { one, decision } of judged) if (isWrong(one, decision)) yield { one, decision };
-}
-const judged = [...allCases()].map((one) => ({ one, decision: decisionOf(one) }));
 const isDeleted = (decision: PruneDecision | undefined) => decision?.kind === "delete" && !decision.isGoing;
 
 describe("what becomes of one object, in every case of every fact", () => {
+  let judged: readonly { readonly one: Case; readonly decision: PruneDecision | undefined }[] = [];
+  beforeAll(() => {
+    judged = [...allCases()].map((one) => ({ one, decision: decisionOf(one) }));
+  });
+  /** The cases of which this is true although it should not be. */
+  const casesWhere = (isWrong: (one: Case, decision: PruneDecision | undefined) => boolean) =>
+    judged.filter(({ one, decision }) => isWrong(one, decision));
+
   test("it is deleted where all allow it, and nowhere else", () => {
     const wrong = casesWhere((one, decision) => isDeleted(decision) !== (isOursToDelete(one) && !one.deletion));
-    expect([...wrong]).toEqual([]);
+    expect(wrong).toEqual([]);
     // States, makings and claims that allow it, of an owner that stays and of one that leaves.
     expect(judged.filter(({ decision }) => isDeleted(decision))).toHaveLength(3 * 2 * 3 * 2);
   });
@@ -133,7 +134,7 @@ describe("what becomes of one object, in every case of every fact", () => {
       const isAnothers = one.seen === "there" && (one.labels !== "ours" || one.made === "anew by somebody");
       return isForgotten && ((one.seen !== "gone" && !isAnothers) || one.cluster === "another");
     });
-    expect([...wrong]).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 
   test("it stays known where another that lives claims it, until the other's labels are on it", () => {
@@ -142,12 +143,12 @@ describe("what becomes of one object, in every case of every fact", () => {
       const isUnwanted = !one.wanted && one.state !== "retained" && one.policy === "prune" && one.cluster === "cluster";
       return isOurs && isUnwanted && one.claim === "alive" && decision?.kind !== "handOver";
     });
-    expect([...wrong]).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 
   test("nothing is decided about what is wanted, or was retained", () => {
     const wrong = casesWhere((one, decision) => (one.wanted || one.state === "retained") !== (decision === undefined));
-    expect([...wrong]).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 });
 
@@ -215,6 +216,25 @@ describe("what becomes of one object", () => {
     expect(decidePrune(factsOf(entries))).toMatchObject([
       { kind: "refuse", line: expect.stringContaining("ConfigMap/t/x (kept when it left the artifact)") },
     ]);
+  });
+
+  test("of several that are about to have an object the first by name is named", () => {
+    for (const names of [
+      ["c", "d"],
+      ["d", "c"],
+    ]) {
+      const expected = names.map((name) => ({ ref: ref("x"), owner: `Kustomization/team/${name}` }));
+      expect(why({}, { expected })).toMatchObject({ kind: "handOver", to: { owner: "Kustomization/team/c" } });
+    }
+  });
+
+  test("a namespace is refused only where it would be deleted by an owner that stays", () => {
+    const namespace = ref("t", { kind: "Namespace", namespace: "" });
+    const kinds = (more: Partial<PruneFacts>) =>
+      decidePrune(factsOf([unwanted(namespace)], { wanted: [{ ref: ref("y") }], ...more })).map(({ kind }) => kind);
+    expect(kinds({})).toEqual(["refuse"]);
+    expect(kinds({ policy: "retain" })).toEqual(["keep"]);
+    expect(kinds({ isLeaving: true })).toEqual(["delete"]);
   });
 
   test("what another is about to have is that one's before an annotation keeps it here", () => {
