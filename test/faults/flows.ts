@@ -45,6 +45,18 @@ export const flowsFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/kustomization/expected-by-siblings.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "one that is suspended is about to have nothing",
+        find: ".filter(({ spec }) => referenceFaults(spec).length === 0)",
+        replace: ".filter(({ spec }) => spec.suspend !== true && referenceFaults(spec).length === 0)",
+        named: "while the other is suspended",
+      },
+    ],
+  },
+  {
     file: "lib/flows/kustomization/kustomization-flow.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [

@@ -67,8 +67,8 @@ export const pruneFaults: readonly FileFaults[] = [
       },
       {
         what: "other claimants ignored",
-        find: "if (heir !== undefined) {",
-        replace: 'if (heir?.owner === "") {',
+        find: "if (heir !== undefined && mark",
+        replace: 'if (heir !== undefined && heir.owner === "" && mark',
       },
       {
         what: "only the first claim is looked at",
@@ -82,8 +82,8 @@ export const pruneFaults: readonly FileFaults[] = [
       },
       {
         what: "a sibling's claim on what it is about to have is not looked at",
-        find: "mark === undefined && !isForeign ? heir : undefined",
-        replace: "mark !== undefined && isForeign ? heir : undefined",
+        find: "if (heir !== undefined && mark",
+        replace: "if (heir !== undefined && expectedBy === undefined && mark",
       },
       {
         what: "deletes again what is being deleted",
@@ -240,6 +240,17 @@ export const pruneFaults: readonly FileFaults[] = [
         what: "a leaving owner does not take back what somebody else writes meanwhile",
         find: "|| look === maxLooks) throw error;",
         replace: "|| look > 0) throw error;",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/prune/carry-out.ts",
+    tests: ["test/unit/apply/prune/carry-out.test.ts"],
+    faults: [
+      {
+        what: "a leaving owner forgets what changed under each of its looks",
+        find: "if (isChanged || isPassing(error)) {",
+        replace: "if (isPassing(error)) {",
       },
     ],
   },

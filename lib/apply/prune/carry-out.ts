@@ -88,9 +88,10 @@ async function handOverNow(
     return isLastLook ? { kind: "refused", entry, message } : undefined;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.reason === "NotFound" || (error.reason === "Conflict" && !isLastLook)) return undefined;
+    const isChanged = error.reason === "NotFound" || error.reason === "Conflict";
+    if (isChanged && !isLastLook) return undefined;
     // Without our entry no run would look at it again.
-    if (isPassing(error)) {
+    if (isChanged || isPassing(error)) {
       return { kind: "refused", entry, message: `${subject(ref)} hand over failed: ${messageOf(error)}` };
     }
     return { ...skipped, why: `${heir.owner} claims it, and its labels could not be put on it: ${messageOf(error)}` };

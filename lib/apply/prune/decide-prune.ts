@@ -61,18 +61,17 @@ function decideOne(
   const mark = keptBy(metadata);
   const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined;
   const heir = alive.find(({ owner: by }) => by === expectedBy) ?? alive[0];
-  if (expectedBy !== undefined) {
-    const why = `${expectedBy} is about to have it`;
-    // An owner with a claim looks after the object from then on; one that is only about to claim it does not know of it yet.
-    const claimant = mark === undefined && !isForeign ? heir : undefined;
-    return { kind: "handOver", entry, why, to: { owner: claimant?.owner ?? expectedBy, claimant }, judged };
-  }
-  if (mark !== undefined) return keep(`${mark} on the object in the cluster`, true);
-  if (isForeign) return keep("somebody else made an object of its name", false);
-  if (heir !== undefined) {
+  // Who has a claim looks after it from then on; one that is only about to make one does not know of it.
+  if (heir !== undefined && mark === undefined && !isForeign) {
     const why = `${heir.owner} claims it and has not applied it yet`;
     return { kind: "handOver", entry, why, to: { owner: heir.owner, claimant: heir }, judged };
   }
+  if (expectedBy !== undefined) {
+    const why = `${expectedBy} is about to have it`;
+    return { kind: "handOver", entry, why, to: { owner: expectedBy, claimant: undefined }, judged };
+  }
+  if (mark !== undefined) return keep(`${mark} on the object in the cluster`, true);
+  if (isForeign) return keep("somebody else made an object of its name", false);
   return { kind: "delete", entry, judged, isGoing: metadata.deletionTimestamp !== undefined };
 }
 

@@ -44,7 +44,10 @@ export async function expectedBySiblings(
   return expected;
 }
 
-/** The others of this source that live, may use it, are at work and do not say that they have applied this revision. */
+/**
+ * The others of this source that live, may use it and do not say that they have applied this revision. One that is suspended is
+ * among them: who suspends what fails in the middle of a move must not lose the object.
+ */
 function siblingsBehind(
   all: readonly LiveObject[],
   source: ResolvedSource,
@@ -58,7 +61,7 @@ function siblingsBehind(
       return formatWorkKey(theirs) === formatWorkKey(source.key);
     })
     .filter(({ metadata: { namespace = "" }, spec }) => sourceRefusal(spec, namespace, deps) === undefined)
-    .filter(({ spec }) => spec.suspend !== true && referenceFaults(spec).length === 0)
+    .filter(({ spec }) => referenceFaults(spec).length === 0)
     .filter(({ spec }) => unsupportedKustomizationFields(spec).length === 0)
     .filter((sibling) => !hasApplied(sibling, source.revision));
 }

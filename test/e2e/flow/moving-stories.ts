@@ -85,8 +85,39 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await uidOf(world, "ConfigMap", "x")).toBe(before);
     });
 
+    test("stays while the other is suspended, also after it has failed, and is that one's with the same uid in the end", async () => {
+      const world = await newWorld();
+      await twoFolders(world);
+      const before = await uidOf(world, "ConfigMap", "x");
+      const bad: Manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "Not A Name" } };
+      await world.publish("v2", [], { folders: { a: [], b: [configMap("x"), bad] } });
+      await world.run("b");
+      expect(await world.ready("b")).toMatch(/^False/);
+      await world.kustomization("b", { path: "b", suspend: true });
+      await world.run("b");
+      await world.run("a");
+      expect(await world.ready("a")).toMatch(/^True/);
+      await world.publish("v3", [], { folders: { a: [], b: [configMap("x")] } });
+      await world.run("a");
+      await world.kustomization("b", { path: "b", suspend: false });
+      await world.run("b");
+      expect(await world.ready("b")).toMatch(/^True/);
+      expect(await uidOf(world, "ConfigMap", "x")).toBe(before);
+    });
+
+    test("goes where the other is suspended and no longer wants it", async () => {
+      const world = await newWorld();
+      await twoFolders(world);
+      await world.kustomization("b", { path: "b", suspend: true });
+      await world.publish("v2", [], { folders: { a: [], b: [configMap("x")] } });
+      await world.run("a");
+      expect(await world.get("ConfigMap", "x")).toBeDefined();
+      await world.publish("v3", [], { folders: { a: [], b: [] } });
+      await world.run("a");
+      expect(await world.get("ConfigMap", "x")).toBeUndefined();
+    });
+
     test.each([
-      ["is suspended", { path: "b", suspend: true }],
       ["asks for what is not supported", { path: "b", decryption: { provider: "sops" } }],
       ["is of another source", { path: "b", sourceRef: { kind: "OCIRepository", name: "other" } }],
     ])("goes where the other %s: that applies nothing", async (_what, spec) => {

@@ -129,16 +129,24 @@ describe("an object that an owner who leaves hands over", () => {
     expect(inventory).toEqual([]);
   });
 
-  test("that somebody writes again and again is left to its heir, who claims it", async () => {
+  test.each([
+    { name: "that another client writes again and again", reason: "Conflict", code: 409 },
+    { name: "whose patch is answered as if there were none again and again", reason: "NotFound", code: 404 },
+  ] as const)("$name stays known, to be tried in a later run", async ({ reason, code }) => {
     const world = pruneWorld([x], ours);
     claim(world);
-    world.before = (what) => {
-      if (what === `patch ${id}`) world.change(x, {});
-    };
-    const { pruned } = await prune({ ...world.order, ...leaving }, world.set, signal);
-    const why = `${heir} claims it, and its labels could not be put on it: the object has been modified`;
-    expect(pruned).toMatchObject([{ kind: "skipped", why }]);
-    expect(world.done.filter((what) => what === `patch ${id}`)).toHaveLength(maxLooks);
+    let patches = 0;
+    const set = answering(world, {
+      patch: () => {
+        patches++;
+        return Promise.reject(new ApiError({ code, reason, message: "the object has been modified" }));
+      },
+    });
+    const { pruned, inventory } = await prune({ ...world.order, ...leaving }, set, signal);
+    const message = "ConfigMap/t/x hand over failed: the object has been modified";
+    expect(pruned).toMatchObject([{ kind: "refused", message }]);
+    expect(inventory).toHaveLength(1);
+    expect(patches).toBe(maxLooks);
   });
 
   test("whose heir lets go of it time and again stays ours, with why", async () => {
