@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
@@ -12,13 +13,19 @@ import { LongFirst } from "./test/report/long-first.ts";
 const withRealParts = [
   "test/contract/{aws-*,cluster*,dynamodb*,registry,throttled-cluster}.test.ts",
   "test/contract/state-outage.test.ts",
-  "test/e2e/flow/{real,throttled}.test.ts",
+  "test/e2e/admission/real.test.ts",
+  "test/e2e/definitions/real.test.ts",
+  "test/e2e/flow/{real,throttled,two-clusters,webhooks}.test.ts",
+  "test/e2e/uninstall/real.test.ts",
   "test/e2e/lambda-bundles.test.ts",
-  "test/e2e/{local-on-real,whole-system}/*.test.ts",
+  "test/e2e/{local-on-real,several-clusters,whole-system}/*.test.ts",
   "test/interop/**/*.test.ts",
   "test/property/cluster-differential.test.ts",
   "test/real/**/*.test.ts",
 ];
+
+/** The CDK is not installed by the tests' own command; CI installs it, and takes it for a failure where it is missing. */
+const withCdk = existsSync(join(import.meta.dirname, "infra/node_modules/aws-cdk-lib")) || process.env["CI"] === "true";
 
 export default defineConfig({
   test: {
@@ -45,8 +52,21 @@ export default defineConfig({
     // The deadline of a wait, a second by default: what is waited for comes later where others compute.
     expect: { poll: { timeout: 20_000 } },
     projects: [
-      { extends: true, test: { name: "embedded", include: ["test/**/*.test.ts"], exclude: withRealParts } },
+      {
+        extends: true,
+        test: { name: "embedded", include: ["{test,packages/*/test}/**/*.test.ts"], exclude: withRealParts },
+      },
       { extends: true, test: { name: "real", include: withRealParts } },
+      {
+        extends: true,
+        test: {
+          name: "infra",
+          // A synthesis takes seconds, and more where others compute.
+          testTimeout: 120_000,
+          include: [withCdk ? "infra/test/**/*.test.ts" : "infra/test/installed.test.ts"],
+          globalSetup: withCdk ? ["infra/test/bundles.ts"] : [],
+        },
+      },
     ],
   },
 });

@@ -16,9 +16,9 @@ type Entry = z.infer<typeof Entry>;
 export type Requests = Readonly<Record<string, number>>;
 
 export interface AuditLog {
-  /** Where the log ends now; the server writes a request down before it answers it. */
+  /** The present end of the log; the server logs a request before it answers it. */
   readonly end: () => Promise<number>;
-  /** What this user has asked for from there on; watches, which last, are left out, and what one of these field managers wrote. */
+  /** The requests of this user since then, without watches, which last, and without the writes of these field managers. */
   readonly since: (start: number, user: string, notBy: readonly string[]) => Promise<Requests>;
 }
 

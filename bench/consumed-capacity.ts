@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { z } from "zod";
 
-/** What the calls of a client have cost so far. */
+/** The capacity that the calls of a client have consumed so far. */
 export interface Consumed {
   readUnits: number;
   writeUnits: number;
@@ -35,12 +35,12 @@ export function consumedCapacity(client: DynamoDBClient): Consumed {
   return spent;
 }
 
-/** DynamoDB Local counts no item of a transaction double and rounds none up; AWS does (two units a begun kilobyte). */
+/** AWS counts items of a transaction double and rounds them up (two units per started kilobyte); DynamoDB Local does neither. */
 function transactionUnits({ TransactItems: writes }: z.infer<typeof Transaction>): number {
   return writes.reduce((sum, { Put: put }) => sum + 2 * Math.max(1, Math.ceil(sizeOf(put?.Item ?? {}) / 1024)), 0);
 }
 
-/** Near enough: names and values, as text or bytes. */
+/** An approximation: names and values, as text or bytes. */
 function sizeOf(item: Readonly<Record<string, unknown>>): number {
   return Object.entries(item).reduce((sum, [name, value]) => {
     const { S: text, N: digits, B: bytes } = Value.parse(value);

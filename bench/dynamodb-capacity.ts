@@ -1,15 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { DeleteTableCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createStateTable } from "../lib/aws/dynamodb/create-state-table.ts";
-import { dynamodbClient } from "../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../lib/aws/dynamodb/open-stores.ts";
+import { dynamodbClient } from "../lib/aws/dynamodb/state-table.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
 import { realAws } from "../test/contract/real-aws.ts";
 import { type Consumed, consumedCapacity } from "./consumed-capacity.ts";
-import { type Figure, figure } from "./figure.ts";
+import { type Figure, figure, type Limit } from "./figure.ts";
 import { type KustomizationUnderTest, kustomizationOnDynamodb } from "./kustomization-on-dynamodb.ts";
 
 const sizes = [4, 200, 2_000];
+/** The most that a warm process may take for an unchanged Kustomization, requested or at its interval. */
+const limits: Readonly<Record<string, Consumed>> = {
+  "unchanged, warm process": { reads: 2, writes: 3, readUnits: 2, writeUnits: 7 },
+  "unchanged when due, warm process": { reads: 1, writes: 2, readUnits: 1, writeUnits: 4 },
+};
 const { signal } = new AbortController();
 
 /**
@@ -51,13 +56,14 @@ async function storyOf(size: number, app: KustomizationUnderTest, consumed: Cons
     const before = { ...consumed };
     await reconcile();
     const cost = (unit: keyof Consumed): number => consumed[unit] - before[unit];
-    const isLimited = what === "unchanged, warm process";
+    const most = limits[what];
+    const atMost = (unit: keyof Consumed): Limit | undefined => most && { of: "max", atMost: most[unit] };
     const name = `state, ${size} objects, ${what}`;
     figures.push(
-      figure(`${name}, reads`, "requests", [cost("reads")], isLimited ? { of: "max", atMost: 2 } : undefined),
-      figure(`${name}, writes`, "requests", [cost("writes")], isLimited ? { of: "max", atMost: 4 } : undefined),
-      figure(`${name}, reads`, "read units", [cost("readUnits")]),
-      figure(`${name}, writes`, "write units", [cost("writeUnits")]),
+      figure(`${name}, reads`, "requests", [cost("reads")], atMost("reads")),
+      figure(`${name}, writes`, "requests", [cost("writes")], atMost("writes")),
+      figure(`${name}, reads`, "read units", [cost("readUnits")], atMost("readUnits")),
+      figure(`${name}, writes`, "write units", [cost("writeUnits")], atMost("writeUnits")),
     );
   };
   const first = await app.publish("1", "1");
@@ -69,5 +75,6 @@ async function storyOf(size: number, app: KustomizationUnderTest, consumed: Cons
   const warm = app.startProcess();
   await count("unchanged, cold process", () => warm.reconcile(third));
   await count("unchanged, warm process", () => warm.reconcile(third));
+  await count("unchanged when due, warm process", () => warm.reconcileWhenDue(third));
   return figures;
 }

@@ -16,7 +16,7 @@ const warmUps = 10;
 
 type Files = ReadonlyMap<string, string>;
 
-/** What the engine takes for a build, and what `kubectl kustomize` takes for the same files as a process, in the same run. */
+/** The time of the engine for a build, and of a `kubectl kustomize` process for the same files, in the same run. */
 export async function engineBuild(): Promise<readonly Figure[]> {
   const small = await fourObjects();
   const first: number[] = [];

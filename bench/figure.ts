@@ -1,12 +1,24 @@
-/** What the project promises, and of which statistic. */
+/** The limit that the project promises, and for which statistic. */
 export type Limit =
   | { readonly of: "median" | "p95" | "max"; readonly atMost: number }
   | { readonly of: "min" | "median"; readonly atLeast: number };
 
-/** One figure: what was measured, of how many runs, and what it may be. */
+/** One figure: its value, the number of runs, and its limit. */
 export interface Figure {
   readonly figure: string;
-  readonly unit: "ms" | "MB" | "percent of a core" | "requests" | "objects a second" | "read units" | "write units";
+  readonly unit:
+    | "ms"
+    | "kB"
+    | "MB"
+    | "percent of a core"
+    | "percent of Flux's"
+    | "requests"
+    | "runs"
+    | "events"
+    | "deliveries a second"
+    | "objects a second"
+    | "read units"
+    | "write units";
   readonly runs: number;
   readonly min: number;
   readonly median: number;
@@ -36,7 +48,7 @@ export function figure(
   };
 }
 
-/** Also where nothing was measured. */
+/** Whether the figure breaks its limit; a figure without a measurement does. */
 export function isOver({ limit, ...found }: Figure): boolean {
   if (limit === undefined) return false;
   return "atMost" in limit ? !(found[limit.of] <= limit.atMost) : !(found[limit.of] >= limit.atLeast);

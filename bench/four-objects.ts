@@ -4,7 +4,7 @@ import { systemClock } from "../lib/core/system-clock.ts";
 import { type Figure, figure } from "./figure.ts";
 import { sluiceUnderTest } from "./sluice-under-test.ts";
 
-/** Node compiles what runs often while it runs: a process that has just started takes half as long again. */
+/** Node compiles frequently used code while it runs: a process that has just started takes half as long again. */
 const freshRounds = 10;
 const rounds = 30;
 /** Until the embedded cluster has made the Pods and counted them: it has the same processor. */
@@ -24,7 +24,7 @@ export async function fourObjects(): Promise<readonly Figure[]> {
     const isFresh = round < freshRounds;
     const name = `four-${round}`;
     await sluice.follow(name);
-    // Before the push both have looked and found nothing, and now listen.
+    // Before the push both have run, found nothing and subscribed.
     await sluice.end(name, 1);
     const { revision, at } = await sluice.push(name, await filesNamed(`bench-${round}`));
     await sluice.ready(name, revision);
@@ -43,7 +43,7 @@ export async function fourObjects(): Promise<readonly Figure[]> {
   return [
     figure("four objects, first apply, handler", "ms", first, { of: "median", atMost: 60 }),
     figure("four objects, unchanged, handler", "ms", unchanged, { of: "median", atMost: 15 }),
-    figure("four objects, unchanged, lists (one a kind)", "requests", lists, { of: "max", atMost: 4 }),
+    figure("four objects, unchanged, lists (one per kind)", "requests", lists, { of: "max", atMost: 4 }),
     figure(`four objects, first apply, handler, of the process's first ${freshRounds}`, "ms", freshFirst),
     figure(`four objects, unchanged, handler, of the process's first ${freshRounds}`, "ms", freshUnchanged),
     figure("push to first write", "ms", toFirstWrite, { of: "p95", atMost: 150 }),

@@ -13,10 +13,10 @@ import { sluiceUnderTest } from "./sluice-under-test.ts";
 const settleMs = 10_000;
 const samples = 5;
 const sampleMs = 4_000;
-/** From this version on the command runs in the process that was started; below it is a launcher for another Node. */
+/** From this version of Node on, the command runs in the process that was started; below it is a launcher for another Node. */
 const firstMajorWithoutLauncher = 24;
 
-/** `sluice local` with nothing to do: memory of all its processes and what it takes of a core. */
+/** `sluice local` with nothing to do: memory of all its processes and its share of a core. */
 export async function idle(): Promise<readonly Figure[]> {
   await using sluice = await sluiceUnderTest();
   const own = await watched(sluice.process.pid, "sluice local idle, all its processes", 150);
@@ -62,7 +62,7 @@ interface OlderNode {
   readonly version: string;
 }
 
-/** The machine's own Node, past the one that npm puts first on the PATH; undefined where it needs no launcher. */
+/** The machine's own Node, not the one that npm puts first on the PATH; undefined if it needs no launcher. */
 async function olderNode(): Promise<OlderNode | undefined> {
   const run = promisify(execFile);
   const { stdout } = await run("which", ["-a", "node"]);

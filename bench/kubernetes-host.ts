@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startKubernetes } from "../local/kubernetes/start-kubernetes.ts";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
 
-/** The embedded API server in a process of its own, so that the handler's memory can be told from it. Folder: argument 1. */
+/** The embedded API server in a process of its own, so that its memory does not count as the handler's. Folder: argument 1. */
 const [folder = ""] = process.argv.slice(2);
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silent });

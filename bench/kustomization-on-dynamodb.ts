@@ -1,28 +1,37 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { makeFlows } from "../functions/make-flows.ts";
 import { runnerDeps } from "../functions/runner-deps.ts";
 import { findCondition } from "../lib/api/condition.ts";
 import { parseKustomization } from "../lib/api/kustomization.ts";
 import { kustomizeGroup, sourceGroup } from "../lib/api/names.ts";
+import { usualRules } from "../lib/apply/apply-rules.ts";
 import type { DynamodbStores } from "../lib/aws/dynamodb/open-stores.ts";
 import { type Digest, digestOf } from "../lib/core/digest.ts";
+import { defaultGates } from "../lib/core/feature-gates.ts";
+import { asHome, asTarget } from "../lib/core/home-and-target.ts";
+import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
+import type { WakeUp } from "../lib/core/ports/wake-ups.ts";
 import type { Flow } from "../lib/core/run.ts";
 import { Secret } from "../lib/core/secret.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
 import { formatWorkKey, type WorkKey } from "../lib/core/work-key.ts";
+import { installCrds } from "../lib/definitions/install-crds.ts";
+import { defaultTiming } from "../lib/flows/interval.ts";
+import { kinds } from "../lib/flows/kinds.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
 import { handleWakeUp } from "../lib/queue/handle-wake-up.ts";
 import type { QueueDeps, RunnerDeps } from "../lib/queue/queue-deps.ts";
 import { reconcileRequests, requestReconcile } from "../lib/queue/request-reconcile.ts";
-import { rules } from "../lib/queue/rules/rules.ts";
-import { gzip } from "../lib/sources/archive/gzip.ts";
-import { packTar } from "../lib/sources/archive/pack-tar.ts";
-import { installCrds } from "../local/install-crds.ts";
-import { startKubernetes } from "../local/kubernetes/start-kubernetes.ts";
+import { rules } from "../lib/queue/rules.ts";
+import { gzip, packTar } from "../lib/sources/archive/pack-tar.ts";
+import { noCel } from "../test/doubles/no-cel.ts";
+import { noKeyServices } from "../test/doubles/no-key-services.ts";
+import { noRemoteClusters } from "../test/doubles/no-remote-clusters.ts";
 import { recordedMetrics } from "../test/doubles/recorded-metrics.ts";
 import { silentLog } from "../test/doubles/silent-log.ts";
 
@@ -39,18 +48,20 @@ const source: WorkKey = { ...kustomization, group: sourceGroup, kind: "OCIReposi
 
 /** A Kustomization of so many objects on an API server of its own, its state in DynamoDB, its artifacts in memory. */
 export interface KustomizationUnderTest extends AsyncDisposable {
-  /** Has the source show an artifact: the first object has one value, all others another. Answers its revision. */
+  /** Makes the source publish an artifact: the first object has one value, all others another. Answers its revision. */
   publish(first: string, others: string): Promise<string>;
-  /** A process that remembers nothing. */
+  /** A process with empty caches. */
   startProcess(): ProcessUnderTest;
 }
 
 export interface ProcessUnderTest {
   /** A request, the wake-up that it sends, and the run. Throws unless the revision is applied after it. */
   reconcile(revision: string): Promise<void>;
+  /** The run of the interval: the clock moves to the due time, and the delayed wake-up arrives. Throws as `reconcile` does. */
+  reconcileWhenDue(revision: string): Promise<void>;
 }
 
-/** @param open the stores of a process that remembers nothing */
+/** @param open the stores of a process with empty caches */
 export async function kustomizationOnDynamodb(
   open: () => DynamodbStores,
   size: number,
@@ -88,38 +99,74 @@ function processOf(
   cluster: Cluster,
   artifacts: ReadonlyMap<Digest, Uint8Array>,
 ): ProcessUnderTest {
-  const queue = queueOn(stores);
+  const wait = { ms: 0 };
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + wait.ms };
+  const delayed: WakeUp[] = [];
+  const queue = queueOn(stores, clock, (wakeUp) => void delayed.push(wakeUp));
   const metrics = recordedMetrics();
-  const flows = makeFlows({
+  const home = asHome(cluster);
+  const nothingFetched = () => Promise.reject(new Error("nothing is fetched"));
+  const flows = makeFlows(kinds, {
     ...stores,
     artifacts: { get: async (digest) => artifacts.get(digest), put: async () => {} },
     artifactUrl: (path) => `https://sluice.invalid/${path}`,
-    clock: systemClock,
-    cluster,
+    clock,
+    home,
+    targetAs: () => asTarget(cluster),
+    gated: asTarget,
+    remoteClusters: noRemoteClusters,
+    defaultServiceAccount: "",
+    defaultKubeconfigAccount: "",
+    gates: defaultGates,
+    timing: defaultTiming,
+    applyRules: usualRules,
+    cel: noCel,
     concurrency: 8,
     engine: { build: () => Promise.reject(new Error("a plain folder needs no engine")) },
-    http: { send: () => Promise.reject(new Error("nothing is fetched")) },
+    http: { send: nothingFetched, open: nothingFetched, dial: nothingFetched },
     installationKey: new Secret("0".repeat(64)),
     log,
     metrics,
     noCrossNamespaceRefs: false,
+    explainHealthFailures: true,
+    sopsKeys: noKeyServices,
+    skipLinks: false,
+    sshAlgorithms: {},
+    sopsIgnoreMac: false,
     requests: reconcileRequests(queue),
   });
   const deadLetters = { send: () => Promise.reject(new Error("a run did not end well")) };
-  const deps = runnerDeps(queue, { cluster, deadLetters, metrics });
+  const deps = runnerDeps(queue, { clusters: { get: () => ({ home }) }, deadLetters, metrics, kinds });
+  const flow = flows(key);
+  if (flow === undefined) throw new Error(`no flow for ${key.kind}`);
+  const assertApplied = async (revision: string): Promise<void> => {
+    const live = await cluster.get({ ...key, version: "v1" }, signal);
+    const ready = live && findCondition(parseKustomization(live).status.conditions ?? [], "Ready");
+    if (ready?.message !== `Applied revision: ${revision}`)
+      throw new Error(`${revision} is not applied: ${ready?.message}`);
+  };
   return {
     async reconcile(revision) {
-      await runOnce(key, flows.Kustomization, deps);
-      const live = await cluster.get({ ...key, version: "v1" }, signal);
-      const ready = live && findCondition(parseKustomization(live).status.conditions ?? [], "Ready");
-      if (ready?.message !== `Applied revision: ${revision}`)
-        throw new Error(`${revision} is not applied: ${ready?.message}`);
+      await runOnce(key, flow, deps);
+      await assertApplied(revision);
+    },
+    async reconcileWhenDue(revision) {
+      const wakeUp = delayed.findLast(({ dueAt }) => dueAt !== undefined);
+      if (wakeUp?.dueAt === undefined) throw new Error(`${key.name} has no due time`);
+      wait.ms += Math.max(0, wakeUp.dueAt - clock.now());
+      await handleWakeUp({ wakeUp, extend: async () => {} }, flow, deps, signal);
+      if (delayed.at(-1)?.dueAt === wakeUp.dueAt) throw new Error(`${key.name} did not run when it was due`);
+      await assertApplied(revision);
     },
   };
 }
 
-function queueOn({ items }: DynamodbStores): QueueDeps {
-  return { items, wakeUps: { send: async () => {} }, clock: systemClock, log, rules };
+function queueOn(
+  { items }: DynamodbStores,
+  clock: Clock = systemClock,
+  sent: (wakeUp: WakeUp) => void = () => {},
+): QueueDeps {
+  return { items, wakeUps: { send: async (wakeUp) => sent(wakeUp) }, clock, log, rules };
 }
 
 async function runOnce(key: WorkKey, flow: Flow, deps: RunnerDeps): Promise<void> {
@@ -153,7 +200,16 @@ async function show(cluster: Cluster, digest: Digest, stores: DynamodbStores, ke
     return { outcome: "stored", dueInMs: undefined };
   };
   const deadLetters = { send: () => Promise.reject(new Error("a run did not end well")) };
-  await runOnce(key, flow, runnerDeps(queueOn(stores), { cluster, deadLetters, metrics: recordedMetrics() }));
+  await runOnce(
+    key,
+    flow,
+    runnerDeps(queueOn(stores), {
+      clusters: { get: () => ({ home: asHome(cluster) }) },
+      deadLetters,
+      metrics: recordedMetrics(),
+      kinds,
+    }),
+  );
   const revision = `latest@${digest}`;
   const artifact = {
     digest,

@@ -5,7 +5,7 @@ export function residentMb(pid: number): number {
   return treeOf(pid).reduce((sum, each) => sum + statusKb(each, "VmRSS"), 0) / 1000;
 }
 
-/** The most that the process itself ever had resident, in MB; children that ended are not in it. */
+/** The peak resident memory of the process itself, in MB, without its children. */
 function peakMb(pid: number): number {
   return statusKb(pid, "VmHWM") / 1000;
 }
@@ -18,7 +18,7 @@ export function cpuSeconds(pid: number): number {
   }, 0);
 }
 
-/** Samples the memory of a process tree until stopped; answers the most that was seen at once. */
+/** Samples the memory of a process tree until stopped; answers the maximum. */
 export function watchPeak(pid: number): { stop(): number } {
   let most = 0;
   const timer = setInterval(() => {
@@ -52,7 +52,7 @@ function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");
   } catch {
-    // The process has ended in between.
+    // The process has ended in the meantime.
     return "";
   }
 }

@@ -9,17 +9,17 @@ import { configMap, type SluiceUnderTest, sluiceUnderTest } from "./sluice-under
 
 const example = join(import.meta.dirname, "../examples/oddy-test/manifests");
 const manyObjects = 2_000;
-/** Kustomization flows of their own source: whatever comes of their first runs has ended by then. */
+/** Time until the effects of the first runs have ended. */
 const restMs = 1_000;
 const namespace = "default";
-/** Whoever plays the user. */
+/** The client that acts as the user. */
 const users = ["bench", "flux"];
 
 interface Story {
   readonly title: string;
   readonly source: string;
   readonly rounds: number;
-  /** The kind and name of the one object that the small change is of. */
+  /** The kind and name of the object that the small change changes. */
   readonly target: { readonly apiVersion: string; readonly kind: string; readonly name: string };
 }
 const stories: readonly Story[] = [
@@ -38,7 +38,7 @@ const stories: readonly Story[] = [
 ];
 
 /**
- * On a control plane of its own, what one run of a Kustomization asks of the API server, as the server's audit log has it, and
+ * On a control plane of its own, the requests of one run of a Kustomization, from the audit log of the API server, and
  * how fast a first apply of 2,000 objects is. Needs the real parts to be installed (`npm run real -- up`).
  */
 export async function realRequests(): Promise<readonly Figure[]> {
@@ -66,7 +66,7 @@ async function exampleFiles(): Promise<Readonly<Record<string, string>>> {
   );
 }
 
-/** Pushes an artifact and waits until its source has it. Nothing is applied of it yet. */
+/** Pushes an artifact and waits until its source has it. Nothing of it is applied yet. */
 async function publish(sluice: SluiceUnderTest, name: string, files: Readonly<Record<string, string>>): Promise<void> {
   await sluice.follow(name, { path: "./", suspend: true });
   const { revision } = await sluice.push(name, files);

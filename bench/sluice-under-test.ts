@@ -17,7 +17,7 @@ import { type SluiceProcess, startSluiceProcess } from "../local/sluice-process.
 const namespace = "default";
 const kustomizations = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization", namespace };
 
-/** A `sluice local` of its own process and what a user does to it. */
+/** A `sluice local` in a process of its own, and the actions of a user. */
 export interface SluiceUnderTest {
   readonly process: SluiceProcess;
   readonly cluster: Cluster;
@@ -25,13 +25,13 @@ export interface SluiceUnderTest {
   push(repository: string, files: Readonly<Record<string, string>>): Promise<{ revision: string; at: number }>;
   /** Applies an OCIRepository and a Kustomization of one name. */
   follow(name: string, spec?: JsonObject): Promise<void>;
-  /** Waits until the log has the end of a run from `at` on that applied something whole: it is behind what the cluster shows. */
+  /** Waits until the log has the end of a run from `at` on that applied a whole revision: the log is later than the cluster. */
   logged(name: string, at: number): Promise<void>;
-  /** Waits until Ready says this revision. */
+  /** Waits until Ready names this revision. */
   ready(name: string, revision: string): Promise<void>;
   /** Asks for a run as `flux reconcile` does and waits for its end; answers its handler time. */
   reconcile(name: string): Promise<number>;
-  /** Waits for the first run of this Kustomization that applied something whole; answers its handler time. */
+  /** Waits for the first run of this Kustomization that applied a whole revision; answers its handler time. */
   applied(name: string): Promise<number>;
   /** Waits for the n-th end of a run of this Kustomization, counted from 1. */
   end(name: string, count: number): Promise<number>;

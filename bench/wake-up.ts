@@ -1,16 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { CreateBucketCommand, DeleteBucketCommand, DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { CreateSecretCommand, DeleteSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { CreateQueueCommand, DeleteQueueCommand } from "@aws-sdk/client-sqs";
 import { z } from "zod";
 import { bundleFunctions } from "../infra/bundle.ts";
 import { type AwsConnection, clientConfig } from "../lib/aws/aws-connection.ts";
-import { sqsClient } from "../lib/aws/sqs/sqs-client.ts";
-import { sqsWakeUps } from "../lib/aws/sqs/sqs-wake-ups.ts";
+import { s3Client } from "../lib/aws/s3/s3-bucket.ts";
+import { sqsClient, sqsWakeUps } from "../lib/aws/sqs.ts";
 import type { WakeUps } from "../lib/core/ports/wake-ups.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
 import { realAws } from "../test/contract/real-aws.ts";
 import { functionEnvironment } from "../test/doubles/function-environment.ts";
+import { putInstallation } from "../test/doubles/put-installation.ts";
 import { addRuntime } from "../test/real/lambda/add-runtime.ts";
 import { feedFromSqs } from "../test/real/lambda/sqs-source.ts";
 import { type LambdaFunction, startFunction } from "../test/real/lambda/start-function.ts";
@@ -19,12 +21,12 @@ import { type Figure, figure } from "./figure.ts";
 const warmRounds = 30;
 const coldRounds = 10;
 const timeoutMs = 30_000;
-/** The handler tells of each wake-up that it starts on, when it is of a kind that Sluice does not look after. */
+/** The log line of the handler for a wake-up of a kind that Sluice does not reconcile. */
 const StartLine = z.object({ time: z.string(), message: z.string(), key: z.string() });
 
 /**
  * From the moment a wake-up is sent to the moment the reconcile bundle starts on it: through ElasticMQ, the event source and the
- * runtime API, to a process that waits for it (warm) or has to be started first (cold, with the read of its secret).
+ * runtime API, to a process that waits for it (warm) or has to be started first (cold, with the reads of its document and secret).
  * Needs `SLUICE_REAL_SQS` and `SLUICE_REAL_AWS` (`npm run real -- up`).
  */
 export async function wakeUp(): Promise<readonly Figure[]> {
@@ -37,12 +39,13 @@ export async function wakeUp(): Promise<readonly Figure[]> {
   }
   await using opened = new AsyncDisposableStack();
   const secret = await makeSecret(aws, opened);
+  const document = await makeDocument(aws, opened);
   const client = sqsClient(queues);
   opened.defer(() => client.destroy());
   const QueueName = `sluice-bench-${randomUUID()}`;
   const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName }));
   opened.defer(async () => void (await client.send(new DeleteQueueCommand({ QueueUrl }))));
-  const lambda = await startReconcile(queues, aws, { queue: QueueUrl, secret });
+  const lambda = await startReconcile(queues, aws, { queue: QueueUrl, secret, document });
   opened.defer(() => lambda.stop());
   const stop = new AbortController();
   const fed = feedFromSqs(
@@ -86,10 +89,24 @@ async function makeSecret(connection: AwsConnection, opened: AsyncDisposableStac
   return Name;
 }
 
+/** The document of an installation in a bucket of its own; answers what the environment says of it. */
+async function makeDocument(connection: AwsConnection, opened: AsyncDisposableStack) {
+  const client = s3Client(connection);
+  const Bucket = `sluice-bench-${randomUUID()}`;
+  await client.send(new CreateBucketCommand({ Bucket }));
+  const variables = await putInstallation(client, Bucket, { version: 1, clusters: [] });
+  opened.defer(async () => {
+    await client.send(new DeleteObjectCommand({ Bucket, Key: variables.SLUICE_INSTALLATION_KEY }));
+    await client.send(new DeleteBucketCommand({ Bucket }));
+    client.destroy();
+  });
+  return variables;
+}
+
 async function startReconcile(
   queues: AwsConnection,
   aws: AwsConnection,
-  { queue, secret }: { readonly queue: string; readonly secret: string },
+  { queue, secret, document }: { readonly queue: string; readonly secret: string; readonly document: object },
 ): Promise<LambdaFunction> {
   const bundles = await bundleFunctions(join(import.meta.dirname, "../.cache/bench/wake-up"));
   const bundle = bundles.find(({ name }) => name === "reconcile");
@@ -101,7 +118,8 @@ async function startReconcile(
     AWS_SECRET_ACCESS_KEY: "y",
     AWS_ENDPOINT_URL: aws.endpoint ?? "",
     AWS_ENDPOINT_URL_SQS: queues.endpoint ?? "",
-    SLUICE_QUEUE_URL: queue,
+    SLUICE_QUEUE_URLS: JSON.stringify({ default: queue }),
+    ...document,
     SLUICE_INSTALLATION_KEY_SECRET: secret,
     SLUICE_LOG_LEVEL: "debug",
   };
@@ -126,7 +144,7 @@ async function toStart(wakeUps: WakeUps, lambda: LambdaFunction): Promise<number
   }
 }
 
-/** As Lambda does when it takes an environment back: the next event starts another. */
+/** Ends the process, as Lambda does when it ends an environment: the next event starts another. */
 async function endProcess(lambda: LambdaFunction): Promise<void> {
   const { pid } = lambda;
   const last = pid();

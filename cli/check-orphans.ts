@@ -1,4 +1,5 @@
-import { kustomizeGroup } from "../lib/api/names.ts";
+import { servedKind } from "../lib/api/kinds/declaration.ts";
+import { declaredKustomization } from "../lib/api/kinds/kustomization.ts";
 import {
   type KnownOwner,
   type LeakedClaim,
@@ -7,15 +8,15 @@ import {
   orphans,
   ownedSelector,
 } from "../lib/apply/orphans.ts";
+import { mapLimit } from "../lib/core/concurrency.ts";
 import { isJsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
-import { mapLimit } from "../lib/core/map-limit.ts";
 import { formatApiVersion } from "../lib/core/object-ref.ts";
 import { ApiError, type PartialObject, type Resource } from "../lib/core/ports/cluster.ts";
-import type { Owner } from "../lib/gate/cluster-owner.ts";
+import type { Owner } from "../lib/gate/owner-object.ts";
 import type { RecordedState } from "../local/recorded-state.ts";
-import { valueAt } from "./reconcilable.ts";
-import type { Session } from "./settings.ts";
+import { valueAt } from "./read-object.ts";
+import type { Session } from "./session.ts";
 import { table } from "./table.ts";
 
 interface OrphanOptions {
@@ -31,24 +32,40 @@ interface Listed {
 }
 
 const concurrency = 8;
-const kustomizationKind = { group: kustomizeGroup, version: "v1", kind: "Kustomization" };
+const kustomizationKind = servedKind(declaredKustomization);
 
-/** `check --orphans`: answers whether there are none, which it can say only of kinds that it could list. */
-export async function checkOrphans({ owner, state, isJson }: OrphanOptions, session: Session): Promise<boolean> {
+/** What `check --orphans` found. */
+export interface FoundOrphans {
+  /** Whether there are no orphans and every kind could be listed. */
+  readonly isClean: boolean;
+  /** The fields that it adds to the document of `check -o json`. */
+  readonly json: object;
+}
+
+/** `check --orphans`: lists the objects and claims that no inventory accounts for, as tables unless `isJson`. */
+export async function checkOrphans({ owner, state, isJson }: OrphanOptions, session: Session): Promise<FoundOrphans> {
   const { terminal } = session;
   terminal.action("looking for orphans");
   using recorded = await stateOf(owner, state, session);
   const { objects, unread } = await listOwned(session);
   const clusterUid = await session.cluster.uid(session.signal);
-  // What is made while this looks is in an inventory before it is there, and claimed after: hence this order.
+  // An object that is created meanwhile is in an inventory before it exists, and claimed afterwards: hence this order.
   const claims = recorded?.claims(clusterUid) ?? [];
   const owners = await knownOwners(recorded, clusterUid, session);
   const found = orphans({ objects, owners, claims });
-  print(found, { unread, isJson, goesBy: recorded === undefined ? "status" : "state" }, session);
-  return found.objects.length + found.claims.length + unread.length === 0;
+  print(found, unread, isJson, session);
+  return {
+    isClean: found.objects.length + found.claims.length + unread.length === 0,
+    json: {
+      inventoriesFrom: recorded === undefined ? "status" : "state",
+      orphans: found.objects.map(asJson),
+      claims: found.claims,
+      unreadKinds: unread,
+    },
+  };
 }
 
-/** The state of the installation that the cluster belongs to, where it can be read here. */
+/** The state of the installation that owns the cluster; undefined if it cannot be read here. */
 async function stateOf(
   owner: Owner | undefined,
   state: string | undefined,
@@ -71,9 +88,9 @@ async function stateOf(
     );
   }
   const why =
-    owner === undefined ? "this cluster has no owner yet" : `the inventories of ${owner.id} are not read here`;
+    owner === undefined ? "this cluster has no owner yet" : `the inventories of ${owner.id} cannot be read here`;
   terminal.warning(
-    `${why}, so this goes by the status of each Kustomization: what prune: false has let go is listed too, and claims are not. Name the state folder of a sluice local with --state`,
+    `${why}, so this uses the status of each Kustomization: objects that prune: false has let go are listed too, and claims are not checked. Name the state folder of sluice local with --state`,
   );
   return undefined;
 }
@@ -127,28 +144,22 @@ function shownEntries(kustomization: LiveObject): KnownOwner["entries"] {
   return entries.filter(isJsonObject).flatMap(({ id }) => (typeof id === "string" ? [{ id, state: "live" }] : []));
 }
 
-interface Shown {
-  readonly unread: readonly string[];
-  readonly isJson: boolean;
-  readonly goesBy: "state" | "status";
-}
-
-function print({ objects, claims }: Orphans, { unread, isJson, goesBy }: Shown, { terminal }: Session): void {
-  if (isJson) {
-    const shown = { inventoriesFrom: goesBy, orphans: objects.map(asJson), claims, unreadKinds: unread };
-    terminal.document(`${JSON.stringify(shown, undefined, 2)}\n`);
-  } else {
-    if (objects.length > 0) {
-      terminal.out(table(["Namespace", "Kind", "Name", "Owner", "Why", "Last applied"], objects.map(objectRow)));
-    }
-    if (claims.length > 0) terminal.out(table(["Claimed", "By", "Why"], claims.map(claimRow)));
+function print({ objects, claims }: Orphans, unread: readonly string[], isJson: boolean, { terminal }: Session): void {
+  if (!isJson && objects.length > 0) {
+    terminal.out(table(["Namespace", "Kind", "Name", "Owner", "Why", "Last applied"], objects.map(objectRow)));
   }
+  if (!isJson && claims.length > 0) terminal.out(table(["Claimed", "By", "Why"], claims.map(claimRow)));
   for (const kind of unread) terminal.warning(`not listed: ${kind}`);
   if (objects.length > 0)
-    terminal.failure(`${count(objects.length, "object")} in no inventory, so no prune deletes ${them(objects.length)}`);
-  if (claims.length > 0)
-    terminal.failure(`${count(claims.length, "claim")} with nothing behind ${them(claims.length)}`);
-  if (objects.length + claims.length === 0) terminal.success("no orphans among what was listed");
+    terminal.failure(
+      `${count(objects.length, "object")} in no inventory: prune will never delete ${them(objects.length)}`,
+    );
+  if (claims.length > 0) terminal.failure(`${count(claims.length, "leaked claim")} in the ledger`);
+  if (objects.length + claims.length === 0) {
+    terminal.success(
+      unread.length === 0 ? "no orphans found" : "no orphans found among the kinds that could be listed",
+    );
+  }
 }
 
 function asJson({ ref, apiVersion, uid, owner, reason, lastApplied }: Orphan): object {
@@ -158,7 +169,7 @@ function asJson({ ref, apiVersion, uid, owner, reason, lastApplied }: Orphan): o
 
 function objectRow({ ref, owner, reason, lastApplied }: Orphan): readonly string[] {
   const kind = ref.group === "" ? ref.kind : `${ref.kind}.${ref.group}`;
-  return [ref.namespace, kind, ref.name, `${owner.namespace}/${owner.name}`, reason, lastApplied ?? "not known"];
+  return [ref.namespace, kind, ref.name, `${owner.namespace}/${owner.name}`, reason, lastApplied ?? "unknown"];
 }
 
 function claimRow({ id, owner, reason }: LeakedClaim): readonly string[] {

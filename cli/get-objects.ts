@@ -1,11 +1,15 @@
+import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
+import { declaredReceiver } from "../lib/api/kinds/receiver.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
-import { hintElsewhere } from "./hint-elsewhere.ts";
-import { conditionOf, isSuspended, type Reconcilable, textAt } from "./reconcilable.ts";
-import { type Session, TimeIsUp } from "./settings.ts";
-import { shortenHashes } from "./shorten-hashes.ts";
-import { parseStatusSelector, type StatusSelector } from "./status-selector.ts";
+import { ApiError } from "../lib/core/ports/cluster.ts";
+import { webhookUrlOf } from "../lib/gate/cluster-owner.ts";
+import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
+import { warnIfPaused } from "./pause-cluster.ts";
+import { conditionOf, isSuspended, revisionOf, textAt } from "./read-object.ts";
+import { type Session, TimeIsUp } from "./session.ts";
 import { table } from "./table.ts";
+import { printVersions } from "./watch-again.ts";
 
 export interface GetOptions {
   readonly allNamespaces?: boolean;
@@ -15,11 +19,13 @@ export interface GetOptions {
   readonly statusSelector?: string;
   readonly labelSelector?: string;
   readonly showSource?: boolean;
+  /** `wide`: messages are not cut to the width of the screen. */
+  readonly output?: "wide";
 }
 
 /** `get`: one row for each object, or with `--watch` for each event. */
 export async function getObjects(
-  kind: Reconcilable,
+  kind: KindDeclaration,
   name: string | undefined,
   options: GetOptions,
   session: Session,
@@ -28,51 +34,57 @@ export async function getObjects(
   const isSelected =
     options.statusSelector === undefined ? () => true : selects(parseStatusSelector(options.statusSelector));
   const query: ListQuery = {
-    group: kind.group,
-    version: kind.version,
-    kind: kind.kind,
+    ...servedKind(kind),
     ...(options.allNamespaces === true ? {} : { namespace }),
     ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
     ...(options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }),
   };
+  const columns = options.output === "wide" ? undefined : terminal.columns();
   const header = options.header ? headerOf(options) : undefined;
+  await warnIfPaused(session);
+  const row = {
+    ...options,
+    ...(kind.kind === declaredReceiver.kind ? { webhookUrl: await readWebhookUrl(session) } : {}),
+  };
+  const where = options.allNamespaces === true ? "any" : `"${namespace}"`;
   if (options.watch === true) {
     let pending = header;
     const print = (object: LiveObject) => {
-      terminal.out(table(pending, [rowOf(kind, object, options)]));
+      terminal.out(table(pending, [rowOf(kind, object, row)], columns));
       pending = undefined;
     };
-    await watchObjects(cluster.watch(query, signal), (object) => {
-      if (isSelected(object)) print(object);
-    });
+    try {
+      await printVersions(
+        query,
+        (object) => {
+          if (isSelected(object)) print(object);
+        },
+        session,
+        () => {
+          terminal.waiting(`${notFound(kind, name, where)}: waiting for one`);
+        },
+      );
+    } catch (error) {
+      if (error instanceof TimeIsUp) throw new Error("timed out waiting for the condition", { cause: error });
+      throw error;
+    }
     return;
   }
   const objects = await cluster.list(query, signal);
   if (objects.length === 0) {
-    if (options.allNamespaces !== true) await hintElsewhere(kind, name, session);
-    throw new Error(notFound(kind, name, options.allNamespaces === true ? "any" : `"${namespace}"`));
+    const hint = options.allNamespaces === true ? "" : await hintElsewhere(kind, name, session);
+    throw new Error(withHint(notFound(kind, name, where), hint));
   }
   terminal.out(
     table(
       header,
-      objects.filter(isSelected).map((object) => rowOf(kind, object, options)),
+      objects.filter(isSelected).map((object) => rowOf(kind, object, row)),
+      columns,
     ),
   );
 }
 
-async function watchObjects(
-  events: ReturnType<Session["cluster"]["watch"]>,
-  print: (object: LiveObject) => void,
-): Promise<void> {
-  try {
-    for await (const event of events) if (event.type === "ADDED" || event.type === "MODIFIED") print(event.object);
-  } catch (error) {
-    if (error instanceof TimeIsUp) throw new Error("timed out waiting for the condition", { cause: error });
-    throw error;
-  }
-}
-
-function notFound({ kind }: Reconcilable, name: string | undefined, where: string): string {
+function notFound({ kind }: KindDeclaration, name: string | undefined, where: string): string {
   return name === undefined
     ? `no ${kind} objects found in ${where} namespace`
     : `${kind} object '${name}' not found in ${where} namespace`;
@@ -90,24 +102,44 @@ function headerOf({ allNamespaces, showSource }: GetOptions): readonly string[] 
   ];
 }
 
-function rowOf(kind: Reconcilable, object: LiveObject, { allNamespaces, showSource }: GetOptions): readonly string[] {
+function rowOf(
+  kind: KindDeclaration,
+  object: LiveObject,
+  { allNamespaces, showSource, webhookUrl }: GetOptions & { readonly webhookUrl?: string | undefined },
+): readonly string[] {
   const { name, namespace = "" } = object.metadata;
   const ready = conditionOf(object, "Ready");
   return [
     ...(allNamespaces === true ? [namespace] : []),
     name,
-    ...(showSource === true ? [sourceOf(object)] : []),
-    shortenHashes(kind.revision(object)),
+    ...(showSource === true ? [sourceOf(kind, object)] : []),
+    shortenHashes(revisionOf(kind, object)),
     isSuspended(object) ? "True" : "False",
     ready?.status ?? "False",
-    shortenHashes(ready?.message ?? "waiting to be reconciled"),
+    shortenHashes(withWebhook(ready?.message ?? "waiting to be reconciled", object, webhookUrl)),
   ];
 }
 
-/** `Kind/namespace/name`, without the namespace where it is the object's own. */
-function sourceOf(object: LiveObject): string {
-  const namespace = textAt(object, "spec", "sourceRef", "namespace");
-  const parts = [textAt(object, "spec", "sourceRef", "kind"), namespace, textAt(object, "spec", "sourceRef", "name")];
+/** Undefined if the address is unknown, or if the user may not read it: then only paths are shown. */
+async function readWebhookUrl({ cluster, signal }: Session): Promise<string | undefined> {
+  try {
+    return await webhookUrlOf(cluster, signal);
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/** A message with the whole address in place of the path of the object's webhook: git hosts are given that. */
+function withWebhook(message: string, object: LiveObject, webhookUrl: string | undefined): string {
+  const path = textAt(object, "status", "webhookPath");
+  if (webhookUrl === undefined || path === "") return message;
+  return message.replaceAll(path, () => webhookUrl.replace(/\/+$/, "") + path);
+}
+
+/** `Kind/namespace/name`, without the namespace if it is the object's own. */
+function sourceOf({ sourceRef = [] }: KindDeclaration, object: LiveObject): string {
+  const parts = ["kind", "namespace", "name"].map((field) => textAt(object, ...sourceRef, field));
   return parts.filter((part) => part !== "").join("/");
 }
 
@@ -116,4 +148,28 @@ function selects({ type, status, negated }: StatusSelector): (object: LiveObject
     const found = conditionOf(object, type);
     return (found?.status.toLowerCase() === status) !== negated;
   };
+}
+
+/** `--status-selector`: objects whose condition has this status, or does not have it. */
+export interface StatusSelector {
+  /** The condition's type as conditions spell it: `Ready` for `ready`. */
+  readonly type: string;
+  /** In lower case. */
+  readonly status: string;
+  readonly negated: boolean;
+}
+
+/** Reads `type=status` or `type!=status`, in any case of letters. */
+export function parseStatusSelector(text: string): StatusSelector {
+  const [, type, not, status] = /^([^=!]+)(!?)=([^=!]+)$/.exec(text) ?? [];
+  if (type === undefined || status === undefined) {
+    throw new Error(`expected status selector in type=status or type!=status format, but found: ${text}`);
+  }
+  const lower = type.toLowerCase();
+  return { type: lower.slice(0, 1).toUpperCase() + lower.slice(1), status: status.toLowerCase(), negated: not === "!" };
+}
+
+/** Cuts commits and digests, runs of 40 to 128 hexadecimal digits, to their first eight, as flux does in its tables. Paths of webhooks stay. */
+export function shortenHashes(text: string): string {
+  return text.replaceAll(/(?<![0-9a-fA-F]|\/hook\/)([0-9a-fA-F]{8})[0-9a-fA-F]{32,120}(?![0-9a-fA-F])/g, "$1");
 }

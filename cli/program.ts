@@ -1,26 +1,31 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { ownVersion } from "../lib/core/own-version.ts";
-import { addCheckCommand } from "./check-command.ts";
-import { withFluxHint } from "./flux-commands.ts";
-import { addGetCommands } from "./get-commands.ts";
+import { addClusterCommands } from "./cluster-commands.ts";
+import { addCreateCommands } from "./create-commands.ts";
+import type { InitOptions } from "./init-app.ts";
+import { commaSeparated, listed } from "./listed-values.ts";
 import { addLocalCommand } from "./local-command.ts";
-import { addPushCommand } from "./push-command.ts";
-import { addReconcileCommands } from "./reconcile-commands.ts";
-import type { GlobalOptions, Surroundings } from "./settings.ts";
+import { addGetCommands, addReconcileCommands, addSuspendCommands } from "./object-commands.ts";
+import type { PushOptions } from "./push-artifact.ts";
+import type { GlobalOptions, Surroundings } from "./session.ts";
 import type { EventsOptions } from "./show-events.ts";
-import { addSuspendCommands } from "./suspend-commands.ts";
-import { addTakeOverCommand } from "./take-over-command.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The whole command line. Actions import what they need when they run, so that `--help` starts fast. */
-export function program(surroundings: Surroundings): Command {
+export function program(surroundings: Surroundings, kinds: readonly KindDeclaration[]): Command {
   const { terminal } = surroundings;
   const root = new Command("sluice")
-    .description("GitOps for Amazon EKS without controllers to run. Speaks to the cluster of the kubeconfig.")
+    .description("GitOps for Amazon EKS with no controllers to run")
     .option("-n, --namespace <namespace>", "namespace of the objects (default: flux-system, or $FLUX_SYSTEM_NAMESPACE)")
-    .option("--ns-follows-kube-context", "take the namespace of the kubeconfig's context instead")
-    .option("--kubeconfig <file>", "kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)")
-    .option("--context <name>", "context of the kubeconfig to use")
-    .option("--timeout <duration>", "how long the whole command may take (default: 5m)")
+    .option("--ns-follows-kube-context", "use the namespace of the kubeconfig's context instead")
+    .option(
+      "--kubeconfig <file>",
+      "kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config, then that of sluice local in this folder)",
+      listed,
+    )
+    .option("--context <name>", "context of the kubeconfig to use", listed)
+    .option("--timeout <duration>", "time limit of the whole command (default: 5m, none with --watch)")
     .version(`sluice version ${ownVersion}`, "--version", "print the version")
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
@@ -35,38 +40,101 @@ export function program(surroundings: Surroundings): Command {
         terminal.failure(withFluxHint(text.replace(/^error: /, "").trimEnd()));
       },
     });
-  addGetCommands(root, surroundings);
-  addReconcileCommands(root, surroundings);
-  addSuspendCommands(root, surroundings);
+  root.hook("preAction", (_root, command) => {
+    if (command.name() !== "local") chooseOneCluster(root);
+  });
+  addGetCommands(root, kinds, surroundings);
+  addReconcileCommands(root, kinds, surroundings);
+  addSuspendCommands(root, kinds, surroundings);
+  addCreateCommands(root, surroundings);
   addPushCommand(root, surroundings);
+  addEventsCommand(root, kinds, surroundings);
+  addClusterCommands(root, kinds, surroundings);
+  addLocalCommand(root, surroundings);
+  addInitCommand(root, surroundings);
+  addSettingsCommand(root, terminal);
+  addVersionCommand(root, terminal);
+  return root;
+}
+
+/** Only `sluice local` works on several clusters. kubectl takes the last one, which with us could be the wrong one to write to. */
+function chooseOneCluster(root: Command): void {
+  for (const name of ["kubeconfig", "context"] as const) {
+    const given = root.opts<Partial<Record<string, readonly string[]>>>()[name] ?? [];
+    if (given.length > 1)
+      throw new Error(`--${name} is given ${given.length} times: this command works on one cluster`);
+    if (given.length === 1) root.setOptionValue(name, given[0]);
+  }
+}
+
+function addPushCommand(root: Command, surroundings: Surroundings): void {
+  const push = root.command("push").description("push to a registry");
+  const artifact = push
+    .command("artifact [url]")
+    .description("pack a folder and push it to oci://HOST/REPOSITORY:TAG; the same input gets the same digest")
+    .option("-f, --path <path>", "folder or file to push, - for standard input")
+    .option("--source <url>", "origin of the content, for example the git URL")
+    .option("--revision <revision>", "revision of the origin, for example main@sha1:<commit>")
+    .option("--creds <user:password>", "credentials of the registry (default: those of docker login)")
+    .option("-a, --annotations <key=value>", "annotation of the artifact; can be given several times", listed)
+    .option(
+      "--ignore-paths <patterns>",
+      "patterns of files to leave out, instead of the default patterns",
+      commaSeparated,
+    )
+    .option("--add-ignore-paths <patterns>", "patterns of more files to leave out", commaSeparated)
+    .option("--resolve-symlinks", "pack the targets of symbolic links; without it, links are left out")
+    .option("--insecure-registry", "allow plain HTTP")
+    .option("--insecure", "the same as --insecure-registry")
+    .option("--reproducible", "accepted for scripts; every artifact is reproducible")
+    .option(
+      "--allow-empty",
+      "push even if nothing in it would be applied; Kustomizations that follow it then prune all",
+    )
+    .option("-o, --output <format>", "print the result as json or yaml");
+  artifact.action(async (url: string | undefined) => {
+    const { pushArtifact } = await import("./push-artifact.ts");
+    await pushArtifact(url, artifact.optsWithGlobals<PushOptions>(), surroundings);
+  });
+}
+
+function addEventsCommand(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
   root
     .command("events")
-    .description("show what has happened to Flux's kinds")
-    .option("-A, --all-namespaces", "of all namespaces")
-    .option("-w, --watch", "go on showing what happens")
-    .option("--for <kind[/name]>", "of one kind or one object, and of its source")
-    .option("--types <types>", "of these types: Normal, Warning", commaSeparated)
+    .description("show events of Flux's kinds")
+    .option("-A, --all-namespaces", "show events of all namespaces")
+    .option("-w, --watch", "keep watching and print new events")
+    .addOption(new Option("-o, --output <format>", "do not cut messages to the terminal's width").choices(["wide"]))
+    .option("--for <kind[/name]>", "only events of this kind or object, and of its source")
+    .option("--types <types>", "only events of these types: Normal, Warning", commaSeparated)
     .action(async (_: unknown, command: Command) => {
-      const [{ showEvents }, { withCluster }] = await Promise.all([
-        import("./show-events.ts"),
-        import("./settings.ts"),
-      ]);
+      const [{ showEvents }, { withCluster }] = await Promise.all([import("./show-events.ts"), import("./session.ts")]);
       const options = command.optsWithGlobals<EventsOptions & GlobalOptions>();
-      await withCluster(options, surroundings, (session) => showEvents(options, session));
+      await withCluster(options, surroundings, (session) => showEvents(kinds, options, session));
     });
-  root
-    .command("version")
-    .description("print the version")
-    .option("--client", "accepted for the sake of scripts; Sluice has no other version")
-    .option("-o, --output <format>", "yaml or json", "yaml")
-    .action(async ({ output }: { output: string }) => {
-      const { printVersion } = await import("./print-version.ts");
-      printVersion(output, terminal);
-    });
+}
+
+function addInitCommand(root: Command, surroundings: Surroundings): void {
+  const command = root
+    .command("init [folder]")
+    .description("write a small CDK app with a Sluice into an empty folder")
+    .option("--cluster <arn>", "EKS cluster to look after; can be given several times", listed)
+    .option(
+      "--repository <arn-or-name>",
+      "ECR repository to follow, by ARN, or the name of a new one; can be given several times",
+      listed,
+    );
+  command.action(async (folder: string | undefined) => {
+    const { initApp } = await import("./init-app.ts");
+    await initApp(folder ?? ".", command.opts<InitOptions>(), surroundings);
+  });
+}
+
+function addSettingsCommand(root: Command, terminal: Terminal): void {
   root
     .command("settings")
-    .description("print the settings of an installation, and where each comes from")
-    .option("--config <file>", "the file that they are read from; without it the defaults")
+    .description("print the settings of an installation and where each comes from")
+    .option("--config <file>", "read this settings file (default: no file, all defaults)")
     .action(async ({ config }: { config?: string }) => {
       const [{ printSettings }, { readSettingsFile }] = await Promise.all([
         import("../functions/settings/print-settings.ts"),
@@ -74,12 +142,38 @@ export function program(surroundings: Surroundings): Command {
       ]);
       terminal.out(printSettings(await readSettingsFile(config), config));
     });
-  addCheckCommand(root, surroundings);
-  addLocalCommand(root, surroundings);
-  addTakeOverCommand(root, surroundings);
-  return root;
 }
 
-function commaSeparated(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(",")];
+function addVersionCommand(root: Command, terminal: Terminal): void {
+  root
+    .command("version")
+    .description("print the version")
+    .option("--client", "accepted for scripts; there is no other version")
+    .option("-o, --output <format>", "yaml or json", "yaml")
+    .action(({ output }: { output: string }) => {
+      printVersion(output, terminal);
+    });
+}
+
+/** `version`: Sluice has no controllers in the cluster, so the command's own version is all there is. */
+function printVersion(output: string, terminal: Terminal): void {
+  const version = `v${ownVersion}`;
+  if (output === "yaml") terminal.document(`sluice: ${version}\n`);
+  else if (output === "json") terminal.document(`${JSON.stringify({ sluice: version }, undefined, 2)}\n`);
+  else throw new Error(`--output must be json or yaml, not ${output}`);
+}
+
+/** Commands of flux that Sluice does not have: users of flux type them, and most of flux's work on the same objects. */
+const ofFlux = new Set(
+  "alert alerts alert-provider alert-providers all artifact artifacts bucket build chart debug delete diff envsubst export git helm helmrelease helmreleases hr image images list pull receiver receivers stats tag trace tree".split(
+    " ",
+  ),
+);
+
+/** Commander's complaint about an unknown command; if flux has it, with that hint in place of Commander's guess. */
+function withFluxHint(complaint: string): string {
+  const [, name = ""] = /^unknown command '([^']+)'/.exec(complaint) ?? [];
+  return ofFlux.has(name)
+    ? `unknown command '${name}': Sluice does not have it yet; try flux, which works on the same objects`
+    : complaint;
 }

@@ -1,12 +1,11 @@
 import { requestedAtAnnotation } from "../lib/api/names.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { VersionedRef } from "../lib/core/object-ref.ts";
-import { ApiError } from "../lib/core/ports/cluster.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
-import { conditionOf, textAt, valueAt } from "./reconcilable.ts";
-import { type Session, TimeIsUp } from "./settings.ts";
+import { conditionOf, textAt, valueAt } from "./read-object.ts";
+import { type Session, TimeIsUp } from "./session.ts";
+import { watchAgain } from "./watch-again.ts";
 
-/** How far an object is, as flux reads it: Ready=False alone is still on its way, since it is tried again. */
+/** The progress of an object, as flux reads it. Ready=False alone is "in progress": the object is reconciled again. */
 export type Progress =
   | { readonly kind: "current" }
   | { readonly kind: "in progress" }
@@ -17,7 +16,7 @@ export function progressOf(object: LiveObject): Progress {
   if (deletionTimestamp !== undefined) return { kind: "failed", message: "the object is being deleted" };
   const observed = valueAt(object, "status", "observedGeneration");
   const stalled = conditionOf(object, "Stalled");
-  // Some stalls leave the status behind the object; where the condition speaks of the object as it is, it is final all the same.
+  // Some stalls leave observedGeneration behind; a condition of the present generation is final all the same.
   const isOfNow = [observed ?? generation, stalled?.observedGeneration].includes(generation);
   if (stalled?.status === "True" && isOfNow) return { kind: "failed", message: stalled.message };
   if (observed !== undefined && observed !== generation) return { kind: "in progress" };
@@ -26,11 +25,25 @@ export function progressOf(object: LiveObject): Progress {
   return ready === undefined || ready.status === "True" ? { kind: "current" } : { kind: "in progress" };
 }
 
-const watchAgainMs = 1_000;
+/** Reasons of a Ready=False that says what the object waits for, or that its next run begins at once. */
+const goesOn: readonly string[] = ["DependencyNotReady", "HealthCheckCanceled"];
 
 /**
- * The object as soon as `isDone` holds for it, learnt by watching it. Throws what `isDone` throws, an error where the object
- * goes away, or the signal's reason; where the time is up, what the object said last is told before that.
+ * Why the last run has failed, for one of the present generation that has ended; undefined while the outcome is open. The object is
+ * tried again after its retry interval: flux waits for that until its time is up.
+ */
+export function failureOf(object: LiveObject): string | undefined {
+  const ready = conditionOf(object, "Ready");
+  const doing = conditionOf(object, "Reconciling");
+  const isRunning = doing?.status === "True" && doing.reason !== "ProgressingWithRetry";
+  if (ready?.status !== "False" || isRunning || goesOn.includes(ready.reason)) return undefined;
+  const { generation } = object.metadata;
+  return (ready.observedGeneration ?? generation) === generation ? ready.message.trim() : undefined;
+}
+
+/**
+ * Watches an object until `isDone` holds for it, and answers it. Throws what `isDone` throws, an error if the object is
+ * deleted, or the signal's reason; if the time is up, it first prints the object's last status.
  */
 export async function waitFor(
   ref: VersionedRef,
@@ -50,41 +63,29 @@ export async function waitFor(
   }
 }
 
-/** The object as it is and as it becomes, until it is deleted. */
+/** The present version of the object and all later ones, until it is deleted. */
 async function* versions(
   { group, version, kind, namespace, name }: VersionedRef,
-  { cluster, signal }: Session,
+  session: Session,
 ): AsyncGenerator<LiveObject> {
   const query = { group, version, kind, namespace, fieldSelector: `metadata.name=${name}` };
-  for (;;) {
-    try {
-      for await (const event of cluster.watch(query, signal)) {
-        if (event.type === "DELETED") return;
-        if (event.type !== "BOOKMARK") yield event.object;
-      }
-    } catch (error) {
-      // A watch may break off at any time; what it has missed, the next one tells first.
-      if (!(error instanceof ApiError) || !canWatchAgain(error)) throw error;
-    }
-    await systemClock.sleep(watchAgainMs, signal);
+  for await (const event of watchAgain(query, session)) {
+    if (event.type === "DELETED") return;
+    if (event.type !== "BOOKMARK") yield event.object;
   }
 }
 
-/** What an object says that did not get there in time. */
+/** The last status of an object that was not done in time. */
 function lastWord(object: LiveObject): string {
   const ready = conditionOf(object, "Ready");
   const said =
-    ready === undefined ? "nothing of Ready" : `Ready=${ready.status} ${ready.reason}: ${ready.message.trim()}`;
+    ready === undefined ? "nothing about Ready" : `Ready=${ready.status} ${ready.reason}: ${ready.message.trim()}`;
   const doing = conditionOf(object, "Reconciling");
   const phase = doing?.status === "True" && doing.message !== ready?.message ? `; ${doing.message.trim()}` : "";
   const asked = object.metadata.annotations?.[requestedAtAnnotation];
   const isHandled = asked === undefined || asked === textAt(object, "status", "lastHandledReconcileAt");
   const stale = isHandled
     ? ""
-    : " (the request has not been handled yet: if that lasts, see that Sluice runs for this cluster)";
+    : " (the request has not been handled yet; if this does not change, check that Sluice runs for this cluster)";
   return `${object.kind} ${object.metadata.name} last said ${said}${phase}${stale}`;
-}
-
-function canWatchAgain({ code }: ApiError): boolean {
-  return code === 0 || code === 410 || code === 429 || code >= 500;
 }

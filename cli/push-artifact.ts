@@ -1,14 +1,20 @@
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../lib/core/failure.ts";
+import { isJsonObject } from "../lib/core/json.ts";
 import { homeNetwork } from "../lib/core/network/network-policy.ts";
 import { Secret } from "../lib/core/secret.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
 import { httpClient } from "../lib/http/http-client.ts";
+import { readLimitedFile } from "../lib/kube/read-limited-file.ts";
+import type { TreeEntry } from "../lib/sources/archive/pack-tar.ts";
+import type { RegistryAccess } from "../lib/sources/oci/authorize.ts";
+import { credentialsFor, maxDockerConfigBytes, type RegistryCredentials } from "../lib/sources/oci/docker-config.ts";
 import { pushArtifact as push, pushUserAgent } from "../lib/sources/oci/push-artifact.ts";
-import type { RegistryAccess } from "../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../lib/sources/oci/registry-client.ts";
 import { parsePushUrl } from "../lib/sources/oci/repository-url.ts";
-import { dockerCredentials } from "./docker-credentials.ts";
-import { type GlobalOptions, type Surroundings, timeoutOf } from "./settings.ts";
+import { type GlobalOptions, type Surroundings, TimeIsUp, timeoutOf } from "./session.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface PushOptions extends GlobalOptions {
   readonly path?: string;
@@ -23,6 +29,7 @@ export interface PushOptions extends GlobalOptions {
   readonly insecureRegistry?: boolean;
   readonly insecure?: boolean;
   readonly output?: string;
+  readonly allowEmpty?: boolean;
 }
 
 /** `push artifact`: packs a folder as Flux does, always with the same bytes for the same input, and pushes it. */
@@ -48,6 +55,10 @@ export async function pushArtifact(
   const progress = output === undefined ? terminal : { ...terminal, action: () => {}, success: () => {} };
   if (given !== undefined) progress.action("logging in to registry with credentials");
 
+  const timeoutMs = timeoutOf(options);
+  const time = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+
   const http = httpClient({ network: homeNetwork });
   const connect = registryClients(http, systemClock);
   try {
@@ -64,6 +75,11 @@ export async function pushArtifact(
         url,
         ...(path === "-" ? { path: nameOfStdin, content: await readAll(stdin) } : { path }),
         resolveSymlinks: options.resolveSymlinks === true,
+        inspect: async (entries) => {
+          if (!hasManifests(entries)) await confirmEmpty(path, options, terminal);
+          // Not before: the user may take any time to answer.
+          timer = setTimeout(() => time.abort(new TimeIsUp()), timeoutMs);
+        },
         source,
         revision,
         annotations,
@@ -71,18 +87,48 @@ export async function pushArtifact(
         ...(addIgnorePaths === undefined ? {} : { addIgnorePaths }),
       },
       (where) => connect({ ...access, ...where }),
-      AbortSignal.any([signal, AbortSignal.timeout(timeoutOf(options))]),
+      AbortSignal.any([signal, time.signal]),
     );
-    for (const link of pushed.skippedLinks) terminal.warning(`left out ${link}: links are never followed`);
+    const why =
+      options.resolveSymlinks === true ? "it leads back to its own path" : "follow links with --resolve-symlinks";
+    for (const link of pushed.skippedLinks) terminal.warning(`left out the symbolic link ${link}: ${why}`);
     progress.success(`artifact successfully pushed to ${pushed.repository}@${pushed.digest}`);
     const { skippedLinks: _skippedLinks, ...result } = pushed;
     if (output !== undefined) terminal.document(await formatted(result, output));
   } finally {
+    clearTimeout(timer);
     http.close();
   }
 }
 
-/** Flux takes a random name, with which the same input would have another digest each time. */
+/**
+ * Whether the packed files have anything that a Kustomization would apply: a YAML file with content, or a kustomization.
+ *
+ * @internal Exported for its tests.
+ */
+export function hasManifests(entries: readonly TreeEntry[]): boolean {
+  return entries.some(
+    (entry) =>
+      entry.type === "file" &&
+      (/(^|\/)Kustomization$/.test(entry.path) ||
+        (/\.ya?ml$/.test(entry.path) && lineWithContent.test(Buffer.from(entry.bytes).toString("utf8")))),
+  );
+}
+
+/** A document of `null` has nothing to apply. Its spaces stay within a line: across lines, the search would take time in the square of the number of blank lines. */
+const lineWithContent = /^(?![^\S\n\r\u2028\u2029]*(#|$|(---|\.\.\.|null|~)[^\S\n\r\u2028\u2029]*$))/m;
+
+/** Warns of what a push without manifests does. Throws unless the user allows it. */
+async function confirmEmpty(path: string, { allowEmpty }: PushOptions, terminal: Terminal): Promise<void> {
+  const what = `${path === "-" ? "standard input" : path} has no manifests, so a Kustomization with prune: true that follows this artifact would delete all its objects`;
+  const { confirm } = terminal;
+  if (allowEmpty !== true && confirm === undefined) throw new Error(`${what}: give --allow-empty to push it`);
+  terminal.warning(what);
+  if (allowEmpty === true || (await confirm?.("Push it?")) === true) return;
+  throw new Error("nothing was pushed");
+}
+
+/** Not a random name as in flux: the same input would get another digest each time. */
 const nameOfStdin = "stdin.yaml";
 export const maxStdinBytes = 100 * 1024 * 1024;
 
@@ -125,4 +171,27 @@ async function formatted(value: object, output: "json" | "yaml"): Promise<string
   if (output === "json") return `${JSON.stringify(value, undefined, 4)}\n`;
   const { dump } = await import("js-yaml");
   return dump(value);
+}
+
+/** The credentials that `docker login` has stored for a host, in `$DOCKER_CONFIG/config.json` or `~/.docker/config.json`. */
+export async function dockerCredentials(
+  host: string,
+  env: Readonly<Record<string, string | undefined>>,
+  homeDir: string,
+): Promise<RegistryCredentials | undefined> {
+  const path = join(env["DOCKER_CONFIG"] ?? join(homeDir, ".docker"), "config.json");
+  let text: string;
+  try {
+    text = await readLimitedFile(path, maxDockerConfigBytes);
+  } catch (error) {
+    if (isJsonObject(error) && error["code"] === "ENOENT") return undefined;
+    throw new Error(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  try {
+    return credentialsFor(host, text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // Docker uses the file for other settings too: it may have no login.
+    return undefined;
+  }
 }

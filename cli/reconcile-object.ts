@@ -1,29 +1,35 @@
+import { type KindDeclaration, servedKind } from "../lib/api/kinds/declaration.ts";
 import { requestedAtAnnotation } from "../lib/api/names.ts";
-import type { LiveObject } from "../lib/core/manifest.ts";
-import { refOf } from "../lib/core/manifest.ts";
+import { type LiveObject, refOf } from "../lib/core/manifest.ts";
 import type { Patch } from "../lib/core/ports/cluster.ts";
-import { hintElsewhere } from "./hint-elsewhere.ts";
-import { progressOf, waitFor } from "./progress.ts";
-import { conditionOf, isSuspended, type Reconcilable, sources, textAt } from "./reconcilable.ts";
-import type { Session } from "./settings.ts";
+import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
+import { warnIfPaused } from "./pause-cluster.ts";
+import { failureOf, progressOf, waitFor } from "./progress.ts";
+import { conditionOf, isSuspended, revisionOf, textAt } from "./read-object.ts";
+import type { Session } from "./session.ts";
 
-/** The field manager of flux's own command: what a user sets by one of the two, the other may change. */
+/** The field manager of the flux command: each of the two commands may change the fields that the other has set. */
 export const manager = "flux";
 
-/** `reconcile`: asks for a run, `--with-source` for one of its source first, and waits until it has gone well. */
+/**
+ * `reconcile`: requests a reconciliation and waits until it has succeeded. Throws as soon as the requested run has failed.
+ *
+ * @param withSource the kinds of sources, if the object's source is to be reconciled first
+ */
 export async function reconcileObject(
-  kind: Reconcilable,
+  kind: KindDeclaration,
   name: string,
-  withSource: boolean,
+  { withSource }: { readonly withSource?: readonly KindDeclaration[] },
   session: Session,
 ): Promise<void> {
   const { cluster, terminal, namespace, signal } = session;
   const object = await load(kind, name, session);
   if (isSuspended(object)) throw new Error("resource is suspended");
-  if (withSource) await reconcileSource(object, session);
+  if (withSource !== undefined) await reconcileSource(kind, object, withSource, session);
 
+  await warnIfPaused(session);
   terminal.action(`annotating ${kind.kind} ${name} in ${namespace} namespace`);
-  const ref = { ...refOf(object), version: kind.version };
+  const ref = { ...refOf(object), version: kind.versions[0] };
   const before = textAt(object, "status", "lastHandledReconcileAt");
   const patch: Patch = { type: "merge", body: { metadata: { annotations: { [requestedAtAnnotation]: now() } } } };
   await cluster.patch(ref, patch, { manager }, signal);
@@ -31,11 +37,29 @@ export async function reconcileObject(
 
   terminal.waiting(`waiting for ${kind.kind} reconciliation`);
   const isHandled = (seen: LiveObject) => textAt(seen, "status", "lastHandledReconcileAt") !== before;
-  const handled = await waitFor(ref, (seen) => isHandled(seen) && isCurrent(seen), session);
+  const handled = await waitFor(
+    ref,
+    (seen) => {
+      if (isHandled(seen) && isCurrent(seen)) return true;
+      const failure = isLastRequestHandled(seen) ? failureOf(seen) : undefined;
+      if (failure !== undefined) throw failedText(kind, failure);
+      return false;
+    },
+    session,
+  );
   terminal.success(doneText(kind, handled));
 }
 
-/** Whether the object is as it should be; throws where it will not get there by itself. */
+/** Ours, or one that came after it: an earlier request may be handled while ours waits. */
+function isLastRequestHandled(object: LiveObject): boolean {
+  return textAt(object, "status", "lastHandledReconcileAt") === object.metadata.annotations?.[requestedAtAnnotation];
+}
+
+function failedText({ kind }: KindDeclaration, message: string): Error {
+  return new Error(`${kind} reconciliation failed: '${message}'`);
+}
+
+/** Whether the object is reconciled; throws if it will not be without a change. */
 export function isCurrent(object: LiveObject): boolean {
   const progress = progressOf(object);
   switch (progress.kind) {
@@ -48,36 +72,38 @@ export function isCurrent(object: LiveObject): boolean {
   }
 }
 
-/** The text for an object that is current; throws where its Ready condition says otherwise. */
-export function doneText(kind: Reconcilable, object: LiveObject): string {
+/** The text for an object that is reconciled; throws unless its Ready condition is True. */
+export function doneText(kind: KindDeclaration, object: LiveObject): string {
   const ready = conditionOf(object, "Ready");
   if (ready === undefined) throw new Error("status can't be determined");
-  if (ready.status !== "True") throw new Error(`${kind.kind} reconciliation failed: '${ready.message}'`);
-  return kind.done(object);
+  if (ready.status !== "True") throw failedText(kind, ready.message);
+  return `${kind.words.done} revision ${revisionOf(kind, object)}`;
 }
 
-async function load(kind: Reconcilable, name: string, session: Session): Promise<LiveObject> {
+async function load(kind: KindDeclaration, name: string, session: Session): Promise<LiveObject> {
   const { cluster, namespace, signal } = session;
-  const object = await cluster.get(
-    { group: kind.group, version: kind.version, kind: kind.kind, namespace, name },
-    signal,
-  );
+  const object = await cluster.get({ ...servedKind(kind), namespace, name }, signal);
   if (object !== undefined) return object;
-  await hintElsewhere(kind, name, session);
-  throw new Error(`${kind.kind} object '${name}' not found in "${namespace}" namespace`);
+  const absent = `${kind.kind} object '${name}' not found in "${namespace}" namespace`;
+  throw new Error(withHint(absent, await hintElsewhere(kind, name, session)));
 }
 
-async function reconcileSource(object: LiveObject, session: Session): Promise<void> {
-  const wanted = textAt(object, "spec", "sourceRef", "kind");
+async function reconcileSource(
+  { sourceRef = [] }: KindDeclaration,
+  object: LiveObject,
+  sources: readonly KindDeclaration[],
+  session: Session,
+): Promise<void> {
+  const wanted = textAt(object, ...sourceRef, "kind");
   const source = sources.find(({ kind }) => kind === wanted);
   if (source === undefined) throw new Error(`sources of kind ${wanted} are not supported yet: leave out --with-source`);
-  const own = textAt(object, "spec", "sourceRef", "namespace");
+  const own = textAt(object, ...sourceRef, "namespace");
   const namespace = own === "" ? session.namespace : own;
   const within = { ...session, namespace, isNamespaceGiven: true };
-  await reconcileObject(source, textAt(object, "spec", "sourceRef", "name"), false, within);
+  await reconcileObject(source, textAt(object, ...sourceRef, "name"), {}, within);
 }
 
-/** A value that no earlier request had: clocks of machines that ask at the same moment differ in their last digits. */
+/** A value that no earlier request had: two machines at the same moment differ in the last digits. */
 function now(): string {
   const nanos = String(process.hrtime.bigint() % 1_000_000n).padStart(6, "0");
   return new Date().toISOString().replace("Z", `${nanos}Z`);

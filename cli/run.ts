@@ -1,17 +1,23 @@
 import { CommanderError } from "commander";
+import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { declaredKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import { ApiError } from "../lib/core/ports/cluster.ts";
 import { program } from "./program.ts";
-import type { Surroundings } from "./settings.ts";
+import type { Surroundings } from "./session.ts";
 
 /** Runs one command and answers its exit code: 0, or 1 after one line that says what went wrong. */
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(
+  args: readonly string[],
+  surroundings: Surroundings,
+  kinds: readonly KindDeclaration[] = declaredKinds,
+): Promise<number> {
   const { terminal } = surroundings;
   try {
-    await program(surroundings).parseAsync([...args], { from: "user" });
+    await program(surroundings, kinds).parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
-    // Commander has told what it has to tell; to show the help of a group of commands is no failure.
+    // Commander has printed its message; showing the help of a group of commands is not a failure.
     if (error instanceof CommanderError) return error.code === "commander.help" ? 0 : error.exitCode;
     terminal.failure(explained(error));
     return 1;
@@ -21,6 +27,6 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 function explained(error: unknown): string {
   if (!(error instanceof ApiError)) return messageOf(error);
   if (error.reason === "NoMatch")
-    return `${error.message}: install Sluice's custom resource definitions, sluice local does it`;
+    return `${error.message}: Sluice's custom resource definitions are not installed; sluice local installs them`;
   return error.message;
 }

@@ -1,12 +1,14 @@
+import { type KindDeclaration, type ServedKind, servedKind } from "../lib/api/kinds/declaration.ts";
+import { declaredKustomization } from "../lib/api/kinds/kustomization.ts";
 import { isJsonObject } from "../lib/core/json.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
 import type { ListQuery } from "../lib/core/ports/cluster.ts";
 import { eventRow, eventTime } from "./event-row.ts";
-import { fluxKindOf, knownKind } from "./flux-kinds.ts";
-import { hintElsewhere } from "./hint-elsewhere.ts";
-import { kustomizations, textAt } from "./reconcilable.ts";
-import { type Session, TimeIsUp } from "./settings.ts";
+import { hintElsewhere, withHint } from "./hint-elsewhere.ts";
+import { textAt } from "./read-object.ts";
+import { type Session, TimeIsUp } from "./session.ts";
 import { table } from "./table.ts";
+import { printVersions } from "./watch-again.ts";
 
 export interface EventsOptions {
   readonly allNamespaces?: boolean;
@@ -14,10 +16,16 @@ export interface EventsOptions {
   /** `Kind` or `Kind/name`. */
   readonly for?: string;
   readonly types?: readonly string[];
+  /** `wide`: messages are not cut to the width of the screen. */
+  readonly output?: "wide";
 }
 
-/** `events`: what has happened to Flux's kinds, oldest first. */
-export async function showEvents(options: EventsOptions, session: Session): Promise<void> {
+/** `events`: the events of Flux's kinds, oldest first. */
+export async function showEvents(
+  kinds: readonly KindDeclaration[],
+  options: EventsOptions,
+  session: Session,
+): Promise<void> {
   const { cluster, namespace, terminal, signal } = session;
   const types = (options.types ?? []).map(knownType);
   const own: ListQuery = {
@@ -26,17 +34,18 @@ export async function showEvents(options: EventsOptions, session: Session): Prom
     kind: "Event",
     ...(options.allNamespaces === true ? {} : { namespace }),
   };
-  const queries = options.for === undefined ? [own] : await queriesFor(options.for, own, session);
+  const queries = options.for === undefined ? [own] : await queriesFor(options.for, own, kinds, session);
   const showNamespace = options.allNamespaces === true || queries.some((query) => query.namespace !== namespace);
   const isShown = (event: LiveObject) =>
-    fluxKindOf(textAt(event, "involvedObject", "kind")) !== undefined &&
+    fluxKindOf(textAt(event, "involvedObject", "kind"), kinds) !== undefined &&
     (types.length === 0 || types.includes(textAt(event, "type").toLowerCase()));
   const header = [...(showNamespace ? ["Namespace"] : []), "Last seen", "Type", "Reason", "Object", "Message"];
 
+  const columns = options.output === "wide" ? undefined : terminal.columns();
   if (options.watch === true) {
     let pending: readonly string[] | undefined = header;
     const print = (event: LiveObject) => {
-      terminal.out(table(pending, [eventRow(event, showNamespace, Date.now())]));
+      terminal.out(table(pending, [eventRow(event, showNamespace, Date.now())], columns));
       pending = undefined;
     };
     await Promise.all(queries.map((query) => follow(query, isShown, print, session)));
@@ -44,10 +53,9 @@ export async function showEvents(options: EventsOptions, session: Session): Prom
   }
   const found = (await Promise.all(queries.map((query) => cluster.list(query, signal)))).flat().filter(isShown);
   if (found.length === 0) {
-    if (options.allNamespaces !== true) await hintElsewhere(kustomizations, undefined, session);
-    terminal.failure(
-      options.allNamespaces === true ? "No events found." : `No events found in ${namespace} namespace.`,
-    );
+    const hint = options.allNamespaces === true ? "" : await hintElsewhere(declaredKustomization, undefined, session);
+    const where = options.allNamespaces === true ? "" : ` in ${namespace} namespace`;
+    terminal.failure(withHint(`No events found${where}.`, hint));
     return;
   }
   const sorted = found.toSorted((a, b) => eventTime(a) - eventTime(b) || storedBefore(a, b));
@@ -56,11 +64,12 @@ export async function showEvents(options: EventsOptions, session: Session): Prom
     table(
       header,
       sorted.map((event) => eventRow(event, showNamespace, now)),
+      columns,
     ),
   );
 }
 
-/** Times of events are whole seconds; within one, the order in which the cluster stored them says more than their names. */
+/** Times of events are whole seconds: within a second, events are in the order in which the cluster stored them. */
 function storedBefore(a: LiveObject, b: LiveObject): number {
   return Number(a.metadata.resourceVersion ?? 0) - Number(b.metadata.resourceVersion ?? 0) || 0;
 }
@@ -69,31 +78,46 @@ async function follow(
   query: ListQuery,
   isShown: (event: LiveObject) => boolean,
   print: (event: LiveObject) => void,
-  { cluster, signal }: Session,
+  session: Session,
 ): Promise<void> {
   try {
-    for await (const event of cluster.watch(query, signal)) {
-      if (event.type !== "BOOKMARK" && event.type !== "DELETED" && isShown(event.object)) print(event.object);
-    }
+    await printVersions(
+      query,
+      (event) => {
+        if (isShown(event)) print(event);
+      },
+      session,
+    );
   } catch (error) {
-    // As with flux, a watch that has lasted as long as it may is no error.
+    // As with flux, the end of a watch at its time limit is not an error.
     if (!(error instanceof TimeIsUp)) throw error;
   }
 }
 
-/** The events of the object, and those of the object that it takes its content from. */
-async function queriesFor(selector: string, own: ListQuery, session: Session): Promise<readonly ListQuery[]> {
+/** The queries for the events of an object and of its source. */
+async function queriesFor(
+  selector: string,
+  own: ListQuery,
+  kinds: readonly KindDeclaration[],
+  session: Session,
+): Promise<readonly ListQuery[]> {
   const [kindText = "", name = ""] = selector.split("/");
   if (kindText === "") throw new Error("--for selector must be of format <kind>[/<name>]");
-  const kind = knownKind(kindText);
+  const kind = knownKind(kindText, kinds);
   const queries = [{ ...own, fieldSelector: fieldSelectorOf(kind.kind, name) }];
-  if (name === "" || kind.refersTo === undefined) return queries;
+  if (name === "" || kind.sourceRef === undefined) return queries;
   const { group, version } = kind;
   const ref = { group, version, kind: kind.kind, namespace: session.namespace, name };
   const object = await session.cluster.get(ref, session.signal);
-  if (object === undefined)
-    throw new Error(`${kind.kind} object '${name}' not found in "${session.namespace}" namespace`);
-  const referred = kind.refersTo.reduce<unknown>((part, key) => (isJsonObject(part) ? part[key] : undefined), object);
+  if (object === undefined) {
+    const absent = `${kind.kind} object '${name}' not found in "${session.namespace}" namespace`;
+    // Those of a deleted object say what it left behind. Its source is not known any more.
+    const [last] = (await Promise.all(queries.map((query) => session.cluster.list(query, session.signal)))).flat();
+    if (last === undefined) throw new Error(absent);
+    session.terminal.warning(`${absent}: these are its last events`);
+    return queries;
+  }
+  const referred = kind.sourceRef.reduce<unknown>((part, key) => (isJsonObject(part) ? part[key] : undefined), object);
   if (!isJsonObject(referred)) return queries;
   const namespace = textAt(referred, "namespace");
   queries.push({
@@ -112,4 +136,45 @@ function knownType(type: string): string {
   const lower = type.toLowerCase();
   if (lower === "normal" || lower === "warning") return lower;
   throw new Error(`type '${type}' not supported. Supported types are Normal, Warning`);
+}
+
+/** A kind of Flux: events of other kinds are not shown. */
+interface FluxKind extends ServedKind {
+  /** The path of the field that names its source. */
+  readonly sourceRef?: readonly string[];
+}
+
+const helm = { group: "helm.toolkit.fluxcd.io", version: "v2" };
+const source = { group: "source.toolkit.fluxcd.io", version: "v1" };
+const image = { group: "image.toolkit.fluxcd.io", version: "v1" };
+const notification = { group: "notification.toolkit.fluxcd.io", version: "v1beta3" };
+
+/** Kinds that Sluice does not reconcile; Flux may reconcile them on the same cluster. */
+const others: readonly FluxKind[] = [
+  { ...helm, kind: "HelmRelease", sourceRef: ["spec", "chart", "spec", "sourceRef"] },
+  { ...source, kind: "Bucket" },
+  { ...source, kind: "ExternalArtifact" },
+  { ...source, kind: "HelmChart", sourceRef: ["spec", "sourceRef"] },
+  { ...source, kind: "HelmRepository" },
+  { ...image, kind: "ImagePolicy" },
+  { ...image, kind: "ImageRepository" },
+  { ...image, kind: "ImageUpdateAutomation" },
+  { ...notification, kind: "Alert" },
+  { ...notification, kind: "Provider" },
+  { ...notification, version: "v1", kind: "Receiver" },
+];
+
+/** A kind of Sluice or of Flux, by its name in any case of letters. */
+export function fluxKindOf(name: string, own: readonly KindDeclaration[]): FluxKind | undefined {
+  const isNamed = ({ kind }: { readonly kind: string }) => kind.toLowerCase() === name.toLowerCase();
+  const declared = own.find(isNamed);
+  if (declared === undefined) return others.find(isNamed);
+  const { sourceRef } = declared;
+  return { ...servedKind(declared), ...(sourceRef === undefined ? {} : { sourceRef }) };
+}
+
+export function knownKind(name: string, own: readonly KindDeclaration[]): FluxKind {
+  const found = fluxKindOf(name, own);
+  if (found === undefined) throw new Error(`'${name}' is not a recognized Flux kind`);
+  return found;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that old versions of Node can run: it finds a Node that runs TypeScript as it is, and hands over to it.
+// Plain JavaScript for old versions of Node: it finds a Node that runs TypeScript directly, and starts the command with it.
 import { spawn } from "child_process";
 import { existsSync } from "fs";
 import * as modules from "module";
@@ -11,7 +11,7 @@ const wantedMajor = 24;
 const here = fileURLToPath(import.meta.url);
 
 if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
-  // Keeps the types from being stripped at each start: that costs 200 ms and 25 MB. Not in /tmp, where others may write.
+  // Caches the code without types: stripping them at each start costs 200 ms and 25 MB. Not in /tmp, where others may write.
   modules.enableCompileCache(join(dirname(here), "..", "node_modules", ".cache", "sluice"));
   import("./main.ts").catch((/** @type {Error} */ error) => {
     process.stderr.write(`✗ sluice cannot start: ${error.stack}\n`);
@@ -24,20 +24,20 @@ if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
   if (existsSync(node)) run(node);
   else {
     process.stderr.write(
-      `✗ sluice needs Node ${wantedMajor} or later, this is ${process.version} and ${node} is not there: run npm ci\n`,
+      `✗ sluice needs Node ${wantedMajor} or later, this is ${process.version} and ${node} is missing: run npm ci\n`,
     );
     process.exitCode = 1;
   }
 }
 
 /**
- * Runs the command by another Node as if it were this process: same terminal, same signals, same end.
+ * Runs the command with another Node as if it were this process: same terminal, same signals, same exit.
  * @param {string} node
  */
 function run(node) {
   const child = spawn(node, [here].concat(process.argv.slice(2)), {
     stdio: "inherit",
-    // The child watches this process and ends with it, should it be killed in a way that it cannot pass on.
+    // The child watches this process and ends with it, even if it is killed by a signal that it cannot pass on.
     env: Object.assign({}, process.env, { SLUICE_LAUNCHER: String(process.pid) }),
   });
   const signals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
@@ -56,7 +56,7 @@ function run(node) {
     if (signal === null) process.exit(Number(code));
     for (const each of signals) process.removeListener(each, passOn);
     process.kill(process.pid, signal);
-    // Some signals do not end a process at once, or at all.
+    // Some signals do not end a process, or not at once.
     setTimeout(() => process.exit(128 + (constants.signals[signal] || 0)), 100);
   });
 }

@@ -1,23 +1,75 @@
-import { printable } from "./printable.ts";
+import { printable } from "./terminal.ts";
+
+const tabStop = 8;
+const minLastWidth = 20;
 
 /**
  * A table as flux prints it: columns padded to their widest cell and separated by tabs, each row ended by one, the header in
- * capitals and ended by a space. Widths are counted in characters, not in bytes.
+ * capitals and ended by a space. Widths are counted in columns of the screen. With `columns`, the width of a screen, the
+ * last column is cut to it, to no less than 20 columns.
  */
-export function table(header: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
-  const lines = header === undefined ? rows : [header, ...rows];
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => widthOf(cells[column] ?? ""))));
+export function table(
+  header: readonly string[] | undefined,
+  rows: readonly (readonly string[])[],
+  columns?: number,
+): string {
+  return columns === undefined ? padded(header, rows) : padded(header, cutToScreen(header, rows, columns));
+}
+
+function cutToScreen(
+  header: readonly string[] | undefined,
+  rows: readonly (readonly string[])[],
+  columns: number,
+): readonly (readonly string[])[] {
+  const widths = widthsOf(header === undefined ? rows : [header, ...rows]);
+  const start = widths.slice(0, -1).reduce((at, width) => (Math.floor((at + width) / tabStop) + 1) * tabStop, 0);
+  // One column less than the rest of the line: the header ends with a space.
+  const lastWidth = Math.max(columns - start - 1, minLastWidth);
+  return rows.map((cells) => [...cells.slice(0, -1), ...cells.slice(-1).map((cell) => cutCell(cell, lastWidth))]);
+}
+
+function cutCell(cell: string, width: number): string {
+  const line = oneLine(cell);
+  if (columnsOf(line) <= width) return cell;
+  let kept = "";
+  let used = 0;
+  for (const character of line) {
+    used += columnsOf(character);
+    if (used >= width) break;
+    kept += character;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+function padded(header: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
+  const widths = widthsOf(header === undefined ? rows : [header, ...rows]);
   const pad = (cells: readonly string[]) =>
     cells.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)));
   const head = header === undefined ? "" : `${pad(header).join("\t").toUpperCase()} \n`;
   return head + rows.map((cells) => `${pad(cells.map(oneLine)).join("\t")}\t\n`).join("");
 }
 
-function widthOf(cell: string): number {
-  return Array.from(oneLine(cell)).length;
+function widthsOf(lines: readonly (readonly string[])[]): readonly number[] {
+  return (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => widthOf(cells[column] ?? ""))));
 }
 
-/** A line break or a tab in a message would break the table, and what is not shown has no width. */
+function widthOf(cell: string): number {
+  return columnsOf(oneLine(cell));
+}
+
+/** The columns of a text on a terminal: two for a wide character, none for a mark on the one before. */
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += wide.test(character) ? 2 : 1 - Number(combining.test(character));
+  return columns;
+}
+
+/** Wide and fullwidth by Unicode's East Asian Width, by blocks, and emoji; a flag is two characters of one column each. */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|(?!\p{RI})\p{Emoji_Presentation}/u;
+const combining = /[\p{Mn}\p{Me}\u200d]/u;
+
+/** A cell without line breaks and tabs, which would break the table, and without invisible characters, which have no width. */
 function oneLine(cell: string): string {
   return printable(
     cell

@@ -25,7 +25,7 @@ var root = fmt.Sprintf("/artifact-%016x", rand.Uint64())
 // The module's memory ends at 512 MiB (build.sh). Below that Go's collector gets a chance; it would not know of the end.
 const memoryLimit = 448 << 20
 
-// Of a small build nothing is collected: it takes some 10 MB beside the schema, which is about 50.
+// Once the schema is read, which is about 50 MB, nothing is collected of a small build, which takes some 10 MB.
 const collectAt = 200
 
 var in, out []byte

@@ -1,64 +1,94 @@
 import { z } from "zod";
-import { clusterArnPattern } from "../lib/aws/eks/cluster-arn.ts";
-import { isRepositoryPattern } from "./lambda/allowed-repository.ts";
-import { readSettings } from "./settings/read-settings.ts";
+import { Digest } from "../lib/core/digest.ts";
+import { defaultNetwork, maxNetworks, networkPattern } from "./settings/installation.ts";
 
 const queueUrl = z.string().regex(/^https?:\/\/[^/?#]+\/[0-9]{12}\/[A-Za-z0-9_-]{1,80}$/, "must be the URL of a queue");
+
+const bucket = z.string("is required").regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket");
+const QueueUrls = z
+  .record(z.string().regex(networkPattern), queueUrl)
+  .refine((urls) => Object.keys(urls).length > 0 && Object.keys(urls).length <= maxNetworks);
 
 /** The settings of the functions, by the names of their environment variables. Each function takes those that it needs. */
 export const Config = z.object({
   AWS_REGION: z.string("is required").min(1, "is required"),
   /** The DynamoDB table of the state. */
   SLUICE_TABLE: z.string("is required").regex(/^[A-Za-z0-9_.-]{3,255}$/, "must be the name of a table"),
-  /** Of the wake-ups. */
-  SLUICE_QUEUE_URL: queueUrl,
+  /** The queue of wake-ups of each network: `{"<network>": "<URL>"}`. */
+  SLUICE_QUEUE_URLS: z.string("is required").transform((text, context) => {
+    const parsed = QueueUrls.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data;
+    context.addIssue(
+      `must be JSON with the URL of the queue of each network, at most ${maxNetworks}, {"default": "https://sqs.<region>.amazonaws.com/<account>/<name>"}`,
+    );
+    return z.NEVER;
+  }),
+  /** The network whose clusters this function reconciles. */
+  SLUICE_NETWORK: z.string().default(defaultNetwork),
+  /** Of the parked objects. */
   SLUICE_DEAD_LETTER_QUEUE_URL: queueUrl,
   /** Of the artifacts. */
-  SLUICE_BUCKET: z.string("is required").regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket"),
+  SLUICE_BUCKET: bucket,
   /** The account that the bucket has to be of, where it is to be checked; a bucket of another one is not touched. */
   SLUICE_BUCKET_ACCOUNT: z
     .string()
     .regex(/^[0-9]{12}$/, "must be the 12 digits of an account")
     .optional(),
-  /** The cluster that is looked after; its name is the cluster's in work keys. */
-  SLUICE_CLUSTER: z
+  /** Where the document of the installation is (functions/settings/installation.ts). */
+  SLUICE_INSTALLATION_BUCKET: bucket,
+  SLUICE_INSTALLATION_KEY: z.string("is required").min(1, "is required").max(1024, "is too long"),
+  /** Of the document: another one is not used. */
+  SLUICE_INSTALLATION_DIGEST: z
     .string("is required")
-    .regex(clusterArnPattern, "must be arn:aws:eks:<region>:<account>:cluster/<name>"),
+    .pipe(z.custom<Digest>((value) => Digest.safeParse(value).success, "must be sha256:<64 hexadecimal digits>")),
   /** Name or ARN of the secret that holds the installation key, 32 random bytes in hexadecimal. */
   SLUICE_INSTALLATION_KEY_SECRET: z.string("is required").min(1, "is required").max(2048, "is too long"),
-  /** Repositories of ECR that objects of a namespace may pull with our identity: `{"apps": ["<host of ECR>/team/*"]}`. */
-  SLUICE_REPOSITORIES: z
-    .string()
-    .default("{}")
-    .transform((text, context) => {
-      const parsed = Repositories.safeParse(parseJson(text));
-      if (parsed.success) return parsed.data;
-      context.addIssue(
-        'must be JSON that lists repositories by namespace with the whole host of ECR, {"apps": ["<account>.dkr.ecr.<region>.amazonaws.com/team/*"]}',
-      );
-      return z.NEVER;
-    }),
   /** `allowed` lets registries be on this machine: for stand-ins of Lambda, never for Lambda. */
   SLUICE_LOCAL_ADDRESSES: z.enum(["allowed", "refused"], "must be allowed or refused").default("refused"),
+  /** The accounts and regions whose events are taken, `<account>/<region>` with commas between; every one where it is not set. */
+  SLUICE_EVENTS_FROM: z
+    .string()
+    .regex(
+      /^[0-9]{12}\/[a-z0-9-]{1,32}(,[0-9]{12}\/[a-z0-9-]{1,32})*$/,
+      "must be <account>/<region>, with commas between several",
+    )
+    .transform((text) => new Set(text.split(",")))
+    .optional(),
+  /** Where deliveries to Receivers of this function's network come in; absent where there is no receiver function. */
+  SLUICE_WEBHOOK_URL: z.url({ protocol: /^https$/, error: "must be an https URL" }).optional(),
   /** A run is ended that long before Lambda would end it, so that its status can still be written. */
   SLUICE_DEADLINE_RESERVE_MS: wholeNumber(1_000, 120_000).default(15_000),
-  /** The settings of the installation, YAML or JSON (docs/settings.md). */
-  SLUICE_SETTINGS: z
-    .string()
-    .default("")
-    .transform((text, context) => {
-      const settings = readSettings(text);
-      if (!("faults" in settings)) return settings;
-      for (const fault of settings.faults) context.addIssue(fault);
-      return z.NEVER;
-    }),
   /** The setting `concurrent-ssa` where the document has none. */
   SLUICE_CONCURRENCY: wholeNumber(1, 100).default(8),
   SLUICE_LOG_LEVEL: z.enum(["debug", "info", "warn", "error"], "must be debug, info, warn or error").default("info"),
 });
 export type Config = z.infer<typeof Config>;
 
-const Repositories = z.record(z.string(), z.array(z.string().refine(isRepositoryPattern)));
+/** The variables that say where the document of the installation is and what it has to fit. */
+export const documentVariables = {
+  SLUICE_INSTALLATION_BUCKET: true,
+  SLUICE_INSTALLATION_KEY: true,
+  SLUICE_INSTALLATION_DIGEST: true,
+  SLUICE_QUEUE_URLS: true,
+} as const;
+
+/** Of the function that reconciles: it has a queue of its own. */
+export const ReconcileConfig = Config.check(({ value: { SLUICE_NETWORK, SLUICE_QUEUE_URLS }, issues }) => {
+  if (Object.hasOwn(SLUICE_QUEUE_URLS, SLUICE_NETWORK)) return;
+  const message = "must be one of the networks of SLUICE_QUEUE_URLS";
+  issues.push({ code: "custom", input: undefined, path: ["SLUICE_NETWORK"], message });
+});
+
+/** Of the admission webhook: it reaches neither the table nor a cluster, and names the table in its metrics only. */
+export const AdmissionConfig = Config.pick({
+  AWS_REGION: true,
+  SLUICE_TABLE: true,
+  SLUICE_LOG_LEVEL: true,
+  ...documentVariables,
+}).extend({
+  /** Name or ARN of the secret from which its paths are derived, 32 random bytes in hexadecimal. */
+  SLUICE_ADMISSION_SECRET: z.string("is required").min(1, "is required").max(2048, "is too long"),
+});
 
 function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`;

@@ -1,13 +1,22 @@
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
-import { readConfig } from "./config.ts";
-import { ecrHosts, ingestHandler } from "./ingest.ts";
+import { Config, readConfig } from "./config.ts";
+import { ecrHosts } from "./ingest/ecr.ts";
+import { ingestBatchHandler } from "./ingest.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
 
-const config = readConfig(InstallationConfig, process.env);
+const IngestConfig = InstallationConfig.extend(Config.pick({ SLUICE_EVENTS_FROM: true }).shape);
+const config = readConfig(IngestConfig, process.env);
 
-/** Behind EventBridge: events of registries. */
+/** Behind the queue of hints, into which EventBridge puts the events of registries, repositories and buckets. */
 export const handler = lambdaHandler(async () => {
-  const { log, queueDeps, stores } = installation(config);
-  return ingestHandler({ edges: stores.edges, requests: reconcileRequests(queueDeps), log, registryHosts: ecrHosts });
+  const { log, metrics, queueDeps, stores } = installation(config);
+  return ingestBatchHandler({
+    ...{ log, metrics },
+    subscriptions: stores.subscriptions,
+    observed: stores.observed,
+    requests: reconcileRequests(queueDeps),
+    registryHosts: ecrHosts,
+    isAdmitted: (account, region) => config.SLUICE_EVENTS_FROM?.has(`${account}/${region}`) ?? true,
+  });
 }, config.SLUICE_DEADLINE_RESERVE_MS);

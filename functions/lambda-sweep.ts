@@ -1,24 +1,25 @@
-import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
-import { Config, readConfig } from "./config.ts";
-import { kinds } from "./kinds.ts";
+import { sqsSweepRequests } from "../lib/aws/sqs.ts";
+import { limitsOf, maxRunsOf } from "./cluster-limits.ts";
+import { readConfig } from "./config.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
-import { ownCluster } from "./lambda/own-cluster.ts";
 import { sweepHandler } from "./sweep.ts";
 
-const SweepConfig = InstallationConfig.extend(Config.pick({ SLUICE_CLUSTER: true }).shape);
-const config = readConfig(SweepConfig, process.env);
+const config = readConfig(InstallationConfig, process.env);
 
-/** Behind a schedule: `{"cluster": "<name>"}` every minute. */
-export const handler = lambdaHandler(async () => {
-  const { connection, log, queueDeps, stores } = installation(config);
-  const { cluster, gate } = ownCluster(config, { connection, log });
+/** This function reaches no cluster. */
+const noClusters = { get: () => undefined };
+
+/** Behind a schedule: `{}` every minute. */
+export const handler = lambdaHandler(async (signal) => {
+  const { document, metrics, queueDeps, queueOf, sqs, stores } = installation(config);
+  const { clusters } = await document(signal);
   return sweepHandler({
     ...queueDeps,
-    sightings: stores.sightings,
-    requests: reconcileRequests(queueDeps),
-    gate,
-    kinds,
-    listMetadata: (_name, kind, signal) => cluster.listMetadata(kind, signal),
+    clusters: () => clusters.map(({ arn }) => arn),
+    limits: limitsOf({ ...queueDeps, ...stores, clusters: noClusters, metrics, maxRuns: maxRunsOf(clusters) }),
+    sweepRequests: {
+      send: async (cluster, stop) => sqsSweepRequests(sqs, await queueOf(cluster, stop)).send(cluster, stop),
+    },
   });
 }, config.SLUICE_DEADLINE_RESERVE_MS);

@@ -1,42 +1,43 @@
-import type { Engine } from "../lib/core/ports/engine.ts";
-import type { KustomizationDeps } from "../lib/flows/kustomization/deps.ts";
-import { kustomizationFlow } from "../lib/flows/kustomization/kustomization-flow.ts";
+import { kindOf } from "../lib/api/kinds/declaration.ts";
+import type { Flow } from "../lib/core/run.ts";
+import type { WorkKey } from "../lib/core/work-key.ts";
+import type { FlowParts, Kind } from "../lib/flows/kind.ts";
 import { measured } from "../lib/flows/measured.ts";
-import type { OciRepositoryDeps } from "../lib/flows/oci-repository/deps.ts";
-import { ociRepositoryFlow } from "../lib/flows/oci-repository/oci-repository-flow.ts";
-import { patientState } from "../lib/flows/patient-state.ts";
-import { type PatienceDeps, patiently } from "../lib/flows/patiently.ts";
-import { reportOutage } from "../lib/flows/report-outage.ts";
-import { cachedBuild } from "../lib/manifests/cached-build.ts";
-import type { Flows } from "./kinds.ts";
+import { reportOutage, retryOutages, stateErrorsAsOutages } from "../lib/flows/outages.ts";
+import { sourcesAmong } from "../lib/flows/source/read-source.ts";
+import type { Clusters, ServedCluster } from "./clusters.ts";
 
-/** The adapters that the flows of an installation stand on. */
-export interface FlowParts
-  extends Omit<KustomizationDeps, "build" | "jitter">,
-    Pick<OciRepositoryDeps, "artifactUrl" | "http" | "logins"> {
-  readonly engine: Engine;
+/** The flow of an object's kind; undefined for a kind that is not among those of the installation. */
+export type Flows = (key: WorkKey) => Flow | undefined;
+
+/** The flow of each of these kinds for the objects of one cluster, on the adapters of an installation. */
+export function makeFlows(kinds: readonly Kind[], parts: Omit<FlowParts, "jitter" | "reconciled" | "sources">): Flows {
+  const { home, clock, log } = parts;
+  const common = {
+    ...parts,
+    ...stateErrorsAsOutages(parts),
+    jitter: Math.random,
+    reconciled: kinds,
+    sources: sourcesAmong(kinds),
+  };
+  const flows = kinds.map(({ group, kind, flow }) => {
+    const patient = retryOutages(flow(common), {
+      ...{ clock, log, timing: parts.timing },
+      report: (run, failure, wasReported) => reportOutage(run, failure, wasReported, { home, clock, kinds }),
+    });
+    return { group, kind, flow: measured(patient, parts) };
+  });
+  return (key) => kindOf(key, flows)?.flow;
 }
 
-/** The flow of every kind. */
-export function makeFlows(parts: FlowParts): Flows {
-  const { cluster, clock, engine, log } = parts;
-  const common = { ...parts, ...patientState(parts), jitter: Math.random };
-  const patience: PatienceDeps = {
-    clock,
-    log,
-    tell: (run, failure, wasTold) => reportOutage(run, failure, wasTold, { cluster, clock }),
-  };
-  return {
-    OCIRepository: measured(patiently(ociRepositoryFlow(common), patience), parts),
-    Kustomization: measured(
-      patiently(
-        kustomizationFlow({
-          ...common,
-          build: cachedBuild({ engine, log }),
-        }),
-        patience,
-      ),
-      parts,
-    ),
+/** {@link Flows} for the objects of the clusters that are served, made once for each; those of others are not reconciled here. */
+export function flowsOfClusters(clusters: Pick<Clusters, "get">, flowsOf: (cluster: ServedCluster) => Flows): Flows {
+  const made = new Map<string, Flows>();
+  return (key) => {
+    const cluster = clusters.get(key.cluster);
+    if (cluster === undefined) return undefined;
+    const flows = made.get(cluster.id) ?? flowsOf(cluster);
+    made.set(cluster.id, flows);
+    return flows(key);
   };
 }

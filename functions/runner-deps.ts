@@ -1,17 +1,31 @@
 import { randomUUID } from "node:crypto";
-import type { Cluster } from "../lib/core/ports/cluster.ts";
+import type { HomeCluster } from "../lib/core/home-and-target.ts";
 import type { Metrics } from "../lib/core/ports/metrics.ts";
 import type { DeadLetters } from "../lib/core/ports/wake-ups.ts";
-import { reportPoisoned } from "../lib/flows/report-poisoned.ts";
+import type { WorkKey } from "../lib/core/work-key.ts";
+import type { Kind } from "../lib/flows/kind.ts";
 import { runInput } from "../lib/flows/run-input.ts";
-import { processLock } from "../lib/queue/process-lock.ts";
+import { reportParked } from "../lib/flows/status-reporter.ts";
 import type { QueueDeps, RunnerDeps } from "../lib/queue/queue-deps.ts";
+import { runPlaces } from "../lib/queue/run-places.ts";
+import type { ServedCluster } from "./clusters.ts";
 
-/** What it takes to run flows in a cluster, beside the queue itself. */
-export function runnerDeps(
-  queue: QueueDeps,
-  { cluster, deadLetters, metrics }: { cluster: Cluster; deadLetters: DeadLetters; metrics: Metrics },
-): RunnerDeps {
+interface RunnerParts {
+  readonly clusters: { get(id: string): Pick<ServedCluster, "home"> | undefined };
+  readonly deadLetters: DeadLetters;
+  readonly metrics: Metrics;
+  /** Those that have flows. */
+  readonly kinds: readonly Kind[];
+}
+
+/** What the flows of these kinds need to run in the cluster of their key, beside the queue itself. */
+export function runnerDeps(queue: QueueDeps, { clusters, deadLetters, metrics, kinds }: RunnerParts): RunnerDeps {
+  /** Runs begin only in clusters that are served. */
+  const homeOf = ({ cluster: id }: WorkKey): HomeCluster => {
+    const cluster = clusters.get(id);
+    if (cluster === undefined) throw new Error(`cluster ${id} is not served here`);
+    return cluster.home;
+  };
   return {
     ...queue,
     deadLetters: {
@@ -20,9 +34,9 @@ export function runnerDeps(
         metrics.record(letter.key, { ReconcilesParked: 1 });
       },
     },
-    processLock: processLock(queue.clock),
+    runPlaces: runPlaces(queue.clock),
     newHolder: randomUUID,
-    inputOf: (key, signal) => runInput(key, cluster, signal),
-    onPoisoned: (run, message) => reportPoisoned(run, message, { cluster, clock: queue.clock }),
+    inputOf: async (key, signal) => runInput(key, { home: homeOf(key), kinds }, signal),
+    onParked: async (run, message) => reportParked(run, message, { home: homeOf(run.key), clock: queue.clock, kinds }),
   };
 }

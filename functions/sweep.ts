@@ -1,46 +1,60 @@
 import { z } from "zod";
-import type { PartialObject } from "../lib/core/ports/cluster.ts";
-import { isClosed, type WriteGate } from "../lib/core/ports/write-gate.ts";
-import { type NoticeDeps, noticeAll } from "../lib/queue/notice-resource.ts";
+import { mapLimit } from "../lib/core/concurrency.ts";
+import { messageOf } from "../lib/core/failure.ts";
+import type { SweepRequests } from "../lib/core/ports/wake-ups.ts";
+import type { ClusterLimits } from "../lib/queue/cluster-limits.ts";
 import type { QueueDeps } from "../lib/queue/queue-deps.ts";
 import { sweep } from "../lib/queue/sweep.ts";
 
-/** A kind whose custom resources the sweep looks after. */
-export interface SweptKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
+export interface SweepDeps extends QueueDeps {
+  /** The ids of all clusters that are looked after now. What is overdue in others is left alone. */
+  readonly clusters: () => readonly string[];
+  /** What is overdue in a cluster that does not answer, or may not be written to, is left alone too. */
+  readonly limits: Pick<ClusterLimits, "budgets">;
+  readonly sweepRequests: SweepRequests;
 }
 
-export interface SweepDeps extends QueueDeps, NoticeDeps {
-  /** While it is closed nothing is sent: no run would begin. */
-  readonly gate: Pick<WriteGate, "enter">;
-  readonly kinds: readonly SweptKind[];
-  /** The custom resources of a kind in a cluster, metadata only. */
-  listMetadata(cluster: string, kind: SweptKind, signal: AbortSignal): Promise<readonly PartialObject[]>;
-}
+/** The schedule's event says nothing. */
+const SweepEvent = z.strictObject({});
 
-/** One message a minute for each cluster. */
-const SweepEvent = z.strictObject({ cluster: z.string().min(1).max(253) });
+const concurrency = 16;
 
 /**
- * Heals what events have missed: sends again for what is overdue, and compares the custom resources of a cluster with
- * what was seen of them before. Throws a `ZodError` for an event of any other shape.
+ * Heals what events have missed, once a minute: asks for the sweep of each cluster, and sends again for what is overdue in the
+ * table. It reaches no cluster. What cannot be sent for one cluster keeps nothing from the others; the sweep then fails at its end.
+ * Throws a `ZodError` for an event of any other shape.
  */
 export function sweepHandler(deps: SweepDeps): (event: unknown, signal: AbortSignal) => Promise<void> {
   return async (event, signal) => {
-    const { cluster } = SweepEvent.parse(event);
-    if (await isClosed(deps.gate, signal)) return;
-    const woken = await sweep(deps, signal);
-    let adopted = 0;
-    for (const kind of deps.kinds) {
-      const objects = await deps.listMetadata(cluster, kind, signal);
-      const present = objects.map(({ metadata }) => ({
-        key: { cluster, group: kind.group, kind: kind.kind, namespace: metadata.namespace ?? "", name: metadata.name },
-        metadata,
-      }));
-      adopted += await noticeAll({ cluster, group: kind.group, kind: kind.kind }, present, deps, signal);
-    }
-    if (woken + adopted > 0) deps.log.info("sweep found work", { cluster, woken, adopted });
+    SweepEvent.parse(event);
+    const clusters = deps.clusters();
+    const failures: unknown[] = [];
+    await mapLimit(
+      clusters,
+      concurrency,
+      async (cluster, stop) => {
+        try {
+          await deps.sweepRequests.send(cluster, stop);
+        } catch (error) {
+          stop.throwIfAborted();
+          deps.log.warn("sweep of a cluster not requested", { cluster, error: messageOf(error) });
+          failures.push(error);
+        }
+      },
+      signal,
+    );
+    const woken = await wakeOverdue(deps, clusters, signal);
+    if (woken > 0) deps.log.info("sweep found overdue objects", { woken });
+    if (failures.length > 0)
+      throw new AggregateError(failures, `the sweep of ${failures.length} clusters was not requested`);
   };
+}
+
+/** Wakes what is overdue in these clusters; answers how many objects. */
+export async function wakeOverdue(
+  deps: QueueDeps & Pick<SweepDeps, "limits">,
+  clusters: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  return sweep(deps, signal, await deps.limits.budgets(clusters, signal));
 }

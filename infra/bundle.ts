@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { build as esbuild, type Plugin } from "esbuild";
+import { build as esbuild, type Metafile, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 const entryPattern = /^lambda-(.+)\.ts$/;
@@ -11,11 +11,13 @@ export interface Bundle {
   readonly folder: string;
   /** Absolute; exports `handler`. */
   readonly entry: string;
+  /** Names in `folder`: the entry, and the chunks that it imports. All other chunks are loaded when a run needs them. */
+  readonly startFiles: readonly string[];
 }
 
 /**
  * Makes one ESM bundle of every functions/lambda-*.ts, in a folder of its own below `into`. Threads are loaded by
- * the names of their files, so they lie beside the bundles of the functions that start them, with the engine's module. `plugins`: of esbuild, before our own.
+ * the names of their files, so they lie beside the bundles of the functions that start them, with their modules. `plugins`: of esbuild, before our own.
  */
 export async function bundleFunctions(into: string, plugins: readonly Plugin[] = []): Promise<readonly Bundle[]> {
   const files = (await readdir(join(root, "functions"))).filter((file) => entryPattern.test(file)).toSorted();
@@ -25,13 +27,17 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
       const folder = join(into, name);
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
-      const inputs = await bundle(join(root, "functions", file), join(folder, "index.mjs"), plugins);
+      const { inputs, startFiles } = await bundle(join(root, "functions", file), "index", folder, plugins);
       const started = threads.filter(({ starter }) => inputs.includes(starter));
-      await Promise.all(started.map(({ thread }) => bundle(join(root, thread), join(folder, mjs(thread)), plugins)));
-      if (started.some(({ thread }) => thread.startsWith("lib/engine/"))) {
-        await copyFile(join(root, "engine/kustomize.wasm.br"), join(folder, "kustomize.wasm.br"));
-      }
-      return { name, folder, entry: join(folder, "index.mjs") };
+      await Promise.all(
+        started.map(({ thread }) => bundle(join(root, thread), basename(thread, ".ts"), folder, plugins)),
+      );
+      await Promise.all(
+        besides
+          .filter(({ starter }) => inputs.includes(starter))
+          .map(({ from, file }) => copyFile(join(root, from), join(folder, file))),
+      );
+      return { name, folder, entry: join(folder, "index.mjs"), startFiles };
     }),
   );
 }
@@ -39,7 +45,20 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
 /** The files that start a thread, and the program of the thread. */
 const threads = [
   { starter: "lib/manifests/off-thread.ts", thread: "lib/manifests/build-worker.ts" },
-  { starter: "lib/engine/wasm-engine.ts", thread: "lib/engine/engine-thread.ts" },
+  { starter: "lib/engine/module-threads.ts", thread: "lib/engine/module-thread.ts" },
+];
+
+const openpgpFile = "openpgp.mjs";
+
+/** What a file loads at run time from beside its bundle. */
+const besides = [
+  { starter: "lib/engine/wasm-engine.ts", from: "engine/kustomize.wasm.br", file: "kustomize.wasm.br" },
+  { starter: "lib/cel/wasm-cel.ts", from: "engine/cel.wasm.br", file: "cel.wasm.br" },
+  {
+    starter: "lib/sources/git/verify/pgp-signature.ts",
+    from: "node_modules/openpgp/dist/node/openpgp.min.mjs",
+    file: openpgpFile,
+  },
 ];
 
 /** The name that the program of a thread has beside its bundle. */
@@ -73,25 +92,69 @@ const englishOnly: Plugin = {
   },
 };
 
-/** Answers the files that went in. */
-async function bundle(entry: string, outfile: string, plugins: readonly Plugin[]): Promise<readonly string[]> {
+/**
+ * openpgp is LGPL: who runs a bundle may replace it. So it lies beside the bundle as it was published, and the bundle loads it by
+ * this name, never a copy inside a chunk.
+ */
+const openpgpBesideBundle: Plugin = {
+  name: "openpgp-beside-bundle",
+  setup(build) {
+    build.onResolve({ filter: /^openpgp$/ }, () => ({ path: `./${openpgpFile}`, external: true }));
+  },
+};
+
+/**
+ * ssh2 looks for native code that is never built here, and does without it; two of its files ask for `__dirname`, which an ES
+ * module has not.
+ */
+const ssh2WithoutNativeCode: Plugin = {
+  name: "ssh2-without-native-code",
+  setup(build) {
+    build.onResolve({ filter: /^cpu-features$|\.node$/ }, ({ path }) => ({ path, namespace: "native" }));
+    build.onLoad({ filter: /.*/, namespace: "native" }, () => ({ contents: 'throw new Error("not built");' }));
+    build.onLoad({ filter: /\/ssh2\/lib\/(?:agent|protocol\/crypto\/poly1305)\.js$/ }, async ({ path }) => ({
+      contents: `var __dirname = "";${await readFile(path, "utf8")}`,
+    }));
+  },
+};
+
+/** Writes `<name>.mjs` and its chunks; answers the files that went in, and those that are loaded at the start. */
+async function bundle(entry: string, name: string, folder: string, plugins: readonly Plugin[]) {
   const { metafile } = await esbuild({
-    entryPoints: [entry],
-    outfile,
+    entryPoints: [{ in: entry, out: name }],
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
     absWorkingDir: root,
     bundle: true,
+    // A dynamic import is a file of its own. It lies beside the entry, so that `import.meta.url` names the same folder in it.
+    splitting: true,
+    chunkNames: "[name]-[hash]",
     platform: "node",
     target: "node24",
     format: "esm",
+    // The modules of a package rather than its CommonJS, which comes as a whole: the AWS clients get half as large.
+    mainFields: ["module", "main"],
     minify: true,
     // Errors are told with the names of functions and classes; a Failure's own name is a property.
     keepNames: true,
     legalComments: "none",
     metafile: true,
     logLevel: "error",
-    plugins: [...plugins, threadBesideBundle, englishOnly],
+    plugins: [...plugins, threadBesideBundle, englishOnly, openpgpBesideBundle, ssh2WithoutNativeCode],
     // CommonJS inside an ES module asks for these.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
-  return Object.keys(metafile.inputs);
+  return { inputs: Object.keys(metafile.inputs), startFiles: startFiles(metafile, `${name}.mjs`) };
+}
+
+/** The output with this name, and every output that it or one of those imports statically. */
+function startFiles({ outputs }: Metafile, name: string): readonly string[] {
+  const byName = new Map(Object.entries(outputs).map(([path, output]) => [basename(path), output]));
+  const found = new Set([name]);
+  for (const each of found) {
+    for (const { path, kind, external } of byName.get(each)?.imports ?? []) {
+      if (kind === "import-statement" && external !== true) found.add(basename(path));
+    }
+  }
+  return [...found];
 }

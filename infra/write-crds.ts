@@ -2,4 +2,4 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crdFiles } from "./crd-files.ts";
 
-for (const [name, text] of crdFiles()) await writeFile(join(import.meta.dirname, "crds", name), text);
+for (const [name, text] of await crdFiles()) await writeFile(join(import.meta.dirname, "crds", name), text);

@@ -1,20 +1,21 @@
 import { parseArgs, styleText } from "node:util";
 import { messageOf } from "../lib/core/failure.ts";
-import { refuseLeftovers } from "./demo/refuse-leftovers.ts";
-import { NotAsTold, openStage, type Stage } from "./demo/stage.ts";
-import { type Scene, scenes, type Told } from "./demo/story.ts";
-import { tidyUp } from "./demo/tidy-up.ts";
-import { closedPipeExitCode, onClosedPipe } from "./on-closed-pipe.ts";
-import { stopOnSignal } from "./stop-on-signal.ts";
+import { startGitHost } from "./demo/git-host.ts";
+import { gitScenes } from "./demo/git-story.ts";
+import { refuseLeftovers, tidyUp } from "./demo/objects.ts";
+import { overlayScenes } from "./demo/overlays-story.ts";
+import { openStage, type Stage, UnexpectedOutcome } from "./demo/stage.ts";
+import { type Report, type Scene, scenes } from "./demo/story.ts";
+import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "./end-of-process.ts";
 
-/** `npm run demo`: plays the story of the README on a Sluice of its own and says, scene by scene, what came of it. */
-const usage = "usage: npm run demo [-- --kubeconfig FILE [--context NAME]]";
+/** `npm run demo`: plays a story of the README on a Sluice of its own and reports the outcome of each scene. */
+const usage = "usage: npm run demo [-- git | overlays | --kubeconfig FILE [--context NAME]]";
 const stop = new AbortController();
 const stoppedWith = stopOnSignal(["SIGINT", "SIGTERM"], (reason) => stop.abort(reason));
 let isPipeClosed = false;
 onClosedPipe([process.stdout, process.stderr], () => {
   isPipeClosed = true;
-  stop.abort(new Error("nobody reads the output"));
+  stop.abort(new Error("the output is no longer read"));
 });
 const limit = AbortSignal.any([AbortSignal.timeout(180_000), stop.signal]);
 const tidyUpWithinMs = 30_000;
@@ -23,52 +24,70 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 async function play(scene: Scene, stage: Stage): Promise<void> {
   const at = performance.now();
   print(`\n${styleText("bold", scene.title)}`);
-  tell(await scene.play(stage), performance.now() - at);
+  report(await scene.play(stage), performance.now() - at);
 }
 
-function tell({ hops, facts }: Told, tookMs: number): void {
+function report({ hops, facts }: Report, tookMs: number): void {
   const timeline = Object.entries(hops).map(([hop, ms]) => `${hop} +${Math.round(ms)} ms`);
   print(`  ${timeline.join("   ")}   (scene: ${Math.round(tookMs)} ms)`);
   for (const fact of facts) print(`  ${styleText("green", "✔")} ${fact}`);
 }
 
-/** After a story that broke off, on a cluster that lives on. */
+/** Tidies up after a story that broke off on a cluster that stays. */
 async function clearStage({ cluster }: Stage): Promise<void> {
   try {
     await tidyUp(cluster, AbortSignal.timeout(tidyUpWithinMs));
   } catch (error) {
-    print(`${styleText("red", "✘")} the demo could not remove what it made: ${messageOf(error)}`);
+    print(`${styleText("red", "✘")} the demo could not remove its objects: ${messageOf(error)}`);
   }
 }
 
+/** `foreign`: the cluster of the arguments, undefined for the embedded one. */
+interface Asked {
+  readonly story: Story;
+  readonly foreign: Foreign | undefined;
+}
+
+/** `push`: the story of the README that also plays on a foreign cluster. */
+type Story = "push" | "git" | "overlays";
+
 type Foreign = { readonly file: string; readonly context?: string };
 
-/** The cluster that was named, undefined where none was. Throws an error with the reason where the arguments are no good. */
-function readArguments(): Foreign | "help" | undefined {
+/** What is to be played. Throws an error with the reason for bad arguments. */
+function readArguments(): Asked | "help" {
   const text = { type: "string" } as const;
-  const { values } = parseArgs({ options: { kubeconfig: text, context: text, help: { type: "boolean", short: "h" } } });
+  const options = { kubeconfig: text, context: text, help: { type: "boolean", short: "h" } } as const;
+  const { positionals, values } = parseArgs({ options, allowPositionals: true });
   const { kubeconfig: file, context, help } = values;
   if (help === true) return "help";
+  const [named, ...others] = positionals;
+  const story = named === "git" || named === "overlays" ? named : "push";
+  const unexpected = story === "push" ? named : others[0];
+  if (unexpected !== undefined) throw new Error(`Unexpected argument '${unexpected}'`);
   if (file === undefined && context !== undefined) throw new Error("--context needs --kubeconfig FILE");
-  return file === undefined ? undefined : { file, ...(context === undefined ? {} : { context }) };
+  if (file === undefined) return { story, foreign: undefined };
+  if (story !== "push")
+    throw new Error(`the story of ${story} plays on the embedded cluster alone: leave --kubeconfig out`);
+  return { story, foreign: { file, ...(context === undefined ? {} : { context }) } };
 }
 
 async function main(): Promise<number> {
-  let foreign: Foreign | "help" | undefined;
+  let asked: Asked | "help";
   try {
-    foreign = readArguments();
+    asked = readArguments();
   } catch (error) {
     process.stderr.write(`✘ ${messageOf(error)}\n${usage}\n`);
     return 2;
   }
-  if (foreign !== "help") return playAll(foreign);
+  if (asked !== "help") return playAll(asked);
   print(usage);
   return 0;
 }
 
-async function playAll(foreign: Foreign | undefined): Promise<number> {
+async function playAll({ story, foreign }: Asked): Promise<number> {
   const startedAt = performance.now();
   try {
+    await using host = story === "git" ? await startGitHost(limit) : undefined;
     if (foreign !== undefined) await refuseLeftovers(foreign, limit);
     await using stage = await openStage(foreign, limit);
     const { registry } = stage.sluice().ready;
@@ -76,27 +95,28 @@ async function playAll(foreign: Foreign | undefined): Promise<number> {
       `Sluice started in ${Math.round(performance.now() - startedAt)} ms: registry ${registry}, cluster ${foreign?.file ?? "embedded"}`,
     );
     try {
-      for (const scene of scenes) await play(scene, stage);
+      const own = story === "overlays" ? overlayScenes : scenes;
+      for (const scene of host === undefined ? own : gitScenes(host)) await play(scene, stage);
     } catch (error) {
       if (foreign !== undefined) await clearStage(stage);
       throw error;
     }
     const code = await stage.sluice().stop();
-    if (code !== 0) throw new NotAsTold(`told: SIGTERM ends Sluice with exit code 0\nseen: ${String(code)}`);
+    if (code !== 0) throw new UnexpectedOutcome("SIGTERM ends Sluice with exit code 0", String(code));
   } catch (error) {
     if (stop.signal.aborted) {
-      // Whatever else was thrown came of that.
+      // Any other error is a consequence of the stop.
       print(`${styleText("red", "✘")} ${messageOf(stop.signal.reason)}`);
       return isPipeClosed ? closedPipeExitCode : (stoppedWith() ?? 1);
     }
-    if (!(error instanceof NotAsTold)) {
-      print(`${styleText("red", "✘")} the demo could not go on: ${messageOf(error)}`);
+    if (!(error instanceof UnexpectedOutcome)) {
+      print(`${styleText("red", "✘")} the demo failed: ${messageOf(error)}`);
       return 1;
     }
     print(`${styleText("red", "✘")} ${error.message}`);
     return 1;
   }
-  print(`\nEverything came out as told, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+  print(`\nEverything came out as expected, in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
   return 0;
 }
 

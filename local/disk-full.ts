@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
-/** A write that found no room. Once there is some, the same write succeeds: nothing has to be started again. */
+/** A write failed because the disk is full. It succeeds once there is room, without a restart. */
 export class DiskFull extends Error {
   override readonly name = "DiskFull";
 
@@ -10,7 +10,7 @@ export class DiskFull extends Error {
   }
 }
 
-/** What a write into `folder` threw; a {@link DiskFull} where the disk, or the user's share of it, is full. */
+/** The error of a write into `folder`; a {@link DiskFull} if the disk, or the user's quota on it, is full. */
 export function namingFullDisk(error: unknown, folder: string): unknown {
   if (error instanceof DiskFull || !(error instanceof Error)) return error;
   const isFull =
@@ -19,10 +19,10 @@ export function namingFullDisk(error: unknown, folder: string): unknown {
   return isFull ? new DiskFull(folder, { cause: error }) : error;
 }
 
-/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: no room for the index of the write-ahead log, which comes first as a database is opened. */
+/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: no room for the index of the write-ahead log, which opening a database writes first. */
 const sqliteFull: ReadonlySet<unknown> = new Set([13, 4_874]);
 
-/** A database that throws a {@link DiskFull} with the name of its folder where SQLite has no room for a write. */
+/** A database that throws a {@link DiskFull} with the name of its folder if the disk is full. */
 export class DatabaseInFolder extends DatabaseSync {
   readonly #folder: string;
 

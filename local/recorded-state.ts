@@ -8,24 +8,24 @@ import { sqliteInventoryStore } from "./state/inventory-store.ts";
 import { recordedClaims } from "./state/ledger.ts";
 import { readStateDatabase, type StateDatabase } from "./state/state-database.ts";
 
-/** What an installation remembers of what it has applied, to be looked at. */
+/** The records of an installation about the objects that it has applied, for reading only. */
 export interface RecordedState extends Disposable {
-  /** Undefined where nothing was saved for it. The key's cluster is the uid, as `sluice local` has it. */
+  /** Undefined if it has no saved inventory. The key's cluster is the cluster's uid, as in `sluice local`. */
   inventory(key: WorkKey, owner: InventoryOwner, signal: AbortSignal): Promise<readonly InventoryEntry[] | undefined>;
   /** All claims on objects of this cluster. */
   claims(clusterUid: string): readonly Claim[];
 }
 
 /**
- * The state of this folder, which may be in use meanwhile. Nothing is written.
+ * Opens the state of this folder for reading; a `sluice local` may use it at the same time.
  *
- * @throws Error where there is none, or it cannot be read
+ * @throws Error if it is missing or cannot be read
  */
 export function recordedState(folder: string): RecordedState {
   const database = databaseOf(folder);
   const inventories = sqliteInventoryStore(database, systemClock);
   return {
-    // No lease is needed to read: of the fence only the key counts.
+    // Reading needs no lease: only the key of the fence counts.
     inventory: (key, owner, signal) => inventories.load(owner, { key, token: 0 }, signal),
     claims: (clusterUid) => recordedClaims(database, clusterUid),
     [Symbol.dispose]: () => database.close(),

@@ -5,11 +5,11 @@ const loopbackNames = ["127.0.0.1", "localhost", "[::1]"];
 const maxQuotedChars = 100;
 
 /**
- * Says why a request is refused that a web page may have made the user's browser send: one under a name that leads here and
- * is not ours (DNS rebinding), or one from a page of another place. Undefined for the user's own tools. The port of a Host is
- * not judged: behind a forwarded port it is another, and a page cannot choose the name.
+ * The reason to refuse a request that a web page may have caused in the user's browser: a request for a host name that is not
+ * ours (DNS rebinding), or from a page of another origin. Undefined for the user's own tools. The port of the Host does not
+ * count: a forwarded port differs, and a page cannot choose the name.
  *
- * @param names that this server has beside those of loopback, `NAME` or `NAME:PORT`
+ * @param names of this server besides those of loopback, `NAME` or `NAME:PORT`
  */
 export function refuseForeignRequest(
   { host = "", origin }: IncomingMessage["headers"],

@@ -11,8 +11,8 @@ const Ports = z.object({
 export type Ports = z.infer<typeof Ports>;
 
 /**
- * The port to start a server on: the one that was asked for, else that of the last start, else 0, which takes a free one.
- * That of the last start is not given up where it is taken: kubeconfigs and the URLs of sources name it.
+ * The port to start a server on: the given one, else that of the last start, else 0 for a free port. If the port of the
+ * last start is taken, the start fails: kubeconfigs and the URLs of sources name that port.
  */
 export function portToTake(asked: number | undefined, last: number | undefined): number {
   return asked ?? last ?? 0;
@@ -22,7 +22,7 @@ export async function readPorts({ path }: Pick<StateFolder, "path">): Promise<Po
   try {
     return Ports.parse(JSON.parse(await readFile(join(path, "ports.json"), "utf8")));
   } catch {
-    // Missing the first time, and worth nothing where it is damaged.
+    // Missing at the first start; a damaged file counts as missing.
     return {};
   }
 }

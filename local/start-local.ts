@@ -1,58 +1,74 @@
 import { chmod, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { ecrHosts } from "../functions/ingest.ts";
+import { ecrHosts } from "../functions/ingest/ecr.ts";
+import { type Flows, makeFlows } from "../functions/make-flows.ts";
+import { configSelector, flowSettings, keySettings } from "../functions/settings/flow-settings.ts";
 import { defaultSettings, type Settings } from "../functions/settings/settings.ts";
-import { messageOf } from "../lib/core/failure.ts";
+import { kmsDataKeys } from "../lib/aws/kms-data-keys.ts";
+import type { Cel } from "../lib/cel/cel.ts";
+import { celModule, wasmCel } from "../lib/cel/wasm-cel.ts";
+import type { HomeCluster, TargetCluster } from "../lib/core/home-and-target.ts";
 import { networkPolicy } from "../lib/core/network/network-policy.ts";
+import type { AccountTokens } from "../lib/core/ports/account-tokens.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
+import type { DataKeys } from "../lib/core/ports/data-keys.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
+import type { Engine } from "../lib/core/ports/engine.ts";
+import type { Outbound } from "../lib/core/ports/http.ts";
 import type { Log } from "../lib/core/ports/log.ts";
+import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
+import type { RemoteClusters } from "../lib/core/ports/remote-clusters.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
+import { logMetrics } from "../lib/core/write-log.ts";
 import { kustomizeModule, wasmEngine } from "../lib/engine/wasm-engine.ts";
-import { ownerCheck, takeOver } from "../lib/gate/cluster-owner.ts";
-import { gatedCluster } from "../lib/gate/gated-cluster.ts";
-import { writeGate } from "../lib/gate/write-gate.ts";
+import type { Kind } from "../lib/flows/kind.ts";
+import { kinds as allKinds } from "../lib/flows/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
-import { connect } from "../lib/kube/connect.ts";
-import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
-import { ecrPush, localAccount } from "./ecr-push.ts";
-import { installCrds } from "./install-crds.ts";
-import { startKubernetes } from "./kubernetes/start-kubernetes.ts";
-import { localFlows } from "./local-flows.ts";
-import { ownInstallation } from "./own-installation.ts";
-import { refuseBesideFlux } from "./refuse-beside-flux.ts";
+import { remoteClusters } from "../lib/kube/remote-clusters.ts";
+import { authentications } from "../lib/receiver/authenticate.ts";
+import { issuedTokens } from "../lib/receiver/issued-tokens.ts";
+import { ecrPush, localAccount } from "./aws-events.ts";
+import { logOfCluster, namingClusters } from "./cluster-log.ts";
+import { type JoinedCluster, joinClusters } from "./join-clusters.ts";
+import { type ClusterEntry, configOf, openCluster } from "./open-cluster.ts";
 import { type Registry, startRegistry } from "./registry/start-registry.ts";
 import { type Ports, portToTake, readPorts, writePorts } from "./remembered-ports.ts";
+import { startEmbeddedCluster } from "./start-embedded-cluster.ts";
 import { startReceiver } from "./start-receiver.ts";
 import { type Runtime, startRuntime } from "./start-runtime.ts";
-import { openStores } from "./state/open-stores.ts";
+import { openStores, type Stores } from "./state/open-stores.ts";
 import { openStateFolder, type StateFolder } from "./state-folder.ts";
+
+type Entries = readonly [ClusterEntry, ...ClusterEntry[]];
 
 export interface LocalOptions {
   /** The state folder. */
   readonly state: string;
-  /** Ports on 127.0.0.1; 0 takes a free one. Where none is given it is that of the last start, and a free one the first time. */
+  /** Ports on 127.0.0.1, 0 for a free one. The default is the port of the last start, and a free one at the first start. */
   readonly registryPort?: number | undefined;
   readonly receiverPort?: number | undefined;
   readonly apiPort?: number | undefined;
-  /** Names that the registry, the receiver and the Kubernetes API answer to, beside those of loopback: `NAME` or `NAME:PORT`. */
+  /** Names that the registry, the receiver and the Kubernetes API answer to besides those of loopback: `NAME` or `NAME:PORT`. */
   readonly names?: readonly string[];
-  /** The cluster to work on, in place of the embedded one. */
-  readonly kubeconfig?: { readonly file: string; readonly context?: string };
-  /** The defaults where there are none. */
+  /** The clusters to work on, in place of the embedded one; each has a name of its own. */
+  readonly clusters?: Entries;
+  /** The defaults if undefined. */
   readonly settings?: Settings;
-  /** What credential plugins of a kubeconfig inherit. */
+  /** The kinds that Sluice reconciles; by default all that it has. */
+  readonly kinds?: readonly Kind[];
+  /** The environment that credential plugins of a kubeconfig inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
-  /** Told of every request that Sluice sends to the API server. */
+  /** Called with every request that Sluice sends to an API server. */
   readonly observe?: (request: SentRequest) => void;
 }
 
 export interface LocalSluice {
-  /** The kubeconfig file of the cluster that is worked on, absolute. */
+  /** The kubeconfig file of the first cluster, absolute. */
   readonly kubeconfig: string;
+  /** What it works on, in the order in which they were given. */
+  readonly clusters: readonly JoinedCluster[];
   /** `127.0.0.1:PORT`. */
   readonly registry: string;
   /** `http://127.0.0.1:PORT`. */
@@ -64,11 +80,11 @@ export interface LocalSluice {
 }
 
 /**
- * Starts all of Sluice in this process: state, registry, Kubernetes API (or a client of another), the functions and what
- * feeds them. Throws one clear error where a part cannot start, with nothing left running.
+ * Starts all of Sluice in this process: state, registry, Kubernetes API (or clients of others), the functions and their
+ * feeders. Throws one clear error if a part cannot start, and leaves nothing running.
  */
 export async function startLocal(options: LocalOptions, signal: AbortSignal): Promise<LocalSluice> {
-  const { log, names = [], settings = defaultSettings } = options;
+  const { names = [], settings = defaultSettings, kinds = allKinds } = options;
   const clock = systemClock;
   await using starting = new AsyncDisposableStack();
   const state = await openStateFolder(options.state, clock, signal);
@@ -76,25 +92,47 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   const ports = await readPorts(state);
   const stores = openStores(state.database, state.artifacts, clock);
 
-  const api: Api = options.kubeconfig ?? (await startEmbedded(options, state, ports, starting));
-  const connected = await connectTo(api, options, clock);
-  starting.defer(() => connected.close());
-  const clusterUid = await clusterUidOf(connected, api.file, signal);
-  const self = ownInstallation(state, api);
-  // The embedded cluster belongs to its state folder, even if another installation took it over meanwhile.
-  if (options.kubeconfig === undefined) await takeOver(self, { cluster: connected, clock }, signal);
-  else await refuseBesideFlux(connected, { clock, log }, signal);
-  const gate = writeGate([ownerCheck(self, { cluster: connected, clock })], { clock, log });
-  await gate.enter(signal);
-  const cluster = gatedCluster(connected, gate);
-  await installCrds(cluster, { clock, log }, signal);
-
+  const apiPort = options.clusters === undefined ? await startEmbedded(options, state, ports, starting) : undefined;
+  const entries: Entries = options.clusters ?? [{ name: "embedded", file: state.kubeconfig }];
+  // What is wrong with a file ends the start, before anything waits for a cluster.
+  await Promise.all(entries.map((entry) => configOf(entry, options.env)));
+  const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 });
+  starting.defer(() => cel.close());
   const engine = wasmEngine({ file: kustomizeModule, threads: 2, idleMs: 60_000 });
   starting.defer(() => engine.close());
-  // A push may come before the functions are there to hear of it: it waits for them.
+  // A push may come before the functions have started: it waits for them.
   const functions = Promise.withResolvers<Runtime>();
   functions.promise.catch(() => undefined);
+  // Before the clusters, which are told its address.
+  const receiver = await startReceiver({
+    port: portToTake(options.receiverPort, ports.receiver),
+    ...{ names, log: options.log },
+    receive: async (request) => (await functions.promise).receive(request),
+  });
+  starting.defer(() => receiver.close());
+  const connections = starting.use(new AsyncDisposableStack());
+  const isMany = entries.length > 1;
+  const joining = joinClusters(
+    {
+      entries,
+      async open(entry, onId, stop) {
+        const { env, observe } = options;
+        const clusterLog = isMany ? logOfCluster(options.log, entry.name) : options.log;
+        const deps = { state, kinds, env, clock, observe, onId, receiver: receiver.url, log: clusterLog };
+        const cluster = await openCluster(entry, options.clusters === undefined, deps, stop);
+        connections.defer(() => cluster.close());
+        return cluster;
+      },
+      serve: async (cluster) => (await functions.promise).serve(cluster),
+      clock,
+      log: options.log,
+    },
+    signal,
+  );
+  starting.defer(() => joining.stop());
+  // Before that: a cluster that is open waits for them.
   starting.defer(() => functions.reject(new Error("not started")));
+  const log = isMany ? namingClusters(options.log, joining.nameOf) : options.log;
   const registry = await startRegistry({
     folder: state.registry,
     port: portToTake(options.registryPort, ports.registry),
@@ -103,18 +141,40 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
     onPush: async (push) => (await functions.promise).ingest(ecrPush(push, clock.now())),
   });
   starting.defer(() => registry.close());
-  const http = httpClient({ network: networkPolicy(settings.network, "home", addressesOf(registry)) });
+  const network = networkPolicy(settings.network, "home", addressesOf(registry));
+  const http = httpClient({ network });
   starting.defer(() => http.close());
-  const receiver = await startReceiver(portToTake(options.receiverPort, ports.receiver), names);
-  starting.defer(() => receiver.close());
+  const remotes = remoteClusters({ clock, network, observe: options.observe });
+  starting.defer(() => remotes.close());
 
   const runtime = await startRuntime(
     {
-      stores,
-      cluster,
-      gate,
-      clusterName: clusterUid,
-      flows: (requests) => localFlows({ state, stores, cluster, http, engine, settings, clock, log }, requests),
+      ...{ stores, cel },
+      clusterCount: entries.length,
+      kinds,
+      configSelector: configSelector(settings),
+      gates: settings["feature-gates"],
+      flows: (cluster, requests) =>
+        localFlows(
+          {
+            state,
+            stores,
+            home: cluster.home,
+            targetAs: cluster.targetAs,
+            ...(cluster.accountTokens === undefined ? {} : { accountTokens: cluster.accountTokens }),
+            gated: cluster.gated,
+            remoteClusters: remotes,
+            kinds,
+            http,
+            engine,
+            cel,
+            settings,
+            clock,
+            log,
+          },
+          requests,
+        ),
+      authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
       registryHosts: (account, region) => hostsOf(registry, account, region),
       clock,
       log,
@@ -123,16 +183,18 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   );
   starting.defer(() => runtime.stop());
   functions.resolve(runtime);
+  await joining.begun;
   await writePorts(state, {
     ...ports,
     registry: portOf(registry.address),
     receiver: portOf(receiver.url),
-    ...api.ports,
+    ...(apiPort === undefined ? {} : { api: apiPort }),
   });
 
   const running = starting.move();
   return {
-    kubeconfig: resolve(api.file),
+    kubeconfig: resolve(entries[0].file),
+    clusters: joining.clusters(),
     registry: registry.address,
     receiver: receiver.url,
     state: state.path,
@@ -140,53 +202,22 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
   };
 }
 
-interface Api {
-  readonly file: string;
-  readonly context?: string;
-  readonly ports?: Pick<Ports, "api">;
-}
-
-/** Starts the embedded API server and writes the kubeconfig that everybody reaches it by. */
+/** Starts the embedded API server, writes its kubeconfig and answers its port. */
 async function startEmbedded(
   { apiPort, log, names = [] }: LocalOptions,
   state: StateFolder,
   ports: Ports,
   starting: AsyncDisposableStack,
-): Promise<Api> {
+): Promise<number> {
   const port = portToTake(apiPort, ports.api);
-  const server = await startKubernetes({ stateFolder: state.path, port, controllers: true, log, names });
+  const server = await startEmbeddedCluster({ stateFolder: state.path, port, names, log });
   starting.defer(() => server.close());
   await writeFile(state.kubeconfig, server.kubeconfig(), { mode: 0o600 });
   await chmod(state.kubeconfig, 0o600);
-  return { file: state.kubeconfig, ports: { api: server.port } };
+  return server.port;
 }
 
-async function connectTo(
-  { file, context }: Api,
-  { env, observe, log }: LocalOptions,
-  clock: Clock,
-): Promise<ReturnType<typeof connect>> {
-  const config = await readKubeconfig({ file, ...(context === undefined ? {} : { context }), env, homeDir: homedir() });
-  return connect(config, {
-    clock,
-    env,
-    observe: (request) => {
-      log.debug("api request", { ...request });
-      observe?.(request);
-    },
-  });
-}
-
-async function clusterUidOf(cluster: Cluster, kubeconfig: string, signal: AbortSignal): Promise<string> {
-  try {
-    return await cluster.uid(signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new Error(`the cluster of kubeconfig ${kubeconfig} cannot be used: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-/** How sources may name a registry. */
+/** The host names by which sources may refer to a registry. */
 function hostsOf(registry: Registry, account: string, region: string): readonly string[] {
   return account === localAccount ? addressesOf(registry) : ecrHosts(account, region);
 }
@@ -199,4 +230,47 @@ function addressesOf({ address }: Registry): readonly string[] {
 /** The port at the end of an address or URL. */
 function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(":") + 1));
+}
+
+export interface LocalFlowParts {
+  readonly state: Pick<StateFolder, "installationKey">;
+  readonly engine: Engine;
+  readonly cel: Cel;
+  readonly stores: Stores;
+  readonly home: HomeCluster;
+  readonly targetAs: (user: string) => TargetCluster;
+  readonly accountTokens?: AccountTokens;
+  readonly gated: (cluster: Cluster) => TargetCluster;
+  readonly remoteClusters: RemoteClusters;
+  readonly kinds: readonly Kind[];
+  readonly http: Outbound;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The flows, on the adapters of this machine. */
+export function localFlows(parts: LocalFlowParts, requests: ReconcileRequests): Flows {
+  const { state, stores, settings, log, kinds, accountTokens, ...rest } = parts;
+  const { clock, http } = rest;
+  const { subscriptions, artifacts, records, inventories, ledger, history, receivers } = stores;
+  return makeFlows(kinds, {
+    ...rest,
+    ...{ log, requests, subscriptions, artifacts, records, inventories, ledger, history, receivers, artifactUrl },
+    concurrency: settings["concurrent-ssa"],
+    ...flowSettings(settings),
+    sopsKeys: { http, clock, accountTokens, dataKeys: tenantsDataKeys(clock), ...keySettings(settings) },
+    metrics: logMetrics(log),
+    installationKey: state.installationKey,
+  });
+}
+
+/** A key's ARN names its region. The credentials of whoever has started Sluice are lent to nobody: tenants bring their own. */
+function tenantsDataKeys(clock: Clock): DataKeys {
+  return kmsDataKeys({ connection: { region: "us-east-1" }, clock, isAllowed: () => false });
+}
+
+/** No server serves artifacts here: consumers read them from the store by their digest. */
+function artifactUrl(path: string): string {
+  return `http://sluice.invalid/${path}`;
 }

@@ -1,3 +1,7 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingRequest, Receive } from "../functions/receiver.ts";
+import { messageOf } from "../lib/core/failure.ts";
+import type { Log } from "../lib/core/ports/log.ts";
 import { createServer } from "../lib/kube/node-http.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
 import { refuseForeignRequest } from "./refuse-foreign-request.ts";
@@ -8,18 +12,49 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/**
- * Starts the address for webhooks. It knows no path yet, so each is answered 404.
- *
- * @param names that it answers to, beside those of loopback: `NAME` or `NAME:PORT`, of a tunnel for example
- */
-export async function startReceiver(port: number, names: readonly string[] = []): Promise<Receiver> {
-  const server = createServer((request, response) => {
-    request.resume();
-    const refusal = refuseForeignRequest(request.headers, names);
-    const [status, text] = refusal === undefined ? [404, "404 page not found"] : [403, refusal];
-    response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${text}\n`);
+export interface ReceiverOptions {
+  readonly port: number;
+  /** That it answers to besides those of loopback: `NAME` or `NAME:PORT`, of a tunnel for example. */
+  readonly names?: readonly string[];
+  readonly receive: Receive;
+  readonly log: Log;
+}
+
+/** Of a request, as Flux's server has them. */
+const limits = { maxHeaderSize: 256 * 1024, headersTimeout: 10_000, requestTimeout: 30_000 };
+
+/** Starts the server for webhooks. */
+export async function startReceiver({ port, names = [], receive, log }: ReceiverOptions): Promise<Receiver> {
+  const server = createServer(limits, (request, response) => {
+    answer(request, response, { names, receive }).catch((error: unknown) => {
+      log.warn("webhook not answered", { error: messageOf(error) });
+      response.destroy();
+    });
   });
   const listening = await listenOnLoopback(server, port, { name: "the receiver", option: "--receiver-port" });
   return { url: `http://127.0.0.1:${listening.port}`, close: () => listening.close() };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { names, receive }: { readonly names: readonly string[]; readonly receive: Receive },
+): Promise<void> {
+  const refusal = refuseForeignRequest(request.headers, names);
+  const made =
+    refusal === undefined
+      ? await receive(incoming(request))
+      : new Response(`${refusal}\n`, { status: 403, headers: { "content-type": "text/plain; charset=utf-8" } });
+  // What is left of a body that was too large is not read.
+  if (!request.complete) response.setHeader("connection", "close");
+  response.writeHead(made.status, Object.fromEntries(made.headers)).end(Buffer.from(await made.arrayBuffer()));
+  request.resume();
+}
+
+function incoming(request: IncomingMessage): IncomingRequest {
+  return {
+    uri: request.url ?? "/",
+    header: (name) => request.headersDistinct[name.toLowerCase()]?.[0],
+    body: request,
+  };
 }

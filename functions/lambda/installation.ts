@@ -1,19 +1,21 @@
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
-import { embeddedMetrics } from "../../lib/aws/cloudwatch/embedded-metrics.ts";
-import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
-import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
-import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
+import { embeddedMetrics } from "../../lib/aws/embedded-metrics.ts";
+import { sqsClient, sqsWakeUps } from "../../lib/aws/sqs.ts";
+import type { WakeUps } from "../../lib/core/ports/wake-ups.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { clusterOfText } from "../../lib/core/work-key.ts";
 import { writeLog } from "../../lib/core/write-log.ts";
-import { rules } from "../../lib/queue/rules/rules.ts";
-import { Config } from "../config.ts";
+import { rules } from "../../lib/queue/rules.ts";
+import { Config, documentVariables } from "../config.ts";
+import { queueOfCluster } from "./network-queues.ts";
 
 /** What every function is told. */
 export const InstallationConfig = Config.pick({
   AWS_REGION: true,
   SLUICE_TABLE: true,
-  SLUICE_QUEUE_URL: true,
+  ...documentVariables,
   SLUICE_DEADLINE_RESERVE_MS: true,
   SLUICE_LOG_LEVEL: true,
 });
@@ -25,15 +27,38 @@ export function installation(config: InstallationConfig) {
   const { region } = connection;
   const write = (line: string): void => void process.stdout.write(line);
   const log = writeLog(write, config.SLUICE_LOG_LEVEL);
-  const metrics = embeddedMetrics(write, systemClock);
+  const metrics = embeddedMetrics(write, systemClock, config.SLUICE_TABLE);
   const sqs = sqsClient(connection);
-  const queue = { url: config.SLUICE_QUEUE_URL, region };
+  const document = whatIsReadOnce(async (signal) => {
+    // Loaded only where it is needed: ingest, which answers to pushes, seldom reads it.
+    const { readDocument } = await import("./read-document.ts");
+    return readDocument(config, connection, signal);
+  });
   const stores = openDynamodbStores({
     client: dynamodbClient(connection),
     name: config.SLUICE_TABLE,
     region,
     clock: systemClock,
   });
-  const queueDeps = { items: stores.items, wakeUps: sqsWakeUps(sqs, queue), clock: systemClock, log, rules };
-  return { connection, log, metrics, queue, queueDeps, sqs, stores };
+  const queueOf = queueOfCluster(config, document);
+  const wakeUps: WakeUps = {
+    async send(wakeUp, delayMs, signal) {
+      const queue = await queueOf(clusterOfText(wakeUp.key), signal);
+      await sqsWakeUps(sqs, queue).send(wakeUp, delayMs, signal);
+    },
+  };
+  const queueDeps = { items: stores.items, wakeUps, clock: systemClock, log, rules };
+  return { connection, document, log, metrics, queueDeps, queueOf, sqs, stores };
+}
+
+/** Reads at the first call, and again after a read that failed. */
+function whatIsReadOnce<Result>(read: (signal: AbortSignal) => Promise<Result>) {
+  let reading: Promise<Result> | undefined;
+  return (signal: AbortSignal): Promise<Result> => {
+    reading ??= read(signal).catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
+    return reading;
+  };
 }

@@ -1,6 +1,6 @@
 import { dump } from "js-yaml";
 import { unlistedAt } from "../../lib/core/network/network-policy.ts";
-import type { EffectiveSettings } from "./read-settings.ts";
+import type { EffectiveSettings } from "./effective-settings.ts";
 import type { Settings } from "./settings.ts";
 
 /**

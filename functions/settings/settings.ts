@@ -1,5 +1,11 @@
 import { z } from "zod";
+import { isAccountName } from "../../lib/api/names.ts";
+import { durationPattern, isDurationHeld, parseDuration } from "../../lib/core/duration.ts";
+import { parseLabelSelector } from "../../lib/core/label-selector.ts";
 import { NetworkSettings } from "../../lib/core/network/network-settings.ts";
+import { CustomStageKinds, OverrideManagers } from "./apply-settings.ts";
+import { FeatureGateSettings } from "./feature-gates.ts";
+import { HostKeyAlgorithms, KexAlgorithms } from "./ssh-settings.ts";
 
 /**
  * What users read about a setting, beside its name. Kept with the schema as its metadata, so that neither goes without the
@@ -21,42 +27,276 @@ function documented<Schema extends z.ZodType>(text: SettingText, schema: Schema)
   return schema.meta({ ...text });
 }
 
+/** As in Flux. */
+export const defaultConfigSelector = "reconcile.fluxcd.io/watch=Enabled";
+
 /**
  * The settings of an installation, each under the name of Flux's flag where Flux has one. All may be left out. The schema is
  * the only place that knows them: docs/settings.md and `sluice settings` are made from it.
  */
-export const Settings = z.strictObject({
-  "no-cross-namespace-refs": documented(
+export const Settings = z
+  .strictObject({
+    "no-cross-namespace-refs": documented(
+      {
+        description:
+          "Refuses a Kustomization whose `spec.sourceRef.namespace` is not its own namespace: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces. A Receiver then wakes no object of another namespace than its own. For installations that several tenants share.",
+        flux: "false",
+        since: "0.1.0",
+      },
+      z.boolean("must be true or false").default(false),
+    ),
+    "default-service-account": documented(
+      {
+        description:
+          "The service account that a Kustomization without `spec.serviceAccountName` applies as, by name: the one in the Kustomization's own namespace. Without it such a Kustomization applies with Sluice's own rights. For installations that several tenants share.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      z
+        .string("must be the name of a service account")
+        .refine((name) => name === "" || isAccountName(name), "must be the name of a service account")
+        .default(""),
+    ),
+    "sops-age-secret": documented(
+      {
+        description:
+          "A Secret whose `*.agekey` entries decrypt for every Kustomization with `spec.decryption` and without a `secretRef`, see [SOPS](sops.md). `namespace/name`, or a name in the namespace `flux-system`.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      installedObject("a Secret"),
+    ),
+    "sops-vault-configmap": documented(
+      {
+        description:
+          "A ConfigMap that lists the servers of Vault or OpenBao at which service accounts log in to decrypt, see [SOPS](sops.md). `namespace/name`, or a name in the namespace `flux-system`. Without it only a token in the decryption Secret is used.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      installedObject("a ConfigMap"),
+    ),
+    "sops-ignore-mac": documented(
+      {
+        description:
+          "Leaves the message authentication codes of encrypted files unchecked, as Flux does: then a file that was changed after its encryption is applied, see [SOPS](sops.md). Named after the option of `sops`.",
+        since: "0.2.0",
+      },
+      z.boolean("must be true or false").default(false),
+    ),
+    "default-decryption-service-account": documented(
+      {
+        description:
+          "The service account that decrypts for a Kustomization without `spec.decryption.serviceAccountName`, by name: the one in the Kustomization's own namespace. Needs the gate `ObjectLevelWorkloadIdentity`. For installations that several tenants share.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      z
+        .string("must be the name of a service account")
+        .refine((name) => name === "" || isAccountName(name), "must be the name of a service account")
+        .default(""),
+    ),
+    "default-kubeconfig-service-account": documented(
+      {
+        description:
+          "The service account that enters the cluster of `spec.kubeConfig.configMapRef`, where the ConfigMap names none, by name: the one in the Kustomization's own namespace. Needs the gate `ObjectLevelWorkloadIdentity`.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      z
+        .string("must be the name of a service account")
+        .refine((name) => name === "" || isAccountName(name), "must be the name of a service account")
+        .default(""),
+    ),
+    "explain-health-failures": documented(
+      {
+        description:
+          "A failed health check says [why](health.md#why-a-check-has-failed), after Flux's text: messages of the first unhealthy objects, their failing containers and their newest Warning events. False: Flux's text alone.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      z.boolean("must be true or false").default(true),
+    ),
+    "concurrent-ssa": documented(
+      {
+        description: "How many requests a run sends to the API server at the same time: dry runs, applies and deletes.",
+        flux: "4",
+        since: "0.1.0",
+      },
+      wholeNumber(1, 100).default(8),
+    ),
+    "skip-links": documented(
+      {
+        description:
+          "Links in the archive of an artifact are left out without an error, as in Flux, where hard links are empty files. Otherwise a link is followed by copy, and one that leads out of the archive, to nothing or into itself is refused by name. Flux has no such flag.",
+        flux: "true",
+        since: "0.2.0",
+      },
+      z.boolean("must be true or false").default(false),
+    ),
+    "no-remote-bases": documented(
+      {
+        description:
+          "Remote bases are refused with `BuildFailed`. It can only be true: builds have no network ([ADR 0014](adr/0014-kustomize-as-webassembly.md)). Publish the base with the artifact instead.",
+        flux: "false",
+        since: "0.2.0",
+      },
+      z.literal(true, "can only be true: builds have no network, so a remote base cannot be fetched").default(true),
+    ),
+    "watch-all-namespaces": documented(
+      {
+        description:
+          "Objects of all namespaces are reconciled. It can only be true: one installation [owns a cluster](cluster-owner.md) and looks after all of it.",
+        flux: "true",
+        since: "0.2.0",
+      },
+      z.literal(true, "can only be true: an installation looks after all namespaces of a cluster").default(true),
+    ),
+    "requeue-dependency": documented(
+      {
+        description:
+          "How long an object waits for a source or a dependency that is not ready, if nothing wakes it before. What becomes ready wakes the objects that wait for it at once.",
+        flux: "30s",
+        since: "0.2.0",
+      },
+      duration("1s", "24h").default("30s"),
+    ),
+    "interval-jitter-percentage": documented(
+      {
+        description:
+          "How far from `spec.interval` a run may be, either way and at random, so that many objects with one interval do not run at the same time.",
+        flux: "5",
+        since: "0.2.0",
+      },
+      wholeNumber(0, 99).default(5),
+    ),
+    "min-retry-delay": documented(
+      {
+        description:
+          "The wait before the first retry of a run that failed, for failures that have no retry interval: of sources, of prunes, of an API server that does not answer. It doubles with each failure.",
+        flux: "750ms",
+        since: "0.2.0",
+      },
+      duration("100ms", "24h").default("750ms"),
+    ),
+    "max-retry-delay": documented(
+      { description: "The longest wait between two such retries.", flux: "15m", since: "0.2.0" },
+      duration("1s", "24h").default("15m"),
+    ),
+    "override-manager": documented(
+      {
+        description:
+          "Field managers whose edits an apply reverts beside kubectl's: a list of names. Each stands for every manager whose name begins with it. Fields that such a manager has set and the manifest has not are removed.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      OverrideManagers.default([]),
+    ),
+    "custom-apply-stage-kinds": documented(
+      {
+        description:
+          "Kinds that are applied after definitions and classes and before everything else, as `group/Kind` separated by commas, `Kind` for the core group: `rbac.authorization.k8s.io/Role,ConfigMap`. For objects that others of the same artifact need before the API server accepts them.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      CustomStageKinds.default(""),
+    ),
+    "ssh-kex-algos": documented(
+      {
+        description:
+          "The key exchanges that are offered to a git host over ssh, in the order of preference: a list, or names separated by commas. Empty: those of Go's client.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      KexAlgorithms.default([]),
+    ),
+    "ssh-hostkey-algos": documented(
+      {
+        description:
+          "The algorithms by which a git host may prove its key over ssh, in the order of preference. Empty: those of the keys in `known_hosts`.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      HostKeyAlgorithms.default([]),
+    ),
+    "watch-configs-label-selector": documented(
+      {
+        description:
+          "The ConfigMaps and Secrets whose changes start a run of the objects that name them, as a label selector. `sluice local` watches them; elsewhere the [admission webhook](admission.md) tells of a change, and without it the sweep finds it within a minute. Only their metadata is read.",
+        flux: "reconcile.fluxcd.io/watch=Enabled",
+        since: "0.2.0",
+      },
+      z
+        .string("must be text")
+        .refine(
+          (text) => parseLabelSelector(text) !== undefined,
+          "must be a label selector that selects by labels: reconcile.fluxcd.io/watch=Enabled",
+        )
+        .default(defaultConfigSelector),
+    ),
+    "feature-gates": documented(
+      {
+        description:
+          "[Feature gates](#the-feature-gates) by name: a mapping such as `{DisableFailFastBehavior: true}`, or Flux's text `DisableFailFastBehavior=true,ExternalArtifact=true`. An unknown gate is refused.",
+        flux: "none",
+        since: "0.2.0",
+      },
+      FeatureGateSettings.prefault({}),
+    ),
+    network: documented(
+      {
+        description:
+          "Where Sluice may connect to for the hosts that tenants name, see [where Sluice connects to](network.md). `allow` lists hosts (`registry.example.com`, `*.example.com`, with or without `:PORT`) that may be at private addresses and may be token services, and ranges (`10.20.0.0/16`) in which every host may be. `unlisted` says which addresses other hosts may have: `public` ones (the default in functions), `anything` (the default at home) or none (`refused`).",
+        since: "0.1.0",
+      },
+      NetworkSettings.prefault({}),
+    ),
+  })
+  .refine((values) => parseDuration(values["min-retry-delay"]) <= parseDuration(values["max-retry-delay"]), {
+    path: ["min-retry-delay"],
+    message: "must not be longer than max-retry-delay",
+  })
+  .refine(
+    (values) =>
+      values["default-kubeconfig-service-account"] === "" || values["feature-gates"].ObjectLevelWorkloadIdentity,
     {
-      description:
-        "Refuses a Kustomization whose `spec.sourceRef.namespace` is another namespace than its own: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may name other namespaces all the same. For installations that several tenants share.",
-      flux: "false",
-      since: "0.1.0",
+      path: ["default-kubeconfig-service-account"],
+      message: "needs the feature gate ObjectLevelWorkloadIdentity: set it to true, or remove the setting",
     },
-    z.boolean("must be true or false").default(false),
-  ),
-  "concurrent-ssa": documented(
+  )
+  .refine(
+    (values) =>
+      values["default-decryption-service-account"] === "" || values["feature-gates"].ObjectLevelWorkloadIdentity,
     {
-      description:
-        "How many requests a run has at the API server at the same time, dry runs, applies and deletes alike.",
-      flux: "4",
-      since: "0.1.0",
+      path: ["default-decryption-service-account"],
+      message: "needs the feature gate ObjectLevelWorkloadIdentity: set it to true, or remove the setting",
     },
-    wholeNumber(1, 100).default(8),
-  ),
-  network: documented(
-    {
-      description:
-        "Where Sluice may connect to for what a tenant names, see [where Sluice goes on the network](network.md). `allow` lists hosts (`registry.example.com`, `*.example.com`, with or without `:PORT`) that may be at private addresses and be token services, and ranges (`10.20.0.0/16`) that every host may be at. `unlisted` says what other hosts may be at: `public` addresses (the default in functions), `anything` (at home) or nothing (`refused`).",
-      since: "0.1.0",
-    },
-    NetworkSettings.prefault({}),
-  ),
-});
+  );
 export type Settings = z.infer<typeof Settings>;
 
 /** The values of an installation that sets nothing. */
 export const defaultSettings: Settings = Settings.parse({});
+
+function duration(least: string, most: string) {
+  const message = `must be a duration from ${least} to ${most}, such as 45s or 1m30s`;
+  // Aborts: the check of both delays reads texts that are durations.
+  return z.string(message).refine(
+    (text) => {
+      if (!new RegExp(durationPattern).test(text) || !isDurationHeld(text)) return false;
+      const ms = parseDuration(text);
+      return ms >= parseDuration(least) && ms <= parseDuration(most);
+    },
+    { message, abort: true },
+  );
+}
+
+/** The name of an object of the installation, with or without its namespace; empty for none. */
+function installedObject(what: string) {
+  const message = `must name ${what}: namespace/name, or a name in the namespace flux-system`;
+  return z
+    .string(message)
+    .regex(/^$|^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\/)?[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/, message)
+    .default("");
+}
 
 function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`;

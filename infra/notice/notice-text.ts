@@ -1,14 +1,17 @@
-/** Software of others that Sluice ships. */
+/** Third-party software that Sluice ships. */
 export interface ThirdParty {
   readonly name: string;
   readonly version: string;
   /** SPDX expression. */
   readonly licence: string;
-  /** What its licence, copying and notice files say, each as it is. */
+  /** The unchanged texts of its licence, copying and notice files. */
   readonly texts: readonly string[];
 }
 
-/** Licences whose terms a NOTICE file meets. Another one is read by a person before it is listed here. */
+/**
+ * Licences whose terms a NOTICE file meets. A person reads any other licence before adding it here. `LGPL-3.0+` (openpgp) also asks
+ * for the text of the GPL, which `third-party.ts` adds, and for a library that can be replaced, which infra/bundle.ts sees to.
+ */
 const knownLicences = new Set([
   "(MIT OR GPL-3.0-or-later)",
   "0BSD",
@@ -17,8 +20,10 @@ const knownLicences = new Set([
   "BSD-2-Clause",
   "BSD-3-Clause",
   "ISC",
+  "LGPL-3.0+",
   "MIT",
   "PSF-2.0",
+  "Unlicense",
 ]);
 
 const words = {
@@ -37,11 +42,18 @@ named below. Written by infra/write-notice.ts.
 `;
 
 export const npmTitle = "npm packages that Sluice runs on";
-export const goTitle = "Go modules in engine/kustomize.wasm.br";
+/** The WebAssembly modules that we ship, by the folders that hold their go.mod. */
+export const goTitles = {
+  engine: "Go modules in engine/kustomize.wasm.br",
+  "engine/cel": "Go modules in engine/cel.wasm.br",
+} as const;
+
+export type GoFolder = keyof typeof goTitles;
+export const goFolders: readonly GoFolder[] = ["engine", "engine/cel"];
 
 /**
- * One part of the NOTICE file: a list of what is shipped, then each text once with the names of those that it belongs to.
- * @throws {Error} if a licence is not one of those known, naming it
+ * One part of the NOTICE file: a list of the software, then each text once with the names of the software that it belongs to.
+ * @throws {Error} that names the licences that are not known
  */
 export function noticePart(title: string, shipped: readonly ThirdParty[]): string {
   const unknown = shipped.filter(({ licence }) => !licence.split(" AND ").every((one) => knownLicences.has(one)));
@@ -56,7 +68,7 @@ export function noticePart(title: string, shipped: readonly ThirdParty[]): strin
   return `${"=".repeat(80)}\n${title}\n\n${shipped.map((one) => `  ${listed(one)}\n`).join("")}\n${notices.join("\n")}`;
 }
 
-/** The licences whose words stand in a text, by their SPDX names. */
+/** The SPDX names of the licences whose wording a text contains. */
 export function licencesIn(text: string): readonly string[] {
   return Object.entries(words)
     .filter(([, pattern]) => pattern.test(text))
@@ -67,7 +79,7 @@ function listed({ name, version, licence }: ThirdParty): string {
   return `${name} ${version}, ${licence}`;
 }
 
-/** Of the Apache licence, where it stands alone, only its copyright lines are kept, as LICENSE holds the rest. */
+/** A text that is only the Apache licence is reduced to its copyright lines, since LICENSE holds the rest. */
 function withoutApacheLicence(text: string): string {
   const lines = text
     .replaceAll("\r\n", "\n")

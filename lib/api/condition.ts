@@ -5,7 +5,7 @@ const typePattern =
   /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/;
 const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
-/** `metav1.Condition` as Flux writes it: every condition carries the generation that it speaks of. */
+/** `metav1.Condition` as Flux writes it, with the generation that the condition is about. */
 export const Condition = z.object({
   type: z.string().max(316).regex(typePattern).describe("What the condition is about, in CamelCase."),
   status: z.enum(["True", "False", "Unknown"]).describe("Whether it holds."),
@@ -15,6 +15,10 @@ export const Condition = z.object({
   observedGeneration: z.number().int().min(0).describe("Generation that the condition speaks of.").exactOptional(),
 });
 export type Condition = Readonly<z.infer<typeof Condition>>;
+
+/** A reason that a condition of an object already has. It may be any word, since another controller may have written it. */
+export const ConditionReason = z.string().brand<"ConditionReason">();
+export type ConditionReason = z.infer<typeof ConditionReason>;
 
 /** `status.conditions` of every kind. */
 export const Conditions = z.array(Condition).describe("How the object is doing.");

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { durationPattern, isDurationHeld, maxDurationText } from "../core/duration.ts";
 
-/** An object runs at most this often where nothing but an interval asks for it: a shorter interval counts as this. */
+/** The shortest period of runs: a shorter interval counts as this one. Requests and events run an object at once. */
 export const minIntervalMs = 1_000;
 
-/** What Flux's own reader refuses, with the object: it holds durations in 64 bits. */
+/** Flux holds a duration in 64 bits and cannot read an object with a longer one. */
 export const tooLong = `must be a duration of at most ${maxDurationText}`;
 
-/** A Go duration such as `10m`, kept as text: events and messages print it in Go's own notation. */
+/** A Go duration such as `10m`, kept as text, since events and messages print it in Go's notation. */
 export const Duration = z
   .string()
   .regex(new RegExp(durationPattern), "must be a duration such as 30s, 10m or 1h30m")

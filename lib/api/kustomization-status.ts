@@ -7,7 +7,7 @@ const StatusEntry = z.object({
   v: z.string().describe("API version of the object, without its group."),
 });
 
-/** One entry of `status.history`: runs with the same digest and outcome are counted together. */
+/** One entry of `status.history`, which counts all runs with the same digest and outcome. */
 export const Snapshot = z.object({
   digest: z.string().describe("Digest of what was applied."),
   firstReconciled: z.string().meta({ format: "date-time" }).describe("When it was applied for the first time."),

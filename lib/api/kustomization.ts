@@ -1,12 +1,13 @@
 import { parseDuration } from "../core/duration.ts";
 import { Failure } from "../core/failure.ts";
+import { formatJson } from "../core/json.ts";
 import type { LiveObject, Metadata } from "../core/manifest.ts";
+import { overLimits, unsupportedFields } from "./field-marks.ts";
 import { minIntervalMs } from "./fields.ts";
 import { KustomizationSpec } from "./kustomization-spec.ts";
 import { KustomizationStatus } from "./kustomization-status.ts";
 import { invalid, parseLive } from "./parse-live.ts";
 import type { Patch } from "./patch.ts";
-import { overLimits } from "./spec-limits.ts";
 import { withoutEmptyNamespaces } from "./spec-references.ts";
 
 export interface Kustomization {
@@ -20,7 +21,7 @@ export type DeletionPolicy = NonNullable<KustomizationSpec["deletionPolicy"]>;
 /** A live Kustomization of any served version. Throws a `Failure` `InvalidSpec` naming the object and its bad fields. */
 export function parseKustomization(live: LiveObject): Kustomization {
   const spec = parseLive(live, "spec", KustomizationSpec);
-  const tooMuch = overLimits(spec);
+  const tooMuch = overLimits(KustomizationSpec, spec);
   if (tooMuch.length > 0) throw invalid(live, "spec", tooMuch);
   return {
     metadata: live.metadata,
@@ -29,7 +30,7 @@ export function parseKustomization(live: LiveObject): Kustomization {
   };
 }
 
-/** As {@link parseKustomization}; undefined where the object cannot be read, as one that does nothing until it is mended. */
+/** As {@link parseKustomization}; undefined if the object is invalid. Such an object does nothing until it is corrected. */
 export function readKustomization(live: LiveObject): Kustomization | undefined {
   try {
     return parseKustomization(live);
@@ -39,7 +40,7 @@ export function readKustomization(live: LiveObject): Kustomization | undefined {
   }
 }
 
-/** The fields that decide what the end of a Kustomization deletes, where, and what it keeps for siblings. */
+/** The fields that decide what the deletion of a Kustomization deletes, in which cluster, and what it keeps for siblings. */
 const EndSpec = KustomizationSpec.pick({
   prune: true,
   deletionPolicy: true,
@@ -52,9 +53,9 @@ const EndSpec = KustomizationSpec.pick({
 const TimesOfEnd = KustomizationSpec.pick({ interval: true, timeout: true });
 
 /**
- * What the end of a Kustomization needs of an object whose spec cannot be read, with defaults for the rest: so a bad field that
- * does not matter at the end does not hold up the deletion. Undefined where a field that does matter, or the status, cannot be
- * read.
+ * Reads the fields that the deletion of a Kustomization needs from an object whose spec is invalid, with defaults for the others,
+ * so that an invalid field that the deletion does not need does not block it. Undefined if a field that it needs, or the status,
+ * is invalid.
  */
 export function readForEnd(live: LiveObject): Kustomization | undefined {
   const spec = EndSpec.safeParse(live["spec"] ?? {}).data;
@@ -65,17 +66,49 @@ export function readForEnd(live: LiveObject): Kustomization | undefined {
   return { metadata: live.metadata, spec: withoutEmptyNamespaces({ ...spec, ...times, force: false }), status };
 }
 
+/** The kinds of source that can be read. */
+type SourceKinds = readonly { readonly kind: string }[];
+
+const sourceKindField = "spec.sourceRef.kind";
+
+/** The unsupported fields that a spec uses, and `spec.sourceRef.kind` if it names another kind than these sources. */
+export function unsupportedKustomizationFields(spec: KustomizationSpec, sources: SourceKinds): readonly string[] {
+  const isReadable = sources.some(({ kind }) => kind === spec.sourceRef.kind);
+  return [...(isReadable ? [] : [sourceKindField]), ...unsupportedFields(KustomizationSpec, spec)];
+}
+
+/** What a user can do about {@link unsupportedKustomizationFields}; undefined if there is none. A source cannot be removed. */
+export function unsupportedText(spec: KustomizationSpec, sources: SourceKinds): string | undefined {
+  const fields = unsupportedKustomizationFields(spec, sources);
+  const removable = fields.filter((field) => field !== sourceKindField);
+  const kinds = sources
+    .map(({ kind }) => kind)
+    .filter((kind) => kind !== "ExternalArtifact")
+    .join(" or ");
+  const texts = [
+    ...(fields.length > removable.length
+      ? [
+          `${sourceKindField} ${spec.sourceRef.kind} not supported yet: use a source of kind ${kinds}, or leave this Kustomization to Flux until it is`,
+        ]
+      : []),
+    ...(removable.length > 0
+      ? [`${removable.join(", ")} not supported yet: remove it, or leave this Kustomization to Flux until it is`]
+      : []),
+  ];
+  return texts.length > 0 ? texts.join("; ") : undefined;
+}
+
 export const minTimeoutMs = 30_000;
 
-/** How long health checks and a waiting deletion may take: `timeout`, else the interval less 30 s, never under 30 s. */
+/** How long health checks and a waiting deletion may take: `timeout`, else the interval minus 30 s; at least 30 s. */
 export function effectiveTimeoutMs({ timeout, interval }: Pick<KustomizationSpec, "timeout" | "interval">): number {
   const wantedMs = timeout === undefined ? parseDuration(interval) - minTimeoutMs : parseDuration(timeout);
   return Math.max(wantedMs, minTimeoutMs);
 }
 
 /**
- * After how long a failed run is repeated: `retryInterval`, else the interval; at least {@link minIntervalMs}. Undefined
- * where that is 0: then retries only back off.
+ * When a failed run is repeated: after `retryInterval`, else after the interval; at least {@link minIntervalMs}. Undefined if that
+ * is 0: then retries only back off.
  */
 export function retryIntervalMs({
   retryInterval,
@@ -90,8 +123,8 @@ export function deletionPolicy({ deletionPolicy: policy }: Pick<KustomizationSpe
 }
 
 /**
- * Every patch to apply, those of the former fields `patchesStrategicMerge` and `patchesJson6902` written as v1 would have
- * them, in the order in which kustomize applies the three.
+ * Every patch to apply, in the order in which kustomize applies the three fields. Those of the former fields
+ * `patchesStrategicMerge` and `patchesJson6902` are converted to the form of v1.
  */
 export function effectivePatches({
   patches = [],
@@ -99,9 +132,9 @@ export function effectivePatches({
   patchesJson6902 = [],
 }: Pick<KustomizationSpec, "patches" | "patchesStrategicMerge" | "patchesJson6902">): readonly Patch[] {
   return [
-    // An inline object, or YAML text that holds one: API versions before v1 took both.
-    ...patchesStrategicMerge.map((patch) => ({ patch: typeof patch === "string" ? patch : JSON.stringify(patch) })),
+    // An inline object, or YAML text with one: API versions before v1 accepted both.
+    ...patchesStrategicMerge.map((patch) => ({ patch: typeof patch === "string" ? patch : formatJson(patch) })),
     ...patches,
-    ...patchesJson6902.map(({ patch, target }) => ({ patch: JSON.stringify(patch), target })),
+    ...patchesJson6902.map(({ patch, target }) => ({ patch: formatJson(patch), target })),
   ];
 }

@@ -4,7 +4,7 @@ import type { LiveObject } from "../core/manifest.ts";
 import { refOf } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 
-/** A part of a live object by its schema. Throws a {@link Failure} `InvalidSpec` that names the object and every bad field. */
+/** Parses a part of a live object. Throws a {@link Failure} `InvalidSpec` that names the object and every invalid field. */
 export function parseLive<Schema extends z.ZodType>(
   live: LiveObject,
   part: "spec" | "status",
@@ -16,7 +16,7 @@ export function parseLive<Schema extends z.ZodType>(
   throw invalid(live, part, faults, { cause: result.error });
 }
 
-/** The refusal of an object for what is wrong with fields of it. */
+/** The refusal of an object with faults in its fields. */
 export function invalid(
   live: LiveObject,
   part: "spec" | "status",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Which objects a patch or an ignore rule is about. Names, namespaces, groups, versions and kinds are anchored regular expressions. */
+/** The objects that a patch or an ignore rule applies to. Names, namespaces, groups, versions and kinds are anchored regular expressions. */
 export const Selector = z.object({
   group: z.string().describe("API group of the objects.").exactOptional(),
   version: z.string().describe("API version of the objects.").exactOptional(),

@@ -1,9 +1,10 @@
 import type { KustomizationSpec } from "./kustomization-spec.ts";
+import { isAccountName } from "./names.ts";
 
-/** Of a name in Kubernetes. */
+/** The longest name in Kubernetes. */
 const maxNameLength = 253;
 
-/** The spec with an empty namespace left out of each reference whose namespace has a default: templates write it for none. */
+/** The spec without empty namespaces in references whose namespace has a default. Templates write an empty one for none. */
 export function withoutEmptyNamespaces(spec: KustomizationSpec): KustomizationSpec {
   const { namespace, ...source } = spec.sourceRef;
   return {
@@ -20,17 +21,29 @@ function given(namespace = ""): { readonly namespace?: string } {
 }
 
 /**
- * What a spec refers to by a name that no object can have, one text a field: `spec.dependsOn[0].name: is empty, ...`. The API
- * takes them as Flux's does; the API server answers such a name with an error or with all objects of the kind.
+ * One text for each reference with a name that no object can have: `spec.dependsOn[0].name: is empty, ...`, and for each ignored
+ * path that is no field. The schema accepts them, as Flux's does; the API server would answer them with an error or with all
+ * objects of the kind.
  */
 export function referenceFaults(spec: KustomizationSpec): readonly string[] {
-  const { dependsOn = [], healthChecks = [], wait } = spec;
+  const { dependsOn = [], healthChecks = [], ignore = [], serviceAccount, serviceAccountName = "", wait } = spec;
   return [
     ...sourceFaults(spec),
+    ...(serviceAccountName === "" || isAccountName(serviceAccountName)
+      ? []
+      : ["spec.serviceAccountName: is not a valid name, write the name of a service account of this namespace"]),
+    ...(serviceAccount === undefined
+      ? []
+      : [
+          "spec.serviceAccount: is a field of former API versions, remove it and write the name of a service account of this namespace in spec.serviceAccountName",
+        ]),
     ...dependsOn.flatMap((dependency, index) =>
       nameFaults(`spec.dependsOn[${index}]`, "the Kustomization", dependency),
     ),
-    // With `wait` they are left out.
+    ...ignore.flatMap(({ paths }, index) =>
+      paths.flatMap((path, at) => pointerFaults(`spec.ignore[${index}].paths[${at}]`, path)),
+    ),
+    // With `wait` the health checks are ignored.
     ...(wait ? [] : healthChecks).flatMap((check, index) => {
       const field = `spec.healthChecks[${index}]`;
       return [...kindFaults(field, check), ...nameFaults(field, "the object", check)];
@@ -38,7 +51,14 @@ export function referenceFaults(spec: KustomizationSpec): readonly string[] {
   ];
 }
 
-/** As {@link referenceFaults}, of the source alone. */
+/** Ignored fields are named by pointers; what identifies an object cannot be left to others. */
+function pointerFaults(field: string, path: string): readonly string[] {
+  if (path === "" || path === "/metadata") return [`${field}: is more than a field, name one, such as /spec/replicas`];
+  if (path.startsWith("/")) return [];
+  return [`${field}: is not a JSON pointer, write a path that begins with /, such as /spec/replicas`];
+}
+
+/** As {@link referenceFaults}, but only for the source. */
 export function sourceFaults({ sourceRef }: Pick<KustomizationSpec, "sourceRef">): readonly string[] {
   return nameFaults("spec.sourceRef", `the ${sourceRef.kind}`, sourceRef);
 }
@@ -50,14 +70,14 @@ function nameFaults(
 ): readonly string[] {
   return [
     ...(name === "" ? [`${field}.name: is empty, write the name of ${wanted}`] : []),
-    ...(name === "" || isName(name) ? [] : [`${field}.name: is no name of an object, write the name of ${wanted}`]),
+    ...(name === "" || isName(name) ? [] : [`${field}.name: is not a valid name, write the name of ${wanted}`]),
     ...(namespace === "" || isName(namespace)
       ? []
-      : [`${field}.namespace: is no name of a namespace, write one or leave it out`]),
+      : [`${field}.namespace: is not a valid namespace, write one or leave it out`]),
   ];
 }
 
-/** What can be a part of the path of an object, which is all that every kind asks of its names. */
+/** Whether a text can be part of an object's path, which is the only rule that all kinds have for names. */
 function isName(text: string): boolean {
   return text.length <= maxNameLength && text !== "." && text !== ".." && !/[/%]/.test(text);
 }

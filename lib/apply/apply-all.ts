@@ -1,13 +1,15 @@
-import { mapLimit } from "../core/map-limit.ts";
+import { mapLimit } from "../core/concurrency.ts";
+import { Failure } from "../core/failure.ts";
 import { subject } from "../core/object-ref.ts";
 import { checkHealth, verdict } from "../health/check-health.ts";
+import type { HealthRules } from "../health/health-rules.ts";
 import { type AppliedObject, type ApplyDeps, ApplyError, applyObject, StillTerminating } from "./apply-object.ts";
 import { type Stage, stageOf, stages } from "./apply-order.ts";
-import { extentOf } from "./extent.ts";
+import { cascadeScopeOf } from "./cascade-scope.ts";
 import type { PlannedObject } from "./plan.ts";
 import { planDeferred } from "./plan-objects.ts";
 import { lookAFewTimes } from "./poll.ts";
-import { terminatingText } from "./terminating-text.ts";
+import { terminatingText } from "./terminating.ts";
 
 export type ApplyOutcome =
   | { readonly kind: "applied"; readonly applied: readonly AppliedObject[] }
@@ -25,6 +27,8 @@ export interface ApplyAllDeps extends ApplyDeps {
   /** Whether objects may be recreated without saying so themselves. */
   readonly force: boolean;
   readonly concurrency: number;
+  /** The health rules of the owner count for the waits between stages too. */
+  readonly healthRules: HealthRules;
 }
 
 /**
@@ -38,7 +42,7 @@ export async function applyAll(
 ): Promise<ApplyOutcome> {
   const applied: AppliedObject[] = [];
   for (const stage of stages) {
-    const members = planned.filter(({ desired }) => stageOf(desired.ref) === stage);
+    const members = planned.filter(({ desired }) => stageOf(desired.ref, deps.rules) === stage);
     try {
       const judged = await planDeferred(members, deps, signal);
       if (judged.refusals.length > 0) return { kind: "failed", applied, message: judged.refusals.join("\n") };
@@ -48,8 +52,13 @@ export async function applyAll(
       if (error instanceof StillTerminating) return { kind: "waiting", applied, why: error.message, on: "deletion" };
       throw error;
     }
-    const pending = pendingDeletion(applied) ?? (await pendingOf(stage, applied, deps, signal));
-    if (pending !== undefined) return { kind: "waiting", applied, ...pending };
+    try {
+      const pending = pendingDeletion(applied) ?? (await pendingOf(stage, applied, deps, signal));
+      if (pending !== undefined) return { kind: "waiting", applied, ...pending };
+    } catch (error) {
+      if (error instanceof Failure) return { kind: "failed", applied, message: error.message };
+      throw error;
+    }
   }
   return { kind: "applied", applied };
 }
@@ -88,19 +97,20 @@ async function applyStage(
 async function pendingOf(
   stage: Stage,
   applied: readonly AppliedObject[],
-  { cluster, clock }: ApplyDeps,
+  { cluster, clock, healthRules, rules }: ApplyAllDeps,
   signal: AbortSignal,
 ): Promise<Pending | undefined> {
-  if (stage === "rest") return undefined;
+  if (stage === "custom" || stage === "rest") return undefined;
   const targets = applied
     .filter(
-      ({ desired, change }) => stageOf(desired.ref) === stage && (change === "created" || change === "configured"),
+      ({ desired, change }) =>
+        stageOf(desired.ref, rules) === stage && (change === "created" || change === "configured"),
     )
     .map(({ desired }) => ({ ref: desired.ref, mayVanish: false }));
   let last = "";
   const ready = await lookAFewTimes(
     async () => {
-      const seen = verdict(await checkHealth(targets, { cluster, now: clock.now() }, signal));
+      const seen = verdict(await checkHealth(targets, { cluster, now: clock.now(), rules: healthRules }, signal));
       if (seen.kind === "healthy") return true;
       last = seen.message;
       return undefined;
@@ -113,6 +123,6 @@ async function pendingOf(
 
 /** A namespace or definition that is being deleted takes along whatever is put into it: the rest waits until it is gone. */
 function pendingDeletion(applied: readonly AppliedObject[]): Pending | undefined {
-  const why = terminatingText(applied.filter(({ desired }) => extentOf(desired.ref) !== undefined));
+  const why = terminatingText(applied.filter(({ desired }) => cascadeScopeOf(desired.ref) !== undefined));
   return why === undefined ? undefined : { why, on: "deletion" };
 }

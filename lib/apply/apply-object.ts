@@ -1,19 +1,22 @@
-import type { JsonObject } from "../core/json.ts";
-import type { LiveObject } from "../core/manifest.ts";
+import type { TargetCluster } from "../core/home-and-target.ts";
+import type { LiveObject, Manifest } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import { ApiError, type Cluster } from "../core/ports/cluster.ts";
+import { ApiError } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { Secret } from "../core/secret.ts";
+import type { ApplyRules } from "./apply-rules.ts";
 import type { DesiredObject } from "./desired-objects.ts";
+import { dryRunElsewhere } from "./dry-run.ts";
 import { fieldManager, fingerprint } from "./field-managers.ts";
-import { heldBy } from "./held-by.ts";
-import { judgedOnly, maxLooks } from "./judged-only.ts";
+import { proofDigest } from "./ignore/ignore-rules.ts";
+import { payloadOf } from "./ignore/ignored-fields.ts";
 import type { PlannedChange } from "./plan.ts";
 import { lookAFewTimes } from "./poll.ts";
+import { maxLooks, preconditionsOf } from "./preconditions.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
-import { rehearse } from "./rehearse.ts";
-import { takeover } from "./takeover.ts";
+import { type Takeover, takeover } from "./takeover.ts";
+import { blockingFinalizers } from "./terminating.ts";
 
 /** What one apply did, in Flux's words. */
 export type Change = "created" | "configured" | "unchanged" | "skipped";
@@ -24,7 +27,7 @@ export interface AppliedObject {
   /** How it stands in the inventory from now on. */
   readonly entry: InventoryEntry;
   /** Only where it is being deleted although it is wanted: the finalizers that hold it. */
-  readonly heldBy?: readonly string[];
+  readonly blockingFinalizers?: readonly string[];
 }
 
 /** The object could not be applied; the message begins with its subject, as Flux's do. */
@@ -38,9 +41,10 @@ export class StillTerminating extends Error {
 }
 
 export interface ApplyDeps {
-  readonly cluster: Cluster;
+  readonly cluster: TargetCluster;
   readonly clock: Clock;
   readonly replacing: ReplaceDeps;
+  readonly rules: ApplyRules;
   /** Under which the digests of the inventory are made. */
   readonly installationKey: Secret;
 }
@@ -59,7 +63,18 @@ export async function applyObject(
 ): Promise<AppliedObject> {
   switch (change.kind) {
     case "unchanged":
-      return { desired, change: "unchanged", entry: entryOf(desired, change.uid, change.fingerprint) };
+      return {
+        desired,
+        change: "unchanged",
+        entry: entryOf(
+          desired,
+          change.uid,
+          change.fingerprint,
+          proofDigest(desired, change.ignored ?? [], deps.installationKey),
+        ),
+      };
+    case "drifted":
+      return { desired, change: "unchanged", entry: change.entry };
     case "skipped":
       return { desired, change: "skipped", entry: entryOf(desired, change.uid, undefined) };
     case "terminating":
@@ -67,74 +82,133 @@ export async function applyObject(
         desired,
         change: "unchanged",
         entry: entryOf(desired, change.uid, undefined),
-        heldBy: change.heldBy,
+        blockingFinalizers: change.blockingFinalizers,
       };
     case "create":
       return send(desired, deps, signal);
     case "configure":
       if (change.takeover !== undefined) await takeOver(desired, change.takeover, deps, signal);
-      return send(desired, deps, signal);
+      // A takeover has changed the object that the payload is for.
+      return change.payload === undefined
+        ? send(desired, deps, signal)
+        : sendPayload(desired, change.takeover === undefined ? change.payload : undefined, deps, signal);
     case "replace":
       await makeWay(desired, change.uid, deps, signal);
       return send(desired, deps, signal);
   }
 }
 
-function entryOf(desired: DesiredObject, uid: string | undefined, mark: string | undefined): InventoryEntry {
+function entryOf(
+  desired: DesiredObject,
+  uid: string | undefined,
+  mark: string | undefined,
+  proof = desired.digest,
+): InventoryEntry {
   return {
     id: desired.id,
     version: desired.ref.version,
     ...(uid === undefined ? {} : { uid }),
-    ...(mark === undefined ? {} : { fingerprint: mark, desired: desired.digest }),
+    ...(mark === undefined ? {} : { fingerprint: mark, desired: proof }),
     state: "live",
   };
 }
 
 async function send(
   desired: DesiredObject,
-  { cluster, installationKey }: ApplyDeps,
+  { cluster, installationKey, rules }: ApplyDeps,
   signal: AbortSignal,
+  payload = desired.manifest,
 ): Promise<AppliedObject> {
   try {
-    const { object, created } = await cluster.apply(desired.manifest, { manager: fieldManager, force: true }, signal);
-    const finalizers = heldBy(desired.manifest, object.metadata);
+    const { object, created } = await cluster.apply(payload, { manager: fieldManager, force: true }, signal);
+    const mark = fingerprint(object.metadata.managedFields, installationKey);
+    const proof = proofDigest(desired, rules.ignore.pathsFor(object), installationKey);
+    const finalizers = blockingFinalizers(desired.manifest, object.metadata);
     return {
       desired,
       change: created ? "created" : "configured",
-      entry: entryOf(desired, object.metadata.uid, fingerprint(object.metadata.managedFields, installationKey)),
-      ...(finalizers === undefined ? {} : { heldBy: finalizers }),
+      entry: entryOf(desired, object.metadata.uid, mark, proof),
+      ...(finalizers === undefined ? {} : { blockingFinalizers: finalizers }),
     };
   } catch (error) {
     throw refused(error, `${subject(desired.ref)} apply failed`);
   }
 }
 
-/** Controllers may write the status of a busy object many times a second, and each write makes the patch stale. */
-const maxTakeoverTries = 6;
+/** Controllers may write the status of a busy object many times a second, and each write makes a patch or payload stale. */
+const maxTries = 6;
 
-/** The patch names the version that it was made for; where somebody wrote in between, it is made anew. */
+/**
+ * Applies an object of which fields are ignored. The payload is for one version of the live object; if another client writes in
+ * between, what it wrote may be an ignored field, and the payload is made anew.
+ */
+async function sendPayload(
+  desired: DesiredObject,
+  planned: Manifest | undefined,
+  deps: ApplyDeps,
+  signal: AbortSignal,
+): Promise<AppliedObject> {
+  let payload = planned ?? (await presentPayload(desired, deps, signal));
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send(desired, deps, signal, payload);
+    } catch (error) {
+      const isStale =
+        error instanceof ApplyError && error.cause instanceof ApiError && error.cause.reason === "Conflict";
+      if (!isStale || tries === maxTries) throw error;
+      await deps.clock.sleep(5 * 2 ** tries, signal);
+      payload = await presentPayload(desired, deps, signal);
+    }
+  }
+}
+
+async function presentPayload(
+  desired: DesiredObject,
+  { cluster, rules }: ApplyDeps,
+  signal: AbortSignal,
+): Promise<Manifest> {
+  try {
+    const live = await cluster.get(desired.ref, signal);
+    if (live === undefined) return desired.manifest;
+    const options = { manager: fieldManager, force: true, dryRun: true };
+    const { object: tried } = await cluster.apply(desired.manifest, options, signal);
+    return payloadOf(desired.manifest, live, tried, rules.ignore.pathsFor(tried));
+  } catch (error) {
+    throw refused(error, `${subject(desired.ref)} apply failed`);
+  }
+}
+
+/** The patch names the version of the object that it was made for; if another client writes in between, it is made again. */
 async function takeOver(
   desired: DesiredObject,
-  patch: readonly JsonObject[],
-  { cluster, clock }: ApplyDeps,
+  planned: Takeover,
+  { cluster, clock, rules }: ApplyDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  let body: readonly JsonObject[] | undefined = patch;
-  for (let tries = 1; body !== undefined; tries++) {
+  const { manifest, ref } = desired;
+  let current: Takeover | undefined = planned;
+  for (let tries = 1; current !== undefined; tries++) {
+    const step: Takeover = current;
     try {
-      await cluster.patch(desired.ref, { type: "json", body }, { manager: fieldManager }, signal);
-      return;
+      const patched = await cluster.patch(ref, { type: "json", body: step.patch }, { manager: fieldManager }, signal);
+      // A patch in a new version may set its defaults, which then are an update of ours: it is taken over at once.
+      if (!step.migrates || tries === maxTries) return;
+      current = takeover(patched.metadata, manifest, rules);
     } catch (error) {
       if (error instanceof ApiError && error.reason === "NotFound") return;
       const isStale = error instanceof ApiError && (error.reason === "Conflict" || error.reason === "Invalid");
-      if (!isStale || tries === maxTakeoverTries) {
-        throw refused(error, `${subject(desired.ref)} metadata.managedFields cleanup failed`);
-      }
+      if (!isStale || tries === maxTries) throw refused(error, `${subject(ref)} ${takeoverFault(step, manifest)}`);
       await clock.sleep(5 * 2 ** tries, signal);
-      const live = await cluster.get(desired.ref, signal);
-      body = live && takeover(live.metadata, desired.manifest.metadata, desired.manifest.apiVersion);
+      const live = await cluster.get(ref, signal);
+      current = live && takeover(live.metadata, manifest, rules);
     }
   }
+}
+
+function takeoverFault({ migrates }: Takeover, { apiVersion }: Manifest): string {
+  return migrates
+    ? `failed to migrate API version: failed to migrate managed fields API version to ${apiVersion}`
+    : "metadata.managedFields cleanup failed";
 }
 
 /** Deletes the object that stands in the way of its successor and sees it gone. */
@@ -147,7 +221,7 @@ async function makeWay(desired: DesiredObject, uid: string, deps: ApplyDeps, sig
     );
   }
   await assertRecreatable(desired, cluster, signal);
-  await deleteJudged(desired, uid, deps, signal);
+  await deleteForReplace(desired, uid, deps, signal);
   const isGone = (live: LiveObject | undefined) => (live === undefined || live.metadata.uid !== uid ? true : undefined);
   const gone = await lookAFewTimes(async () => isGone(await cluster.get(desired.ref, signal)), clock, signal);
   if (gone === undefined)
@@ -155,7 +229,7 @@ async function makeWay(desired: DesiredObject, uid: string, deps: ApplyDeps, sig
 }
 
 /** Judges the object as it is now and deletes that; where another writer came in between, it judges again. */
-async function deleteJudged(
+async function deleteForReplace(
   desired: DesiredObject,
   uid: string,
   { cluster, replacing }: ApplyDeps,
@@ -167,7 +241,7 @@ async function deleteJudged(
     const why = await reasonNotToReplace(desired.id, live.metadata, replacing, signal);
     if (why !== undefined) throw new ApplyError(notReplaced(desired, why));
     try {
-      await cluster.delete(desired.ref, judgedOnly(live.metadata), signal);
+      await cluster.delete(desired.ref, preconditionsOf(live.metadata), signal);
       return;
     } catch (error) {
       const isStale = error instanceof ApiError && error.reason === "Conflict";
@@ -181,8 +255,8 @@ async function deleteJudged(
  * Before the old object is deleted, the new one must be one that the API server would take. Flux deletes first, and where
  * the new one is invalid is left with none.
  */
-async function assertRecreatable(desired: DesiredObject, cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const refusal = await rehearse(desired, desired.ref.namespace, cluster, signal);
+async function assertRecreatable(desired: DesiredObject, cluster: TargetCluster, signal: AbortSignal): Promise<void> {
+  const refusal = await dryRunElsewhere(desired, desired.ref.namespace, cluster, signal);
   if (refusal === undefined) return;
   throw refused(
     refusal,

@@ -1,10 +1,12 @@
 import { type ObjectRef, refKey } from "../core/object-ref.ts";
+import { type ApplyRules, stageKind, usualRules } from "./apply-rules.ts";
 
 /**
  * The stages of an apply (Flux's, reference 3.13): what defines others first. A stage starts only when the one before is
- * in the cluster, so that custom resources find their definition and objects their namespace.
+ * in the cluster, so that custom resources find their definition and objects their namespace. The installation names the
+ * kinds of the stage `custom`; nothing waits for their health.
  */
-export const stages = ["definitions", "classes", "rest"] as const;
+export const stages = ["definitions", "classes", "custom", "rest"] as const;
 export type Stage = (typeof stages)[number];
 
 const definitions = new Set([
@@ -13,9 +15,14 @@ const definitions = new Set([
   `rbac.authorization.k8s.io/ClusterRole`,
 ]);
 
-export function stageOf({ group, kind }: Pick<ObjectRef, "group" | "kind">): Stage {
-  if (definitions.has(`${group}/${kind}`)) return "definitions";
-  return kind.endsWith("Class") ? "classes" : "rest";
+export function stageOf(
+  ref: Pick<ObjectRef, "group" | "kind">,
+  { customStageKinds }: Pick<ApplyRules, "customStageKinds">,
+): Stage {
+  const kind = stageKind(ref);
+  if (definitions.has(kind)) return "definitions";
+  if (kind.endsWith("Class")) return "classes";
+  return customStageKinds.has(kind) ? "custom" : "rest";
 }
 
 /** Order by kind inside a stage: the kind's name alone selects the place. */
@@ -56,10 +63,13 @@ function rankOf(kind: string): number {
   return rankByKind.get(kind) ?? firstKinds.length;
 }
 
-/** Sorts into Flux's apply order: stage, kind, group, kind name, namespace, name. Prune goes through it backwards. */
-export function byApplyOrder(a: ObjectRef, b: ObjectRef): number {
+/**
+ * Sorts into Flux's apply order: stage, kind, group, kind name, namespace, name. Prune goes through it backwards, without the
+ * stage of the installation.
+ */
+export function byApplyOrder(a: ObjectRef, b: ObjectRef, rules: ApplyRules = usualRules): number {
   return (
-    stages.indexOf(stageOf(a)) - stages.indexOf(stageOf(b)) ||
+    stages.indexOf(stageOf(a, rules)) - stages.indexOf(stageOf(b, rules)) ||
     rankOf(a.kind) - rankOf(b.kind) ||
     compareText(refKey(a), refKey(b))
   );

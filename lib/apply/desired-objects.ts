@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { canonicalJson } from "../core/canonical-json.ts";
+import { mapLimit } from "../core/concurrency.ts";
+import { keyedDigest } from "../core/digest.ts";
 import { Failure } from "../core/failure.ts";
-import { isJsonObject, type JsonObject } from "../core/json.ts";
-import { keyedDigest } from "../core/keyed-digest.ts";
+import type { TargetCluster } from "../core/home-and-target.ts";
+import { canonicalJson, isJsonObject, type JsonObject } from "../core/json.ts";
 import { type Manifest, refOf } from "../core/manifest.ts";
-import { mapLimit } from "../core/map-limit.ts";
-import { formatApiVersion, subject, type VersionedRef } from "../core/object-ref.ts";
-import type { Cluster, Resource } from "../core/ports/cluster.ts";
+import { formatApiVersion, type ObjectRef, subject, type VersionedRef } from "../core/object-ref.ts";
+import type { Resource } from "../core/ports/cluster.ts";
 import type { Secret } from "../core/secret.ts";
 import { byApplyOrder } from "./apply-order.ts";
-import { clashOf } from "./clash-of.ts";
+import type { ApplyRules } from "./apply-rules.ts";
 import { formatEntryId } from "./entry-id.ts";
 
 /** One object of an apply set, ready to be sent. */
@@ -29,11 +29,11 @@ export interface DesiredObject {
 /**
  * The manifests as objects to apply, in apply order. Resolves each kind once.
  *
- * @throws Failure `ReconciliationFailed` naming every object whose kind nobody serves or whose namespace is missing.
+ * @throws Failure `ReconciliationFailed` naming every object whose kind is not served or whose namespace is missing.
  */
 export async function desiredObjects(
   manifests: readonly Manifest[],
-  deps: { readonly cluster: Cluster; readonly installationKey: Secret },
+  deps: { readonly cluster: TargetCluster; readonly installationKey: Secret; readonly rules: ApplyRules },
   signal: AbortSignal,
 ): Promise<readonly DesiredObject[]> {
   const resources = await resolveKinds(manifests, deps.cluster, signal);
@@ -53,7 +53,7 @@ export async function desiredObjects(
     objects.set(object.id, { ...object, resource, ...(schema === undefined ? {} : { schema }) });
   }
   if (problems.length > 0) throw new Failure("ReconciliationFailed", problems.map((line) => `${line}\n`).join(""));
-  return [...objects.values()].toSorted((a, b) => byApplyOrder(a.ref, b.ref));
+  return [...objects.values()].toSorted((a, b) => byApplyOrder(a.ref, b.ref, deps.rules));
 }
 
 /** A kind as far as the apply needs to know it before the cluster serves it. */
@@ -98,7 +98,7 @@ function kindKey({ apiVersion, kind }: Pick<Manifest, "apiVersion" | "kind">): s
 
 async function resolveKinds(
   manifests: readonly Manifest[],
-  cluster: Cluster,
+  cluster: TargetCluster,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Resource>> {
   const kinds = new Map(manifests.map((manifest) => [kindKey(manifest), refOf(manifest)]));
@@ -143,4 +143,22 @@ function promisedKinds(manifests: readonly Manifest[]): ReadonlyMap<string, Scop
     }
   }
   return promised;
+}
+
+/** Says why two manifests cannot both be applied: in the cluster, or in the inventory, they are one object. */
+function clashOf(ref: ObjectRef, first: Manifest, second: Manifest): string {
+  const name = subject(ref);
+  if (first.metadata.name !== second.metadata.name) {
+    const one = subject({ ...ref, name: first.metadata.name });
+    return `${one} and ${name} cannot both be in one Kustomization: in an inventory, as Flux writes it, : in such a name is __, so both have the same entry; rename one of them`;
+  }
+  const twice = `${name} is in the manifests twice`;
+  if (first.apiVersion !== second.apiVersion) {
+    return `${twice}, as ${first.apiVersion} and as ${second.apiVersion}: keep one of them`;
+  }
+  if (first.metadata.namespace !== second.metadata.namespace) {
+    const [one = "none", other = "none"] = [first.metadata.namespace, second.metadata.namespace];
+    return `${twice}, with the namespaces ${one} and ${other}, though its kind has none: keep one of them`;
+  }
+  return `${twice}: keep one of them`;
 }

@@ -1,25 +1,36 @@
+import { ownerLabels } from "../api/names.ts";
+import type { TargetCluster } from "../core/home-and-target.ts";
+import { equal, isJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
-import { ApiError, type Cluster, type PartialObject } from "../core/ports/cluster.ts";
+import { ApiError, type PartialObject } from "../core/ports/cluster.ts";
 import type { Secret } from "../core/secret.ts";
+import type { ApplyRules } from "./apply-rules.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { drifted } from "./drifted.ts";
-import { fieldManager, fingerprint } from "./field-managers.ts";
-import { heldBy } from "./held-by.ts";
-import { isImmutable } from "./immutable.ts";
-import { isCreateOnly, isForced, isUnmanaged } from "./opt-outs.ts";
-import { createdOnce, type PlannedChange } from "./plan.ts";
+import { fieldManager, fingerprint, ownFields } from "./field-managers.ts";
+import { ownedButIgnored, payloadOf, withoutIgnored } from "./ignore/ignored-fields.ts";
+import { isCreateOnly, isForced, isUnmanaged, otherOwnerOf } from "./opt-outs.ts";
+import { createdOnce, ifAny, type PlannedChange } from "./plan.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
 import { takeover } from "./takeover.ts";
+import { blockingFinalizers } from "./terminating.ts";
 
 /** What a dry run says: what the apply would do, or in Flux's words why the API server would refuse it. */
-export type DryRun = PlannedChange | { readonly kind: "refused"; readonly message: string };
+export type DryRun = PlannedChange | Refused;
+
+export interface Refused {
+  readonly kind: "refused";
+  readonly message: string;
+  /** What the API server answered, if the refusal is its. */
+  readonly error?: ApiError;
+}
 
 export interface DryRunDeps {
-  readonly cluster: Cluster;
+  readonly cluster: TargetCluster;
   /** Whether objects may be recreated without saying so themselves. */
   readonly force: boolean;
   readonly replacing: ReplaceDeps;
+  readonly rules: ApplyRules;
   /** Under which the digests of the inventory are made. */
   readonly installationKey: Secret;
 }
@@ -38,18 +49,45 @@ export async function dryRun(
   const { cluster } = deps;
   const options = { manager: fieldManager, force: true, dryRun: true };
   // A listed object is read beside the dry run; an unlisted one seldom exists, so it is read only if the answer says so.
-  const early = listed === undefined ? undefined : settled(cluster.get(desired.ref, signal));
-  const read = async () => (early === undefined ? cluster.get(desired.ref, signal) : (await early)());
+  const get = () => readIfAllowed(desired.ref, cluster, signal);
+  const early = listed === undefined ? undefined : settled(get());
+  const read = async () => (early === undefined ? get() : (await early)());
   let tried: { object: LiveObject; created: boolean };
   try {
     tried = await cluster.apply(desired.manifest, options, signal);
   } catch (error) {
     if (!(error instanceof ApiError) || isNoJudgement(error)) throw error;
-    return refusal(desired, error, await read(), deps, signal);
+    const live = await read();
+    return refusal(desired, error, live === "forbidden" ? undefined : live, deps, signal);
   }
   if (tried.created) return { kind: "create" };
   const live = await read();
-  return live === undefined ? { kind: "create" } : changeOf(desired, live, tried.object, deps.installationKey);
+  // The answer of the dry run has what others say of the object; what an apply changes of it cannot be told.
+  if (live === "forbidden") return unseen(desired, tried.object, deps);
+  return live === undefined ? { kind: "create" } : changeOf(desired, live, tried.object, deps);
+}
+
+/** The account that applies may have the right to write an object and not to read it. */
+async function readIfAllowed(
+  ref: DesiredObject["ref"],
+  cluster: DryRunDeps["cluster"],
+  signal: AbortSignal,
+): Promise<LiveObject | "forbidden" | undefined> {
+  try {
+    return await cluster.get(ref, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === "Forbidden") return "forbidden";
+    throw error;
+  }
+}
+
+function unseen({ manifest, ref }: DesiredObject, tried: LiveObject, { rules }: DryRunDeps): DryRun {
+  const { metadata } = tried;
+  if (isUnmanaged(metadata)) return { kind: "skipped", uid: metadata.uid };
+  if (isCreateOnly(manifest.metadata)) return createdOnce(manifest, metadata);
+  if (rules.ignore.pathsFor(tried).length === 0) return { kind: "configure", takeover: undefined };
+  const message = `${subject(ref)} spec.ignore is for it, and its account may not get it: the ignored fields cannot be kept; allow get`;
+  return { kind: "refused", message };
 }
 
 /** Waits for a promise without leaving a rejection unhandled meanwhile; the function returns or throws its outcome. */
@@ -61,41 +99,76 @@ async function settled<T>(promise: Promise<T>): Promise<() => T> {
   };
 }
 
-function changeOf(desired: DesiredObject, live: LiveObject, tried: LiveObject, key: Secret): PlannedChange {
+function changeOf(
+  desired: DesiredObject,
+  live: LiveObject,
+  tried: LiveObject,
+  { installationKey, rules }: DryRunDeps,
+): PlannedChange {
   const { metadata } = desired.manifest;
   const { uid } = live.metadata;
   if (isUnmanaged(live.metadata)) return { kind: "skipped", uid };
   if (isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata);
-  const patch = takeover(live.metadata, metadata, desired.manifest.apiVersion);
-  if (patch !== undefined || drifted(live, tried)) return { kind: "configure", takeover: patch };
-  const finalizers = heldBy(desired.manifest, live.metadata);
-  if (finalizers !== undefined) return { kind: "terminating", uid, heldBy: finalizers };
-  return { kind: "unchanged", uid, fingerprint: fingerprint(live.metadata.managedFields, key) };
+  const patch = takeover(live.metadata, desired.manifest, rules);
+  const ignored = rules.ignore.pathsFor(tried);
+  if (patch !== undefined || drifted(live, tried, ignored)) {
+    const payload = ignored.length === 0 ? {} : { payload: payloadOf(desired.manifest, live, tried, ignored) };
+    const labelled = otherOwnerOf(live.metadata, metadata);
+    return { kind: "configure", takeover: patch, ...payload, ...(labelled && { labelled }) };
+  }
+  const finalizers = blockingFinalizers(desired.manifest, live.metadata);
+  if (finalizers !== undefined) return { kind: "terminating", uid, blockingFinalizers: finalizers };
+  const mark = fingerprint(live.metadata.managedFields, installationKey);
+  return { kind: "unchanged", uid, fingerprint: mark, ...ifAny(ignored) };
 }
 
 async function refusal(
   desired: DesiredObject,
   error: ApiError,
   live: LiveObject | undefined,
-  { force, replacing }: DryRunDeps,
+  deps: DryRunDeps,
   signal: AbortSignal,
 ): Promise<DryRun> {
+  const { force, replacing } = deps;
   const { metadata } = desired.manifest;
   if (live !== undefined && isUnmanaged(live.metadata)) return { kind: "skipped", uid: live.metadata.uid };
   if (live !== undefined && isCreateOnly(metadata)) return createdOnce(desired.manifest, live.metadata);
-  const finalizers = live && heldBy(desired.manifest, live.metadata);
+  const finalizers = live && blockingFinalizers(desired.manifest, live.metadata);
   if (live !== undefined && finalizers !== undefined && isOverOnceGone(error)) {
-    return { kind: "terminating", uid: live.metadata.uid, heldBy: finalizers };
+    return { kind: "terminating", uid: live.metadata.uid, blockingFinalizers: finalizers };
   }
   if (live !== undefined && isImmutable(error) && (force || isForced(metadata) || isForced(live.metadata))) {
     const why = await reasonNotToReplace(desired.id, live.metadata, replacing, signal);
     if (why !== undefined) return { kind: "refused", message: notReplaced(desired, why) };
     return { kind: "replace", uid: live.metadata.uid };
   }
-  return { kind: "refused", message: dryRunMessage(desired, error) };
+  const migration = live && (await migrationFirst(desired, error, live, deps, signal));
+  return migration ?? { kind: "refused", message: dryRunMessage(desired, error), error };
 }
 
-/** Refused for nothing that could be said of a successor too. */
+/**
+ * What Flux's gate `MigrateAPIVersion` is for: as long as managed fields are of an older version, the API server may refuse an
+ * object over a field that only the new version has. Flux migrates before the dry run. A plan writes nothing, so the object is
+ * tried under another name, and if its fields are right, the migration comes with its apply.
+ */
+async function migrationFirst(
+  desired: DesiredObject,
+  error: ApiError,
+  live: LiveObject,
+  { cluster, rules }: DryRunDeps,
+  signal: AbortSignal,
+): Promise<PlannedChange | undefined> {
+  if (!error.message.includes("field not declared in schema")) return undefined;
+  const patch = takeover(live.metadata, desired.manifest, rules);
+  if (patch?.migrates !== true) return undefined;
+  const elsewhere = await dryRunElsewhere(desired, desired.ref.namespace, cluster, signal);
+  if (elsewhere !== undefined && isAboutFields(elsewhere)) return undefined;
+  // With ignored fields the payload is made after the migration, when a dry run is possible.
+  const payload = rules.ignore.pathsFor(live).length === 0 ? {} : { payload: desired.manifest };
+  return { kind: "configure", takeover: patch, ...payload };
+}
+
+/** Whether the refusal concerns only the terminating object, and not the object that will replace it. */
 function isOverOnceGone({ reason, message, causes }: ApiError): boolean {
   const faults = causes.length === 0 ? [message] : causes.map((cause) => cause.message ?? "");
   return faults.every((fault) => isForDeletion(fault) || isImmutable({ reason, message: fault }));
@@ -125,4 +198,93 @@ export function dryRunMessage({ ref }: DesiredObject, error: ApiError): string {
   const isFieldConflict = error.causes.some(({ reason }) => reason === "FieldManagerConflict");
   const reason = isFieldConflict ? "FieldManagerConflict" : error.reason === "NoMatch" ? "" : error.reason;
   return `${name} dry-run failed${reason === "" ? "" : ` (${reason})`}: ${error.message}`;
+}
+
+/**
+ * Whether the apply that this dry run tried would change the live object: its labels, its annotations, finalizers, owner
+ * references, any field but `status`, or what we own of it (a field that happens to have our value but is not ours would
+ * drift unseen later). Fields that are ignored do not count.
+ */
+export function drifted(live: LiveObject, dryRun: LiveObject, ignored: readonly string[] = []): boolean {
+  return !equal(comparable(live, ignored), comparable(dryRun, ignored));
+}
+
+function comparable(object: LiveObject, ignored: readonly string[]): unknown {
+  const { labels: own = {}, managedFields } = object.metadata;
+  const { metadata, status: _status, ...content } = ignored.length === 0 ? object : withoutIgnored(object, ignored);
+  const { labels, annotations, finalizers, ownerReferences } = isJsonObject(metadata) ? metadata : object.metadata;
+  const fields = ownFields(managedFields);
+  return {
+    content,
+    labels: labels ?? {},
+    annotations: annotations ?? {},
+    finalizers: finalizers ?? [],
+    ownerReferences: ownerReferences ?? [],
+    // Without them the object would not be ours: they are never ignored.
+    owner: ownerLabelKeys.map((key) => own[key]),
+    fields: fields && { ...fields, fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, ignored) },
+  };
+}
+
+const ownerLabelKeys = Object.keys(ownerLabels({ name: "", namespace: "" }));
+
+/** The texts with which API servers refuse to change a field for good, of all kinds that have such fields. */
+const texts = [
+  /field is immutable/,
+  /is immutable/,
+  /immutable field/,
+  /may not change once set/,
+  /may not change fields other than/,
+  /updates to statefulset spec for fields other than/,
+  /spec is immutable after creation/,
+];
+
+/**
+ * Whether the API server refused the change because a field can never change, so that only recreating the object helps.
+ * Flux takes every Conflict and Invalid for that, and so deletes objects whose new version is plainly wrong; we do not.
+ */
+export function isImmutable({ reason, message }: Pick<ApiError, "reason" | "message">): boolean {
+  const refused = reason === "Invalid" || reason === "Conflict" || reason === "Forbidden";
+  return refused && texts.some((text) => text.test(message));
+}
+
+const suffix = "-sluice-check";
+/** The shortest of the limits that kinds put on names: a DNS label's. */
+const maxNameLength = 63;
+
+/**
+ * A dry run of an object under another name, and in this namespace if the kind has namespaces: what the API server says of its
+ * fields holds under its own name too. Stores nothing.
+ *
+ * @returns the refusal with the object's own name in it, or undefined if there is none
+ */
+export async function dryRunElsewhere(
+  { manifest, ref }: DesiredObject,
+  namespace: string,
+  cluster: TargetCluster,
+  signal: AbortSignal,
+): Promise<ApiError | undefined> {
+  const name = `${ref.name.slice(0, maxNameLength - suffix.length).replace(/[^a-z0-9]+$/, "")}${suffix}`;
+  const within = ref.namespace === "" ? {} : { namespace };
+  const renamed = { ...manifest, metadata: { ...manifest.metadata, ...within, name } };
+  try {
+    await cluster.apply(renamed, { manager: fieldManager, force: true, dryRun: true }, signal);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { code, reason, causes } = error;
+    const message = error.message
+      .replaceAll(name, ref.name)
+      .replaceAll(`(${namespace}/${ref.name};`, `(${ref.namespace}/${ref.name};`);
+    return new ApiError({ code, reason, causes, message }, { cause: error });
+  }
+}
+
+/**
+ * Whether a refusal is about the object's own fields, and not about who asks or where it was tried: a policy may well refuse
+ * everything in the namespace where it was tried.
+ */
+export function isAboutFields({ code, reason, message }: ApiError): boolean {
+  if (/admission webhook|ValidatingAdmissionPolicy/.test(message)) return false;
+  return (code === 422 && reason === "Invalid") || message.startsWith("failed to create typed patch object");
 }

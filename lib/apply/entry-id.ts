@@ -30,7 +30,7 @@ export function parseEntryId(id: string): ObjectRef {
   };
 }
 
-/** {@link parseEntryId} for what anybody may have written; undefined for a text that is no id. */
+/** {@link parseEntryId} for untrusted text; undefined if it is not an id. */
 export function readEntryId(id: string): ObjectRef | undefined {
   try {
     return parseEntryId(id);

@@ -1,8 +1,8 @@
-import { canonicalJson } from "../core/canonical-json.ts";
-import type { JsonObject } from "../core/json.ts";
-import { keyedDigest } from "../core/keyed-digest.ts";
+import { keyedDigest } from "../core/digest.ts";
+import { canonicalJson, type JsonObject } from "../core/json.ts";
 import type { ManagedFieldsEntry } from "../core/manifest.ts";
 import type { Secret } from "../core/secret.ts";
+import { type ApplyRules, isOverridden } from "./apply-rules.ts";
 
 /** The field manager of everything Sluice applies: Flux's, so that a cluster moves over and back without a conflict. */
 export const fieldManager = "kustomize-controller";
@@ -34,11 +34,13 @@ export function ownFields(
 }
 
 /**
- * Whether an apply takes over what this entry owns: edits by kubectl, by an applier before the first apply and by ourselves
- * through updates are reverted; those of any other manager stay (reference 3.14, field-manager takeover).
+ * Whether an apply takes over what this entry owns: edits by kubectl, by a manager that the installation names, by an applier
+ * before the first apply and by ourselves through updates are reverted; those of any other manager stay (reference 3.14,
+ * field-manager takeover).
  */
-export function isTakenOver({ manager, operation, subresource }: ManagedFieldsEntry): boolean {
-  if ((subresource ?? "") !== "") return false;
-  if (manager.startsWith("kubectl")) return true;
+export function isTakenOver(entry: ManagedFieldsEntry, rules: ApplyRules): boolean {
+  const { manager, operation, subresource } = entry;
+  if ((subresource ?? "") !== "" || ownEntry([entry]) !== undefined) return false;
+  if (manager.startsWith("kubectl") || isOverridden(entry, rules)) return true;
   return operation === "Update" && (manager.startsWith("before-first-apply") || manager.startsWith(fieldManager));
 }

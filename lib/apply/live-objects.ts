@@ -1,11 +1,15 @@
-import { ownerSelector } from "../api/owner-labels.ts";
+import { ownerSelector } from "../api/names.ts";
+import { mapLimit } from "../core/concurrency.ts";
+import type { TargetCluster } from "../core/home-and-target.ts";
 import { refOf } from "../core/manifest.ts";
-import { mapLimit } from "../core/map-limit.ts";
 import type { ObjectRef, VersionedRef } from "../core/object-ref.ts";
-import { ApiError, type Cluster, type PartialObject, type Resource } from "../core/ports/cluster.ts";
+import { ApiError, type PartialObject, type Resource } from "../core/ports/cluster.ts";
 import { formatEntryId } from "./entry-id.ts";
 
-/** The metadata of everything in the cluster that carries an owner's labels, by entry id. */
+/**
+ * The metadata of every object with the owner's labels, by entry id; where listing is forbidden, of every object that was asked for and
+ * may be read. One that may not be read is not among them: nothing is proven of it, and a prune reads it once more.
+ */
 export type LiveObjects = ReadonlyMap<string, PartialObject>;
 
 /**
@@ -17,7 +21,7 @@ export type LiveObjects = ReadonlyMap<string, PartialObject>;
 export async function liveObjects(
   refs: readonly { readonly ref: ObjectRef; readonly resource: Resource }[],
   owner: { readonly name: string; readonly namespace: string },
-  cluster: Cluster,
+  cluster: TargetCluster,
   signal: AbortSignal,
 ): Promise<LiveObjects> {
   const byKind = Map.groupBy(refs, ({ ref }) => `${ref.group}/${ref.kind}`);
@@ -33,7 +37,7 @@ export async function liveObjects(
 async function listKind(
   sameKind: readonly { readonly ref: ObjectRef; readonly resource: Resource }[],
   owner: { readonly name: string; readonly namespace: string },
-  cluster: Cluster,
+  cluster: TargetCluster,
   signal: AbortSignal,
 ): Promise<readonly PartialObject[]> {
   const resource = sameKind[0]?.resource;
@@ -57,9 +61,19 @@ async function listKind(
 
 async function readEach(
   refs: readonly VersionedRef[],
-  cluster: Cluster,
+  cluster: TargetCluster,
   signal: AbortSignal,
 ): Promise<readonly PartialObject[]> {
-  const found = await mapLimit(refs, 8, (ref, stop) => cluster.get(ref, stop), signal);
+  const read = async (ref: VersionedRef, stop: AbortSignal): Promise<PartialObject | undefined> => {
+    try {
+      const found = await cluster.get(ref, stop);
+      // Without its content: a large set would be held whole for as long as the run lasts.
+      return found && { apiVersion: found.apiVersion, kind: found.kind, metadata: found.metadata };
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === "Forbidden") return undefined;
+      throw error;
+    }
+  };
+  const found = await mapLimit(refs, 8, read, signal);
   return found.filter((object) => object !== undefined);
 }

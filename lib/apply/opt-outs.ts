@@ -1,5 +1,4 @@
-import { kustomizeGroup } from "../api/names.ts";
-import { ownerLabels } from "../api/owner-labels.ts";
+import { kustomizeGroup, ownerLabels } from "../api/names.ts";
 import type { Metadata } from "../core/manifest.ts";
 
 type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
@@ -50,6 +49,16 @@ export function isForced(metadata: Marked): boolean {
 /** Which label or annotation of the live object keeps it when it is no longer wanted, if any. */
 export function keptBy(live: Marked): string | undefined {
   return markOf(live, "prune", "disabled") ?? leftAloneBy(live);
+}
+
+/** The owner that the owner labels name, unless it is the one that the wanted object names. */
+export function otherOwnerOf(
+  live: Marked,
+  wanted: Marked,
+): { readonly name: string; readonly namespace: string } | undefined {
+  const [name, namespace] = Object.keys(ownerLabels({ name: "", namespace: "" })).map((key) => live?.labels?.[key]);
+  if (name === undefined || namespace === undefined) return undefined;
+  return isOwnedBy(wanted, { name, namespace }) ? undefined : { name, namespace };
 }
 
 /** Whether the owner labels name this owner. */

@@ -9,7 +9,7 @@ import { ownEntry } from "./field-managers.ts";
 /** Selects every object with owner labels, no matter of which owner. */
 export const ownedSelector = `${kustomizeGroup}/name,${kustomizeGroup}/namespace`;
 
-/** A Kustomization and all that is known to be its own, from our inventory and from its status. */
+/** A Kustomization, and the entries of its inventory and its status. */
 export interface KnownOwner {
   readonly uid: string;
   readonly namespace: string;

@@ -1,13 +1,21 @@
+import { mapLimit } from "../core/concurrency.ts";
 import { toJsonObject } from "../core/json.ts";
-import { mapLimit } from "../core/map-limit.ts";
 import { subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
+import { stageOf, stages } from "./apply-order.ts";
+import { type CascadeScope, cascadeScopeOf, isWithin } from "./cascade-scope.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { type DryRun, type DryRunDeps, dryRun, dryRunMessage } from "./dry-run.ts";
-import { type Extent, extentOf, isWithin } from "./extent.ts";
+import {
+  type DryRun,
+  type DryRunDeps,
+  dryRun,
+  dryRunElsewhere,
+  dryRunMessage,
+  isAboutFields,
+  type Refused,
+} from "./dry-run.ts";
 import type { LiveObjects } from "./live-objects.ts";
-import { type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
-import { isAboutFields, rehearse } from "./rehearse.ts";
+import { atThisLook, type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
 import { schemaFaults } from "./schema-faults.ts";
 
 export interface PlanDeps extends DryRunDeps {
@@ -37,20 +45,56 @@ export async function planObjects(
   // Namespaces first: what they answer says which other objects can have their dry run at all.
   const namespaces = await judge(looks.filter(isNamespace), [], deps, signal);
   const missing = [
-    ...namespaces.objects.filter(({ change }) => change.kind === "create" || change.kind === "terminating"),
+    ...namespaces.filter(({ change }) => change.kind === "create" || change.kind === "terminating"),
     ...looks.filter(({ desired: { id } }) => live.get(id)?.metadata.deletionTimestamp !== undefined),
-  ].flatMap(({ desired: { ref } }) => extentOf(ref) ?? []);
+  ].flatMap(({ desired: { ref } }) => cascadeScopeOf(ref) ?? []);
   const others = await judge(
     looks.filter((looked) => !isNamespace(looked)),
     missing,
     deps,
     signal,
   );
-  const messages = [...namespaces.refusals, ...others.refusals];
-  if (messages.length > 0) return { kind: "refused", messages };
-  const changes = new Map([...namespaces.objects, ...others.objects].map((object) => [object.desired.id, object]));
-  const objects = desired.map(({ id }) => changes.get(id)).filter((object) => object !== undefined);
-  return { kind: "planned", objects };
+  const entries = new Map(inventory.map((entry) => [entry.id, entry]));
+  const judged = withLaterStages([...namespaces, ...others], deps).map(({ desired: one, change }): Judged => {
+    return { desired: one, change: atThisLook(one, change, entries.get(one.id), deps) };
+  });
+  const { objects, refusals } = outcomesOf(judged);
+  if (refusals.length > 0) return { kind: "refused", messages: refusals };
+  const changes = new Map(objects.map((object) => [object.desired.id, object]));
+  return {
+    kind: "planned",
+    objects: desired.map(({ id }) => changes.get(id)).filter((object) => object !== undefined),
+  };
+}
+
+/**
+ * Defers what was refused for want of something that an earlier stage is about to bring: a RoleBinding whose ClusterRole is new,
+ * a Pod of a new PriorityClass. The API server names it. What an object of the installation's own stage brings cannot be told,
+ * so any refusal that is not about fields may be for want of that.
+ */
+function withLaterStages(judged: readonly Judged[], { rules }: PlanDeps): readonly Judged[] {
+  const stageIndex = ({ desired }: Judged) => stages.indexOf(stageOf(desired.ref, rules));
+  const coming = judged.filter(({ change }) => brings.has(change.kind));
+  const isFoundLater = (one: Judged, { error }: Refused) => {
+    if (error === undefined || isAboutFields(error)) return false;
+    return coming.some(
+      (other) =>
+        stageIndex(other) < stageIndex(one) &&
+        (stageOf(other.desired.ref, rules) === "custom" || names(error.message, other.desired.ref.name)),
+    );
+  };
+  return judged.map((one) =>
+    one.change.kind === "refused" && isFoundLater(one, one.change)
+      ? { desired: one.desired, change: { kind: "deferred" } }
+      : one,
+  );
+}
+
+const brings: ReadonlySet<DryRun["kind"]> = new Set(["configure", "create", "deferred", "replace"]);
+
+/** Whether a text has the name as a word of its own. */
+function names(text: string, name: string): boolean {
+  return text.split(/[^A-Za-z0-9.:_-]+/).includes(name);
 }
 
 /** Gives the deferred objects of a stage their dry run, now that the stages before it are in the cluster. */
@@ -58,49 +102,26 @@ export async function planDeferred(
   members: readonly PlannedObject[],
   deps: PlanDeps,
   signal: AbortSignal,
-): Promise<Judged> {
+): Promise<{ readonly objects: readonly PlannedObject[]; readonly refusals: readonly string[] }> {
   const waiting = members.filter(({ change }) => change.kind === "deferred");
-  const judged = await judge(
-    waiting.map(({ desired }) => ({ desired, look: { kind: "unproven", live: undefined } })),
-    undefined,
-    deps,
-    signal,
+  const judged = outcomesOf(
+    await judge(
+      waiting.map(({ desired }) => ({ desired, look: { kind: "unproven", live: undefined } })),
+      undefined,
+      deps,
+      signal,
+    ),
   );
   const changes = new Map(judged.objects.map((object) => [object.desired.id, object]));
   return { objects: members.map((member) => changes.get(member.desired.id) ?? member), refusals: judged.refusals };
 }
 
 interface Judged {
-  readonly objects: readonly PlannedObject[];
-  readonly refusals: readonly string[];
+  readonly desired: DesiredObject;
+  readonly change: DryRun;
 }
 
-/**
- * @param missing namespaces that the set itself creates, and what nothing can be put into before it is gone and created
- * anew; undefined: nothing is deferred any more
- */
-async function judge(
-  looks: readonly Looked[],
-  missing: readonly Extent[] | undefined,
-  deps: PlanDeps,
-  signal: AbortSignal,
-): Promise<Judged> {
-  const judged = await mapLimit(
-    looks,
-    deps.concurrency,
-    async ({ desired, look }, stop): Promise<{ desired: DesiredObject; change: DryRun }> => {
-      if (look.kind !== "unproven") return { desired, change: look };
-      const { ref, resource } = desired;
-      const isEarly =
-        missing !== undefined &&
-        (resource === undefined || missing.some((extent) => isWithin(ref, resource.plural, extent)));
-      return {
-        desired,
-        change: isEarly ? await judgeEarly(desired, deps, stop) : await dryRun(desired, look.live, deps, stop),
-      };
-    },
-    signal,
-  );
+function outcomesOf(judged: readonly Judged[]) {
   const objects: PlannedObject[] = [];
   const refusals: string[] = [];
   for (const { desired, change } of judged) {
@@ -110,8 +131,36 @@ async function judge(
   return { objects, refusals };
 }
 
+/**
+ * @param missing namespaces that the set itself creates, and what nothing can be put into before it is gone and created
+ * anew; undefined: nothing is deferred any more
+ */
+async function judge(
+  looks: readonly Looked[],
+  missing: readonly CascadeScope[] | undefined,
+  deps: PlanDeps,
+  signal: AbortSignal,
+): Promise<readonly Judged[]> {
+  return mapLimit(
+    looks,
+    deps.concurrency,
+    async ({ desired, look }, stop): Promise<Judged> => {
+      if (look.kind !== "unproven") return { desired, change: look };
+      const { ref, resource } = desired;
+      const isEarly =
+        missing !== undefined &&
+        (resource === undefined || missing.some((scope) => isWithin(ref, resource.plural, scope)));
+      return {
+        desired,
+        change: isEarly ? await judgeEarly(desired, deps, stop) : await dryRun(desired, look.live, deps, stop),
+      };
+    },
+    signal,
+  );
+}
+
 /** Where a deferred object of a kind that is served is tried: a namespace that every cluster has. */
-const rehearsalNamespace = "default";
+const elsewhereNamespace = "default";
 
 /**
  * What can be said of an object before its definition or namespace is there: by the definition's own schema, or by a dry
@@ -123,7 +172,7 @@ async function judgeEarly(desired: DesiredObject, { cluster }: PlanDeps, signal:
     if (faults.length === 0) return { kind: "deferred" };
     return { kind: "refused", message: `${subject(desired.ref)} dry-run failed (Invalid): ${faults.join(", ")}` };
   }
-  const refusal = await rehearse(desired, rehearsalNamespace, cluster, signal);
+  const refusal = await dryRunElsewhere(desired, elsewhereNamespace, cluster, signal);
   if (refusal === undefined || !isAboutFields(refusal)) return { kind: "deferred" };
   return { kind: "refused", message: dryRunMessage(desired, refusal) };
 }

@@ -1,39 +1,65 @@
-import type { JsonObject } from "../core/json.ts";
+import { someOf } from "../core/cut-text.ts";
 import type { Manifest, Metadata } from "../core/manifest.ts";
+import { subject } from "../core/object-ref.ts";
 import type { PartialObject } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { Secret } from "../core/secret.ts";
+import type { ApplyRules } from "./apply-rules.ts";
 import type { DesiredObject } from "./desired-objects.ts";
+import { parseEntryId } from "./entry-id.ts";
 import { fingerprint } from "./field-managers.ts";
-import { heldBy } from "./held-by.ts";
+import { proofDigest } from "./ignore/ignore-rules.ts";
 import type { LiveObjects } from "./live-objects.ts";
-import { mayVanish } from "./may-vanish.ts";
 import { isCreateOnly, isUnmanaged } from "./opt-outs.ts";
 import type { PruneDecision } from "./prune/decisions.ts";
-import { takeover } from "./takeover.ts";
+import { type Takeover, takeover } from "./takeover.ts";
+import { blockingFinalizers, mayVanish } from "./terminating.ts";
 
 /** What is to happen to one wanted object. */
 export type PlannedChange =
   /** As asked for: proven by digests, or shown by a dry run. `fingerprint` is that of the live object. */
-  | { readonly kind: "unchanged"; readonly uid: string; readonly fingerprint: string | undefined }
+  | {
+      readonly kind: "unchanged";
+      readonly uid: string;
+      readonly fingerprint: string | undefined;
+      /** The fields of it that are ignored, if any: a part of the proof. */
+      readonly ignored?: readonly string[];
+    }
   /** Left alone because the manifest or the live object says so. */
   | { readonly kind: "skipped"; readonly uid: string | undefined }
-  /** Being deleted, and nothing of it to change: to be created anew once it is gone. `heldBy`: its finalizers. */
-  | { readonly kind: "terminating"; readonly uid: string; readonly heldBy: readonly string[] }
+  /** Being deleted, and nothing of it to change: to be created anew once it is gone. `blockingFinalizers`: its finalizers. */
+  | { readonly kind: "terminating"; readonly uid: string; readonly blockingFinalizers: readonly string[] }
   | { readonly kind: "create" }
-  /** `takeover`: what to take from other managers before the apply. */
-  | { readonly kind: "configure"; readonly takeover: readonly JsonObject[] | undefined }
+  /**
+   * `takeover`: what to take from other managers, or to migrate, before the apply. `payload`: what to send in place of the manifest while the live
+   * object is as it was planned for, since fields of it are ignored.
+   */
+  | {
+      readonly kind: "configure";
+      readonly takeover: Takeover | undefined;
+      readonly payload?: Manifest;
+      /** The owner that the labels of the live object name, if that is another. */
+      readonly labelled?: LabelledOwner;
+    }
+  /** Applied in this attempt, and changed by others since: left until the next attempt. `entry`: as the inventory has it. */
+  | { readonly kind: "drifted"; readonly entry: InventoryEntry }
   /** Delete this one and create it anew, since an immutable field changes and force was asked for. */
   | { readonly kind: "replace"; readonly uid: string }
   /** Its definition or namespace comes with an earlier stage of the same set: judged when that is there. */
   | { readonly kind: "deferred" };
+
+/** An owner as its labels name it. */
+export interface LabelledOwner {
+  readonly name: string;
+  readonly namespace: string;
+}
 
 export interface PlannedObject {
   readonly desired: DesiredObject;
   readonly change: PlannedChange;
 }
 
-/** What a reconcile is about to do. A value: `sluice diff` prints it, a dry run stops at it, guards judge it. */
+/** What a reconcile is about to do, as plain data. Nothing is written before it is complete. */
 export interface Plan {
   /** In apply order. */
   readonly objects: readonly PlannedObject[];
@@ -45,6 +71,7 @@ export interface Plan {
 export type FirstLook = PlannedChange | { readonly kind: "unproven"; readonly live: PartialObject | undefined };
 
 export interface FirstLookDeps {
+  readonly rules: ApplyRules;
   /** Under which the digests of the inventory were made; see `KustomizationDeps.installationKey`. */
   readonly installationKey: Secret;
   /**
@@ -52,6 +79,11 @@ export interface FirstLookDeps {
    * again.
    */
   readonly isAwaited: boolean;
+  /**
+   * Whether this run only looks at the health of what an earlier one applied. Then others' changes are left alone, as Flux leaves them
+   * during its wait: two owners of one object would otherwise write it by turns with every look.
+   */
+  readonly isLook: boolean;
 }
 
 /**
@@ -64,46 +96,75 @@ export function firstLook(
   desired: DesiredObject,
   entry: InventoryEntry | undefined,
   live: PartialObject | undefined,
-  { installationKey, isAwaited }: FirstLookDeps,
+  deps: FirstLookDeps,
 ): FirstLook {
   const wanted = desired.manifest.metadata;
   if (isUnmanaged(wanted) || isUnmanaged(live?.metadata)) return { kind: "skipped", uid: live?.metadata.uid };
-  if (live === undefined) return (isAwaited ? ended(desired, entry) : undefined) ?? { kind: "unproven", live };
+  if (live === undefined)
+    return (deps.isAwaited ? ended(desired, entry, deps) : undefined) ?? { kind: "unproven", live };
   if (isCreateOnly(wanted)) return createdOnce(desired.manifest, live.metadata);
-  return isProven(desired, entry, live.metadata, installationKey)
-    ? { kind: "unchanged", uid: live.metadata.uid, fingerprint: entry?.fingerprint }
+  const ignored = deps.rules.ignore.pathsFor({ ...desired.manifest, metadata: live.metadata });
+  return isProven(desired, entry, live.metadata, ignored, deps)
+    ? { kind: "unchanged", uid: live.metadata.uid, fingerprint: entry?.fingerprint, ...ifAny(ignored) }
     : { kind: "unproven", live };
 }
 
-/** What is applied only while it does not exist: left alone, but for one that is about to exist no more. */
+/** An object that is applied only while it does not exist: left alone, unless it is terminating. */
 export function createdOnce(wanted: Manifest, live: Metadata & { readonly uid: string }): PlannedChange {
-  const finalizers = heldBy(wanted, live);
+  const finalizers = blockingFinalizers(wanted, live);
   if (finalizers === undefined) return { kind: "skipped", uid: live.uid };
-  return { kind: "terminating", uid: live.uid, heldBy: finalizers };
+  return { kind: "terminating", uid: live.uid, blockingFinalizers: finalizers };
+}
+
+/**
+ * What a run does to an object that a dry run has judged. A look at the health of what was applied writes nothing that was applied in
+ * this form already. Pure.
+ */
+export function atThisLook<Change extends { readonly kind: string }>(
+  desired: DesiredObject,
+  change: Change,
+  entry: InventoryEntry | undefined,
+  { installationKey, isLook, rules }: FirstLookDeps,
+): Change | PlannedChange {
+  const isRewrite = change.kind === "configure" || change.kind === "replace";
+  if (!isLook || !isRewrite || entry?.state !== "live") return change;
+  const ignored = rules.ignore.pathsFor(desired.manifest);
+  return entry.desired === proofDigest(desired, ignored, installationKey) ? { kind: "drifted", entry } : change;
 }
 
 /** The object was applied as it is wanted, has ended and is gone: there is nothing to do for it. */
-function ended(desired: DesiredObject, entry: InventoryEntry | undefined): PlannedChange | undefined {
-  if (entry?.state !== "live" || entry.uid === undefined || entry.desired !== desired.digest) return undefined;
-  if (!mayVanish(desired.manifest)) return undefined;
-  return { kind: "unchanged", uid: entry.uid, fingerprint: entry.fingerprint };
+function ended(
+  desired: DesiredObject,
+  entry: InventoryEntry | undefined,
+  { installationKey, rules }: FirstLookDeps,
+): PlannedChange | undefined {
+  if (entry?.state !== "live" || entry.uid === undefined || !mayVanish(desired.manifest)) return undefined;
+  const ignored = rules.ignore.pathsFor(desired.manifest);
+  if (entry.desired !== proofDigest(desired, ignored, installationKey)) return undefined;
+  return { kind: "unchanged", uid: entry.uid, fingerprint: entry.fingerprint, ...ifAny(ignored) };
+}
+
+/** The ignored fields as a part of a change. */
+export function ifAny(ignored: readonly string[]): { readonly ignored?: readonly string[] } {
+  return ignored.length === 0 ? {} : { ignored };
 }
 
 function isProven(
   desired: DesiredObject,
   entry: InventoryEntry | undefined,
   live: Metadata & { readonly uid: string },
-  key: Secret,
+  ignored: readonly string[],
+  { installationKey, rules }: FirstLookDeps,
 ): boolean {
   return (
     entry?.state === "live" &&
     entry.uid === live.uid &&
-    entry.desired === desired.digest &&
+    entry.desired === proofDigest(desired, ignored, installationKey) &&
     entry.version === desired.ref.version &&
     entry.fingerprint !== undefined &&
-    entry.fingerprint === fingerprint(live.managedFields, key) &&
+    entry.fingerprint === fingerprint(live.managedFields, installationKey) &&
     live.deletionTimestamp === undefined &&
-    takeover(live, desired.manifest.metadata, desired.manifest.apiVersion) === undefined
+    takeover(live, desired.manifest, rules) === undefined
   );
 }
 
@@ -121,9 +182,20 @@ export function firstLooks(
   }));
 }
 
-const untouched: ReadonlySet<PlannedChange["kind"]> = new Set(["unchanged", "skipped", "terminating"]);
+const untouched: ReadonlySet<PlannedChange["kind"]> = new Set(["unchanged", "skipped", "terminating", "drifted"]);
 
-/** Whether anything would be written to the cluster, or an entry leaves the inventory. What waits for its heir changes nothing. */
+/** Whether anything would be written to the cluster, or an entry leaves the inventory. An object that waits for its next owner changes nothing. */
 export function changesAnything({ objects, prune }: Plan): boolean {
   return prune.some(({ kind }) => kind !== "handOver") || objects.some(({ change }) => !untouched.has(change.kind));
+}
+
+/**
+ * The warning for a plan that prunes everything since nothing is wanted any longer: either that is intended or the build is
+ * wrong. Undefined for any other plan, and if all of it has been reported already. Pure.
+ */
+export function emptiedWarning({ objects, prune }: Plan): string | undefined {
+  const going = prune.filter(({ entry, kind }) => entry.state !== "deleting" && kind !== "handOver");
+  if (objects.length > 0 || going.length === 0) return undefined;
+  const names = going.map(({ entry }) => subject(parseEntryId(entry.id)));
+  return `no objects in this revision: pruning all that there are, ${someOf(names)}`;
 }

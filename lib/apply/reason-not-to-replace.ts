@@ -1,5 +1,4 @@
-import { kustomizeGroup } from "../api/names.ts";
-import { ownerLabels } from "../api/owner-labels.ts";
+import { kustomizeGroup, ownerLabels } from "../api/names.ts";
 import type { Metadata } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
@@ -33,7 +32,7 @@ export async function reasonNotToReplace(
       return "it was not applied by this Kustomization and does not carry its labels";
   }
   const other = await otherOwner(id, signal);
-  return other === undefined ? undefined : `${other} has it too`;
+  return other === undefined ? undefined : `${other} claims it too`;
 }
 
 /** The beginning is Flux's, which names every end of a forced delete so (reference 3.14, error texts). */

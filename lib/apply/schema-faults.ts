@@ -1,10 +1,9 @@
 import { cutText } from "../core/cut-text.ts";
-import { equal } from "../core/equal.ts";
-import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { equal, formatJson, isJsonObject, type JsonObject } from "../core/json.ts";
 
-/** Told of one object; the API server tells the rest. */
+/** Faults that are listed for one object. The API server reports the others. */
 export const maxSchemaFaults = 20;
-/** Of an enum that is judged here: a longer one, held against many values, takes long. */
+/** Values of an enum that is checked here. Longer enums are left to the API server, since checking many values takes long. */
 export const maxEnumValues = 200;
 const maxQuotedBytes = 500;
 
@@ -37,7 +36,7 @@ function isHead(name: unknown): boolean {
 function* faultsOf(value: unknown, schema: JsonObject, path: string): Generator<Fault, void, undefined> {
   if (value === null || value === undefined) return;
   if (schema["x-kubernetes-int-or-string"] === true) {
-    if (typeof value !== "string" && !Number.isInteger(value)) yield [path, "must be an integer or a string"];
+    if (typeof value !== "string" && !isInteger(value)) yield [path, "must be an integer or a string"];
     return;
   }
   const { type } = schema;
@@ -48,7 +47,7 @@ function* faultsOf(value: unknown, schema: JsonObject, path: string): Generator<
   const allowed = schema["enum"];
   const isJudged = Array.isArray(allowed) && allowed.length <= maxEnumValues;
   if (isJudged && !allowed.some((each) => equal(each, value))) {
-    yield [path, `must be one of ${allowed.map((each) => JSON.stringify(each)).join(", ")}`];
+    yield [path, `must be one of ${allowed.map((each) => formatJson(each)).join(", ")}`];
     return;
   }
   if (Array.isArray(value)) {
@@ -60,10 +59,16 @@ function* faultsOf(value: unknown, schema: JsonObject, path: string): Generator<
   if (isJsonObject(value)) yield* objectFaults(value, schema, path);
 }
 
+function isInteger(value: unknown): boolean {
+  return typeof value === "bigint" || Number.isInteger(value);
+}
+
 function isOfType(value: unknown, type: string): boolean {
   switch (type) {
     case "integer":
-      return Number.isInteger(value);
+      return isInteger(value);
+    case "number":
+      return typeof value === "number" || typeof value === "bigint";
     case "array":
       return Array.isArray(value);
     case "object":

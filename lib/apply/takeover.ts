@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import type { ManagedFieldsEntry, Metadata } from "../core/manifest.ts";
+import type { ManagedFieldsEntry, Manifest, Metadata } from "../core/manifest.ts";
+import type { ApplyRules } from "./apply-rules.ts";
 import { fieldManager, isTakenOver, ownEntry } from "./field-managers.ts";
 import { isMerged } from "./opt-outs.ts";
 
@@ -10,26 +11,45 @@ const formerAnnotations = [
 ];
 const formerLabels = ["fluxcd.io/sync-gc-mark"];
 
+/** What is changed of an object right before its apply. */
+export interface Takeover {
+  /** A JSON patch. */
+  readonly patch: readonly JsonObject[];
+  /** Whether managed fields move to another API version: a step of its own in Flux, with an error of its own. */
+  readonly migrates: boolean;
+}
+
 /**
- * The JSON patch that makes an object that kubectl or an older deployer wrote ours, so that the apply after it removes what
- * they set and the manifest does not (reference 3.14, step 7). Undefined where there is nothing to take over.
+ * Makes an object that kubectl or an older deployer wrote ours, so that the apply after it removes what they set and the
+ * manifest does not (reference 3.14, step 7). If the installation asks for it, also moves all managed fields, whoever owns
+ * them, to the API version that is applied (step 4). Undefined where there is nothing to change.
  */
-export function takeover(live: Metadata, desired: Metadata, apiVersion: string): readonly JsonObject[] | undefined {
-  if (isMerged(live) || isMerged(desired)) return undefined;
-  const patch: JsonObject[] = [
-    ...formerAnnotations
-      .filter((key) => live.annotations?.[key] !== undefined)
-      .map((key) => remove("annotations", key)),
-    ...formerLabels.filter((key) => live.labels?.[key] !== undefined).map((key) => remove("labels", key)),
-  ];
+export function takeover(
+  live: Metadata,
+  { apiVersion, metadata: desired }: Pick<Manifest, "apiVersion" | "metadata">,
+  rules: ApplyRules,
+): Takeover | undefined {
   const managedFields = live.managedFields ?? [];
-  if (managedFields.some(isTakenOver)) {
-    patch.push({ op: "replace", path: "/metadata/managedFields", value: mergedInto(managedFields, apiVersion) });
+  const migrates = rules.migratesApiVersion && managedFields.some((entry) => entry.apiVersion !== apiVersion);
+  const isLeft = isMerged(live) || isMerged(desired);
+  const taken = isLeft ? [] : managedFields.filter((entry) => isTakenOver(entry, rules));
+  const patch: JsonObject[] = isLeft ? [] : formerMarks(live);
+  if (taken.length > 0 || migrates) {
+    const entries = taken.length === 0 ? managedFields : mergedInto(managedFields, taken, apiVersion);
+    const value: Json = entries.map((entry) => (migrates ? { ...entry, apiVersion } : { ...entry }));
+    patch.push({ op: "replace", path: "/metadata/managedFields", value });
   }
   if (patch.length === 0) return undefined;
   // The rewritten managed fields are only right for the state that they were read from.
   const guard = live.resourceVersion === undefined ? [] : [replaceResourceVersion(live.resourceVersion)];
-  return [...patch, ...guard];
+  return { patch: [...patch, ...guard], migrates };
+}
+
+function formerMarks({ annotations, labels }: Metadata): JsonObject[] {
+  return [
+    ...formerAnnotations.filter((key) => annotations?.[key] !== undefined).map((key) => remove("annotations", key)),
+    ...formerLabels.filter((key) => labels?.[key] !== undefined).map((key) => remove("labels", key)),
+  ];
 }
 
 function remove(map: "annotations" | "labels", key: string): JsonObject {
@@ -41,12 +61,15 @@ function replaceResourceVersion(value: string): JsonObject {
 }
 
 /** All entries, those taken over merged into our own Apply entry. */
-function mergedInto(entries: readonly ManagedFieldsEntry[], apiVersion: string): Json {
-  const taken = entries.filter(isTakenOver);
+function mergedInto(
+  entries: readonly ManagedFieldsEntry[],
+  taken: readonly ManagedFieldsEntry[],
+  apiVersion: string,
+): readonly ManagedFieldsEntry[] {
   const own = ownEntry(entries);
-  const others = entries.filter((entry) => entry !== own && !isTakenOver(entry));
+  const others = entries.filter((entry) => entry !== own && !taken.includes(entry));
   const time = own?.time ?? taken[0]?.time;
-  const merged = {
+  const merged: ManagedFieldsEntry = {
     manager: fieldManager,
     operation: "Apply",
     apiVersion: own?.apiVersion ?? apiVersion,
@@ -54,7 +77,7 @@ function mergedInto(entries: readonly ManagedFieldsEntry[], apiVersion: string):
     fieldsType: "FieldsV1",
     fieldsV1: [own, ...taken].reduce<JsonObject>((fields, entry) => union(fields, entry?.fieldsV1 ?? {}), {}),
   };
-  return [...others.map((entry) => ({ ...entry })), merged];
+  return [...others, merged];
 }
 
 /** Field sets are nested objects whose leaves are empty objects, so their union is a deep merge. */

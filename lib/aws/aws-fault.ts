@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { messageOf } from "../core/failure.ts";
+import { PortError } from "../core/ports/port-error.ts";
 
 /**
- * `clock`: ours is too far from theirs, also after the SDK has corrected it. `credentials`: none, expired or not known to AWS. `denied`: known, but not allowed. `ciphertext`: it was not sealed by this key for this context, or was changed. `missing`: the queue, bucket, cluster or
- * key is not there. `elsewhere`: it lies in another region. `key`: what it is encrypted with cannot be used. `timeout`: no answer in time, it may have happened all the same.
- * `throttled`, `unreachable` and `unavailable`: later it may work; `unavailable` also where what came cannot be read. `refused`: anything else that AWS said no to.
+ * `clock`: our clock is too far from AWS's, even after the SDK has corrected it. `credentials`: none, expired or unknown to AWS.
+ * `denied`: known, but not allowed. `ciphertext`: not sealed by this key for this context, or changed since. `missing`: the queue,
+ * bucket, cluster or key does not exist. `elsewhere`: the resource is in another region. `key`: the KMS key of the resource cannot
+ * be used. `timeout`: no answer in time, so it may have happened nevertheless. `throttled`, `unreachable` and `unavailable`: it may
+ * work later; `unavailable` also if the answer cannot be read. `refused`: any other refusal of AWS.
  */
-export type AwsFaultKind =
+export type AwsFaultReason =
   | "ciphertext"
   | "clock"
   | "credentials"
@@ -20,32 +23,30 @@ export type AwsFaultKind =
   | "unavailable"
   | "unreachable";
 
-/** What was asked of AWS, for messages. */
+/** The call to AWS, for messages. */
 export interface AwsAction {
   /** As in IAM: `sqs:SendMessage`. */
   readonly name: string;
-  /** What it was asked of: `queue https://…`, `bucket artifacts`. Holds no secret. */
+  /** The resource of the call: `queue https://…`, `bucket artifacts`. Contains no secret. */
   readonly resource: string;
   readonly region: string;
-  /** The account that the resource is of, where that is known. */
+  /** The account of the resource, if known. */
   readonly account?: string | undefined;
 }
 
-/** A call to AWS that failed for good, its tries used up. The message names the action, the resource and how to mend it. */
-export class AwsFault extends Error {
+/** A call to AWS that failed on its last try. The message names the action, the resource and how to fix it. */
+export class AwsFault extends PortError<AwsFaultReason> {
   override readonly name = "AwsFault";
-  readonly kind: AwsFaultKind;
-  /** AWS's own name of the error, for example `QueueDoesNotExist`; empty where no answer came. */
+  /** AWS's own name of the error, for example `QueueDoesNotExist`; empty if no answer came. */
   readonly code: string;
 
-  constructor(kind: AwsFaultKind, code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.kind = kind;
+  constructor(reason: AwsFaultReason, code: string, message: string, options?: ErrorOptions) {
+    super(reason, message, options);
     this.code = code;
   }
 }
 
-const kindByCode: Readonly<Record<string, AwsFaultKind>> = {
+const reasonByCode: Readonly<Record<string, AwsFaultReason>> = {
   AccessDenied: "denied",
   AccessDeniedException: "denied",
   AllAccessDisabled: "denied",
@@ -93,36 +94,36 @@ const kindByCode: Readonly<Record<string, AwsFaultKind>> = {
   UnrecognizedClientException: "credentials",
 };
 
-/** What the SDK hangs on its errors. */
+/** What the SDK adds to its errors. */
 const Hints = z.object({
   code: z.string().optional(),
   $metadata: z.object({ httpStatusCode: z.number().optional() }).optional(),
   $response: z.object({ headers: z.record(z.string(), z.string()).optional() }).optional(),
 });
 
-/** A thrown error of the SDK, in our words. */
+/** An error that the SDK threw, as an {@link AwsFault}. */
 export function awsFault(error: unknown, action: AwsAction): AwsFault {
   const code = error instanceof Error ? error.name : "";
   const hints = Hints.safeParse(error).data ?? {};
   const what = `${action.name} on ${action.resource}`;
-  // The parser quotes what it cannot read, and of a good answer that may be the secret that was asked for.
-  if (kindByCode[code] === undefined && isGood(hints))
+  // The parser quotes text that it cannot read, and in a successful answer that may be the secret itself.
+  if (reasonByCode[code] === undefined && isGood(hints))
     return new AwsFault("unavailable", code, `${what}: AWS's answer cannot be read`);
-  const kind = kindOf(code, hints);
-  return new AwsFault(kind, code, `${what}: ${explain(kind, error, action, hints)}`, { cause: error });
+  const reason = reasonOf(code, hints);
+  return new AwsFault(reason, code, `${what}: ${explain(reason, error, action, hints)}`, { cause: error });
 }
 
 function isGood({ $metadata: { httpStatusCode = 0 } = {} }: z.infer<typeof Hints>): boolean {
   return httpStatusCode >= 200 && httpStatusCode <= 299;
 }
 
-function kindOf(code: string, { code: socketCode, $metadata, $response }: z.infer<typeof Hints>): AwsFaultKind {
-  const known = kindByCode[code];
+function reasonOf(code: string, { code: socketCode, $metadata, $response }: z.infer<typeof Hints>): AwsFaultReason {
+  const known = reasonByCode[code];
   if (known !== undefined) return known;
   // Each service has its own spelling: KmsAccessDenied, KMS.DisabledException, KMSInvalidStateException.
   if (/^kms/i.test(code)) return "key";
   const status = $metadata?.httpStatusCode;
-  // An error of the SDK's own says nothing of a status: then nothing came back.
+  // An error of the SDK itself has no status: no answer came.
   if (status === undefined || $response === undefined) return socketCode === undefined ? "refused" : "unreachable";
   if (status === 301 || status === 307) return "elsewhere";
   if (status === 403) return "denied";
@@ -130,32 +131,37 @@ function kindOf(code: string, { code: socketCode, $metadata, $response }: z.infe
   return status >= 500 ? "unavailable" : "refused";
 }
 
-function explain(kind: AwsFaultKind, error: unknown, action: AwsAction, { $response }: z.infer<typeof Hints>): string {
+function explain(
+  reason: AwsFaultReason,
+  error: unknown,
+  action: AwsAction,
+  { $response }: z.infer<typeof Hints>,
+): string {
   const said = isUnreadable(error) ? "the answer is not AWS's own" : messageOf(error).replaceAll(/\s+/g, " ");
-  switch (kind) {
+  switch (reason) {
     case "ciphertext":
-      return `it was sealed by another key, or for another encryption context, or has been changed since; encrypt it anew (${said})`;
+      return `it was sealed by another key or for another encryption context, or has changed since; encrypt it again (${said})`;
     case "clock":
       return `this machine's clock is too far from AWS's; set it (${said})`;
     case "credentials":
-      return `${credentialsAre(error)} (${said}); give the function's role, or log in again`;
+      return `${credentialsAre(error)} (${said}); give the function a role, or log in again`;
     case "denied":
       return `${deniedTo(said, action)}allow ${deniedAction(said, action)} in the policy of the role and of the resource (${said})`;
     case "elsewhere": {
       const region = $response?.headers?.["x-amz-bucket-region"];
-      const place = region === undefined ? "is not in this region" : `lies in region ${region}`;
-      return `it ${place}, and ${action.region} was asked; set the region of the resource (${said})`;
+      const place = region === undefined ? "is not in this region" : `is in region ${region}`;
+      return `it ${place}, but the call went to ${action.region}; set the region of the resource (${said})`;
     }
     case "key":
       return `the KMS key cannot be used; enable it, and allow kms:Decrypt and kms:GenerateDataKey on it to the function's role (${said})`;
     case "missing":
-      return `there is none in region ${action.region}; create it or correct its name (${said})`;
+      return `it does not exist in region ${action.region}; create it or correct its name (${said})`;
     case "throttled":
-      return `AWS throttles it, also after several tries (${said})`;
+      return `AWS throttles the call, even after several tries (${said})`;
     case "timeout":
-      return `no answer in time, so it may have happened or not (${said})`;
+      return `no answer in time, so it may or may not have happened (${said})`;
     case "unavailable":
-      return `AWS has a fault of its own, also after several tries (${said})`;
+      return `AWS has an internal error, even after several tries (${said})`;
     case "unreachable":
       return `AWS cannot be reached (${said}); check the network of the function and the endpoint`;
     case "refused":
@@ -169,18 +175,18 @@ function credentialsAre(error: unknown): string {
   return code.startsWith("Expired") ? "the AWS credentials have expired" : "AWS does not accept the credentials";
 }
 
-/** A proxy between us and AWS answers in its own words, which the SDK's parser then quotes. */
+/** The answer is not AWS's: a proxy has answered, and the SDK's parser quotes it. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof SyntaxError;
 }
 
-/** The right that AWS misses: a transaction needs those of its parts, and has none of its own name. */
+/** The missing permission. A transaction needs those of its parts and has none of its own name. */
 function deniedAction(said: string, { name }: AwsAction): string {
   const missed = /not authorized to perform: (\w+:\w+)/.exec(said)?.[1];
   return missed === undefined || missed.toLowerCase() === name.toLowerCase() ? name : missed;
 }
 
-/** Says so where the caller, whom AWS names in the message, is of another account than the resource. */
+/** A hint if the caller, whom AWS names in its message, is of another account than the resource. */
 function deniedTo(said: string, { account }: AwsAction): string {
   const caller = /arn:aws[\w-]*:(?:sts|iam)::([0-9]{12}):/.exec(said)?.[1];
   if (caller === undefined || account === undefined || caller === account) return "";

@@ -1,12 +1,12 @@
-import { orAborted } from "../core/or-aborted.ts";
+import { orAborted } from "../core/concurrency.ts";
 import { type AwsAction, AwsFault, awsFault } from "./aws-fault.ts";
 
-/** Time for one call with all its tries: no longer than a lease's safety margin, since a holder may be in the middle of one. */
+/** Time for one call with all its tries: no longer than the safety margin of a lease, since its holder may be making a call. */
 const defaultLimitMs = 15_000;
 
 /**
- * One call to AWS: under the signal, within a time limit, its errors as {@link AwsFault}. Throws the signal's reason where that
- * was aborted.
+ * Makes one call to AWS, under the signal and within a time limit. Throws its errors as {@link AwsFault}, and the signal's reason
+ * if that was aborted.
  */
 export async function callAws<Result>(
   action: AwsAction,
@@ -24,7 +24,7 @@ export async function callAws<Result>(
     signal.throwIfAborted();
     if (error instanceof AwsFault) throw error;
     if (!limit.aborted) throw awsFault(error, action);
-    const message = `${action.name} on ${action.resource}: no answer within ${limitMs / 1000} s, so it may have happened or not`;
+    const message = `${action.name} on ${action.resource}: no answer within ${limitMs / 1000} s, so it may or may not have happened`;
     throw new AwsFault("timeout", "", message, { cause: error });
   }
 }

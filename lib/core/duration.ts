@@ -5,24 +5,24 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h
 /** The pattern Flux's CRDs put on `interval`, `retryInterval` and the Kustomization's `timeout`. */
 export const durationPattern = "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$";
 
-/** The longest duration that Go holds: 2^63 nanoseconds, about 292 years. Flux reads no object with a longer one. */
+/** The longest duration that Go can hold: 2^63 nanoseconds, about 292 years. Flux cannot read an object with a longer one. */
 export const maxDurationMs = 2 ** 63 / 1e6;
 
 /** {@link maxDurationMs} as Go writes it. */
 export const maxDurationText = "2562047h47m16s";
 
-/** The longest that a timer of Node waits, about 24 days; a longer one would be over at once. */
+/** The longest timeout of a timer in Node, about 24 days; a longer one fires at once. */
 export const maxTimerMs = 2 ** 31 - 1;
 
 const maxQuotedBytes = 64;
 
 /**
- * Milliseconds of a Go duration such as `1h30m` or `1.5s`. Throws a `RangeError` for anything the pattern refuses, and past
- * {@link maxDurationMs}.
+ * Milliseconds of a Go duration such as `1h30m` or `1.5s`. Throws a `RangeError` for a text that {@link durationPattern} does
+ * not match, and for a duration of {@link maxDurationMs} or more.
  */
 export function parseDuration(text: string): number {
   if (!new RegExp(durationPattern).test(text)) {
-    throw new RangeError(`"${cutText(text, maxQuotedBytes)}" is no duration: write it like 30s, 10m or 1h30m`);
+    throw new RangeError(`"${cutText(text, maxQuotedBytes)}" is not a duration: write it like 30s, 10m or 1h30m`);
   }
   const ms = sumMs(text);
   if (ms >= maxDurationMs) {
@@ -31,7 +31,7 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
-/** Whether a duration is one that Go holds; true for a text that is none. */
+/** Whether a duration is below {@link maxDurationMs}; true for a text that is not a duration. */
 export function isDurationHeld(text: string): boolean {
   return sumMs(text) < maxDurationMs;
 }

@@ -1,44 +1,80 @@
 import { cutMessage } from "./cut-text.ts";
 
 /**
- * When a failed reconcile is tried again. `backoff`: soon, doubling. `interval`: after the object's retry interval.
- * `dependency`: when the thing it waits for changes, at the latest after 30 s. `never`: not before the object changes.
+ * When a failed reconcile is tried again. `backoff`: after {@link backOffMs}. `interval`: after the object's retry interval.
+ * `dependency`: when the dependency changes, at the latest after 30 s. `never`: only when the object changes.
  */
 export type Retry = "backoff" | "interval" | "dependency" | "never";
 
-/** Reasons are API, alerts match on them: add one freely, never rename one. The words are Flux's where Flux has one. */
+/** Reasons are API, since alerts match on them: add one freely, never rename one. They are Flux's words where Flux has one. */
 const retryByReason = {
   AccessDenied: "never",
   ArchiveOperationFailed: "backoff",
   ArtifactFailed: "interval",
   AuthenticationFailed: "backoff",
   BuildFailed: "interval",
+  CopyFailure: "backoff",
   DependencyNotReady: "dependency",
   DirectoryCreationFailed: "interval",
+  EmptyGitRepository: "backoff",
+  FeatureGateDisabled: "never",
+  GitOperationFailed: "backoff",
   HealthCheckFailed: "interval",
+  IllegalPath: "backoff",
+  InvalidCELExpression: "never",
+  InvalidCommitSignature: "backoff",
+  InvalidGitObject: "backoff",
   InvalidProviderConfiguration: "never",
   InvalidSpec: "never",
+  InvalidTagSignature: "backoff",
+  InvalidVerificationMode: "never",
+  NoArtifact: "dependency",
+  NotFound: "dependency",
   OCIArtifactLayerOperationFailed: "backoff",
   OCIArtifactPullFailed: "backoff",
   Poisoned: "never",
   PruneFailed: "interval",
   ReadOperationFailed: "backoff",
   ReconciliationFailed: "interval",
+  SourceIgnoreError: "backoff",
   StorageOperationFailed: "backoff",
+  TokenNotFound: "backoff",
   UnsupportedField: "never",
   URLInvalid: "never",
+  ValidationFailed: "never",
+  VerificationError: "backoff",
 } as const satisfies Record<string, Retry>;
 
 export type Reason = keyof typeof retryByReason;
 
+/** Reasons of events, API like those of failures. `ArtifactUpToDate` to `Succeeded` are Flux's, the others ours. */
+export type EventReason =
+  | Reason
+  | "ArtifactUpToDate"
+  | "Failed"
+  | "GitOperationSucceeded"
+  | "HealthCheckCanceled"
+  | "NewArtifact"
+  | "Progressing"
+  | "ReconciliationSucceeded"
+  | "Succeeded"
+  | "AmbiguousReference"
+  | "IntervalTooShort"
+  | "InventoryOutdated"
+  | "HandingOver"
+  | "ObjectContested"
+  | "PruningAll"
+  | "TargetChanged"
+  | "UnknownFields";
+
 /**
- * An end of a reconcile that was foreseen: its reason and message go into the Ready condition and an event as they are, the
- * message up to 32,768 bytes.
+ * An expected failure of a reconcile. Its reason and message go unchanged into the Ready condition and an event; the message
+ * is cut to 32,768 bytes.
  */
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly reason: Reason;
-  /** When to try again; the reason's usual answer unless the thrower knew better. */
+  /** When to try again: the default of the reason, unless the constructor was given another. */
   readonly retry: Retry;
 
   constructor(reason: Reason, message: string, options: ErrorOptions & { retry?: Retry } = {}) {
@@ -48,7 +84,21 @@ export class Failure extends Error {
   }
 }
 
-/** The text of whatever was thrown, up to 32,768 bytes. */
+/** The message of a thrown value, cut to 32,768 bytes. */
 export function messageOf(error: unknown): string {
   return cutMessage(error instanceof Error ? error.message : String(error));
+}
+
+/** How long to wait after failures: Flux's `--min-retry-delay` and `--max-retry-delay`. */
+export interface RetryDelay {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** As in Flux: from 750 ms to 15 minutes. */
+export const defaultRetryDelay: RetryDelay = { minMs: 750, maxMs: 900_000 };
+
+/** The wait after a failure that follows so many others in a row: the least delay, doubling, up to the longest. */
+export function backOffMs(failures: number, { minMs, maxMs }: RetryDelay = defaultRetryDelay): number {
+  return Math.min(minMs * 2 ** failures, maxMs);
 }

@@ -1,25 +1,25 @@
-/** What of a text may be shown. */
+/** The part of a text that may be shown. */
 export interface SafeText {
   readonly shown: string;
-  /** Whether it is shown to its end. */
+  /** Whether `shown` reaches to the end of the text. */
   readonly isWhole: boolean;
 }
 
-/** What may stand between the words of a form, as a regular expression, and what of it is shown. */
+/** A variable part of a form: a regular expression for it, and how a match is shown. */
 export interface Hole {
   readonly pattern: string;
   readonly show: (text: string) => string | SafeText;
 }
 
-/** Stands where a value was. */
+/** Shown in place of a value. */
 export const hiddenValue = "*****";
 
-/** What is shown as it is. */
+/** A hole whose match is shown unchanged. */
 export const asItIs = (pattern: string): Hole => ({ pattern, show: (text) => text });
 
 /**
- * `<cut>` and `<cuts>` are not shown: up to the next, or the last, place where the form goes on. `<rest>` is not shown to the
- * end. `<quoted>` is a text in Go's quotes that is made of the same forms.
+ * Holes of every list of forms. `<cut>` hides the text up to the next place where the form continues, `<cuts>` up to the last
+ * such place, `<rest>` up to the end. `<quoted>` is a text in Go's quotes that itself consists of the same forms.
  */
 const hidingHoles: Readonly<Record<"cut" | "cuts" | "rest", Hole>> = {
   cut: { pattern: "[^]*?", show: () => hiddenValue },
@@ -27,26 +27,26 @@ const hidingHoles: Readonly<Record<"cut" | "cuts" | "rest", Hole>> = {
   rest: { pattern: "[^]*", show: () => ({ shown: "", isWhole: false }) },
 };
 
-/** The texts of another program that may be passed on. */
+/** The texts of another program that may be shown. */
 export interface KnownWords {
-  /** Forms; a text is a chain of these. A form that begins as another does comes before it where it is longer. */
+  /** Forms; a text is a sequence of these. Of two forms with the same beginning the longer one comes first. */
   readonly words: readonly string[];
-  /** By the name that a form has for it, in angle brackets. */
+  /** By the name that stands in angle brackets in the forms. */
   readonly holes: Readonly<Record<string, Hole>>;
-  /** In place of those once a value was hidden: it may come again where it is not known for one. */
+  /** Replaces `holes` once a value was hidden, since the same value may follow in a place where it is not recognised. */
   readonly holesAfterCut?: Readonly<Record<string, Hole>>;
-  /** Said in place of the rest from the first piece on that has no form. */
+  /** Shown in place of the rest of a text, from the first piece on that no form matches. */
   readonly restHidden: string;
 }
 
-/** Of a longer text only so many characters are looked at: a patch in it may have megabytes. */
+/** Characters of a text that are read: a patch in it may have megabytes. */
 const maxChars = 16 * 1024;
-/** And so many pieces, those in quotes too: each is compared with all forms. */
+/** Pieces of a text that are read, those in quotes included: each is compared with all forms. */
 const maxPieces = 1_000;
 
 /**
- * An allow-list of texts: the function shows of a text what has a known form, `*****` for values in it, and nothing from the
- * first unknown piece on. It reads at most 16,384 characters and 1,000 pieces. Pure.
+ * An allow-list of texts. The function shows the pieces of a text that have a known form, with `*****` for the values in them,
+ * and nothing from the first unknown piece on. It reads at most 16,384 characters and 1,000 pieces. Pure.
  */
 export function knownWords({ words, holes, holesAfterCut = {}, restHidden }: KnownWords): (text: string) => string {
   const all: Readonly<Record<string, Hole>> = {
@@ -78,7 +78,7 @@ export function knownWords({ words, holes, holesAfterCut = {}, restHidden }: Kno
 
 interface Form {
   readonly pattern: RegExp;
-  /** Words, and what stands between them. */
+  /** Fixed words and the holes between them. */
   readonly parts: readonly (string | Hole)[];
 }
 
@@ -92,7 +92,7 @@ function formOf(words: string, holes: Readonly<Record<string, Hole>>): Form {
   return { pattern: new RegExp(patterns.join(""), "uy"), parts };
 }
 
-/** The piece that begins here, undefined where it has no known form. */
+/** The piece that begins at `at`; undefined if no form matches. */
 function pieceAt(text: string, at: number, forms: readonly Form[]): (SafeText & { readonly end: number }) | undefined {
   for (const { pattern, parts } of forms) {
     pattern.lastIndex = at;
@@ -110,7 +110,7 @@ function pieceAt(text: string, at: number, forms: readonly Form[]): (SafeText & 
   return undefined;
 }
 
-/** Nothing of it where it has escapes that JSON does not have. */
+/** Shows nothing of a quoted text whose escapes JSON does not know. */
 function safeQuoted(quoted: string, safe: (text: string) => SafeText): SafeText {
   const text = unquoted(quoted);
   if (text === undefined) return { shown: "", isWhole: false };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import { parseApiVersion, type VersionedRef } from "./object-ref.ts";
 
-/** The part of `metadata` that Sluice reads; everything else is passed on as it is. */
+/** The fields of `metadata` that Sluice reads. All others are passed on unchanged. */
 export interface Metadata {
   readonly name: string;
   readonly namespace?: string;
@@ -24,7 +24,7 @@ export interface OwnerReference {
   readonly uid: string;
 }
 
-/** One line of `metadata.managedFields`: who owns which fields, as the API server tells it. */
+/** One entry of `metadata.managedFields`: a manager and the fields that it owns. */
 export interface ManagedFieldsEntry {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
@@ -35,7 +35,7 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
-/** An object as somebody wrote it or as the cluster answered it. `spec`, `data` and the like stay untyped JSON. */
+/** An object as its author wrote it or as the cluster answered it. `spec`, `data` and all other fields stay untyped JSON. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -43,7 +43,7 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** An object that a cluster answered: it exists (or would, for a dry run), so it has a uid. */
+/** An object that a cluster answered. It exists, or would exist after a dry run, so it has a uid. */
 export interface LiveObject extends Manifest {
   readonly metadata: Metadata & { readonly uid: string };
 }

@@ -9,7 +9,7 @@ export interface ObjectRef {
   readonly name: string;
 }
 
-/** An {@link ObjectRef} with the version in which it is to be read or written. */
+/** An {@link ObjectRef} with the version to read or write it in. */
 export interface VersionedRef extends ObjectRef {
   readonly version: string;
 }
@@ -31,7 +31,20 @@ export function formatApiVersion({ group, version }: { group: string; version: s
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** Sorts and compares refs; equal refs have equal keys, and no two refs share one. */
+/** A key to sort and compare refs by: two refs have the same key if and only if they are equal. */
 export function refKey({ group, kind, namespace, name }: ObjectRef): string {
   return `${group}/${kind}/${namespace}/${name}`;
+}
+
+/**
+ * Why no object can have this name, in the words of Flux's client (client-go, rest/request.go): the API server would answer
+ * an empty one with the list of all Secrets.
+ */
+export function nameFault(name: string): string | undefined {
+  if (name === "") return "resource name may not be empty";
+  const faults = [
+    ...(name === "." || name === ".." ? [`may not be '${name}'`] : []),
+    ...["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`),
+  ];
+  return faults.length === 0 ? undefined : `invalid resource name ${JSON.stringify(name)}: [${faults.join(" ")}]`;
 }

@@ -3,8 +3,8 @@ import { ApiError } from "./ports/cluster.ts";
 import { LeaseLost } from "./ports/fence.ts";
 
 /**
- * Something that a run needs does not answer, through no fault of its object: the run is tried again for as long as it takes
- * and never counts as one that did not end. Reason and message are what the object says where it lasts.
+ * A dependency of a run (a cluster, a store, a registry) does not answer, and the object is not to blame. The run is repeated
+ * without limit and does not count as a failed attempt. If the outage lasts, the object's status shows reason and message.
  */
 export class Outage extends Error {
   override readonly name: string = "Outage";
@@ -16,22 +16,22 @@ export class Outage extends Error {
   }
 }
 
-/** What a request of ours that the API server calls malformed is answered with: no wait mends that. */
-const ours = new Set([400, 405, 406, 413, 415, 422]);
+/** Statuses that blame the request. Repeating it does not help. */
+const badRequestCodes = new Set([400, 405, 406, 413, 415, 422]);
 
-/** Whether an error says nothing of the object: the cluster or a store does not answer, throttles or forbids for a while. */
+/** Whether an error is not about the object: the cluster or a store does not answer, throttles, or forbids for a while. */
 export function isOutage(error: unknown): error is ApiError | Outage {
-  return error instanceof Outage || (error instanceof ApiError && !ours.has(error.code));
+  return error instanceof Outage || (error instanceof ApiError && !badRequestCodes.has(error.code));
 }
 
-/** What a read of the cluster threw; where it is an outage, with a reason of its own. */
+/** Turns an error of a cluster read into an {@link Outage} with this reason, if it is one; answers any other error unchanged. */
 export function outageOf(error: unknown, reason: Reason, what: string): unknown {
   return isOutage(error) ? new Outage(reason, `${what}: ${messageOf(error)}`, { cause: error }) : error;
 }
 
 /**
- * For what a store throws: an {@link Outage}, or the reason of the signal where that ended the call. A mistake in a program is
- * none: no wait mends that. Nor is a lost lease: a successor is at work.
+ * A handler for errors of a store. Throws the signal's reason if that is aborted. Rethrows a programming error, which waiting
+ * does not fix, and a lost lease, since a successor works on the object. Throws any other error as an {@link Outage}.
  */
 export function storeOutage(reason: Reason, what: string, signal: AbortSignal): (error: unknown) => never {
   return (error) => {

@@ -2,45 +2,49 @@ import type { JsonObject } from "./json.ts";
 import type { Fence } from "./ports/fence.ts";
 import type { WorkKey } from "./work-key.ts";
 
-/** One run of a flow: what it is about, how long it may go on, and the lease that lets it write. */
+/** One run of a flow: its object, its time limit, and the lease that lets it write. */
 export interface Run {
   readonly key: WorkKey;
   /** Aborted when the time is up, the process ends or the lease is lost. */
   readonly signal: AbortSignal;
-  /** Goes with every write to inventory, ledger and artifact records. */
+  /** Passed with every write to inventory, ledger and artifact records. */
   readonly fence: Fence;
   /**
-   * Throws {@link LeaseLost} once the lease may no longer be ours: 15 s before its length has passed since the last
-   * renewal, by wall time or by monotonic time, whichever says more. Called before each write to the cluster is sent.
+   * Throws `LeaseLost` once the lease may no longer be ours: 15 s before its length has passed since the last renewal, by wall
+   * time or by monotonic time, whichever has advanced more. Called right before each write to the cluster is sent.
    */
   assertLease(): void;
-  /** What the flow's last run handed on by {@link FlowResult.memo}; undefined where there is none or it was lost. */
-  readonly memo: JsonObject | undefined;
-  /** Whether a newer request for the same object has come in: a wait (for health) should give way to it. */
+  /** The state that the flow's last run carried over by {@link FlowResult.carried}; undefined if there is none or it was lost. */
+  readonly carried: JsonObject | undefined;
+  /** Whether anything has asked for this run since the last one that ended; false for one that only its interval wants. */
+  readonly isRequested: boolean;
+  /** Whether a newer request for the same object has arrived. A run that waits for health then ends early. */
   superseded(): Promise<boolean>;
 }
 
-/** What a run looked at. */
+/** What a run has read. */
 export interface Seen {
   readonly objectUid: string;
   readonly clusterUid: string;
-  /** Of the source, where there was one. */
+  /** Of the source; absent if the run read none. */
   readonly revision?: string;
 }
 
-/** When a flow wants to run again without an event: `dueInMs` from now, or not at all. */
+/** What a run answers to its queue. `dueInMs`: when to run again without an event; undefined for never. */
 export interface FlowResult {
   readonly dueInMs: number | undefined;
   /**
    * A small note to the next run (under 4 KB, no secret), kept in the work item: since when it waits for health, for
    * example. A hint like any other: a run without it does the same, only later.
    */
-  readonly memo?: JsonObject;
+  readonly carried?: JsonObject;
   /** Kept in the work item, for people and for the sweep. */
   readonly seen?: Seen;
-  /** A word for logs: `applied`, `failed`, `waiting`, `suspended`, `deleted`, `absent`, … */
+  /** The run changed and told nothing that was not known before: no metric counts it. */
+  readonly isQuiet?: boolean;
+  /** One word for logs: `applied`, `failed`, `waiting`, `suspended`, `deleted`, `absent`, … */
   readonly outcome: string;
 }
 
-/** The reconcile of one kind. Throws only for bugs and unforeseen faults: the queue then backs off and counts. */
+/** The reconcile of one kind. Throws only for bugs and unexpected faults: the queue then backs off and counts the attempt. */
 export type Flow = (run: Run) => Promise<FlowResult>;

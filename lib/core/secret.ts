@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-/** A value that cannot be printed: not by a template, `JSON.stringify`, `console.log` or a stack trace. */
+/** A value that is never printed: templates, `JSON.stringify`, `console.log` and stack traces show `[secret]`. */
 export class Secret {
   readonly #value: string;
 
@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** Hands out the value. Call it where the value is used, never where it is passed on. */
+  /** Answers the value. Call it where the value is used, never where it is passed on. */
   reveal(): string {
     return this.#value;
   }

@@ -9,7 +9,7 @@ export const systemClock: Clock = {
     try {
       await setTimeout(ms, undefined, { signal });
     } catch (error) {
-      // The timer's own error says no more than that it was stopped; the caller knows why.
+      // The timer's error says only that it was aborted. The signal's reason says why.
       signal.throwIfAborted();
       throw error;
     }

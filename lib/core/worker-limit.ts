@@ -1,23 +1,23 @@
 import type { Worker } from "node:worker_threads";
 
-const lookEveryMs = 250;
+const checkEveryMs = 250;
 
-/** What one thread may take. */
+/** How long one thread may work. */
 export interface WorkerLimits {
-  /** Of the processor: a busy machine makes no honest job fail. */
+  /** Processor time, which does not grow on a busy machine. */
   readonly maxCpuMs: number;
-  /** Behind it, for a thread that waits for what never comes. */
+  /** Time by the clock, for a thread that waits forever. */
   readonly maxWallMs: number;
 }
 
-/** A thread has taken more than it may. */
+/** A thread has reached one of its limits. */
 export class WorkerLimitReached extends Error {
   override readonly name = "WorkerLimitReached";
 }
 
 /**
- * Watches a thread from now on: `signal` is aborted with a {@link WorkerLimitReached} that names the limit, as `10 s`. What a
- * thread that is used again has taken before does not count.
+ * Watches a thread from now on. `signal` is aborted with a {@link WorkerLimitReached} whose message is the limit, for example
+ * `10 s`. Time that a reused thread has taken before does not count.
  */
 export function workerLimit(
   worker: Worker,
@@ -26,23 +26,23 @@ export function workerLimit(
   const limit = new AbortController();
   const reached = (ms: number, what: string): void => limit.abort(new WorkerLimitReached(`${ms / 1000} s${what}`));
   const wall = setTimeout(() => reached(maxWallMs, ""), maxWallMs);
-  // A thread that is not up yet, or has ended, has no answer: its caller learns of the end by other means.
+  // A thread that has not started yet, or has ended, rejects. Its caller learns of the end by other means.
   const cpuMs = (): Promise<number> =>
     worker.cpuUsage().then(
       ({ user, system }) => (user + system) / 1000,
       () => 0,
     );
   const before = cpuMs();
-  const look = setInterval(() => {
+  const check = setInterval(() => {
     void Promise.all([before, cpuMs()]).then(([then, now]) => {
       if (now - then >= maxCpuMs) reached(maxCpuMs, " of processor time");
     });
-  }, lookEveryMs);
+  }, checkEveryMs);
   return {
     signal: limit.signal,
     [Symbol.dispose]() {
       clearTimeout(wall);
-      clearInterval(look);
+      clearInterval(check);
     },
   };
 }

@@ -1,13 +1,14 @@
 import { cutText } from "./cut-text.ts";
 import type { Log, LogFields } from "./ports/log.ts";
+import type { Metrics } from "./ports/metrics.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof levels)[number];
 
-/** Of each text in a line: a status has the whole, and a line of CloudWatch holds 256 KiB. */
+/** The longest text of one field. A line of CloudWatch holds 256 KiB, and the status of the object has the whole text. */
 export const maxLoggedBytes = 16_384;
 
-/** A log of one JSON line each, for lines of at least this level. */
+/** A log that writes one JSON line for each entry of at least the level `least`. */
 export function writeLog(write: (line: string) => void, least: LogLevel): Log {
   const line =
     (level: LogLevel) =>
@@ -20,4 +21,11 @@ export function writeLog(write: (line: string) => void, least: LogLevel): Log {
 
 function cut(_name: string, value: unknown): unknown {
   return typeof value === "string" ? cutText(value, maxLoggedBytes) : value;
+}
+
+/** Metrics as log lines of level debug, for an installation that has no metrics service. */
+export function logMetrics(log: Log): Metrics {
+  return {
+    record: (about, measures, properties) => log.debug("measured", { key: about, ...properties, ...measures }),
+  };
 }

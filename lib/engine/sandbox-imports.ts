@@ -1,15 +1,15 @@
 const success = 0;
 const badDescriptor = 8;
 const notSupported = 52;
-/** What Go prints before it gives up fits in; the rest is stack traces. */
+/** Enough for what Go prints before it exits; stack traces after that are dropped. */
 const maxSaidBytes = 8 * 1024;
 
-/** The engine has ended its own process: Go does so when its memory is used up, or at a fault in its runtime. */
+/** The engine has ended its own process. Go does so when its memory is used up or its runtime fails. */
 class EngineExited extends Error {
   override readonly name = "EngineExited";
 }
 
-/** What a module is instantiated with, and what it prints meanwhile. */
+/** The imports that a module is instantiated with, and access to what it prints. */
 export interface SandboxImports {
   readonly imports: WebAssembly.Imports;
   /** Called with the instance's memory before anything in it runs. */
@@ -18,7 +18,7 @@ export interface SandboxImports {
   takeSaid(): string;
 }
 
-/** The functions of WASI that work: what Go's runtime calls to start, to tell the time and to fail with words (engine/README.md). */
+/** The functions of WASI that work: those that Go's runtime needs to start, to read the clock and to report a failure (engine/README.md). */
 export const workingImports = [
   "args_sizes_get",
   "clock_time_get",
@@ -29,9 +29,9 @@ export const workingImports = [
 ] as const;
 
 /**
- * The host of the engine: a clock, random numbers, an end, and a place for what Go prints when it breaks. There are no
- * arguments, no variables, no files and no sockets. Every other function that the module asks for answers that it is not
- * supported, so that nothing is in reach whatever a kustomization names.
+ * The host of the engine: a clock, random numbers, an exit, and a buffer for what Go prints when it breaks. There are no
+ * arguments, environment variables, files or sockets. Every other function that the module imports answers "not supported",
+ * so that a kustomization cannot reach anything outside.
  *
  * Signatures: https://github.com/WebAssembly/WASI/blob/wasi-0.1/preview1/docs.md
  */
@@ -100,7 +100,7 @@ function importsOf(
   return imports;
 }
 
-/** Go asks for preopened folders one by one until it hears that there is no such descriptor. */
+/** Go asks for preopened folders one by one until the answer is "bad descriptor". */
 function refusal(name: string): () => number {
   return () => (name === "fd_prestat_get" ? badDescriptor : notSupported);
 }

@@ -1,4 +1,4 @@
-/** The part of the JavaScript API of WebAssembly that the engine needs. TypeScript has it only among the types of browsers. */
+/** The part of the WebAssembly API that the engine needs. TypeScript declares it only in its types for browsers. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);

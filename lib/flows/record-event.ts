@@ -1,25 +1,24 @@
 import { randomBytes } from "node:crypto";
-import { fencedCluster } from "../apply/fenced-cluster.ts";
+import type { ConditionReason } from "../api/condition.ts";
 import { cutMessage } from "../core/cut-text.ts";
-import { messageOf } from "../core/failure.ts";
+import { type EventReason, messageOf } from "../core/failure.ts";
+import type { HomeCluster } from "../core/home-and-target.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import { ApiError, type Cluster } from "../core/ports/cluster.ts";
+import { ApiError } from "../core/ports/cluster.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Run } from "../core/run.ts";
+import { leasedCluster } from "../gate/leased-cluster.ts";
 import { kubernetesTime } from "./conditions.ts";
 
 /** What to tell the users of an object. Reason and message are Flux's, since alerts match on them. */
 export interface EventToRecord {
   readonly type: "Normal" | "Warning";
-  readonly reason: string;
+  readonly reason: EventReason | ConditionReason;
   readonly message: string;
   /** Revision and the like, as Flux's event metadata: keys are whole annotation keys. */
   readonly annotations: Readonly<Record<string, string>>;
 }
-
-/** The Flux controller under whose name users look for an event. */
-export type EventSource = "source-controller" | "kustomize-controller";
 
 const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
 
@@ -28,16 +27,16 @@ const eventMetadataPrefix = "event.toolkit.fluxcd.io/";
  * the object's `event.toolkit.fluxcd.io/` annotations. Written in the run, so it needs the lease like any other write.
  */
 export async function recordEvent(
-  cluster: Cluster,
+  cluster: HomeCluster,
   object: LiveObject,
   event: EventToRecord,
-  source: EventSource,
+  source: string,
   run: Run,
   clock: Clock,
 ): Promise<void> {
   const { name, namespace = "default", uid, resourceVersion = "" } = object.metadata;
   const at = kubernetesTime(clock.now());
-  await fencedCluster(cluster, run).create(
+  await leasedCluster(cluster, run).create(
     {
       apiVersion: "v1",
       kind: "Event",
@@ -66,11 +65,11 @@ export async function recordEvent(
  * {@link recordEvent}, but one that the API server does not take is logged and left out: it decides nothing. A namespace
  * that terminates takes none at all, and the log says so once for all that is in it.
  */
-export async function tellUsers(
-  cluster: Cluster,
+export async function reportEvent(
+  cluster: HomeCluster,
   object: LiveObject,
   event: EventToRecord,
-  source: EventSource,
+  source: string,
   run: Run,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<void> {

@@ -1,5 +1,6 @@
+import type { HomeCluster } from "../core/home-and-target.ts";
 import { type LiveObject, refOf } from "../core/manifest.ts";
-import { ApiError, type Cluster } from "../core/ports/cluster.ts";
+import { ApiError } from "../core/ports/cluster.ts";
 
 const maxTries = 3;
 
@@ -10,7 +11,7 @@ const maxTries = 3;
 export async function writeFinalizers(
   live: LiveObject,
   change: (finalizers: readonly string[]) => readonly string[],
-  { cluster, manager }: { readonly cluster: Cluster; readonly manager: string },
+  { home, manager }: { readonly home: HomeCluster; readonly manager: string },
   signal: AbortSignal,
 ): Promise<void> {
   let present: LiveObject | undefined = live;
@@ -18,13 +19,13 @@ export async function writeFinalizers(
     const { finalizers = [], resourceVersion = "" } = present.metadata;
     const body = { metadata: { resourceVersion, finalizers: change(finalizers) } };
     try {
-      await cluster.patch(refOf(live), { type: "merge", body }, { manager }, signal);
+      await home.patch(refOf(live), { type: "merge", body }, { manager }, signal);
       return;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.reason === "NotFound") return;
       if (error.reason !== "Conflict" || tries === maxTries) throw error;
-      present = await cluster.get(refOf(live), signal);
+      present = await home.get(refOf(live), signal);
     }
   }
 }

@@ -1,12 +1,20 @@
-import { z } from "zod";
-import { cutText } from "../core/cut-text.ts";
 import { messageOf } from "../core/failure.ts";
-import { type LiveObject, refOf } from "../core/manifest.ts";
-import { subject } from "../core/object-ref.ts";
 import { Outage } from "../core/outage.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
-import type { GateCheck } from "./write-gate.ts";
+import {
+  isLost,
+  type Owner,
+  type OwnerObject,
+  ownerObjectName,
+  ownerObjectRef,
+  parseOwnerObject,
+  type ReadOwnerObject,
+  readOwnerObject,
+  writeOwnerObject,
+} from "./owner-object.ts";
+import { describePause } from "./pause.ts";
+import type { GateCheck, Refusal } from "./write-gate.ts";
 
 /** A Sluice with a state of its own: the processes that share a state are one installation. */
 export interface Installation {
@@ -21,16 +29,8 @@ export interface Installation {
 export interface OwnInstallation extends Installation {
   /** The command that gives a cluster to it. */
   readonly takeOverCommand: string;
-}
-
-/** Who a cluster belongs to, as its object says. */
-export interface Owner {
-  readonly id: string;
-  readonly where: string | undefined;
-  /** The version with which it took the cluster. */
-  readonly version: string;
-  /** When it took the cluster, in ISO 8601 by its own clock. */
-  readonly since: string;
+  /** What stands before the paths of its webhooks; null: it has none; absent: this process does not know. */
+  readonly webhookUrl?: string | null;
 }
 
 interface OwnerDeps {
@@ -38,58 +38,26 @@ interface OwnerDeps {
   readonly clock: Pick<Clock, "now">;
 }
 
-const manager = "sluice";
-/** A namespace that every cluster has and whose uid is the cluster's identity (docs/adr/0016-each-cluster-has-one-owner.md). */
-const identity = {
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: {
-    name: "sluice-owner",
-    namespace: "kube-system",
-    labels: { "app.kubernetes.io/managed-by": manager },
-  },
-} as const;
-const ref = refOf(identity);
-const name = subject(ref);
-
-export const maxOwnerFieldChars = 1_024;
-const text = z.string().min(1).max(maxOwnerFieldChars);
-const OwnerObject = z.object({
-  data: z.object({ installation: text, where: text.optional(), version: text, since: text, cluster: text }),
-});
-
-/** What the object of a cluster says. Undefined where there is none, or where it came with a backup of another cluster. */
-type Said = { readonly owner: Owner } | { readonly fault: string } | undefined;
-
-/** @internal Exported for its tests. */
-export function ownerIn(live: LiveObject | undefined, clusterUid: string): Said {
-  if (live === undefined) return undefined;
-  const parsed = OwnerObject.safeParse(live);
-  if (!parsed.success) {
-    const fields = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-    return { fault: fields.join("; ") };
-  }
-  const { installation: id, where, version, since, cluster } = parsed.data.data;
-  return cluster === clusterUid ? { owner: { id, where, version, since } } : undefined;
-}
-
 /** Another client may write it at the same moment; the second one then finds what the first has written. */
 const maxTries = 3;
 
 /**
- * Lets through the installation that the cluster belongs to. A cluster without an owner becomes its own: the object is
- * created, which the API server lets only one of several do.
+ * Lets through the installation that the cluster belongs to, unless the cluster is paused. A cluster without an owner becomes its
+ * own: the object is created, which the API server lets only one of several do.
  */
 export function ownerCheck(self: OwnInstallation, { cluster, clock }: OwnerDeps): GateCheck {
   return (signal) =>
     reading(async () => {
       for (let tries = 1; ; tries++) {
-        const clusterUid = await cluster.uid(signal);
-        const live = await cluster.get(ref, signal);
-        const said = ownerIn(live, clusterUid);
-        if (said !== undefined) return refusalOf(said, self);
+        const read = await readOwnerObject(cluster, signal);
+        const refusal = refusalOf(read, self);
+        if (refusal !== undefined) return refusal;
+        if (read.owner !== undefined) {
+          await tellWebhookUrl(read, read.owner, self, cluster, signal);
+          return undefined;
+        }
         try {
-          await write(self, live, clusterUid, { cluster, clock }, signal);
+          await writeOwnerObject(read, { owner: ownerNow(self, clock) }, cluster, signal);
           return undefined;
         } catch (error) {
           if (!isLost(error) || tries === maxTries) throw error;
@@ -98,13 +66,36 @@ export function ownerCheck(self: OwnInstallation, { cluster, clock }: OwnerDeps)
     });
 }
 
-/** Why this installation may not write to a cluster whose object says this; undefined where it is its own. */
-function refusalOf(said: NonNullable<Said>, { id, takeOverCommand }: OwnInstallation): string | undefined {
-  if ("fault" in said) {
-    return `${name} names the owner of this cluster and cannot be read (${said.fault}): run ${takeOverCommand} to give the cluster to this installation, or delete the object, and the first installation that looks takes the cluster`;
+/** Writes where webhooks come in, if that is new. People read it and nothing depends on it, so a fault of the API server is left. */
+async function tellWebhookUrl(
+  read: ReadOwnerObject,
+  owner: Owner,
+  { webhookUrl }: OwnInstallation,
+  cluster: OwnerDeps["cluster"],
+  signal: AbortSignal,
+): Promise<void> {
+  if (webhookUrl === undefined || webhookUrl === (owner.webhookUrl ?? null)) return;
+  try {
+    await writeOwnerObject(read, { owner: { ...owner, webhookUrl: webhookUrl ?? undefined } }, cluster, signal);
+  } catch (error) {
+    if (error instanceof ApiError) return;
+    throw error;
   }
-  if (said.owner.id === id) return undefined;
-  return `this cluster belongs to another Sluice, ${describeOwner(said.owner)}; this is ${id}, and two would undo each other's work. To move the cluster to this one, stop the other and run ${takeOverCommand}. If the other is gone for good, deleting ${name} works too: the first installation that looks then takes the cluster`;
+}
+
+/** Why this installation may not write to a cluster whose object says this; undefined where it is its own, or nobody's. */
+function refusalOf({ owner, ownerFault, pause }: OwnerObject, self: OwnInstallation): Refusal | undefined {
+  const { id, takeOverCommand } = self;
+  if (ownerFault !== undefined) {
+    const message = `${ownerObjectName} names the owner of this cluster and cannot be read (${ownerFault}): run ${takeOverCommand} to give the cluster to this installation, or delete the object, and the first installation that looks takes the cluster`;
+    return { reason: "owner", message };
+  }
+  if (owner !== undefined && owner.id !== id) {
+    const message = `this cluster belongs to another Sluice, ${describeOwner(owner)}; this is ${id}, and two would undo each other's work. To move the cluster to this one, stop the other and run ${takeOverCommand}. If the other is gone for good, deleting ${ownerObjectName} works too: the first installation that looks then takes the cluster`;
+    return { reason: "owner", message };
+  }
+  if (pause === undefined) return undefined;
+  return { reason: "paused", message: `this cluster is ${describePause(pause)}: run sluice resume to go on` };
 }
 
 /** For people: id, place, version and since when. */
@@ -120,7 +111,7 @@ export interface TakenOver {
 }
 
 /**
- * Gives the cluster to this installation, no matter which one owns it.
+ * Gives the cluster to this installation, no matter which one owns it. A paused cluster stays paused.
  *
  * @throws Error where its object is changed by others at the same time
  */
@@ -130,70 +121,62 @@ export async function takeOver(
   signal: AbortSignal,
 ): Promise<TakenOver> {
   return reading(async () => {
-    const clusterUid = await cluster.uid(signal);
-    const live = await cluster.get(ref, signal);
-    const said = ownerIn(live, clusterUid);
-    const former = said !== undefined && "owner" in said ? said.owner : undefined;
+    const read = await readOwnerObject(cluster, signal);
+    const { owner: former } = read;
     if (former?.id === self.id) return { former, isChanged: false };
     try {
-      await write(self, live, clusterUid, { cluster, clock }, signal);
+      await writeOwnerObject(read, { owner: ownerNow(self, clock) }, cluster, signal);
     } catch (error) {
       if (!isLost(error)) throw error;
       throw new Error(
-        `${name} was changed by another client at the same time: look who owns the cluster now, and try again`,
-        {
-          cause: error,
-        },
+        `${ownerObjectName} was changed by another client at the same time: look who owns the cluster now, and try again`,
+        { cause: error },
       );
     }
     return { former, isChanged: true };
   });
 }
 
+/** For people who look at a cluster whose owner cannot be read. */
+export function describeOwnerFault(fault: string): string {
+  return `${ownerObjectName} cannot be read: ${fault}. Write it anew with sluice take-over`;
+}
+
 /** Who the cluster belongs to; undefined where it has no owner. Throws an Error where its object cannot be read. */
 export async function ownerOf(cluster: Pick<Cluster, "get" | "uid">, signal: AbortSignal): Promise<Owner | undefined> {
-  const said = ownerIn(await cluster.get(ref, signal), await cluster.uid(signal));
-  if (said !== undefined && "fault" in said)
-    throw new Error(`${name} cannot be read: ${said.fault}. Write it anew with sluice take-over`);
-  return said?.owner;
+  const { owner, ownerFault } = await readOwnerObject(cluster, signal);
+  if (ownerFault !== undefined) throw new Error(describeOwnerFault(ownerFault));
+  return owner;
 }
 
-/** Leaves the cluster to the next that looks, if it is this installation's. */
+/** What stands before the paths of webhooks in this cluster; undefined where its owner has not told. */
+export async function webhookUrlOf(
+  cluster: Pick<Cluster, "get" | "uid">,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const live = await cluster.get(ownerObjectRef, signal);
+  return live === undefined ? undefined : parseOwnerObject(live, await cluster.uid(signal)).owner?.webhookUrl;
+}
+
+/** Leaves the cluster to the next that looks, if it is this installation's. A paused cluster stays paused. */
 export async function letGo(
   { id }: Pick<Installation, "id">,
-  cluster: Pick<Cluster, "get" | "delete" | "uid">,
+  cluster: Pick<Cluster, "get" | "delete" | "patch" | "create" | "uid">,
   signal: AbortSignal,
 ): Promise<void> {
-  const live = await cluster.get(ref, signal);
-  const said = ownerIn(live, await cluster.uid(signal));
-  if (live === undefined || said === undefined || !("owner" in said) || said.owner.id !== id) return;
+  const read = await readOwnerObject(cluster, signal);
+  const { live, owner, pause } = read;
+  if (live === undefined || owner?.id !== id) return;
+  if (pause !== undefined) return writeOwnerObject(read, { owner: null }, cluster, signal);
   const { uid, resourceVersion = "" } = live.metadata;
-  await cluster.delete(ref, { uid, resourceVersion, propagation: "Background" }, signal);
+  await cluster.delete(ownerObjectRef, { uid, resourceVersion, propagation: "Background" }, signal);
 }
 
-/** Under a precondition on what was read, or on its absence. */
-async function write(
-  { id, where, version }: Installation,
-  live: LiveObject | undefined,
-  clusterUid: string,
-  { cluster, clock }: OwnerDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const since = new Date(clock.now()).toISOString();
-  const place = where === undefined ? {} : { where: cutText(where, maxOwnerFieldChars) };
-  const data = { installation: id, ...place, version, since, cluster: clusterUid };
-  if (live === undefined) {
-    await cluster.create({ ...identity, data }, { manager }, signal);
-    return;
-  }
-  const { resourceVersion = "" } = live.metadata;
-  const body = { metadata: { resourceVersion }, data: { where: null, ...data } };
-  await cluster.patch(ref, { type: "merge", body }, { manager }, signal);
-}
-
-/** Whether another client was there first. */
-function isLost(error: unknown): boolean {
-  return error instanceof ApiError && ["AlreadyExists", "Conflict", "NotFound"].includes(error.reason);
+function ownerNow(
+  { id, where, version, webhookUrl }: Installation & Pick<OwnInstallation, "webhookUrl">,
+  clock: Pick<Clock, "now">,
+): Owner {
+  return { id, where, version, since: new Date(clock.now()).toISOString(), webhookUrl: webhookUrl ?? undefined };
 }
 
 /** That the owner of a cluster cannot be found out is the fault of no object: nothing is written, and it is tried again. */
@@ -204,7 +187,7 @@ async function reading<Result>(work: () => Promise<Result>): Promise<Result> {
     if (!(error instanceof ApiError)) throw error;
     const mend =
       error.reason === "Forbidden" ? ". Allow Sluice to get, create and patch ConfigMaps in namespace kube-system" : "";
-    const what = `${name}, which names the owner of this cluster, cannot be used`;
+    const what = `${ownerObjectName}, which names the owner of this cluster, cannot be used`;
     throw new Outage("ReconciliationFailed", `${what}: ${messageOf(error)}${mend}`, { cause: error });
   }
 }

@@ -10,7 +10,7 @@ const maxTries = 3;
  * The cluster, with a gate that each write has to pass: before anything else, and once more in the moment in which it is sent,
  * which may be much later. Reads and dry runs pass.
  */
-export function gatedCluster(cluster: Cluster, gate: WriteGate): Cluster {
+export function gatedCluster<C extends Cluster>(cluster: C, gate: WriteGate): C {
   const pass = async <Options extends Guard, Result>(
     options: Options,
     signal: AbortSignal,

@@ -1,25 +1,32 @@
+import { orAborted } from "../core/concurrency.ts";
 import { messageOf } from "../core/failure.ts";
-import { orAborted } from "../core/or-aborted.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
-import { GateClosed, LookTooOld, type WriteGate } from "../core/ports/write-gate.ts";
+import { type ClosedReason, GateClosed, LookTooOld, type WriteGate } from "../core/ports/write-gate.ts";
 
 /** How long a look counts, in milliseconds: so long a process may go on writing after the gate has been closed. */
 export const lookCountsMs = 5_000;
 
+/** Why nothing may be written to the cluster, for code and for people. */
+export interface Refusal {
+  readonly reason: ClosedReason;
+  /** Says how to mend it, too. */
+  readonly message: string;
+}
+
 /** Says why nothing may be written to the cluster, or undefined to let it through. Throws an `Outage` where it cannot tell. */
-export type GateCheck = (signal: AbortSignal) => Promise<string | undefined>;
+export type GateCheck = (signal: AbortSignal) => Promise<Refusal | undefined>;
 
 interface Look {
   /** The moment before it was made, by both clocks: a process that was frozen must not go by what it saw before. */
   readonly wall: number;
   readonly monotonic: number;
-  readonly reason: string | undefined;
+  readonly refusal: Refusal | undefined;
 }
 
 /**
  * The gate of one process: the first of these checks that gives a reason closes it. All callers at the same time wait for the
- * same look. One that is closed stays so until a look says otherwise, also where looking fails. The log says it once.
+ * same look. One that is closed stays so until a look says otherwise, also where looking fails. The log says each reason once.
  */
 export function writeGate(
   checks: readonly GateCheck[],
@@ -36,22 +43,23 @@ export function writeGate(
   };
   const look = async (): Promise<void> => {
     const moment = { wall: clock.now(), monotonic: clock.monotonic() };
-    const before = last?.reason;
+    const before = last?.refusal;
     try {
-      const reason = await firstReason(checks, never);
-      last = { ...moment, reason };
+      const refusal = await firstRefusal(checks, never);
+      last = { ...moment, refusal };
     } catch (error) {
       if (before === undefined) throw error;
       log.debug("the gate to the cluster stays closed", { error: messageOf(error) });
       return;
     }
-    if (last.reason !== undefined && before === undefined) {
-      log.warn("nothing is written to the cluster", { reason: last.reason });
+    const { refusal } = last;
+    if (refusal !== undefined && refusal.message !== before?.message) {
+      log.warn("nothing is written to the cluster", { reason: refusal.message });
     }
-    if (last.reason === undefined && before !== undefined) log.info("the cluster is written to again");
+    if (refusal === undefined && before !== undefined) log.info("the cluster is written to again");
   };
   const throwIfClosed = (): void => {
-    if (last?.reason !== undefined) throw new GateClosed(last.reason);
+    if (last?.refusal !== undefined) throw new GateClosed(last.refusal.message, last.refusal.reason);
   };
   return {
     async enter(signal) {
@@ -70,10 +78,10 @@ export function writeGate(
   };
 }
 
-async function firstReason(checks: readonly GateCheck[], signal: AbortSignal): Promise<string | undefined> {
+async function firstRefusal(checks: readonly GateCheck[], signal: AbortSignal): Promise<Refusal | undefined> {
   for (const check of checks) {
-    const reason = await check(signal);
-    if (reason !== undefined) return reason;
+    const refusal = await check(signal);
+    if (refusal !== undefined) return refusal;
   }
   return undefined;
 }

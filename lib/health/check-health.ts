@@ -1,37 +1,48 @@
+import { CelFault, type CelHealth } from "../cel/cel.ts";
+import { mapLimit } from "../core/concurrency.ts";
 import { messageOf } from "../core/failure.ts";
+import type { TargetCluster } from "../core/home-and-target.ts";
+import { toJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import { refOf } from "../core/manifest.ts";
-import { mapLimit } from "../core/map-limit.ts";
 import { refKey, subject, type VersionedRef } from "../core/object-ref.ts";
-import { ApiError, type Cluster } from "../core/ports/cluster.ts";
-import { objectAt } from "./fields.ts";
-import { kstatus } from "./kstatus.ts";
-import { isFailedPod } from "./pod-status.ts";
-import type { Status } from "./status.ts";
+import { ApiError } from "../core/ports/cluster.ts";
+import { objectAt, type Status } from "./fields.ts";
+import { evaluationFailure, type HealthRules } from "./health-rules.ts";
+import { isFailedPod, kstatus } from "./kstatus.ts";
 
 /** One object whose health is awaited. */
 export interface HealthTarget {
   readonly ref: VersionedRef;
-  /** A Job with `spec.ttlSecondsAfterFinished`: when it is gone, it has ended well. */
+  /** A Job with `spec.ttlSecondsAfterFinished`: if it no longer exists, it counts as Current. */
   readonly mayVanish: boolean;
 }
 
 export interface ObservedHealth {
   readonly ref: VersionedRef;
   readonly status: Status;
-  /** Why it could not be told, where it could not. */
+  /** Why the status is Unknown. */
   readonly error?: string;
+  /** kstatus' message, which says why the object is not Current. */
+  readonly message?: string;
+  /** The object, unless it is Current or was not found. */
+  readonly object?: LiveObject;
 }
 
 export interface HealthDeps {
-  readonly cluster: Cluster;
+  readonly cluster: TargetCluster;
   /** Wall time in milliseconds. */
   readonly now: number;
-  /** Selects all targets where they have labels in common: several of a kind are then read by one list. */
+  /** Labels that all targets have in common: with them several targets of a kind are read by one list. */
   readonly labelSelector?: string;
+  readonly rules: HealthRules;
 }
 
-/** Looks once at every target. Never throws for what one of them answers: that is its status. */
+/**
+ * Reads every target once. An error of the API server about one target becomes the status of that target.
+ *
+ * @throws Failure of reason `HealthCheckFailed` if a health rule takes too long: the next look would not be faster
+ */
 export async function checkHealth(
   targets: readonly HealthTarget[],
   deps: HealthDeps,
@@ -44,7 +55,7 @@ export async function checkHealth(
     (sameKind, stop) => observeKind(sameKind, deps, stop),
     signal,
   );
-  // In the targets' order, which the messages keep.
+  // In the order of the targets, which the messages keep.
   const byKey = new Map(observed.flat().map((health) => [refKey(health.ref), health]));
   return targets.flatMap(({ ref }) => byKey.get(refKey(ref)) ?? []);
 }
@@ -55,18 +66,58 @@ async function observeKind(
   signal: AbortSignal,
 ): Promise<readonly ObservedHealth[]> {
   const [first] = targets;
+  if (first === undefined) return [];
   const listed =
-    first === undefined || targets.length === 1 || deps.labelSelector === undefined
+    targets.length === 1 || deps.labelSelector === undefined
       ? undefined
       : await listByKey(first.ref, deps.labelSelector, deps.cluster, signal);
-  return mapLimit(targets, 8, (target, stop) => observe(target, listed?.get(refKey(target.ref)), deps, stop), signal);
+  const rule = deps.rules.ruleOf(first.ref);
+  const judge = async (object: LiveObject, stop: AbortSignal): Promise<Judged> =>
+    rule === undefined ? judgeBuiltIn(object, deps, stop) : { status: "Unknown", object };
+  const observed = await mapLimit(
+    targets,
+    8,
+    (target, stop) => observe(target, listed?.get(refKey(target.ref)), (object) => judge(object, stop), deps, stop),
+    signal,
+  );
+  return rule === undefined ? observed : judgeByRule(observed, rule, signal);
 }
 
-/** Several of a kind by one request; undefined where listing is forbidden, then each is read alone. */
+type Judged = Omit<ObservedHealth, "ref">;
+
+/** All objects of a kind in one go. */
+async function judgeByRule(
+  observed: readonly ObservedHealth[],
+  rule: CelHealth,
+  signal: AbortSignal,
+): Promise<readonly ObservedHealth[]> {
+  const read = observed.flatMap(({ ref, object }) => (object === undefined ? [] : [{ ref, object }]));
+  const statuses = await rule
+    .statuses(
+      read.map(({ object }) => toJsonObject(object)),
+      signal,
+    )
+    .catch((error: unknown) => {
+      throw evaluationFailure(error);
+    });
+  const tooLong = statuses.find((status) => status instanceof CelFault && status.reason === "limit");
+  if (tooLong !== undefined) throw evaluationFailure(tooLong);
+  const judged = new Map(
+    read.map(({ ref, object }, index): [string, ObservedHealth] => {
+      const status = statuses[index];
+      if (status === "Current") return [refKey(ref), { ref, status }];
+      if (typeof status === "string") return [refKey(ref), { ref, status, object }];
+      return [refKey(ref), { ref, status: "Unknown", error: status?.message ?? "no status", object }];
+    }),
+  );
+  return observed.map((health) => judged.get(refKey(health.ref)) ?? health);
+}
+
+/** Several targets of a kind by one request; undefined if listing is forbidden, so that each is read by itself. */
 async function listByKey(
   { group, version, kind, namespace }: VersionedRef,
   labelSelector: string,
-  cluster: Cluster,
+  cluster: TargetCluster,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, LiveObject> | undefined> {
   const within = namespace === "" ? {} : { namespace };
@@ -82,27 +133,42 @@ async function listByKey(
 async function observe(
   { ref, mayVanish }: HealthTarget,
   listed: LiveObject | undefined,
-  { cluster, now }: HealthDeps,
+  judge: (object: LiveObject) => Promise<Judged>,
+  { cluster }: HealthDeps,
   signal: AbortSignal,
 ): Promise<ObservedHealth> {
   try {
     const object = listed ?? (await cluster.get(ref, signal));
     if (object === undefined) return { ref, status: mayVanish ? "Current" : "NotFound" };
-    const status = kstatus(object, now);
-    return {
-      ref,
-      status: status === "InProgress" && (await hasFailedPod(object, cluster, signal)) ? "Failed" : status,
-    };
+    return { ref, ...(await judge(object)) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // Flux looks kinds up without their version.
+    // Flux looks up kinds without their version.
     const unserved = `no matches for kind "${ref.kind}" in group "${ref.group}"`;
     return { ref, status: "Unknown", error: error.reason === "NoMatch" ? unserved : messageOf(error) };
   }
 }
 
-/** StatefulSets and ReplicaSets fail with their Pods; a Deployment only by its progress deadline. */
-async function hasFailedPod(object: LiveObject, cluster: Cluster, signal: AbortSignal): Promise<boolean> {
+async function judgeBuiltIn(object: LiveObject, { cluster, now }: HealthDeps, signal: AbortSignal): Promise<Judged> {
+  const { status, message } = kstatus(object, now);
+  switch (status) {
+    case "Current":
+      return { status };
+    case "Unknown":
+      return { status, error: message, object };
+    case "InProgress": {
+      const isFailed = await hasFailedPod(object, cluster, signal);
+      return { status: isFailed ? "Failed" : status, message, object };
+    }
+    case "Failed":
+    case "NotFound":
+    case "Terminating":
+      return { status, message, object };
+  }
+}
+
+/** StatefulSets and ReplicaSets fail with their Pods, a Deployment only by its progress deadline. */
+async function hasFailedPod(object: LiveObject, cluster: TargetCluster, signal: AbortSignal): Promise<boolean> {
   if (object.kind !== "StatefulSet" && object.kind !== "ReplicaSet") return false;
   const labels = Object.entries(objectAt(object, "spec", "selector", "matchLabels"));
   if (labels.length === 0) return false;
@@ -112,22 +178,32 @@ async function hasFailedPod(object: LiveObject, cluster: Cluster, signal: AbortS
   return pods.some(isFailedPod);
 }
 
+/** A message of Flux, and the objects that it names. */
+export interface Unhealthy {
+  readonly message: string;
+  readonly unhealthy: readonly ObservedHealth[];
+}
+
 export type Verdict =
   | { readonly kind: "healthy" }
-  | { readonly kind: "waiting"; readonly message: string }
-  | { readonly kind: "failed"; readonly message: string };
+  | (Unhealthy & { readonly kind: "waiting" })
+  | (Unhealthy & { readonly kind: "failed" });
 
 /**
- * What the observations come to: healthy when all are Current; failed as soon as one is Failed (fail-fast, Flux's default),
- * else waiting with the text that a timeout would give. Pure.
+ * One verdict over all observations: healthy if all are Current; failed as soon as one is Failed (fail-fast, Flux's default), or
+ * once each is Current or Failed; else waiting, with the message that a timeout would give. Pure.
  */
-export function verdict(observed: readonly ObservedHealth[]): Verdict {
+export function verdict(observed: readonly ObservedHealth[], { isFailFast } = { isFailFast: true }): Verdict {
   const failed = observed.filter(({ status }) => status === "Failed");
-  if (failed.length > 0)
-    return { kind: "failed", message: `failed early due to stalled resources: [${items(failed)}]` };
   const pending = observed.filter(({ status }) => status !== "Current");
+  if (failed.length > 0 && (isFailFast || failed.length === pending.length))
+    return {
+      kind: "failed",
+      message: `failed early due to stalled resources: [${items(failed)}]`,
+      unhealthy: failed,
+    };
   if (pending.length === 0) return { kind: "healthy" };
-  return { kind: "waiting", message: `timeout waiting for: [${items(pending)}]` };
+  return { kind: "waiting", message: `timeout waiting for: [${items(pending)}]`, unhealthy: pending };
 }
 
 function items(observed: readonly ObservedHealth[]): string {

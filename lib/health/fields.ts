@@ -1,13 +1,17 @@
 import { isJsonObject } from "../core/json.ts";
 
-/** A condition as any kind may carry it; unlike ours, of foreign make, so every field may be missing. */
+/** The statuses of kstatus. Health messages contain these words. */
+export type Status = "InProgress" | "Failed" | "Current" | "Terminating" | "NotFound" | "Unknown";
+
+/** A condition of an object of any kind. A field that the object lacks is empty. */
 export interface ForeignCondition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
+  readonly message: string;
 }
 
-/** Read-only access to the fields of an object of unknown shape. */
+/** The object at a path of an object of unknown shape; empty if there is none. */
 export function objectAt(object: unknown, ...path: readonly string[]): { readonly [key: string]: unknown } {
   let value = object;
   for (const key of path) value = isJsonObject(value) ? value[key] : undefined;
@@ -16,7 +20,8 @@ export function objectAt(object: unknown, ...path: readonly string[]): { readonl
 
 export function numberAt(fields: { readonly [key: string]: unknown }, key: string, otherwise: number): number {
   const value = fields[key];
-  return typeof value === "number" ? value : otherwise;
+  // The digits past 2^53 of a bigint decide nothing here.
+  return typeof value === "number" || typeof value === "bigint" ? Number(value) : otherwise;
 }
 
 export function conditionsOf(object: unknown): readonly ForeignCondition[] {
@@ -26,6 +31,7 @@ export function conditionsOf(object: unknown): readonly ForeignCondition[] {
     type: textOf(condition["type"]),
     status: textOf(condition["status"]),
     reason: textOf(condition["reason"]),
+    message: textOf(condition["message"]),
   }));
 }
 

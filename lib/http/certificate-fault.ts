@@ -1,10 +1,10 @@
 import type { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 
-/** What Node gives for a server's certificate that it does not trust: codes of OpenSSL, and its own for a wrong name. */
+/** Node's error codes for an untrusted certificate: those of OpenSSL, and its own for a wrong name. */
 const untrusted =
   /^(?:CERT_|CRL_|DEPTH_ZERO_|ERROR_IN_C|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|(?:HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED)$)/;
-/** Of a certificate with as many names or more, only their number is given. */
+/** If a certificate has this many names or more, a message gives only their number. */
 const maxNames = 100;
 
 /** Whether an error of a request says that the server's certificate is not trusted. */
@@ -13,9 +13,8 @@ export function isCertificateFault(code: string): boolean {
 }
 
 /**
- * Why a server's certificate is not trusted, in the words of Go (crypto/x509, `verify.go`), which are those of Flux. As there, the
- * times of the certificate are judged first, then its names, then its signature. Go's guess at the authority that may have
- * been meant is left out.
+ * Why a server's certificate is not trusted, with the message of Go (crypto/x509, `verify.go`) that Flux shows. As in Go, the
+ * validity period is checked first, then the names, then the signature. Go's guess at the intended authority is left out.
  *
  * @param code of the error that Node gave
  * @param leaf the server's own certificate; undefined where it is not known
@@ -47,7 +46,7 @@ function timeText(date: Date): string {
 
 function nameFault(leaf: X509Certificate, host: string): string | undefined {
   const isAddress = isIP(host) !== 0;
-  // A common name no longer counts.
+  // The common name no longer counts.
   if ((isAddress ? leaf.checkIP(host) : leaf.checkHost(host, { subject: "never" })) !== undefined) return undefined;
   if (leaf.subjectAltName === undefined && !isAddress && leaf.checkHost(host, { subject: "always" }) !== undefined) {
     return "certificate relies on legacy Common Name field, use SANs instead";
@@ -66,7 +65,7 @@ function noName(host: string): string {
     : `cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
 }
 
-/** The names of one type. Node quotes those with signs that no name has; they are left out. */
+/** The names of one type. Names that Node quotes, because they contain invalid characters, are left out. */
 function namesOf({ subjectAltName = "" }: X509Certificate, type: "DNS" | "IP Address"): readonly string[] {
   const pattern = new RegExp(`(?<=^|, )${type}:([\\w.:*-]+)(?=,|$)`, "g");
   return [...subjectAltName.matchAll(pattern)].map(([, name = ""]) => (isIP(name) === 6 ? shortAddress(name) : name));

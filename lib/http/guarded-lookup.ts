@@ -2,15 +2,15 @@ import type { LookupAddress, LookupAllOptions } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { Destination, NetworkPolicy } from "../core/network/network-policy.ts";
 
-/** The network policy refuses a destination. */
+/** The network policy refuses a destination; the message is the policy's. */
 export class DestinationRefused extends Error {
   override readonly name = "DestinationRefused";
 }
 
-/** A host that a request is about to go to. */
+/** The host that a request is sent to. */
 export type Target = Omit<Destination, "address">;
 
-/** As `lookup` of `node:dns`. */
+/** The signature of `lookup` in `node:dns`. */
 export type Resolve = (
   host: string,
   options: LookupAllOptions,
@@ -18,8 +18,8 @@ export type Resolve = (
 ) => void;
 
 /**
- * Throws {@link DestinationRefused} where the host alone says so. Asked for each request, since a connection that is kept, and
- * one to a host that is an address, needs no lookup.
+ * Throws {@link DestinationRefused} if the host itself is refused. Called for each request, since a kept connection, and a host
+ * that is an address, needs no lookup.
  */
 export function assertAllowed(target: Target, policy: NetworkPolicy): void {
   const address = target.host.replace(/^\[|\]$/g, "");
@@ -28,8 +28,8 @@ export function assertAllowed(target: Target, policy: NetworkPolicy): void {
 }
 
 /**
- * The lookup of a connection, which then goes to the very addresses that were judged: a name that is asked for twice may
- * have another answer the second time. One bad address among several refuses the host.
+ * The lookup of a connection, which then uses exactly the addresses that were judged: a second lookup could answer others. One
+ * refused address among several refuses the host.
  */
 export function guardedLookup(target: Target, policy: NetworkPolicy, resolve: Resolve): LookupFunction {
   return (host, options, callback) => {

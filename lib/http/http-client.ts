@@ -6,52 +6,63 @@ import type { LookupFunction } from "node:net";
 import { getCACertificates, TLSSocket } from "node:tls";
 import { messageOf } from "../core/failure.ts";
 import type { NetworkPolicy } from "../core/network/network-policy.ts";
+import { DialError } from "../core/ports/dial.ts";
 import {
-  type Http,
   HttpError,
-  type HttpErrorKind,
+  type HttpErrorReason,
   type HttpRequest,
-  type HttpResponse,
+  type HttpStream,
+  type HttpStreams,
+  type Outbound,
   type TlsTrust,
   trustElsewhere,
 } from "../core/ports/http.ts";
+import { retire } from "../kube/agents.ts";
 import { Agent, request as requestHttp } from "../kube/node-http.ts";
 import { certificateFault, isCertificateFault } from "./certificate-fault.ts";
+import { connectFault } from "./connect-fault.ts";
+import { dialer } from "./dial.ts";
 import { assertAllowed, DestinationRefused, guardedLookup, type Resolve, type Target } from "./guarded-lookup.ts";
+import { forwardedHeaders, isForwarded, proxyAgent } from "./proxy-agents.ts";
 
 const maxSockets = 32;
+/** Of trusts that objects bring along. */
 const maxAgents = 32;
 
 export interface HttpClientOptions {
-  /** Judges each address before it is connected to, those of redirects too. */
+  /** Judges each address before a connection is made, also for redirects. */
   readonly network: NetworkPolicy;
-  /** The system's resolver where absent. */
+  /** The system's resolver by default. */
   readonly resolve?: Resolve;
 }
 
-/** The http port on Node's own client, with connections kept alive. `close` ends those that are idle. */
-export function httpClient({ network, resolve = lookup }: HttpClientOptions): Http & { close(): void } {
+/** The ports to hosts that objects name, on Node's own clients, with kept connections of HTTP. `close` ends the idle ones. */
+export function httpClient({ network, resolve = lookup }: HttpClientOptions): Outbound & { close(): void } {
   const connecting = { keepAlive: true, maxSockets };
   const plain = new Agent(connecting);
-  const secure = new Map<string, HttpsAgent>();
+  const secure = new HttpsAgent({ ...connecting, ...tlsOptions({}) });
+  /** By trust; the one that was used last is the last. */
+  const trusting = new Map<string, HttpsAgent>();
+
+  const dial = dialer({ network, resolve });
 
   const agentFor = (url: URL, trust: TlsTrust = {}): HttpAgent => {
     if (url.protocol === "http:") return plain;
     const key = JSON.stringify(trust);
-    let agent = secure.get(key);
-    if (agent === undefined) {
-      const oldest = secure.keys().next();
-      if (secure.size >= maxAgents && oldest.done !== true) {
-        secure.get(oldest.value)?.destroy();
-        secure.delete(oldest.value);
-      }
-      agent = new HttpsAgent({ ...connecting, ...tlsOptions(trust) });
-      secure.set(key, agent);
+    if (key === "{}") return secure;
+    const agent = trusting.get(key) ?? new HttpsAgent({ ...connecting, ...tlsOptions(trust) });
+    trusting.delete(key);
+    const [longestUnused] = trusting;
+    if (trusting.size >= maxAgents && longestUnused !== undefined) {
+      trusting.delete(longestUnused[0]);
+      retire(longestUnused[1]);
     }
+    trusting.set(key, agent);
     return agent;
   };
 
-  const exchange = async (request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> => {
+  const open: HttpStreams["open"] = async (request, signal) => {
+    const bounds = boundsOf(request, signal);
     let url = new URL(request.url);
     let current = request;
     for (let redirects = 0; ; redirects++) {
@@ -61,15 +72,22 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ht
       } catch (error) {
         throw failed("refused", request, url, messageOf(error), error);
       }
-      const route = { agent: agentFor(url, current.tls), lookup: guardedLookup(target, network, resolve) };
-      const response = await sendOnce(current, url, route, signal);
+      const { proxy, tls } = current;
+      const agent =
+        proxy === undefined
+          ? agentFor(url, tls)
+          : proxyAgent(url, { proxy, dial, tls: tlsOptions(tls ?? {}), signal: bounds.signal });
+      const route = { agent, lookup: guardedLookup(target, network, resolve) };
+      const response = await sendOnce(current, url, route, bounds);
       const { location } = response.headers;
       const followed = request.method === "GET" || request.method === "HEAD";
       if (!followed || ![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return response;
+      // To its end, so that the connection is kept.
+      await bytesOf(response.body);
       if (redirects >= (request.maxRedirects ?? 0)) throw failed("redirect", request, url, "too many redirects");
       const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
       if (next === undefined || !isFollowed(next, url)) {
-        throw failed("redirect", request, url, "redirected to a place that is not followed");
+        throw failed("redirect", request, url, "redirected to an address that is not followed");
       }
       if (next.host !== url.host) current = withoutCredentials(current);
       url = next;
@@ -77,21 +95,36 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ht
   };
 
   return {
+    dial,
+    open,
     async send(request, signal) {
-      const timeout = AbortSignal.timeout(request.timeoutMs);
-      try {
-        return await exchange(request, AbortSignal.any([signal, timeout]));
-      } catch (error) {
-        signal.throwIfAborted();
-        if (timeout.aborted) {
-          throw failed("timeout", request, new URL(request.url), `no answer within ${request.timeoutMs} ms`, error);
-        }
-        throw error;
-      }
+      using stream = await open(request, signal);
+      const { url, status, headers } = stream;
+      return { url, status, headers, body: await bytesOf(stream.body) };
     },
     close() {
       plain.destroy();
-      for (const agent of secure.values()) agent.destroy();
+      secure.destroy();
+      for (const agent of trusting.values()) agent.destroy();
+    },
+  };
+}
+
+/** What ends an exchange early. */
+interface Bounds {
+  readonly signal: AbortSignal;
+  /** Throws the reason of the caller's signal, or the {@link HttpError} of the time limit, if one of them has ended it. */
+  throwIfEnded(cause: unknown): void;
+}
+
+function boundsOf(request: HttpRequest, signal: AbortSignal): Bounds {
+  const timeout = AbortSignal.timeout(request.timeoutMs);
+  return {
+    signal: AbortSignal.any([signal, timeout]),
+    throwIfEnded(cause) {
+      signal.throwIfAborted();
+      if (!timeout.aborted) return;
+      throw failed("timeout", request, new URL(request.url), `no answer within ${request.timeoutMs} ms`, cause);
     },
   };
 }
@@ -100,7 +133,7 @@ function targetOf({ tokenServiceOf }: HttpRequest, { hostname, port, protocol }:
   return { host: hostname, port: port === "" ? (protocol === "http:" ? 80 : 443) : Number(port), tokenServiceOf };
 }
 
-/** The way to one host: what its connections are kept in, and how a new one finds its address. */
+/** The agent and the lookup for connections to one host. */
 interface Route {
   readonly agent: HttpAgent;
   readonly lookup: LookupFunction;
@@ -110,43 +143,50 @@ async function sendOnce(
   request: HttpRequest,
   url: URL,
   route: Route,
-  signal: AbortSignal,
+  bounds: Bounds,
   isRetry = false,
-): Promise<HttpResponse> {
+): Promise<HttpStream> {
   const start = url.protocol === "http:" ? requestHttp : requestHttps;
   const { method, headers, body } = request;
   const length = body === undefined ? {} : { "content-length": body.length };
-  const outgoing = start(url, { method, headers: { ...headers, ...length }, ...route, signal });
+  const options = { method, headers: { ...headers, ...length }, ...route, signal: bounds.signal };
+  const { proxy } = request;
+  const outgoing = isForwarded(url, proxy)
+    ? start(url, { ...options, path: url.href, headers: { ...options.headers, ...forwardedHeaders(proxy) } })
+    : start(url, options);
   const shown = shownCertificate(outgoing);
   let incoming: IncomingMessage;
   try {
-    // Listened for before the bytes go out: a connection may fail at once.
+    // Listens before the bytes are sent, since a connection may fail at once.
     const answered = responseTo(outgoing);
     outgoing.end(body);
     incoming = await answered;
   } catch (error) {
-    signal.throwIfAborted();
-    // A kept connection that the server closed meanwhile: what may be repeated goes out once more, on a new one.
-    if (outgoing.reusedSocket && !isRetry && method !== "POST" && method !== "PATCH") {
-      return sendOnce(request, url, route, signal, true);
-    }
+    bounds.throwIfEnded(error);
+    // The server has closed the kept connection: a request that may be repeated is sent once more, on a new one.
+    const changes = (method === "POST" || method === "PATCH") && request.isSafe !== true;
+    if (outgoing.reusedSocket && !isRetry && !changes) return sendOnce(request, url, route, bounds, true);
     throw noAnswer(error, request, url, shown());
   }
   const answerHeaders: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value !== undefined) answerHeaders[name] = typeof value === "string" ? value : value.join(", ");
   }
-  const bytes = await readBody(incoming, request, url, signal);
-  return { status: incoming.statusCode ?? 0, headers: answerHeaders, body: bytes, url: url.href };
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: answerHeaders,
+    url: url.href,
+    body: readBody(incoming, request, url, bounds),
+    [Symbol.dispose]: () => void incoming.destroy(),
+  };
 }
 
-async function readBody(
+async function* readBody(
   incoming: IncomingMessage,
   request: HttpRequest,
   url: URL,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  bounds: Bounds,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
   const body: AsyncIterable<Uint8Array> = incoming;
   try {
@@ -155,20 +195,25 @@ async function readBody(
       if (bytes > request.maxBytes) {
         throw failed("too-large", request, url, `the answer is longer than ${request.maxBytes} bytes`);
       }
-      chunks.push(chunk);
+      yield chunk;
     }
   } catch (error) {
-    signal.throwIfAborted();
+    bounds.throwIfEnded(error);
     if (error instanceof HttpError) throw error;
     throw failed("protocol", request, url, `the answer broke off: ${messageOf(error)}`, error);
   }
+}
+
+async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
 function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.once("response", resolve);
-    // Kept for the time after the response too: an error that nobody listens to would end the process.
+    // Stays after the response too: an error without a listener would end the process.
     outgoing.on("error", reject);
   });
 }
@@ -178,7 +223,7 @@ function isFollowed(next: URL, from: URL): boolean {
   return next.protocol === "http:" && from.protocol === "http:";
 }
 
-/** The request as another host gets it: neither a password or token nor a client certificate is that host's to see. */
+/** The request for another host, without password, token and client certificate. */
 function withoutCredentials({ tls = {}, headers = {}, ...request }: HttpRequest): HttpRequest {
   const harmless = Object.entries(headers).filter(([name]) => !credentialHeaders.has(name.toLowerCase()));
   return { ...request, headers: Object.fromEntries(harmless), tls: trustElsewhere(tls) };
@@ -196,15 +241,15 @@ function tlsOptions({ ca, cert, key, insecure }: TlsTrust): object {
 }
 
 /**
- * Answers the certificate that the server of a new connection has shown. Listens before Node judges it: when the error
- * comes, the connection is gone.
+ * Answers the certificate that the server of a new connection presents. It is read before Node judges it, since the connection
+ * is closed by the time of the error.
  */
 function shownCertificate(outgoing: ClientRequest): () => X509Certificate | undefined {
   let shown: X509Certificate | undefined;
   outgoing.once("socket", (socket) => {
     if (outgoing.reusedSocket || !(socket instanceof TLSSocket)) return;
     socket.prependOnceListener("secure", () => {
-      // Not getPeerX509Certificate: after it Node finds no name in the certificate.
+      // Not getPeerX509Certificate: after calling it, Node finds no name in the certificate.
       const certificate = socket.getPeerCertificate(true);
       if ("raw" in certificate) shown = new X509Certificate(certificate.raw);
     });
@@ -218,15 +263,19 @@ function noAnswer(error: unknown, request: HttpRequest, url: URL, shown: X509Cer
     const host = url.hostname.replace(/^\[|\]$/g, "");
     return failed("tls", request, url, certificateFault(code, shown, host, new Date()), error);
   }
-  return failed(kindOf(error, code), request, url, messageOf(error), error);
+  const hasTried =
+    error instanceof Error && "syscall" in error && ["connect", "getaddrinfo"].includes(String(error.syscall));
+  const why = hasTried ? connectFault(error, targetOf(request, url)) : messageOf(error);
+  return failed(reasonOf(error, code), request, url, why, error);
 }
 
-function kindOf(error: unknown, code: string): HttpErrorKind {
+function reasonOf(error: unknown, code: string): HttpErrorReason {
   if (error instanceof DestinationRefused) return "refused";
-  // A handshake that fails is most often with a server that has no TLS.
+  if (error instanceof DialError) return error.reason === "proxy" ? "unreachable" : error.reason;
+  // A handshake fails mostly because the server does not speak TLS.
   return /^(HPE_|ERR_SSL|EPROTO$|ECONNRESET$)/.test(code) ? "protocol" : "unreachable";
 }
 
-function failed(kind: HttpErrorKind, { method }: HttpRequest, url: URL, why: string, cause?: unknown): HttpError {
-  return new HttpError(kind, `${method} ${url.origin}${url.pathname}: ${why}`, { cause });
+function failed(reason: HttpErrorReason, { method }: HttpRequest, url: URL, why: string, cause?: unknown): HttpError {
+  return new HttpError(reason, `${method} ${url.origin}${url.pathname}: ${why}`, { cause });
 }

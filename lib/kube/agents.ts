@@ -1,30 +1,57 @@
+import { lookup } from "node:dns";
 import type { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import type { NetworkPolicy } from "../core/network/network-policy.ts";
+import type { Proxy } from "../core/ports/dial.ts";
+import { Secret } from "../core/secret.ts";
+import { dialer } from "../http/dial.ts";
+import { guardedLookup } from "../http/guarded-lookup.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
+import { certificatesIn } from "./endpoint.ts";
 import { Agent } from "./node-http.ts";
 
 const maxSockets = 32;
 
 export interface Agents {
-  /** For one watch each, or with connections that are kept. */
+  /** The agent for requests with this certificate. `stream`: with a connection for each watch, which is not kept. */
   of(certificate: ClientCertificate | undefined, stream: boolean): HttpAgent;
   close(): void;
+  /** Keeps no connection any longer than a request needs it. */
+  retire(): void;
 }
 
-/** Agents with kept connections for requests, and one whose connections serve one watch each, for the certificate of now. */
-export function agentsOf({ server, tls, proxy }: ClusterConfig): Agents {
-  const proxyEnv = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } };
+/**
+ * An agent with kept connections for requests, and one with a connection for each watch, both for the current certificate.
+ *
+ * @param network judges each address, that of a proxy too, before a connection is made; absent for the installation's own clusters
+ */
+export function agentsOf({ server, tls, proxy }: ClusterConfig, network?: NetworkPolicy): Agents {
+  const proxyEnv =
+    proxy === undefined || network !== undefined
+      ? {}
+      : { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } };
   const make = (certificate: ClientCertificate | undefined, keepAlive: boolean): HttpAgent => {
-    const options = { keepAlive, ...proxyEnv };
-    if (server.protocol !== "https:") return new Agent({ ...options, ...(keepAlive ? { maxSockets } : {}) });
-    return new HttpsAgent({
-      ...options,
+    const target = placeOf(server);
+    const options = {
+      keepAlive,
+      ...proxyEnv,
+      ...(network === undefined ? {} : { lookup: guardedLookup(target, network, lookup) }),
       ...(keepAlive ? { maxSockets } : {}),
+    };
+    if (server.protocol !== "https:") return new Agent(options);
+    const trust = {
       rejectUnauthorized: !tls.insecure,
-      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.ca === undefined ? {} : { ca: network === undefined ? tls.ca : trusted(tls.ca) }),
       ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
       ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key.reveal() }),
-    });
+    };
+    const agent = new HttpsAgent({ ...options, ...trust });
+    return network === undefined || proxy === undefined
+      ? agent
+      : throughProxy(agent, { target, proxy, trust, network });
   };
   let certificate: ClientCertificate | undefined;
   let kept: HttpAgent | undefined;
@@ -32,7 +59,7 @@ export function agentsOf({ server, tls, proxy }: ClusterConfig): Agents {
   return {
     of(wanted: ClientCertificate | undefined, stream: boolean): HttpAgent {
       if (wanted !== certificate) {
-        // A renewed certificate: requests on the way keep their connections, new ones get new ones.
+        // The certificate was renewed: running requests keep their connections, new requests open new ones.
         certificate = wanted;
         if (kept !== undefined) retire(kept);
         kept = undefined;
@@ -45,11 +72,61 @@ export function agentsOf({ server, tls, proxy }: ClusterConfig): Agents {
       kept?.destroy();
       single?.destroy();
     },
+    retire(): void {
+      if (kept !== undefined) retire(kept);
+    },
   };
 }
 
-/** Closes what is idle now, and everything else as soon as it is: nobody will ask this agent for a connection again. */
-function retire(agent: HttpAgent): void {
+/** Of a server that somebody else names: those certificates that its identity is made of, and nothing else that OpenSSL would read. */
+function trusted(ca: string): string[] {
+  return certificatesIn(ca).map(String);
+}
+
+/** Where a server listens. */
+export function placeOf({ hostname, port, protocol }: URL): { readonly host: string; readonly port: number } {
+  const byScheme = protocol === "https:" ? 443 : 80;
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? byScheme : Number(port) };
+}
+
+interface Tunnel {
+  readonly target: { readonly host: string; readonly port: number };
+  readonly proxy: URL;
+  readonly trust: ConnectionOptions;
+  readonly network: NetworkPolicy;
+}
+
+/** Longer than a request to an API server may take. */
+const tunnelLimitMs = 15_000;
+
+/** The agent, whose connections are tunnels of a proxy that somebody else names: the dialer judges the way to it. */
+function throughProxy(agent: HttpsAgent, { target, proxy, trust, network }: Tunnel): HttpsAgent {
+  const dial = dialer({ network });
+  const open = async (): Promise<Duplex> => {
+    const socket = await dial({ ...target, proxy: proxyFrom(proxy) }, AbortSignal.timeout(tunnelLimitMs));
+    const named = isIP(target.host) === 0 ? { servername: target.host } : { host: target.host };
+    return connectTls({ ...named, ...trust, socket });
+  };
+  const createConnection = (_options: unknown, done: (error: Error | null, stream?: Duplex) => void): undefined => {
+    open().then(
+      (socket) => done(null, socket),
+      (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+    );
+  };
+  return Object.assign(agent, { createConnection });
+}
+
+function proxyFrom(address: URL): Proxy {
+  const url = new URL(address);
+  const [username, password] = [url.username, url.password].map(decodeURIComponent);
+  url.username = "";
+  url.password = "";
+  if (username === undefined || username === "") return { url };
+  return { url, username, password: new Secret(password ?? "") };
+}
+
+/** Closes idle connections now and the others once they are idle. The agent is not used again. */
+export function retire(agent: HttpAgent): void {
   agent.maxFreeSockets = 0;
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
 }

@@ -1,15 +1,17 @@
-import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../core/json.ts";
+import type { LiveObject } from "../core/manifest.ts";
+import { formatApiVersion } from "../core/object-ref.ts";
 import { type ApiCause, ApiError, type ApiReason } from "../core/ports/cluster.ts";
 import type { Answer } from "./transport.ts";
 
 const maxQuotedChars = 1_000;
-/** Of a `Status`: conditions of Flux's kinds hold 32,768 letters, and ours say more than the server's message. */
+/** Of a `Status`. A condition holds 32,768 characters, and our messages contain more than the server's. */
 export const maxMessageChars = 16_384;
 export const maxCauseChars = 2_048;
-/** Of a `Status`: a server names one a field. */
+/** Of a `Status`, which has one cause for each field. */
 export const maxCauses = 1_000;
 
-/** What the codes mean where an answer is no `Status`, for example one of a proxy before the server. */
+/** The reason by code for an answer that is not a `Status`, for example one of a proxy in front of the server. */
 const reasonByCode: Readonly<Record<number, ApiReason>> = {
   400: "BadRequest",
   401: "Unauthorized",
@@ -23,16 +25,16 @@ const reasonByCode: Readonly<Record<number, ApiReason>> = {
   504: "Timeout",
 };
 
-/** The JSON of an answer. Throws an {@link ApiError} where it is none. */
+/** The JSON of an answer. Throws an {@link ApiError} if it is not a JSON object. */
 export function jsonOf(answer: Pick<Answer, "status" | "text">): JsonObject {
   const value = parsed(answer.text);
   if (value !== undefined) return value;
-  // Not quoted: of an answer that broke off, what came may be an object with secrets in it.
-  const message = `the cluster's answer of ${answer.text.length} characters is no JSON object`;
+  // Not quoted: an answer that broke off may be the beginning of an object with secrets.
+  const message = `the cluster's answer of ${answer.text.length} characters is not a JSON object`;
   throw new ApiError({ code: answer.status, reason: "InternalError", message });
 }
 
-/** The error that an answer of another status than 2xx tells. */
+/** The error of an answer whose status is not 2xx. */
 export function errorOf(answer: Answer): ApiError {
   const status = parsed(answer.text);
   const retryAfterMs = retryAfterOf(answer);
@@ -48,7 +50,7 @@ export function errorOf(answer: Answer): ApiError {
   return errorOfStatus(status, answer.status, retryAfterMs);
 }
 
-/** The error that a `metav1.Status` tells, in an answer or in a watch. */
+/** The error in a `metav1.Status`, of an answer or a watch. */
 export function errorOfStatus(status: JsonObject, httpStatus: number, retryAfterMs?: number): ApiError {
   const { code, reason, message } = status;
   return new ApiError({
@@ -63,14 +65,14 @@ export function errorOfStatus(status: JsonObject, httpStatus: number, retryAfter
   });
 }
 
-/** Whether a 404 says that this one object is not there, rather than that its kind, its version or its namespace is not. */
+/** Whether a 404 says that this object does not exist, and not that its kind, version or namespace does not. */
 export function isObjectMissing(answer: Answer, name: string, plural: string): boolean {
   if (answer.status !== 404) return false;
   const details = detailsOf(answer);
   return details["name"] === name && details["kind"] === plural;
 }
 
-/** Whether a 404 is about an object that it names, be it the namespace, and not about a path. */
+/** Whether a 404 is about an object (which may be the namespace) and not about a path. */
 export function namesAnObject(answer: Pick<Answer, "text">): boolean {
   return typeof detailsOf(answer)["name"] === "string";
 }
@@ -83,14 +85,14 @@ export function warningsOf({ rawHeaders }: Pick<Answer, "rawHeaders">): readonly
   );
 }
 
-/** The server's wish in milliseconds; it gives seconds, in the header or in the Status. */
+/** The wait that the server asks for, in milliseconds. The header or the Status has it in seconds. */
 export function retryAfterOf({ headers, text }: Pick<Answer, "headers" | "text">): number | undefined {
   const header = headers["retry-after"];
   const seconds = header === undefined ? detailsOf({ text })["retryAfterSeconds"] : Number(header);
   return typeof seconds === "number" && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
-/** What a `Status` tells besides its message; empty where the answer is none. */
+/** The details of a `Status`; empty if the answer is not one. */
 function detailsOf({ text }: Pick<Answer, "text">): JsonObject {
   const details = parsed(text)?.["details"];
   return isJsonObject(details) ? details : {};
@@ -110,16 +112,40 @@ function causesOf(status: JsonObject): readonly ApiCause[] {
     }));
 }
 
-/** A server may quote a whole object, of megabytes: what is told of it goes into logs, events and conditions. */
+/** A server may quote an object of megabytes, but the text goes into logs, events and conditions. */
 function shortened(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars)}… (${text.length - maxChars} more letters)`;
 }
 
 function parsed(text: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether a value is an object of the cluster, with a kind, a name and a uid. */
+function isLiveObject(value: unknown): value is LiveObject {
+  if (!isJsonObject(value)) return false;
+  const { apiVersion, kind, metadata } = value;
+  return (
+    typeof apiVersion === "string" &&
+    typeof kind === "string" &&
+    isJsonObject(metadata) &&
+    typeof metadata["name"] === "string" &&
+    typeof metadata["uid"] === "string"
+  );
+}
+
+export function liveObject(value: unknown): LiveObject {
+  if (isLiveObject(value)) return value;
+  const message = "the cluster's answer is not an object: it lacks a kind, a name or a uid";
+  throw new ApiError({ code: 200, reason: "InternalError", message });
+}
+
+/** An item of a list, with the kind and version of the query: items of built-in kinds come without them, partial ones with others. */
+export function listItem(item: JsonObject, query: { group: string; version: string; kind: string }): LiveObject {
+  return liveObject({ ...item, apiVersion: formatApiVersion(query), kind: query.kind });
 }

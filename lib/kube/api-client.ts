@@ -1,12 +1,15 @@
 import type { IncomingMessage } from "node:http";
+import { formatJson } from "../core/json.ts";
+import type { NetworkPolicy } from "../core/network/network-policy.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import { type AnswerBudget, type AnswerLimits, answerBudget } from "./answer-limits.ts";
 import { errorOf, retryAfterOf } from "./api-answer.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
-import { credentials } from "./credentials.ts";
-import { type Answer, type Exchange, isBroken, transport } from "./transport.ts";
+import { type Credentials, credentials } from "./credentials.ts";
+import { type Answer, type Exchange, isBroken, type Transport, transport } from "./transport.ts";
 
-/** What a request does, in the words of Kubernetes' audit log, with discovery and server-side apply apart. */
+/** What a request does: the verbs of Kubernetes' audit log, and `discovery` and `apply` (server-side). */
 type Verb = "apply" | "create" | "delete" | "discovery" | "get" | "list" | "patch" | "watch";
 
 /** One request that was sent, for counting. */
@@ -14,7 +17,7 @@ export interface SentRequest {
   readonly verb: Verb;
   readonly dryRun: boolean;
   readonly path: string;
-  /** 0 where no answer came. */
+  /** 0 if there was no answer. */
   readonly status: number;
 }
 
@@ -22,10 +25,14 @@ export interface ApiDeps {
   readonly clock: Clock;
   /** What credential plugins inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told of every request that was sent, repeated ones too. */
+  /** Called for every request that was sent, repeated ones included. */
   readonly observe?: (request: SentRequest) => void;
-  /** Time limit of one call, its repetitions included: 10 s by default, 15 s at most, which is a lease's safety margin. */
+  /** Time limit of one call with its repetitions: 10 s by default, at most 15 s, which is the safety margin of a lease. */
   readonly limitMs?: number;
+  /** How much of its answers is held. Absent for the installation's own clusters. */
+  readonly limits?: AnswerLimits;
+  /** Judges where a server that somebody else names is. Absent for the installation's own clusters. */
+  readonly network?: NetworkPolicy;
 }
 
 export interface ApiRequest {
@@ -36,42 +43,58 @@ export interface ApiRequest {
   readonly accept?: string;
   readonly body?: { readonly type: string; readonly json: unknown };
   readonly repeatable: boolean;
-  /** Called right before each sending, with nothing awaited in between; what it throws is thrown and nothing is sent. */
+  /** Called right before each sending, with no await in between. If it throws, nothing is sent and the call throws the same. */
   readonly beforeSend?: (() => void) | undefined;
 }
 
 export interface ApiClient {
+  readonly budget: AnswerBudget;
   /**
-   * The answer, whatever its status, after the repetitions that the server asks for. Of a 401, which is no answer to the
-   * question, an {@link ApiError} `Unauthorized`, after one try with a new credential.
+   * The answer of any status but 401, after the repetitions that the server asks for. A 401 throws an {@link ApiError}
+   * `Unauthorized`, after one more attempt with a new credential.
    */
   send(request: ApiRequest, signal: AbortSignal): Promise<Answer>;
-  /** As `send`, but any other status than 2xx is thrown as an {@link ApiError}. */
+  /** As `send`, but throws an {@link ApiError} for every status other than 2xx. */
   expect(request: ApiRequest, signal: AbortSignal): Promise<Answer>;
-  /** A stream whose head says 2xx, on a connection of its own. */
+  /** A stream with status 2xx, on a connection of its own. */
   open(request: ApiRequest, signal: AbortSignal): Promise<IncomingMessage>;
+  /** Sends as this user from now on, on the same connections and by the same credential, which has to have the right to impersonate it. */
+  as(user: string): ApiClient;
   close(): void;
+  /** Closes the kept connections once they are idle; requests go on to work. */
+  retire(): void;
 }
 
 const defaultLimitMs = 10_000;
 export const maxLimitMs = 15_000;
-export const maxAnswerBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 const maxRepetitions = 8;
-/** Before a request is sent again whose connection broke; doubled each time. */
+/** The pause before a request whose connection broke is repeated; it doubles each time. */
 const firstPauseMs = 25;
 
-/** Requests to one API server: who we are, how long it may take, and what is tried again. */
+/** Requests to one API server, with credentials, time limits and repetitions. */
 export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
+  const budget = answerBudget(deps.limits);
+  const wire = transport(config, budget, deps.network);
+  const shared = { wire, budget, identity: credentials(config.user, deps.env, deps.clock) };
+  return clientOf(undefined, config, deps, shared);
+}
+
+/** @param impersonated in place of the user that the configuration may impersonate: the API server takes one alone */
+function clientOf(
+  impersonated: string | undefined,
+  config: ClusterConfig,
+  deps: ApiDeps,
+  shared: { readonly wire: Transport; readonly budget: AnswerBudget; readonly identity: Credentials },
+): ApiClient {
   const { clock, observe } = deps;
+  const { wire, identity } = shared;
   const limitMs = Math.min(deps.limitMs ?? defaultLimitMs, maxLimitMs);
-  const wire = transport(config);
-  const identity = credentials(config.user, deps.env, clock);
 
   const exchangeOf = async (request: ApiRequest, endsAt: number, signal: AbortSignal): Promise<Exchange> => {
-    const { headers, certificate } = await identity.current(signal);
-    // Counted after the credentials, whose plug-in may have been slow: a write that is sent later than its caller's lease
-    // allows for could follow a successor's.
+    const { headers, certificate } = await identity.current(signal, impersonated);
+    // Computed after the credentials, whose plugin may be slow: a write that is sent too late could overwrite one of the
+    // lease's next holder.
     const remainingMs = Math.ceil(endsAt - clock.monotonic());
     if (remainingMs <= 0)
       throw new ApiError({ code: 0, reason: "Unreachable", message: "no time was left for the request" });
@@ -81,9 +104,8 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
       path: pathOf(request),
       headers: { ...headers, accept, ...(body === undefined ? {} : { "content-type": body.type }) },
       certificate,
-      body: body === undefined ? undefined : JSON.stringify(body.json),
+      body: body === undefined ? undefined : formatJson(body.json),
       limitMs: remainingMs,
-      maxBytes: maxAnswerBytes,
       repeatable: request.repeatable,
     };
   };
@@ -136,6 +158,7 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
   };
 
   return {
+    budget: shared.budget,
     send,
     async expect(request, signal) {
       const answer = await send(request, signal);
@@ -155,17 +178,21 @@ export function apiClient(config: ClusterConfig, deps: ApiDeps): ApiClient {
       const { headers, rawHeaders } = response;
       const answer = { status, headers, rawHeaders, text: await headOf(response, endsAt - clock.monotonic()) };
       if (status !== 401) throw errorOf(answer);
-      // Whoever watches asks again, with another credential where there is one.
+      // The caller opens the watch again, then with a new credential if there is one.
       identity.renew();
       throw unauthorized(config, answer, false);
     },
+    as: (user) => clientOf(user, config, deps, shared),
     close() {
       wire.close();
+    },
+    retire() {
+      wire.retire();
     },
   };
 }
 
-/** The server's own word for it is no more than "Unauthorized". */
+/** The server's own message is only "Unauthorized". */
 function unauthorized({ name, server, user }: ClusterConfig, answer: Answer, renewed: boolean): ApiError {
   const who = user.name === "" ? "us" : user.name;
   const also = renewed ? ", nor a new one" : "";
@@ -173,9 +200,9 @@ function unauthorized({ name, server, user }: ClusterConfig, answer: Answer, ren
   return new ApiError({ code: 401, reason: "Unauthorized", message });
 }
 
-/** How long to wait before the same request is sent again; undefined where its answer is final. */
+/** How long to wait before the same request is sent again; undefined if the answer is final. */
 function waitBefore(answer: Answer, repeatable: boolean): number | undefined {
-  // The server has not begun with a request that it answers with 429.
+  // A server that answers 429 has not started to process the request.
   if (answer.status === 429) return retryAfterOf(answer) ?? 1_000;
   return answer.status >= 500 && repeatable ? retryAfterOf(answer) : undefined;
 }
@@ -185,7 +212,7 @@ function pathOf({ path, query = {} }: ApiRequest): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
 }
 
-/** The beginning of an answer, as far as it comes in the time that is left. */
+/** The beginning of an answer: what arrives within the time limit. */
 async function headOf(response: IncomingMessage, limitMs: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -202,7 +229,7 @@ async function headOf(response: IncomingMessage, limitMs: number): Promise<strin
       if (bytes > maxErrorBytes) break;
     }
   } catch (error) {
-    // The status says enough where the text does not come.
+    // If the text is too slow, the status is enough.
     if (!late.signal.aborted) {
       const message = "the cluster's answer broke off";
       throw new ApiError({ code: 0, reason: "Unreachable", message }, { cause: error });

@@ -1,8 +1,8 @@
 import type { Secret } from "../core/secret.ts";
 
-/** Where a cluster is and who we are there, with every file read and every default filled in. */
+/** The address of a cluster and our credentials for it, with every file read and every default filled in. */
 export interface ClusterConfig {
-  /** What messages call it: the kubeconfig's context, or `in-cluster`. */
+  /** Its name in messages: the kubeconfig's context, or `in-cluster`. */
   readonly name: string;
   readonly server: URL;
   /** The context's namespace, for commands that follow it. */
@@ -14,14 +14,14 @@ export interface ClusterConfig {
 }
 
 interface TlsConfig {
-  /** PEM of the authorities to trust in place of the public ones. */
+  /** PEM of the authorities that are trusted instead of the public ones. */
   readonly ca: string | undefined;
-  /** The name that the server's certificate has to carry, where it is not the host of the URL. */
+  /** The name that the server's certificate must have, if it is not the host of the URL. */
   readonly serverName: string | undefined;
   readonly insecure: boolean;
 }
 
-/** How to prove who we are. Every part that is given is sent. */
+/** Our credentials. Every part that is given is sent. */
 export interface UserConfig {
   readonly name: string;
   readonly certificate: ClientCertificate | undefined;
@@ -36,17 +36,17 @@ export interface ClientCertificate {
 
 export type TokenSource =
   | { readonly kind: "token"; readonly token: Secret }
-  /** Read again now and then: whoever writes it rotates it. */
+  /** Read again every minute, since the file is rotated. */
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "basic"; readonly username: string; readonly password: Secret }
   | { readonly kind: "exec"; readonly plugin: ExecPlugin }
-  /** Asked for anew at `renewAt`, and at once where the server refuses the last one. */
+  /** Requested again at `renewAt`, and at once if the server refuses the last one. */
   | { readonly kind: "supplied"; readonly supply: (signal: AbortSignal) => Promise<SuppliedToken> };
 
-/** A token that was made for us. */
+/** A token that `supply` has made. */
 export interface SuppliedToken {
   readonly token: Secret;
-  /** Wall time from which on another one is asked for, well before this one ends. */
+  /** Wall time at which the next token is requested, well before this one expires. */
   readonly renewAt: number;
 }
 
@@ -57,7 +57,7 @@ export interface ExecPlugin {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly installHint: string | undefined;
-  /** `spec.cluster` of KUBERNETES_EXEC_INFO, where the plugin asks for it. */
+  /** `spec.cluster` of KUBERNETES_EXEC_INFO, if the plugin asks for it. */
   readonly cluster: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -1,36 +1,133 @@
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { refOf } from "../core/manifest.ts";
 import { formatApiVersion, type VersionedRef } from "../core/object-ref.ts";
-import { ApiError, type Cluster, type Patch, type Resource } from "../core/ports/cluster.ts";
-import { errorOf, isObjectMissing, jsonOf, namesAnObject, warningsOf } from "./api-answer.ts";
+import type { AccountTokens } from "../core/ports/account-tokens.ts";
+import { ApiError, type Cluster, type ImpersonatingCluster, type Patch, type Resource } from "../core/ports/cluster.ts";
+import type { OwnUser } from "../core/ports/remote-clusters.ts";
+import { Secret } from "../core/secret.ts";
+import { errorOf, isObjectMissing, jsonOf, listItem, liveObject, namesAnObject, warningsOf } from "./api-answer.ts";
 import { type ApiClient, type ApiDeps, type ApiRequest, apiClient } from "./api-client.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
-import { type Discovery, discovery } from "./discovery.ts";
+import { collectionPath, type Discovery, discovery, objectPath } from "./discovery.ts";
+import { endpointOf } from "./endpoint.ts";
 import { listPages } from "./list-pages.ts";
-import { listItem, liveObject } from "./live-object.ts";
-import { collectionPath, objectPath } from "./resource-path.ts";
-import { withoutSecretValues } from "./secret-fault.ts";
 import type { Answer } from "./transport.ts";
 import { watchEvents } from "./watch-events.ts";
 
-const partialList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 const patchTypes = {
   merge: "application/merge-patch+json",
   json: "application/json-patch+json",
 } as const satisfies Record<Patch["type"], string>;
 
-/** The {@link Cluster} port on Kubernetes' HTTP API. `close` ends the connections that are kept. */
-export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close(): void } {
+/** What people who look at a cluster need besides the port. */
+export interface ConnectedCluster extends ImpersonatingCluster {
+  /** The server's version as it names it: `v1.35.4`, `v1.33.1-eks-1234567`. */
+  readonly serverVersion: (signal: AbortSignal) => Promise<string>;
+  /** Whether the server lets this identity do so. Most identities may ask about themselves. */
+  readonly isAllowed: (right: AccessRight, signal: AbortSignal) => Promise<boolean>;
+  /** Who the server takes this identity for; undefined if it knows no such question (it is older than Kubernetes 1.28). */
+  readonly whoAmI: (signal: AbortSignal) => Promise<OwnUser | undefined>;
+  /** Ends the kept connections. */
+  close(): void;
+  /** Ends them once they are idle. Whoever still works with the cluster may go on. */
+  retire(): void;
+}
+
+/** Users of whom it is remembered what they are served. */
+const maxUsers = 100;
+
+/** The attributes of a request as `SelfSubjectAccessReview` has them; without a namespace: in all of them. */
+export interface AccessRight {
+  readonly verb: string;
+  readonly group: string;
+  /** Plural. */
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  /** The only object; without it: all. */
+  readonly name?: string;
+}
+
+/** The {@link Cluster} port on Kubernetes' HTTP API. */
+export function connect(config: ClusterConfig, deps: ApiDeps): ConnectedCluster {
   const client = apiClient(config, deps);
-  const kinds = discovery(client, deps.clock);
   let knownUid: string | undefined;
+  // With our own rights for every user: a service account may hardly read the namespace.
+  const uid = async (signal: AbortSignal): Promise<string> => {
+    if (knownUid !== undefined) return knownUid;
+    const request = { verb: "get", method: "GET", path: "/api/v1/namespaces/kube-system", repeatable: true } as const;
+    knownUid = liveObject(jsonOf(await client.expect(request, signal))).metadata.uid;
+    return knownUid;
+  };
+  const users = new Map<string, Cluster>();
   return {
-    async uid(signal) {
-      if (knownUid !== undefined) return knownUid;
-      const request = { verb: "get", method: "GET", path: "/api/v1/namespaces/kube-system", repeatable: true } as const;
-      knownUid = liveObject(jsonOf(await client.expect(request, signal))).metadata.uid;
-      return knownUid;
+    ...clusterOver(client, uid, deps),
+    endpoint: async () => endpointOf(config),
+    as(user) {
+      const known = users.get(user) ?? clusterOver(client.as(user), uid, deps);
+      users.delete(user);
+      users.set(user, known);
+      const [oldest] = users.keys();
+      if (users.size > maxUsers && oldest !== undefined) users.delete(oldest);
+      return known;
     },
+    accountTokens: accountTokens(client),
+    async serverVersion(signal) {
+      const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
+      const { gitVersion } = jsonOf(await client.expect(request, signal));
+      return typeof gitVersion === "string" ? gitVersion : "";
+    },
+    async isAllowed(right, signal) {
+      const [apiVersion, kind] = ["authorization.k8s.io/v1", "SelfSubjectAccessReview"];
+      const json = { apiVersion, kind, spec: { resourceAttributes: { ...right } } };
+      const path = `/apis/${apiVersion}/selfsubjectaccessreviews`;
+      const body = { type: "application/json", json } as const;
+      const request = { verb: "create", method: "POST", path, body, repeatable: true } as const;
+      const { status } = jsonOf(await client.expect(request, signal));
+      return isJsonObject(status) && status["allowed"] === true;
+    },
+    async whoAmI(signal) {
+      const [apiVersion, kind] = ["authentication.k8s.io/v1", "SelfSubjectReview"];
+      const path = `/apis/${apiVersion}/selfsubjectreviews`;
+      const body = { type: "application/json", json: { apiVersion, kind } } as const;
+      const answer = await client.send({ verb: "create", method: "POST", path, body, repeatable: true }, signal);
+      if (answer.status < 200 || answer.status > 299) return undefined;
+      const { status } = jsonOf(answer);
+      const info = isJsonObject(status) ? status["userInfo"] : undefined;
+      if (!isJsonObject(info) || typeof info["username"] !== "string") return undefined;
+      const { username: name, uid: userUid } = info;
+      return { name, uid: typeof userUid === "string" ? userUid : undefined };
+    },
+    close() {
+      client.close();
+    },
+    retire() {
+      client.retire();
+    },
+  };
+}
+
+function accountTokens(client: ApiClient): AccountTokens {
+  return {
+    async issue({ namespace, name }, audiences, signal) {
+      const [account, within] = [name, namespace].map(encodeURIComponent);
+      const path = `/api/v1/namespaces/${within}/serviceaccounts/${account}/token`;
+      const json = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { audiences } };
+      const body = { type: "application/json", json } as const;
+      const request = { verb: "create", method: "POST", path, body, repeatable: true } as const;
+      const { status } = jsonOf(await client.expect(request, signal));
+      const token = isJsonObject(status) ? status["token"] : undefined;
+      if (typeof token === "string" && token !== "") return new Secret(token);
+      throw new ApiError({ code: 200, reason: "", message: "the answer to a TokenRequest holds no token" });
+    },
+  };
+}
+
+/** The port for one identity, with what it is served. */
+function clusterOver(client: ApiClient, uid: Cluster["uid"], deps: Pick<ApiDeps, "clock">): Cluster {
+  const kinds = discovery(client, deps.clock);
+  return {
+    uid,
     resource: (query, signal) => kinds.find(query, signal),
     served: (signal) => kinds.all(signal),
     async get(ref, signal) {
@@ -38,20 +135,17 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
       const request = { verb: "get", method: "GET", path: objectPath(resource, ref), repeatable: true } as const;
       const answer = await client.send(request, signal);
       if (isObjectMissing(answer, ref.name, resource.plural)) return undefined;
-      return liveObject(jsonOf(accepted(answer, resource, kinds)));
+      return liveObject(jsonOf(await accepted(answer, resource, kinds)));
     },
     async list(query, signal) {
       const resource = await resourceOf(kinds, query, signal);
-      const { items } = await listed(listPages(client, resource, query, "application/json", signal), resource, kinds);
+      const { items } = await listed(listPages(client, resource, query, "whole", signal), resource, kinds);
       return items.map((item) => listItem(item, query));
     },
     async listMetadata(query, signal) {
       const resource = await resourceOf(kinds, query, signal);
-      const { items } = await listed(listPages(client, resource, query, partialList, signal), resource, kinds);
-      return items.map((item) => {
-        const { apiVersion, kind, metadata } = listItem(item, query);
-        return { apiVersion, kind, metadata };
-      });
+      const { items } = await listed(listPages(client, resource, query, "metadata", signal), resource, kinds);
+      return items.map((item) => listItem(item, query));
     },
     async apply(manifest, { manager, force, dryRun, fieldValidation, subresource, beforeSend }, signal) {
       const ref = refOf(manifest);
@@ -78,7 +172,7 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
         path,
         query: { fieldManager: manager, dryRun: dryRunOf(dryRun) },
         body: { type: "application/json", json: manifest },
-        // Sent twice, the second would find the object of the first and fail.
+        // A second request would fail because the first one has created the object.
         repeatable: false,
         beforeSend,
       });
@@ -109,7 +203,7 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
       const request = { verb: "delete", method: "DELETE", path, body, repeatable: true, beforeSend } as const;
       const answer = await client.send(request, signal);
       if (isObjectMissing(answer, ref.name, resource.plural)) return "gone";
-      return isHeld(jsonOf(accepted(answer, resource, kinds))) ? "deleting" : "deleted";
+      return isHeld(jsonOf(await accepted(answer, resource, kinds))) ? "deleting" : "deleted";
     },
     async *watch(query, signal) {
       const resource = await resourceOf(kinds, query, signal);
@@ -118,9 +212,6 @@ export function connect(config: ClusterConfig, deps: ApiDeps): Cluster & { close
       } catch (error) {
         throw ofCollection(error, resource, kinds);
       }
-    },
-    close() {
-      client.close();
     },
   };
 }
@@ -146,13 +237,21 @@ async function write(
   return accepted(await client.send(request, signal), resource, kinds);
 }
 
-/** The answer, if it says success. A path that is not there means that what we know of its kind is old. */
-function accepted(answer: Answer, resource: Resource, kinds: Discovery): Answer {
+/** The answer, if it is a success. A missing path means that our knowledge of the kind is outdated. */
+async function accepted(answer: Answer, resource: Resource, kinds: Discovery): Promise<Answer> {
   if (answer.status >= 200 && answer.status <= 299) return answer;
-  const error =
-    resource.group === "" && resource.kind === "Secret" ? withoutSecretValues(errorOf(answer)) : errorOf(answer);
+  const error = await shownError(answer, resource);
   if (answer.status !== 404 || namesAnObject(answer)) throw error;
   throw noMatch(error, resource, kinds);
+}
+
+/** What of an API server's refusal may be shown. */
+async function shownError(answer: Answer, { group, kind }: Resource): Promise<ApiError> {
+  const error = errorOf(answer);
+  if (group !== "" || kind !== "Secret") return error;
+  // Not at the start of a function: an API server has many texts about Secrets.
+  const { withoutSecretValues } = await import("./secret-fault.ts");
+  return withoutSecretValues(error);
 }
 
 async function listed<T>(pages: Promise<T>, resource: Resource, kinds: Discovery): Promise<T> {
@@ -163,12 +262,12 @@ async function listed<T>(pages: Promise<T>, resource: Resource, kinds: Discovery
   }
 }
 
-/** The error of a list or watch. A collection that is not there has no kind any more: with objects or without, it would be there. */
+/** The error of a list or watch. A missing collection means that the kind is no longer served, since an empty one still exists. */
 function ofCollection(error: unknown, resource: Resource, kinds: Discovery): unknown {
   return error instanceof ApiError && error.code === 404 ? noMatch(error, resource, kinds) : error;
 }
 
-/** Also forgets what is known of this kind, so that the next question for it looks again. */
+/** Also forgets the kind, so that the next lookup asks the server again. */
 function noMatch(error: ApiError, resource: Resource, kinds: Discovery): ApiError {
   kinds.forget(resource);
   const message = `no matches for kind "${resource.kind}" in version "${formatApiVersion(resource)}": ${error.message}`;
@@ -179,7 +278,7 @@ function dryRunOf(dryRun: boolean | undefined): "All" | undefined {
   return dryRun === true ? "All" : undefined;
 }
 
-/** A delete answers a Status or the object. An object that something still holds has its deletion time and who holds it. */
+/** Whether a deleted object still exists. A delete answers a Status or the object; a blocked one has a deletion time and finalizers. */
 function isHeld(answer: JsonObject): boolean {
   const { kind, metadata, spec } = answer;
   if (kind === "Status" || !isJsonObject(metadata)) return false;

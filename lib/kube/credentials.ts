@@ -1,5 +1,5 @@
+import { orAborted } from "../core/concurrency.ts";
 import { messageOf } from "../core/failure.ts";
-import { orAborted } from "../core/or-aborted.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { ClientCertificate, SuppliedToken, UserConfig } from "./cluster-config.ts";
@@ -7,21 +7,22 @@ import { execCredential } from "./exec-credential.ts";
 import { readLimitedFile } from "./read-limited-file.ts";
 
 const tokenFileMaxAgeMs = 60_000;
-/** A credential is renewed this long before its end, so that none ends on its way. */
+/** A credential is renewed this long before it expires, so that none expires while a request is on its way. */
 const renewAheadMs = 30_000;
-/** Requests carry it in a header, and no server takes headers of that length. */
+/** Servers refuse requests with longer headers. */
 export const maxTokenBytes = 64 * 1024;
 const supplyLimitMs = 10_000;
 
-/** What one request carries to prove who sends it. */
+/** The headers and the certificate that authenticate one request. */
 interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly certificate: ClientCertificate | undefined;
 }
 
 export interface Credentials {
-  current(signal: AbortSignal): Promise<Credential>;
-  /** The server refused it: forget it. False where the next one would be the same. */
+  /** @param impersonated a user to act as, in place of the one that the configuration names */
+  current(signal: AbortSignal, impersonated?: string): Promise<Credential>;
+  /** Drops a credential that the server has refused. False if the next one would be the same. */
   renew(): boolean;
 }
 
@@ -31,7 +32,7 @@ interface Held {
   readonly expiresAt: number | undefined;
 }
 
-/** The credentials of a user, kept until they end or are refused. Asked for by many at once, they are fetched once. */
+/** The credentials of a user, cached until they expire or are refused. Concurrent calls share one fetch. */
 export function credentials(
   user: UserConfig,
   env: Readonly<Record<string, string | undefined>>,
@@ -47,10 +48,11 @@ export function credentials(
     return fetching;
   };
   return {
-    async current(signal) {
+    async current(signal, impersonated) {
       const isFresh = held !== undefined && (held.expiresAt === undefined || clock.now() < held.expiresAt);
       held = isFresh && held !== undefined ? held : await orAborted(fetch(), signal);
-      return { headers: headersOf(held, user), certificate: held.certificate };
+      const impersonate = impersonated === undefined ? user.impersonate : { user: impersonated, groups: [] };
+      return { headers: headersOf(held, impersonate), certificate: held.certificate };
     },
     renew() {
       held = undefined;
@@ -113,7 +115,7 @@ async function readToken(path: string): Promise<string> {
   }
 }
 
-function headersOf({ authorization }: Held, { impersonate }: UserConfig): Credential["headers"] {
+function headersOf({ authorization }: Held, impersonate: UserConfig["impersonate"]): Credential["headers"] {
   return {
     ...(authorization === undefined ? {} : { authorization }),
     ...(impersonate === undefined ? {} : { "impersonate-user": impersonate.user }),

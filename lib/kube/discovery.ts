@@ -10,27 +10,27 @@ const aggregated = ["v2", "v2beta1"]
   .join(",");
 
 interface Served {
-  /** By group and kind, each list in the order of versions that the server prefers. */
+  /** By group and kind; each list in the server's order of preferred versions. */
   readonly kinds: ReadonlyMap<string, readonly Resource[]>;
-  /** Groups of which the server does not know what they serve now: their own API server does not answer. */
+  /** Groups whose own API server does not answer, so that the server does not know their kinds. */
   readonly stale: ReadonlySet<string>;
 }
 
 export interface Discovery {
   /**
-   * Undefined where the cluster does not serve it, by a look that began after the question. Throws a 503 where that cannot be
-   * said, since a kind that is taken for gone has no objects left to prune.
+   * Undefined if the cluster does not serve the kind, by a discovery that began after the call. Throws a 503 if that is not known:
+   * objects of a kind that is wrongly taken for removed would not be pruned.
    */
   find(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
-  /** Everything that is served, by a look that begins after the question. */
+  /** Everything that is served, by a discovery that begins after the call. */
   all(signal: AbortSignal): Promise<ServedKinds>;
-  /** Forgets one kind, which the server no longer knows as it served it; questions for the others wait for nothing. */
+  /** Forgets one kind that the server no longer serves as it did. Lookups of other kinds are not delayed. */
   forget(resource: Pick<Resource, "group" | "kind">): void;
 }
 
 /**
- * What the server serves, kept until something is missed. A miss looks again, since a definition may just have come; looks
- * are at least 100 ms apart, and all who wait for the next one share it.
+ * The kinds that the server serves, cached until a lookup misses. A miss runs the discovery again, since a definition may be
+ * new. Discoveries are at least 100 ms apart, and concurrent misses share the next one.
  */
 export function discovery(client: ApiClient, clock: Clock): Discovery {
   let served: Served | undefined;
@@ -38,10 +38,10 @@ export function discovery(client: ApiClient, clock: Clock): Discovery {
   let next: Promise<Served> | undefined;
 
   const look = async (signal: AbortSignal): Promise<Served> => {
-    // Waits at least a turn, so that all who miss something at the same moment share one look.
+    // Sleeps at least one turn of the event loop, so that lookups that miss at the same moment share one discovery.
     await clock.sleep(Math.max(lastLookAt + minGapMs - clock.monotonic(), 0), signal);
     lastLookAt = clock.monotonic();
-    // Whoever asks from here on may know of something newer than this look will find.
+    // Later lookups may need a kind that is newer than this discovery.
     next = undefined;
     served = await readServed(client, signal);
     return served;
@@ -55,7 +55,7 @@ export function discovery(client: ApiClient, clock: Clock): Discovery {
         return await next;
       } catch (error) {
         next = undefined;
-        // The one who had begun the look was stopped; we were not.
+        // The caller that began the discovery was aborted, this one was not: try again.
         if (shared === undefined || signal.aborted || error instanceof ApiError) throw error;
       }
     }
@@ -94,8 +94,8 @@ function match({ kinds }: Served, { group, kind, version }: KindQuery): Resource
 
 function unavailable({ group, kind }: KindQuery): ApiError {
   const message =
-    `whether kind ${kind} is served is not known: the API server of group ${group} does not answer; ` +
-    `see kubectl get apiservices, and remove the APIService if it is not to come back`;
+    `whether kind ${kind} is served is unknown: the API server of group ${group} does not answer; ` +
+    `see kubectl get apiservices, and remove the APIService if it is no longer needed`;
   return new ApiError({ code: 503, reason: "ServiceUnavailable", message });
 }
 
@@ -107,7 +107,7 @@ async function readServed(client: ApiClient, signal: AbortSignal): Promise<Serve
     const key = kindKey(resource.group, resource.kind);
     const known = kinds.get(key);
     if (known === undefined) kinds.set(key, [resource]);
-    // One version may serve a kind under several names; the first is the resource itself.
+    // One version may serve a kind under several names; the first one is the resource itself.
     else if (known.every(({ version }) => version !== resource.version)) known.push(resource);
   }
   const isStale = (group: JsonObject) => objects(group["versions"]).some(({ freshness }) => freshness === "Stale");
@@ -118,7 +118,7 @@ async function readGroups(client: ApiClient, path: string, signal: AbortSignal):
   const request = { verb: "discovery", method: "GET", path, accept: aggregated, repeatable: true } as const;
   const list = jsonOf(await client.expect(request, signal));
   if (list["kind"] !== "APIGroupDiscoveryList") {
-    const message = `the cluster does not tell its kinds in one answer (${path}): Kubernetes 1.27 or later is needed`;
+    const message = `the cluster does not support aggregated discovery (${path}): Kubernetes 1.27 or later is needed`;
     throw new ApiError({ code: 406, reason: "NotAcceptable", message });
   }
   return objects(list["items"]);
@@ -147,4 +147,28 @@ function objects(list: unknown): readonly JsonObject[] {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+/** The path of all objects of a kind, in one namespace if that is given. */
+export function collectionPath(
+  { group, version, plural, namespaced }: Resource,
+  namespace: string | undefined,
+): string {
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const within = namespaced && namespace !== undefined && namespace !== "";
+  return within ? `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}` : `${root}/${plural}`;
+}
+
+/** The path of one object or its subresource. For a cluster-scoped kind the namespace is ignored. */
+export function objectPath(
+  resource: Resource,
+  { namespace, name }: { namespace: string; name: string },
+  subresource?: string,
+): string {
+  if (resource.namespaced && namespace === "") {
+    const message = `${resource.kind}/${name} has no namespace, but its kind requires one: set metadata.namespace`;
+    throw new ApiError({ code: 400, reason: "BadRequest", message });
+  }
+  const path = `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
 }

@@ -6,7 +6,7 @@ import { readLimitedFile } from "./read-limited-file.ts";
 export const maxInClusterFileBytes = 1024 * 1024;
 const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** The cluster of the pod that we run in, by its service account; undefined where we run in none. */
+/** The cluster of the pod that we run in, with its service account; undefined outside of a pod. */
 export function inClusterConfig(
   env: Readonly<Record<string, string | undefined>>,
   dir = serviceAccountDir,

@@ -1,11 +1,11 @@
 import { dirname, isAbsolute, join } from "node:path";
 import { messageOf } from "../core/failure.ts";
-import { isJsonObject } from "../core/json.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { readLimitedFile } from "./read-limited-file.ts";
 
 export const maxKubeconfigBytes = 4 * 1024 * 1024;
 
-/** One kubeconfig file. Relative paths in it count from the folder it lies in. */
+/** One kubeconfig file. Relative paths in it are relative to its folder. */
 export interface KubeconfigFile {
   readonly path: string;
   readonly currentContext: string | undefined;
@@ -14,7 +14,7 @@ export interface KubeconfigFile {
   readonly contexts: readonly NamedEntry[];
 }
 
-/** One named entry of `clusters`, `users` or `contexts`, with a way to read its fields that names what is wrong. */
+/** One named entry of `clusters`, `users` or `contexts`. */
 export interface NamedEntry {
   readonly name: string;
   readonly fields: Fields;
@@ -22,7 +22,7 @@ export interface NamedEntry {
 
 /** Typed access to one YAML mapping; every error names the file and the field. */
 export interface Fields {
-  /** Text, or undefined where there is none; an empty text counts as none, as it does for kubectl. */
+  /** The text of a field; undefined if it is missing or, as for kubectl, empty. */
   text(key: string): string | undefined;
   flag(key: string): boolean;
   texts(key: string): readonly string[];
@@ -34,13 +34,18 @@ export interface Fields {
   fault(key: string, reason: string): Error;
 }
 
-/** Undefined where there is no such file. Throws an error that names the file and, where it does not parse, the place. */
+/** Undefined if the file does not exist. Throws an error that names the file and, for invalid YAML, the line. */
 export async function readKubeconfigFile(path: string): Promise<KubeconfigFile | undefined> {
   const text = await readText(path);
   if (text === undefined) return undefined;
   const content = await parseYaml(text);
-  if (content instanceof Error) throw new Error(`kubeconfig ${path} is no YAML: ${content.message}`);
-  if (!isJsonObject(content)) throw new Error(`kubeconfig ${path} is no kubeconfig: it must hold a mapping`);
+  if (content instanceof Error) throw new Error(`kubeconfig ${path} is not YAML: ${content.message}`);
+  if (!isJsonObject(content)) throw new Error(`kubeconfig ${path} is not a kubeconfig: it must hold a mapping`);
+  return kubeconfigOf(content, path);
+}
+
+/** The content of a kubeconfig. `path`: what errors call it, and what its relative paths are relative to. */
+export function kubeconfigOf(content: JsonObject, path: string): KubeconfigFile {
   const root = fieldsOf(content, path, "");
   const named = (list: string, key: string): NamedEntry[] =>
     root.list(list).map((entry) => {
@@ -57,8 +62,8 @@ export async function readKubeconfigFile(path: string): Promise<KubeconfigFile |
   };
 }
 
-/** The content, or what is wrong with it without a word of it: the parser's own error quotes lines that may hold a token. */
-async function parseYaml(text: string): Promise<unknown> {
+/** The content, or what is wrong with it without a quote: the parser's own error quotes lines that may hold a token. */
+export async function parseYaml(text: string): Promise<unknown> {
   const { load, YAMLException } = await import("js-yaml");
   try {
     return load(text) ?? {};

@@ -1,10 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { delimiter, join } from "node:path";
 import { messageOf } from "../core/failure.ts";
+import { isJsonObject } from "../core/json.ts";
 import { Secret } from "../core/secret.ts";
 import type { ClientCertificate, ClusterConfig, ExecPlugin, TokenSource, UserConfig } from "./cluster-config.ts";
 import { inClusterConfig } from "./in-cluster.ts";
-import { expiryOfJwt } from "./jwt.ts";
 import { type Fields, type KubeconfigFile, type NamedEntry, readKubeconfigFile } from "./kubeconfig-file.ts";
 
 export interface KubeconfigQuery {
@@ -12,23 +12,25 @@ export interface KubeconfigQuery {
   readonly file?: string;
   /** `--context`; the file's own choice by default. */
   readonly context?: string;
+  /** `--cluster`: the context of this cluster, by the name of its entry, or by the name or ARN of an EKS cluster. */
+  readonly cluster?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
 }
 
 /**
- * The cluster that kubectl would speak to: `--kubeconfig`, else the files of `KUBECONFIG` merged, else `~/.kube/config`, else
- * the service account of the pod we run in. Throws one error that names the file, the field and what to do.
+ * The cluster that kubectl would use: `--kubeconfig`, else the merged files of `KUBECONFIG`, else `~/.kube/config`, else the
+ * service account of the pod that we run in. Throws one error that names the file, the field and what to do.
  */
 export async function readKubeconfig(query: KubeconfigQuery): Promise<ClusterConfig> {
   const paths = pathsOf(query);
   const files = (await Promise.all(paths.map(readKubeconfigFile))).filter((file) => file !== undefined);
   if (files.length === 0) {
-    const inCluster = query.file === undefined ? inClusterConfig(query.env) : undefined;
+    const inCluster = query.file === undefined && query.cluster === undefined ? inClusterConfig(query.env) : undefined;
     if (inCluster !== undefined) return await inCluster;
     throw new Error(`no kubeconfig at ${paths.join(", ")}: give --kubeconfig FILE or set KUBECONFIG`);
   }
-  return await resolve(files, query.context);
+  return await resolve(files, query);
 }
 
 function pathsOf({ file, env, homeDir }: KubeconfigQuery): readonly string[] {
@@ -37,10 +39,14 @@ function pathsOf({ file, env, homeDir }: KubeconfigQuery): readonly string[] {
   return listed.length > 0 ? listed : [join(homeDir, ".kube", "config")];
 }
 
-/** As kubectl merges: the first file that has a value or an entry of that name wins. */
-async function resolve(files: readonly KubeconfigFile[], wanted: string | undefined): Promise<ClusterConfig> {
+/** Merges as kubectl does: the first file with a value, or with an entry of that name, wins. */
+async function resolve(
+  files: readonly KubeconfigFile[],
+  { context: wanted, cluster: wantedCluster }: Pick<KubeconfigQuery, "context" | "cluster">,
+): Promise<ClusterConfig> {
   const where = files.map(({ path }) => path).join(", ");
-  const name = wanted ?? files.find(({ currentContext }) => currentContext !== undefined)?.currentContext;
+  const current = files.find(({ currentContext }) => currentContext !== undefined)?.currentContext;
+  const name = wanted ?? (wantedCluster === undefined ? current : contextOf(wantedCluster, current, files, where));
   if (name === undefined) throw new Error(`kubeconfig ${where} has no current-context: give --context NAME`);
   const find = (list: "clusters" | "contexts" | "users", entry: string): NamedEntry => {
     const found = files.flatMap((file) => file[list]).find((each) => each.name === entry);
@@ -68,6 +74,38 @@ async function resolve(files: readonly KubeconfigFile[], wanted: string | undefi
   };
 }
 
+/** The context of a cluster: the current one if it is of that cluster, else the only one. */
+function contextOf(
+  wanted: string,
+  current: string | undefined,
+  files: readonly KubeconfigFile[],
+  where: string,
+): string {
+  const clusters = [...new Set(files.flatMap((file) => file.clusters.map((each) => each.name)))];
+  const named = clusters.includes(wanted) ? [wanted] : clusters.filter((name) => isEksName(name, wanted));
+  const [cluster] = named;
+  const list = (names: readonly string[]): string => (names.length === 0 ? "none" : names.join(", "));
+  if (cluster === undefined) throw new Error(`kubeconfig ${where} has no cluster ${wanted}: it has ${list(clusters)}`);
+  if (named.length > 1)
+    throw new Error(`kubeconfig ${where} has several clusters ${wanted}: give one of ${list(named)}`);
+  const all = new Map(files.toReversed().flatMap((file) => file.contexts.map(({ name, fields }) => [name, fields])));
+  const contexts = [...all].flatMap(([name, fields]) => (fields.text("cluster") === cluster ? [name] : []));
+  const [only] = contexts;
+  if (current !== undefined && contexts.includes(current)) return current;
+  if (only !== undefined && contexts.length === 1) return only;
+  const mend = only === undefined ? "add one" : `choose one of ${list(contexts)} with --context`;
+  throw new Error(`kubeconfig ${where} has ${contexts.length} contexts of cluster ${cluster}: ${mend}`);
+}
+
+/** As `aws eks update-kubeconfig` (the ARN) and eksctl (`<name>.<region>.eksctl.io`) call the entry of a cluster. */
+function isEksName(entry: string, name: string): boolean {
+  return /^[\w-]+$/.test(name) && (entry.endsWith(`:cluster/${name}`) || isOfEksctl(entry, name));
+}
+
+function isOfEksctl(entry: string, name: string): boolean {
+  return entry.startsWith(`${name}.`) && /^[\w-]+\.[a-z0-9-]+\.eksctl\.io$/.test(entry);
+}
+
 const anonymous: UserConfig = {
   name: "",
   certificate: undefined,
@@ -92,7 +130,7 @@ function urlOf(fields: Fields, key: string, protocols: readonly string[]): URL |
   return url;
 }
 
-/** An address as it may be printed: without a user's name and password, and without its path, which may hold a token. */
+/** An address without user name and password, and without its path, which may hold a token. */
 function placeOf(address: string): string {
   const anonymous = address.replace(/^([a-z0-9+.-]*:\/\/)?.*@/is, "$1");
   return /^([^/]*\/\/)?[^/?#]*/.exec(anonymous)?.[0] ?? "";
@@ -121,7 +159,7 @@ async function certificateOf(fields: Fields): Promise<ClientCertificate | undefi
   try {
     expiresAt = new X509Certificate(cert).validToDate;
   } catch (error) {
-    throw new Error(fields.fault("client-certificate", `is no certificate: ${messageOf(error)}`).message, {
+    throw new Error(fields.fault("client-certificate", `is not a certificate: ${messageOf(error)}`).message, {
       cause: error,
     });
   }
@@ -161,7 +199,7 @@ async function pluginOf(exec: Fields, cluster: Fields): Promise<ExecPlugin> {
     .map((entry) => [entry.text("name") ?? missing(entry, "name"), entry.text("value") ?? ""] as const);
   return {
     apiVersion,
-    // A command with a slash is a path, which counts from the kubeconfig; one without is looked up in PATH.
+    // A command with a slash is a path relative to the kubeconfig; one without is looked up in PATH.
     command: command.includes("/") ? (exec.path("command") ?? command) : command,
     args: exec.texts("args"),
     env: Object.fromEntries(env),
@@ -179,4 +217,18 @@ async function clusterInfo(cluster: Fields): Promise<Readonly<Record<string, unk
     "certificate-authority-data": ca === undefined ? undefined : Buffer.from(ca).toString("base64"),
     "proxy-url": cluster.text("proxy-url"),
   };
+}
+
+/** When a JSON web token expires; undefined for another kind of token and for one without an expiry. */
+export function expiryOfJwt(token: string): Date | undefined {
+  const [, payload, signature] = token.split(".");
+  if (payload === undefined || signature === undefined) return undefined;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+    const seconds = isJsonObject(claims) ? claims["exp"] : undefined;
+    return typeof seconds === "number" ? new Date(seconds * 1000) : undefined;
+  } catch {
+    // Three parts with dots between them, but not a web token: the API server will judge it.
+    return undefined;
+  }
 }

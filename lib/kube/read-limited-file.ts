@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 
-/** The text of a file, which may be no file but a device without end. Throws a `RangeError` where there are more bytes. */
+/** The text of a file. Throws a `RangeError` above `maxBytes`, also for an endless device. The command line needs it without the rest. */
 export async function readLimitedFile(path: string, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

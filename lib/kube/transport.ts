@@ -2,8 +2,12 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { request as requestHttps } from "node:https";
 import { messageOf } from "../core/failure.ts";
 import { isJsonObject } from "../core/json.ts";
+import type { NetworkPolicy } from "../core/network/network-policy.ts";
 import { ApiError } from "../core/ports/cluster.ts";
-import { agentsOf } from "./agents.ts";
+import { DialError } from "../core/ports/dial.ts";
+import { assertAllowed, DestinationRefused } from "../http/guarded-lookup.ts";
+import { agentsOf, placeOf } from "./agents.ts";
+import { type AnswerBudget, AnswerTooLong, type Held } from "./answer-limits.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
 import { request as requestHttp } from "./node-http.ts";
 
@@ -15,46 +19,55 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly certificate: ClientCertificate | undefined;
   readonly body: string | undefined;
-  /** Time until the whole answer (or, for a stream, its head) is there. */
+  /** Time limit for the whole answer, or for the head of a stream. */
   readonly limitMs: number;
-  readonly maxBytes: number;
-  /** Sending it twice does no harm, so it may be sent again when a kept connection turns out to be closed. */
+  /** Sending it twice does no harm, so it is sent again if a kept connection turns out to be closed. */
   readonly repeatable: boolean;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
-  /** Names and values in turn, as they came: several headers of one name stay apart. */
+  /** Names and values in turn: several headers of one name are kept apart. */
   readonly rawHeaders: readonly string[];
   readonly text: string;
 }
 
 export interface Transport {
-  /** Throws an {@link ApiError} of code 0 where no answer came, or the signal's reason. */
+  /** Throws an {@link ApiError} of code 0 if there is no answer, or the signal's reason. */
   send(exchange: Exchange, signal: AbortSignal): Promise<Answer>;
-  /** As `send`, for an answer that is read bit by bit, on a connection of its own; the signal ends it. */
+  /** As `send`, for an answer that is read as a stream, on a connection of its own. The signal ends it. */
   open(exchange: Exchange, signal: AbortSignal): Promise<IncomingMessage>;
-  /** Closes the connections that are kept. */
+  /** Closes the kept connections. */
   close(): void;
+  /** Closes them once they are idle, and keeps no others. */
+  retire(): void;
 }
 
-/** A connection that was kept had been closed by the server: nothing of the request was answered. */
+/** The server had closed a kept connection before it answered anything. */
 class StaleConnection extends Error {
   override readonly name = "StaleConnection";
 }
 
-/** HTTP to one API server, on connections that are kept. */
-export function transport(config: ClusterConfig): Transport {
-  const agents = agentsOf(config);
+/**
+ * HTTP to one API server, on kept connections.
+ *
+ * @param budget what is held of its answers
+ * @param network of a server that somebody else names: judges where the requests go. Absent for the installation's own clusters
+ */
+export function transport(config: ClusterConfig, budget: AnswerBudget, network?: NetworkPolicy): Transport {
+  const { answer, arriving } = budget;
+  const agents = agentsOf(config, network);
 
   const attempt = async (exchange: Exchange, stream: boolean, signal: AbortSignal): Promise<IncomingMessage> => {
     const { server } = config;
     const isSecure = server.protocol === "https:";
     const base = server.pathname.replace(/\/$/, "");
+    const place = placeOf(server);
+    // An address needs no lookup, and a kept connection none either.
+    if (network !== undefined) assertAllowed(place, network);
     const request = (isSecure ? requestHttps : requestHttp)({
-      host: server.hostname.replace(/^\[|\]$/g, ""),
-      port: server.port === "" ? (isSecure ? 443 : 80) : server.port,
+      ...place,
       method: exchange.method,
       path: `${base}${exchange.path}`,
       headers: headersOf(exchange),
@@ -111,11 +124,11 @@ export function transport(config: ClusterConfig): Transport {
           status: response.statusCode ?? 0,
           headers: response.headers,
           rawHeaders: response.rawHeaders,
-          text: await readText(response, exchange.maxBytes),
+          text: await readText(response, answer, arriving),
         };
       }),
     async open(exchange, signal) {
-      // The time limit is for the head alone, so the body hangs on a controller that outlives the limit.
+      // The time limit is only for the head, so the body depends on a controller that outlives the limit.
       const stop = new AbortController();
       const onAbort = () => {
         stop.abort(signal.reason);
@@ -146,6 +159,9 @@ export function transport(config: ClusterConfig): Transport {
     close() {
       agents.close();
     },
+    retire() {
+      agents.retire();
+    },
   };
 }
 
@@ -156,14 +172,17 @@ function headersOf({ headers, body }: Exchange): OutgoingHttpHeaders {
   return sent;
 }
 
-/** By events, not by `for await`: a run of four objects reads some twenty short answers, and the iterator costs more than they do. */
-function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
+/** Uses events, not `for await`: a run of four objects reads some twenty short answers, and the iterator costs more than they do. */
+function readText(response: IncomingMessage, maxBytes: number, arriving: Held): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > maxBytes) response.destroy(new Error(`its answer is longer than ${maxBytes} bytes`));
+    arriving.bytes += chunk.length;
+    if (bytes > maxBytes) response.destroy(new AnswerTooLong(`its answer is longer than ${maxBytes} bytes`));
+    else if (arriving.bytes > arriving.max)
+      response.destroy(new AnswerTooLong(`its answers of the same moment are longer than ${arriving.max} bytes`));
     else chunks.push(chunk);
   });
   response.on("end", () => {
@@ -171,12 +190,13 @@ function readText(response: IncomingMessage, maxBytes: number): Promise<string> 
   });
   response.on("error", reject);
   response.on("close", () => {
-    reject(new Error("the connection was closed before the answer was whole"));
+    arriving.bytes -= bytes;
+    reject(new Error("the connection was closed before the answer was complete"));
   });
   return promise;
 }
 
-/** A signal that is aborted with another one or after a time; cheaper than `AbortSignal.any` for thousands of requests. */
+/** A signal that is aborted with another one or after a time limit; cheaper than `AbortSignal.any` for thousands of requests. */
 function timeLimit(limitMs: number, signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const limit = new AbortController();
   const onAbort = () => {
@@ -199,15 +219,25 @@ function isReset(error: unknown): boolean {
   return isJsonObject(error) && (error["code"] === "ECONNRESET" || error["code"] === "EPIPE");
 }
 
-/** Whether a request failed because its connection broke after it was there: the server may have served it, or not. */
+/** Whether a request failed because an established connection broke: the server may or may not have served it. */
 export function isBroken(error: unknown): boolean {
   return error instanceof ApiError && isReset(error.cause instanceof StaleConnection ? error.cause.cause : error.cause);
 }
 
 function unreachable({ name, server, proxy }: ClusterConfig, reason: string, cause: unknown): ApiError {
+  if (isRefused(cause)) {
+    const message = `the cluster at ${server.origin} must not be connected to: ${reason}`;
+    return new ApiError({ code: 0, reason: "NetworkRefused", message }, { cause });
+  }
   const way = proxy === undefined ? "" : ` through the proxy ${proxy.origin}`;
   const message = `the cluster at ${server.origin} cannot be reached${way}: ${reason}; check the server of context ${name} and that it runs`;
   return new ApiError({ code: 0, reason: "Unreachable", message }, { cause });
+}
+
+/** Whether the network policy forbids the connection. */
+function isRefused(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isRefused);
+  return error instanceof DestinationRefused || (error instanceof DialError && error.reason === "refused");
 }
 
 const untrustedCodes = new Set([
@@ -224,9 +254,9 @@ function reasonOf(error: unknown, { tls }: ClusterConfig): string {
   if (typeof code === "string" && untrustedCodes.has(code)) {
     return tls.ca === undefined
       ? `its certificate is not trusted (${code}); set certificate-authority of the cluster in the kubeconfig`
-      : `its certificate is not of the authority that we were given for it (${code}): the cluster's CA has changed, or another server answers at its address; get the cluster's present certificate-authority`;
+      : `its certificate was not issued by the certificate-authority that we know (${code}): the cluster's CA has changed, or another server answers at its address; get the cluster's current certificate-authority`;
   }
-  // Several addresses were tried and each failed: the message of the whole is empty.
+  // If several addresses were tried and all failed, the message of the aggregate is empty.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   return messageOf(first ?? error);
 }

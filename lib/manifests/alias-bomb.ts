@@ -1,17 +1,16 @@
 import { EVENT_ID, type Event, type ScalarEvent } from "js-yaml";
-import { lineAt } from "./line-at.ts";
 import { Unacceptable } from "./read-failure.ts";
-import type { DocumentText } from "./split-documents.ts";
+import { type DocumentText, lineAt } from "./split-documents.ts";
 
-/** What all aliases of one document may stand for: past it a few lines fill the memory. */
+/** The expanded size of all aliases of one document. Without a limit a few lines could fill the memory. */
 export const maxAliasedBytes = 16 * 1024 * 1024;
 
-/** What a value takes besides its text, at the least. */
+/** Memory that a value takes besides its text, at least. */
 const bytesPerNode = 32;
 
 /**
- * Counts what the aliases of a document stand for without following them, so a bomb costs no more than its text.
- * A value counts with its text and what a node takes besides. Throws {@link Unacceptable} past {@link maxAliasedBytes}.
+ * Adds up the expanded size of a document's aliases without expanding them, so an alias bomb costs no more than its text. Throws
+ * {@link Unacceptable} above {@link maxAliasedBytes}.
  */
 export function refuseAliasBomb(events: readonly Event[], { text, line }: DocumentText): void {
   if (!events.some(({ type }) => type === EVENT_ID.ALIAS)) return;
@@ -36,7 +35,7 @@ export function refuseAliasBomb(events: readonly Event[], { text, line }: Docume
       aliased += bytes;
       if (aliased > maxAliasedBytes) {
         throw new Unacceptable(
-          `its aliases stand for more than ${maxAliasedBytes} bytes`,
+          `its aliases expand to more than ${maxAliasedBytes} bytes`,
           line + lineAt(text, event.anchorStart),
         );
       }

@@ -1,17 +1,28 @@
 import { posix } from "node:path";
 import { Failure, messageOf } from "../core/failure.ts";
 import type { FileTree } from "../core/ports/engine.ts";
-import type { TreeEntry } from "../sources/archive/tree.ts";
-import { defaultArchiveLimits, unpack } from "../sources/archive/unpack.ts";
+import type { UnreadEntry } from "../sources/archive/archive-tree.ts";
+import { inWalkOrder } from "../sources/archive/pack-tar.ts";
+import { defaultArchiveLimits, unpack, withLinksFollowed } from "../sources/archive/unpack.ts";
 
-/** The artifact in memory. It has no links: they are never unpacked. */
+/** The artifact in memory. It has no links: they are followed by copy, or left out. */
 export type ArtifactTree = FileTree;
 
-/** Unpacks an artifact. A {@link Failure} `ArtifactFailed` where it is no archive or past the limits. */
-export async function artifactTree(archive: Uint8Array, signal: AbortSignal): Promise<ArtifactTree> {
+/**
+ * Unpacks an artifact. Throws a {@link Failure} `ArtifactFailed` if it is not an archive, exceeds the limits, or has a link that
+ * leads out of it or to nothing.
+ */
+export async function artifactTree(
+  archive: Uint8Array,
+  { skipLinks = false }: { readonly skipLinks?: boolean },
+  signal: AbortSignal,
+): Promise<ArtifactTree> {
+  const limits = defaultArchiveLimits;
   try {
-    const { entries } = await unpack(archive, defaultArchiveLimits, signal);
-    return treeOf(entries);
+    const unpacked = await unpack(archive, limits, signal);
+    if (skipLinks || unpacked.links.length === 0) return treeOf(unpacked.entries);
+    const followed = await withLinksFollowed(unpacked, { limits, mend: "put a file in its place" }, signal);
+    return treeOf(await Promise.all(followed.map(readEntry)));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const hint = "failed to extract archive (check whether file size exceeds max download size)";
@@ -19,7 +30,15 @@ export async function artifactTree(archive: Uint8Array, signal: AbortSignal): Pr
   }
 }
 
-function treeOf(entries: readonly TreeEntry[]): ArtifactTree {
+async function readEntry(entry: UnreadEntry): Promise<ReadEntry> {
+  return entry.type === "directory" ? entry : { type: "file", path: entry.path, bytes: await entry.read() };
+}
+
+type ReadEntry =
+  | { readonly type: "directory"; readonly path: string }
+  | { readonly type: "file"; readonly path: string; readonly bytes: Uint8Array };
+
+function treeOf(entries: readonly ReadEntry[]): ArtifactTree {
   const files = new Map<string, Uint8Array>();
   const folders = new Set<string>([""]);
   for (const entry of entries) {
@@ -30,7 +49,7 @@ function treeOf(entries: readonly TreeEntry[]): ArtifactTree {
   return { files, folders };
 }
 
-/** A path as it is meant inside the root: `..` and a leading slash end there. */
+/** A path inside the root: neither `..` nor a leading slash leads out of it. */
 export function confined(path: string): string {
   return posix.join("/", path).replace(/^\/+|\/+$/g, "");
 }
@@ -42,4 +61,24 @@ function folderOf(path: string): string {
 
 export function joinPath(folder: string, name: string): string {
   return folder === "" ? name : `${folder}/${name}`;
+}
+
+/** The names of a kustomization file, in the order in which Flux looks for them. */
+export const kustomizationFileNames = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/** Whether a folder has a kustomization file of its own. */
+export function hasKustomizationFile(tree: FileTree, folder: string): boolean {
+  return kustomizationFileNames.some((name) => tree.files.has(joinPath(folder, name)));
+}
+
+/**
+ * The YAML files of a folder without a kustomization file, relative to it, in the order of Flux's walk. Undefined if a folder
+ * below has a kustomization file: then kustomize has to build it. (Reference 3.8, case B.)
+ */
+export function plainFiles(tree: FileTree, folder: string): readonly string[] | undefined {
+  const prefix = folder === "" ? "" : `${folder}/`;
+  const isBelow = (path: string): boolean => path.startsWith(prefix) && path !== folder && path !== "";
+  if ([...tree.folders].some((path) => isBelow(path) && hasKustomizationFile(tree, path))) return undefined;
+  const files = [...tree.files.keys()].filter((path) => isBelow(path) && /\.ya?ml$/.test(path));
+  return inWalkOrder(files.map((path) => ({ path }))).map(({ path }) => path.slice(prefix.length));
 }

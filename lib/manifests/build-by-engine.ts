@@ -1,8 +1,7 @@
 import { Failure } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type Engine, EngineError, type EngineInput, type EngineLimits, type FileTree } from "../core/ports/engine.ts";
-import type { BuildSpec } from "./build-spec.ts";
-import { safeEngineMessage } from "./engine-message.ts";
+import type { BuildSpec } from "./build-input.ts";
 import { parseOutputSafely } from "./off-thread.ts";
 
 export const engineLimits: EngineLimits = {
@@ -11,7 +10,7 @@ export const engineLimits: EngineLimits = {
   maxOutputBytes: 64 * 1024 * 1024,
 };
 
-/** What kustomize makes of a folder. Throws a {@link Failure} `BuildFailed` in the words of Flux. */
+/** Builds a folder with kustomize. Throws a {@link Failure} `BuildFailed` with Flux's text. */
 export async function buildByEngine(
   tree: FileTree,
   folder: string,
@@ -19,8 +18,8 @@ export async function buildByEngine(
   engine: Engine,
   signal: AbortSignal,
 ): Promise<{ objects: readonly JsonObject[]; text: string }> {
-  const text = await engine.build(inputOf(tree, folder, spec), engineLimits, signal).catch((error: unknown) => {
-    throw error instanceof EngineError ? refusal(error) : error;
+  const text = await engine.build(inputOf(tree, folder, spec), engineLimits, signal).catch(async (error: unknown) => {
+    throw error instanceof EngineError ? await refusal(error) : error;
   });
   const parsed = await parseOutputSafely(text, signal);
   switch (parsed.kind) {
@@ -32,23 +31,26 @@ export async function buildByEngine(
 }
 
 function inputOf(tree: FileTree, folder: string, spec: BuildSpec): EngineInput {
-  // Neither is kustomize's: the path is the folder, and common metadata is laid over what it has built.
+  // kustomize needs neither: the path is the folder, and common metadata is added after the build.
   const { path: _path, commonMetadata: _commonMetadata, ...overlay } = spec;
   return { tree, folder, spec: overlay };
 }
 
-function refusal(error: EngineError): Failure {
-  switch (error.kind) {
-    case "refused":
-      // Without its cause, whose message quotes what is left out here.
+async function refusal(error: EngineError): Promise<Failure> {
+  switch (error.reason) {
+    case "refused": {
+      // Not at the start of a function: kustomize has many messages.
+      const { safeEngineMessage } = await import("./engine-message.ts");
+      // Without its cause, whose message quotes values that are hidden here.
       return new Failure("BuildFailed", safeEngineMessage(error.message));
+    }
     case "time":
     case "memory":
     case "output":
     case "broken":
       return new Failure("BuildFailed", `kustomize build failed: ${error.message}`, { cause: error });
     case "unavailable":
-      // An engine that does not start is no fault of the manifests, so the run is tried again soon.
+      // The manifests are not to blame for an engine that does not start, so the run is tried again soon.
       return new Failure("BuildFailed", `kustomize build failed: ${error.message}`, { cause: error, retry: "backoff" });
   }
 }

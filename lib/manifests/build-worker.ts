@@ -1,22 +1,22 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isJsonObject } from "../core/json.ts";
-import { attemptPlain } from "./attempt-plain.ts";
+import { attemptPlain } from "./build-plain.ts";
 import type { Job } from "./off-thread.ts";
 import { parseOutput } from "./parse-output.ts";
 
-/** The thread that off-thread.ts starts for one job. */
+/** Does the one job that off-thread.ts started this thread for. */
 function perform(job: Job): void {
   switch (job.kind) {
     case "plain":
       parentPort?.postMessage(attemptPlain(job.files, job.spec));
       return;
     case "parse":
-      parentPort?.postMessage(parseOutput(job.text));
+      parentPort?.postMessage(parseOutput(job.text, job.what));
       return;
   }
 }
 
-/** The thread is started by off-thread.ts alone: the kind tells which of its jobs this is. */
+/** Only off-thread.ts starts this thread, so the kind is enough to tell its jobs apart. */
 function isJob(value: unknown): value is Job {
   return isJsonObject(value) && (value["kind"] === "plain" || value["kind"] === "parse");
 }

@@ -1,9 +1,9 @@
 /**
- * Texts of the engine that may be passed on, in its own words: those of kustomize 5.8.1 (`api` and `kyaml` v0.21.1), go-yaml,
- * Go's `encoding/json` and json-patch, and of Flux around them. A longer text is a chain of these.
+ * The texts of the engine that may be shown: those of kustomize 5.8.1 (`api` and `kyaml` v0.21.1), go-yaml, Go's
+ * `encoding/json` and json-patch, and of Flux around them. A message is a sequence of these.
  *
- * A hole lets through what tells where a fault is; `<cut>`, `<cuts>` and `<rest>` stand for what may be a value of the
- * artifact and is not shown (lib/core/known-words.ts).
+ * A hole such as `<path>` shows where a fault is. `<cut>`, `<cuts>` and `<rest>` stand for what may be a value of the artifact
+ * and is hidden (lib/core/known-words.ts).
  */
 export const engineWords: readonly string[] = [
   // Flux, and the engine's own words around kustomize.

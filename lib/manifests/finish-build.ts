@@ -1,17 +1,13 @@
-import { kustomizeGroup } from "../api/names.ts";
-import { ownerLabels } from "../api/owner-labels.ts";
+import { ownerLabels } from "../api/names.ts";
 import { Failure } from "../core/failure.ts";
-import { isJsonList, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { formatJson, isJsonList, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Manifest } from "../core/manifest.ts";
-import { subject } from "../core/object-ref.ts";
-import type { Owner } from "./build-input.ts";
-import type { BuildSpec } from "./build-spec.ts";
-import { goYamlText } from "./go-yaml-text.ts";
+import type { BuildSpec, Owner } from "./build-input.ts";
+import { mapping } from "./fields.ts";
+import { goYamlText } from "./go-yaml/emit.ts";
 import { normalise } from "./normalise.ts";
 
-const decryptAnnotation = `${kustomizeGroup}/decrypt`;
-
-/** What Flux does between build and apply (reference 3.12): checks, lists expanded, owner labels, normalisation, common metadata. */
+/** What Flux does between build and apply (reference 3.12): check, expand lists, add owner labels, normalise, add common metadata. */
 export function finishBuild(
   objects: readonly JsonObject[],
   owner: Pick<Owner, "name" | "namespace">,
@@ -23,7 +19,6 @@ export function finishBuild(
     .flatMap(expandList)
     .filter((object) => isManifest(object) && !isKustomization(object))
     .map((object) => {
-      refuseEncrypted(object);
       const owned = withMetadata(normalise(withMetadata(object, { labels })), common);
       if (!isManifest(owned)) throw undecodable(object);
       return owned;
@@ -40,15 +35,15 @@ function assertNamed(object: JsonObject): void {
 
 function undecodable(object: JsonObject): Failure {
   const shown = withoutValues(object);
-  const text = (goYamlText(shown) ?? JSON.stringify(shown)).slice(0, 2_000);
+  const text = (goYamlText(shown) ?? formatJson(shown)).slice(0, 2_000);
   return new Failure("BuildFailed", `failed to decode Kubernetes apiVersion, kind and name from: ${text}`);
 }
 
 const shownFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata.name", "metadata.namespace"]);
 
 /**
- * The object as a status and an event may quote it: what it is and where it belongs, and the names of its other fields. It
- * may have been meant as a Secret, or hold what is secret as any other kind may.
+ * The object as a status and an event may quote it: its kind, name and namespace, and only the names of its other fields,
+ * since an object of any kind may hold secret values.
  */
 function withoutValues(object: JsonObject, path = ""): JsonObject {
   const shown = (value: Json, field: string): Json => {
@@ -76,7 +71,7 @@ function isKustomization({ apiVersion, kind }: JsonObject): boolean {
   return kind === "Kustomization" && isText(apiVersion) && apiVersion.startsWith("kustomize.config.k8s.io/");
 }
 
-/** Labels and annotations laid over those that are there. */
+/** The object with these labels and annotations; they win over its own. */
 function withMetadata(
   object: JsonObject,
   { labels, annotations }: NonNullable<BuildSpec["commonMetadata"]>,
@@ -93,28 +88,8 @@ function withMetadata(
   };
 }
 
-/** Before normalisation, which would make an encrypted `stringData` look like plain data. */
-function refuseEncrypted(object: JsonObject): void {
-  if (object["apiVersion"] !== "v1" || object["kind"] !== "Secret" || !("sops" in object)) return;
-  const metadata = mapping(object["metadata"]);
-  const decrypt = mapping(metadata["annotations"])[decryptAnnotation];
-  if (typeof decrypt === "string" && decrypt.toLowerCase() === "disabled") return;
-  const { name, namespace } = metadata;
-  const secret = subject({
-    kind: "Secret",
-    namespace: isText(namespace) ? namespace : "",
-    name: isText(name) ? name : "",
-  });
-  const message = `${secret} is SOPS encrypted, configuring decryption is required for this secret to be reconciled`;
-  throw new Failure("ReconciliationFailed", message);
-}
-
 function hasEntries(map: Readonly<Record<string, string>> | undefined): map is Readonly<Record<string, string>> {
   return map !== undefined && Object.keys(map).length > 0;
-}
-
-function mapping(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 function isText(value: Json | undefined): value is string {

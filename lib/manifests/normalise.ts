@@ -1,9 +1,9 @@
-import { isCertificate } from "../core/is-certificate.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isCertificate } from "../core/validation.ts";
 
 /**
- * An object as it goes to the cluster, by Flux's rules (reference 3.12 step 5): what the API server would fill in or
- * refuse to take is settled here, so that it never looks like drift. RBAC roles are left as they are.
+ * An object as it is sent to the cluster, by Flux's rules (reference 3.12 step 5): fields that the API server would default or
+ * refuse are set or removed here, so that they never look like drift. RBAC roles are left unchanged.
  */
 export function normalise(object: JsonObject): JsonObject {
   const { apiVersion, kind } = object;
@@ -22,8 +22,8 @@ export function normalise(object: JsonObject): JsonObject {
 }
 
 /**
- * Charts bring definitions with a placeholder for the certificate that an injector fills in later, and an API server takes
- * no definition with one that it cannot read (reference 3.14 step 1).
+ * Some charts have definitions with a placeholder for a certificate that an injector fills in later. The API server refuses a
+ * definition whose certificate it cannot read (reference 3.14 step 1).
  */
 function withoutBadCaBundle(definition: JsonObject): JsonObject {
   return change(definition, ["spec", "conversion", "webhook", "clientConfig"], (config) => {
@@ -35,7 +35,7 @@ function withoutBadCaBundle(definition: JsonObject): JsonObject {
 
 function isCaBundle(base64: string): boolean {
   const bytes = Buffer.from(base64, "base64");
-  // Node reads what is no base64 as far as it can, an API server does not.
+  // Node decodes invalid base64 as far as it can; an API server refuses it.
   return bytes.toString("base64") === base64.replaceAll(/[\r\n]/g, "") && isCertificate(bytes.toString());
 }
 
@@ -51,8 +51,8 @@ const podSpecPaths: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What Go's types write even where it is empty. Flux's objects have been through them, so it owns these fields; without them an
- * object that Flux applied would look drifted to us, and the other way round.
+ * Fields that Go's types write even if they are empty. Flux decodes objects into these types, so it owns the fields; without
+ * them an object that Flux applied would look drifted to us, and the other way round.
  */
 const alwaysPresent: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "v1 Namespace": [["spec"]],
@@ -99,20 +99,20 @@ function withProtocol(ports: Json): Json {
   return mapList(ports, (port) => ((port["protocol"] ?? "") === "" ? { ...port, protocol: "TCP" } : port));
 }
 
-/** The API server does the same on its way in, but then answers without `stringData`, which would look like drift. */
+/** The API server does the same, but then answers without `stringData`, which would look like drift. */
 function mergeStringData(secret: JsonObject): JsonObject {
   const { stringData, ...rest } = secret;
   if (!isJsonObject(stringData)) return secret;
   const data: { [key: string]: Json } = isJsonObject(rest["data"]) ? { ...rest["data"] } : {};
   for (const [key, value] of Object.entries(stringData)) {
-    // The API server says what is wrong with any other value.
+    // The API server refuses any other value with a message of its own.
     if (typeof value !== "string") return secret;
     data[key] = Buffer.from(value).toString("base64");
   }
   return { ...rest, data };
 }
 
-/** The object with an empty mapping at a path that has nothing, where there is something around it. */
+/** The object with an empty mapping at a path that has no value, if its parent exists. */
 function withEmpty(object: JsonObject, path: readonly string[]): JsonObject {
   const [field = "", ...rest] = path;
   const value = object[field] ?? null;
@@ -120,7 +120,7 @@ function withEmpty(object: JsonObject, path: readonly string[]): JsonObject {
   return isJsonObject(value) ? { ...object, [field]: withEmpty(value, rest) } : object;
 }
 
-/** The object with the value at a path changed; where there is nothing, nothing happens. */
+/** The object with the value at a path changed; unchanged if there is no value. */
 function change(object: JsonObject, path: readonly string[], alter: (value: Json) => Json): JsonObject {
   const [field, ...rest] = path;
   if (field === undefined) return object;

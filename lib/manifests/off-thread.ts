@@ -1,35 +1,39 @@
 import { Worker } from "node:worker_threads";
 import { Failure } from "../core/failure.ts";
 import { WorkerLimitReached, workerLimit } from "../core/worker-limit.ts";
-import { attemptPlain, type PlainOutcome } from "./attempt-plain.ts";
-import type { PlainFile, PlainSpec } from "./build-plain.ts";
+import type { PlainFile, PlainOutcome, PlainSpec } from "./build-plain.ts";
 import { type ParsedOutput, parseOutput } from "./parse-output.ts";
 
-/** What is larger is read in a thread of its own, so that other runs go on and its memory is its own. */
+/** Larger inputs are read in a separate thread, so that other runs go on and its memory is limited. */
 const offThreadBytes = 256 * 1024;
 const limits = { maxCpuMs: 10_000, maxWallMs: 120_000 };
 const maxHeapMb = 512;
-/** New objects of a short-lived thread need little room of their own. */
+/** A short-lived thread needs little room for new objects. */
 const maxYoungHeapMb = 8;
 
 export type Job =
   | { readonly kind: "plain"; readonly files: readonly PlainFile[]; readonly spec: PlainSpec }
-  | { readonly kind: "parse"; readonly text: string };
+  | { readonly kind: "parse"; readonly text: string; readonly what: string | undefined };
 
-/** {@link attemptPlain}, off this thread where the files are large. Each image of the spec is looked for in all of them. */
+/** `attemptPlain`, in another thread if the files are large. Each image of the spec is searched for in all of them, and each patch tried on them. */
 export async function attemptPlainSafely(
   files: readonly PlainFile[],
   spec: PlainSpec,
   signal: AbortSignal,
 ): Promise<PlainOutcome> {
   const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-  if (bytes * Math.max(spec.images?.length ?? 0, 1) <= offThreadBytes) return attemptPlain(files, spec);
-  return run<PlainOutcome>({ kind: "plain", files, spec }, signal);
+  const passes = Math.max((spec.images?.length ?? 0) + (spec.patches?.length ?? 0), 1);
+  if (bytes * passes > offThreadBytes) return run<PlainOutcome>({ kind: "plain", files, spec }, signal);
+  // Not at the start of a function: a build that is remembered needs none of it.
+  const { attemptPlain } = await import("./build-plain.ts");
+  return attemptPlain(files, spec);
 }
 
-/** {@link parseOutput}, off this thread where the text is large. */
-export async function parseOutputSafely(text: string, signal: AbortSignal): Promise<ParsedOutput> {
-  return text.length <= offThreadBytes ? parseOutput(text) : run<ParsedOutput>({ kind: "parse", text }, signal);
+/** {@link parseOutput}, in another thread if the text is large. */
+export async function parseOutputSafely(text: string, signal: AbortSignal, what?: string): Promise<ParsedOutput> {
+  return text.length <= offThreadBytes
+    ? parseOutput(text, what)
+    : run<ParsedOutput>({ kind: "parse", text, what }, signal);
 }
 
 async function run<Result>(job: Job, signal: AbortSignal): Promise<Result> {
@@ -46,8 +50,8 @@ async function run<Result>(job: Job, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
     const reason: unknown = limit.signal.reason;
     if (reason instanceof WorkerLimitReached)
-      throw refused(`the manifests are not read within ${reason.message}`, error);
-    if (isOutOfMemory(error)) throw refused(`the manifests need more than ${maxHeapMb} MB to read`, error);
+      throw refused(`reading the manifests takes more than ${reason.message}`, error);
+    if (isOutOfMemory(error)) throw refused(`reading the manifests takes more than ${maxHeapMb} MB of memory`, error);
     throw error;
   } finally {
     await worker.terminate();

@@ -9,30 +9,31 @@ import {
 } from "js-yaml";
 import type { Json } from "../core/json.ts";
 import { refuseAliasBomb } from "./alias-bomb.ts";
-import { plainValue } from "./go-scalar.ts";
-import { lineAt } from "./line-at.ts";
-import { Unacceptable, Undecided } from "./read-failure.ts";
-import type { DocumentText } from "./split-documents.ts";
-import { yamlFault } from "./yaml-fault.ts";
+import { isOtherInYaml11, plainValue } from "./go-yaml/scalar.ts";
+import { Unacceptable, Undecided, yamlFault } from "./read-failure.ts";
+import { type DocumentText, lineAt } from "./split-documents.ts";
 
-/** Deeper than any Kubernetes object, and far from where a recursive reader runs out of stack. */
+/** Deeper than any Kubernetes object, and far below the depth at which a recursive reader runs out of stack. */
 export const maxDepth = 100;
 
+/** Which readers have to agree: `any` is one of YAML 1.1 too. */
+export type Readers = "go-yaml" | "any";
+
 /**
- * One document as JSON, undefined where it is empty. Reads only what js-yaml and go-yaml are sure to read alike: throws
- * {@link Undecided} for everything else, and {@link Unacceptable} for what nobody should read.
+ * One document as JSON; undefined if it is empty. Reads only what js-yaml and go-yaml certainly read alike. Throws
+ * {@link Undecided} for everything else, and {@link Unacceptable} for what no builder should read.
  */
-export function readDocument(document: DocumentText): Json | undefined {
+export function readDocument(document: DocumentText, readers: Readers = "go-yaml"): Json | undefined {
   if (/^\s*$/.test(document.text)) return undefined;
   const events = parse(document);
   if (events.length === 0) return undefined;
   refuseAliasBomb(events, document);
   if (document.text.includes("\t")) leaveTabsToTheEngine(events, document.text);
-  const reader = new EventReader(events, document);
+  const reader = new EventReader(events, document, readers);
   return reader.document();
 }
 
-/** Tabs mean the same to every reader inside a literal block; elsewhere the readers differ. */
+/** All readers agree on a tab inside a literal block; elsewhere they differ. */
 function leaveTabsToTheEngine(events: readonly Event[], text: string): void {
   let inside = 0;
   for (const event of events) {
@@ -59,10 +60,12 @@ class EventReader {
   readonly #events: readonly Event[];
   readonly #text: string;
   readonly #line: number;
+  readonly #readers: Readers;
   #next = 0;
 
-  constructor(events: readonly Event[], { text, line }: DocumentText) {
+  constructor(events: readonly Event[], { text, line }: DocumentText, readers: Readers) {
     this.#events = events;
+    this.#readers = readers;
     this.#text = text;
     this.#line = line;
   }
@@ -120,10 +123,10 @@ class EventReader {
     const seen = new Map<string, ScalarEvent>();
     while (this.#peek().type !== EVENT_ID.POP) {
       const event = this.#take();
-      if (event.type !== EVENT_ID.SCALAR) throw new Undecided("a key that is no scalar");
+      if (event.type !== EVENT_ID.SCALAR) throw new Undecided("a key that is not a scalar");
       this.#plainNode(event);
       const key = this.#scalar(event);
-      if (typeof key !== "string") throw new Undecided("a key that is no string");
+      if (typeof key !== "string") throw new Undecided("a key that is not a string");
       if (key === "__proto__") throw new Unacceptable("a field is named __proto__", this.#lineOf(event));
       const first = seen.get(key);
       if (first !== undefined) {
@@ -147,15 +150,15 @@ class EventReader {
     if (!isBlock && (raw.includes("\n") || raw.includes("\t"))) throw new Undecided("a scalar over several lines");
     switch (event.style) {
       case SCALAR_STYLE.PLAIN:
-        return this.#plain(raw, event);
+        return this.#plain(raw);
       case SCALAR_STYLE.DOUBLE_QUOTED:
         if (/\\[^nt"\\/]/.test(raw.replaceAll("\\\\", ""))) throw new Undecided("an escape");
         return getScalarValue(this.#text, event);
       case SCALAR_STYLE.SINGLE_QUOTED:
         return getScalarValue(this.#text, event);
       case SCALAR_STYLE.LITERAL_BLOCK: {
-        const value = getScalarValue(this.#text, event);
-        // kyaml writes and reads a block once more on its way, and go-yaml is not sure to keep these.
+        const value = this.#literal(event);
+        // kyaml writes and reads each block once more, and go-yaml may not keep these unchanged.
         if (value === "" || /^[ \t\n]/.test(value) || value.endsWith("\n\n"))
           throw new Undecided("an odd literal block");
         return value;
@@ -165,16 +168,19 @@ class EventReader {
     }
   }
 
-  #plain(raw: string, event: ScalarEvent): Json {
+  /** Where the text ends without a line end, so does the block in go-yaml; js-yaml gives it one. */
+  #literal(event: ScalarEvent): string {
+    const value = getScalarValue(this.#text, event);
+    const isCut = event.valueEnd >= this.#text.length && !this.#text.endsWith("\n");
+    return isCut && value.endsWith("\n") ? value.slice(0, -1) : value;
+  }
+
+  #plain(raw: string): Json {
     if (/: | #|^[%@`]/.test(raw)) throw new Undecided("an odd plain scalar");
+    if (this.#readers === "any" && isOtherInYaml11(raw))
+      throw new Undecided("a plain scalar that YAML 1.1 reads otherwise");
     const plain = plainValue(raw);
     if (plain === undefined) throw new Undecided("a plain scalar that only go-yaml reads");
-    if ("unsafeInteger" in plain) {
-      throw new Unacceptable(
-        "a number past 2^53 would lose digits: write it as a string if the field takes one",
-        this.#lineOf(event),
-      );
-    }
     return plain.value;
   }
 

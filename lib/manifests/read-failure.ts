@@ -1,9 +1,11 @@
-/** Only go-yaml itself should say what a text means: the engine decides. Says why, for the log. */
+import type { YAMLException } from "js-yaml";
+
+/** Only go-yaml can tell what a text means, so the build is left to the engine. The message says why, for the log. */
 export class Undecided extends Error {
   override readonly name = "Undecided";
 }
 
-/** A text that no builder should touch: past a limit, or not to be kept exactly. `line` counts from one. */
+/** A text that no builder should read: it exceeds a limit or would lose information. `line` counts from one. */
 export class Unacceptable extends Error {
   override readonly name = "Unacceptable";
   readonly line: number;
@@ -13,3 +15,19 @@ export class Unacceptable extends Error {
     this.line = line;
   }
 }
+
+/** What js-yaml quotes: the name of an anchor, a tag or a key. It takes a password that begins with `*` or `!` for one. */
+const quoted = /"[^]*"|(?<=: |!<)[^]+$/;
+
+/** Why a text is not YAML, in js-yaml's words, with `*****` in place of what it quotes from the text. */
+export function yamlFault({ reason }: YAMLException): string {
+  return reason.replace(quoted, "*****");
+}
+
+/**
+ * Objects that one Kustomization may have. Planning more would delay all other runs, and in Flux the status of a Kustomization,
+ * which holds its inventory, would not fit into etcd.
+ */
+export const maxObjects = 25_000;
+
+export const tooManyObjects = `more than ${maxObjects} objects: split them over several Kustomizations`;

@@ -1,11 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { tooManyObjects } from "./max-objects.ts";
-import { oddCharacter } from "./odd-character.ts";
+import { oddCharacter } from "./go-yaml/scalar.ts";
 import { readDocument } from "./read-document.ts";
-import { Unacceptable, Undecided } from "./read-failure.ts";
+import { tooManyObjects, Unacceptable, Undecided } from "./read-failure.ts";
 import { splitDocuments } from "./split-documents.ts";
 
-/** An object as kustomize takes it: it has a kind and a name, and its metadata is what it should be. */
+/** An object that kustomize accepts: it has a kind and a name, and its metadata has the right types. */
 export interface SourceObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -21,8 +20,8 @@ export interface SourceObject {
 const ownAnnotations = /^(internal\.|kustomize\.)?config\.(kubernetes|k8s)\.io\//;
 
 /**
- * The objects of one file, in order; at most `room` of them. Throws as {@link readDocument} does, and {@link Undecided} too for objects that
- * kustomize refuses or treats in a way of its own: it then says so itself.
+ * The objects of one file, in order. Throws as {@link readDocument} does, {@link Unacceptable} for more than `room` objects, and
+ * {@link Undecided} for objects that kustomize refuses or treats specially.
  */
 export function readObjects(content: Uint8Array, room: number): SourceObject[] {
   const text = decode(content).replaceAll("\r\n", "\n");
@@ -32,21 +31,47 @@ export function readObjects(content: Uint8Array, room: number): SourceObject[] {
     const value = readDocument(document);
     if (value === undefined || value === null) continue;
     if (objects.length >= room) throw new Unacceptable(tooManyObjects, document.line);
-    objects.push(sourceObject(value));
+    objects.push(asSourceObject(value));
   }
   return objects;
+}
+
+/**
+ * The values of a patch, document by document, without empty ones: what is certain to be the same for each reader that kustomize
+ * tries. Throws as {@link readDocument} does.
+ */
+export function readPatchTexts(text: string): readonly Json[] {
+  const plain = text.replaceAll("\r\n", "\n");
+  if (oddCharacter.test(plain)) throw new Undecided("an odd character");
+  // As Go's strings.TrimSpace, since only odd characters are space to one of both: a literal block at the end loses its line end.
+  const trimmed = plain.trim();
+  if (trimmed.startsWith("[") && !isJson(trimmed)) throw new Undecided("a JSON patch that is no JSON");
+  return splitDocuments(trimmed).flatMap((document) => {
+    const value = readDocument(document, "any");
+    return value === undefined ? [] : [value];
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function decode(content: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch (error) {
-    throw new Undecided("bytes that are no UTF-8", { cause: error });
+    throw new Undecided("bytes that are not UTF-8", { cause: error });
   }
 }
 
-function sourceObject(value: Json): SourceObject {
-  if (!isJsonObject(value)) throw new Undecided("a document that is no mapping");
+/** Throws {@link Undecided} for a value that kustomize refuses as an object, or treats specially. */
+export function asSourceObject(value: Json): SourceObject {
+  if (!isJsonObject(value)) throw new Undecided("a document that is not a mapping");
   const { apiVersion, kind, metadata } = value;
   if (!isText(apiVersion) || !isText(kind)) throw new Undecided("an object without apiVersion or kind");
   if (!isJsonObject(metadata)) throw new Undecided("an object without metadata");
@@ -54,8 +79,8 @@ function sourceObject(value: Json): SourceObject {
   if (apiVersion.startsWith("kustomize.config.k8s.io/")) throw new Undecided("a kustomization among the resources");
   const { name, namespace, labels, annotations } = metadata;
   if (!isText(name)) throw new Undecided("an object without a name");
-  if (namespace !== undefined && !isText(namespace)) throw new Undecided("a namespace that is no name");
-  if (labels !== undefined && !isTexts(labels)) throw new Undecided("labels that are no strings");
+  if (namespace !== undefined && !isText(namespace)) throw new Undecided("a namespace that is not a name");
+  if (labels !== undefined && !isTexts(labels)) throw new Undecided("labels that are not strings");
   if (annotations !== undefined && (!isTexts(annotations) || !Object.keys(annotations).every(isForeign))) {
     throw new Undecided("annotations that kustomize looks at");
   }
@@ -77,7 +102,7 @@ function isText(value: Json | undefined): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** A mapping of strings with at least one: kustomize drops empty ones at times. */
+/** A mapping of strings that is not empty, since kustomize sometimes drops empty ones. */
 function isTexts(value: Json): value is JsonObject {
   return (
     isJsonObject(value) &&

@@ -1,24 +1,26 @@
 import { messageOf } from "../core/failure.ts";
+import type { TargetCluster } from "../core/home-and-target.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { parseApiVersion } from "../core/object-ref.ts";
-import { ApiError, type Cluster } from "../core/ports/cluster.ts";
+import { ApiError } from "../core/ports/cluster.ts";
 import type { Log } from "../core/ports/log.ts";
-import { undeclaredFields, withoutUndeclared } from "./without-undeclared.ts";
+import { undeclaredFields, withoutUndeclared } from "./undeclared-fields.ts";
 
-/** The API server may name one field at a time. */
+/** The API server may name only one field at a time. */
 const maxAttempts = 20;
 
 /**
- * A cluster that takes built-in objects with fields their kind does not have, as Flux does: it passes them through Go types,
- * where such fields vanish. We know no types, so the API server is asked, and what it calls undeclared is left out and
- * logged and told. Custom resources are not helped, nor are RBAC roles, both as in Flux. See docs/adr/0003.
+ * A cluster that accepts built-in objects with fields that their kind does not have, as Flux does: Flux decodes them into Go
+ * types, which drop such fields. We have no types, so we apply the object, leave out the fields that the API server calls
+ * undeclared, log and report them, and apply again. As in Flux this does not hold for custom resources and RBAC roles. See
+ * docs/adr/0003.
  */
 export function tolerantCluster(
-  cluster: Cluster,
+  cluster: TargetCluster,
   log: Log,
   tell: (manifest: Manifest, fields: readonly string[]) => void,
-): Cluster {
+): TargetCluster {
   return {
     ...cluster,
     async apply(manifest, options, signal) {
@@ -47,7 +49,7 @@ export function tolerantCluster(
   };
 }
 
-/** What Go's types cannot hold either: then Flux sends the object as it is, and reports the API server's answer to that. */
+/** Whether a field has a type that Go's types cannot hold either: then Flux sends the object unchanged and reports the API server's answer. */
 function isMistyped(error: unknown): boolean {
   return (
     error instanceof ApiError && /^failed to (?:convert new object|create typed patch object) /.test(error.message)
@@ -57,7 +59,7 @@ function isMistyped(error: unknown): boolean {
 function tolerated(manifest: Manifest, error: unknown): Manifest | undefined {
   if (!(error instanceof ApiError) || !isTyped(manifest) || !isJsonObject(manifest)) return undefined;
   const less = withoutUndeclared(manifest, error.message);
-  // What is left is the same object: nobody takes its kind or its name away.
+  // Kind, version and metadata stay, so the rest is still the same object.
   return less === undefined
     ? undefined
     : { ...less, apiVersion: manifest.apiVersion, kind: manifest.kind, metadata: manifest.metadata };

@@ -1,14 +1,14 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import type { SpecImage } from "./build-spec.ts";
-import { plainValue } from "./go-scalar.ts";
+import type { SpecImage } from "./build-input.ts";
+import { plainValue } from "./go-yaml/scalar.ts";
 import { Undecided } from "./read-failure.ts";
 
-/** Only these need no thought about what kustomize's pattern (the name, unescaped) would match. */
+/** kustomize uses the unescaped name as a pattern. For these names it is clear what that matches. */
 const plainImageName = /^[A-Za-z0-9._/:-]+$/;
 
 /**
- * kustomize's image transformer: `image` of everything listed under `containers` or `initContainers` at any depth, and
- * `image.reference` of the volumes of a pod or a pod template. Definitions of custom resources are left alone.
+ * kustomize's image transformer: changes `image` of everything listed under `containers` or `initContainers` at any depth.
+ * Definitions of custom resources are left alone. Throws {@link Undecided} for a volume made of an image.
  */
 export function transformImages<Item extends JsonObject & { readonly kind: string }>(
   object: Item,
@@ -37,12 +37,12 @@ function walk(value: Json, rename: (image: string) => string): Json {
 }
 
 function renameAll(containers: Json, rename: (image: string) => string): Json {
-  if (!Array.isArray(containers)) return containers;
+  if (!Array.isArray(containers)) throw new Undecided("containers that are no list");
   return containers.map((container: Json) => {
-    if (!isJsonObject(container)) throw new Undecided("a container that is no mapping");
+    if (!isJsonObject(container)) throw new Undecided("a container that is not a mapping");
     const { image } = container;
     if (image === undefined) return container;
-    if (typeof image !== "string") throw new Undecided("an image that is no string");
+    if (typeof image !== "string") throw new Undecided("an image that is not a string");
     return { ...container, image: rename(image) };
   });
 }
@@ -56,8 +56,7 @@ function renamed(current: string, image: SpecImage): string {
   const newName = (image.newName ?? "") === "" ? name : (image.newName ?? name);
   const result = `${newName}${version.tag === "" ? "" : `:${version.tag}`}${version.digest === "" ? "" : `@${version.digest}`}`;
   const reads = plainValue(result);
-  if (reads === undefined || !("value" in reads) || reads.value !== result)
-    throw new Undecided("an image that reads as no string");
+  if (reads?.value !== result) throw new Undecided("an image that is not read back as a string");
   return result;
 }
 

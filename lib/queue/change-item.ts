@@ -2,10 +2,10 @@ import { messageOf } from "../core/failure.ts";
 import { UnreadableWorkItem, type WorkItem } from "../core/ports/work-items.ts";
 import type { WorkKey } from "../core/work-key.ts";
 import type { QueueDeps } from "./queue-deps.ts";
-import type { Instant } from "./rules/may-write.ts";
+import type { Instant } from "./rules.ts";
 
 const maxConflicts = 50;
-/** Between two tries of a call that insists: as long as its answer may come late after an outage. */
+/** The longest wait between two tries of a call that has time: after an outage its answer is late by no more than this. */
 const maxPauseMs = 5_000;
 
 /** What to write, if anything, and what it means for the caller. */
@@ -15,7 +15,7 @@ export interface Change<Outcome> {
 }
 
 export interface Changed<Outcome> {
-  /** The item as this call wrote it, or as it found it where there was nothing to write. */
+  /** The item as this call wrote it, or as it found it if there was nothing to write. */
   readonly item: WorkItem | undefined;
   readonly outcome: Outcome;
   /** The moment of the call: before any write that it made. */
@@ -23,16 +23,16 @@ export interface Changed<Outcome> {
 }
 
 export interface ChangeOptions {
-  /** The item as last seen, to spare the first read. */
+  /** The item as last read, to save the first read. */
   readonly known?: WorkItem | undefined;
-  /** Until this is aborted there is time to find out what became of a write that gave no answer. */
+  /** Until this is aborted, there is time to find out what became of a write that gave no answer. */
   readonly insistUntil?: AbortSignal | undefined;
 }
 
 /**
- * Reads an item, lets `decide` say what becomes of it, and writes that where the item is still the one that was read;
- * else does it all again. `decide` is called once per try; `inDoubt` tells it that an earlier try to write gave no answer,
- * so that what it is given may be of this call's own making. Throws after several faults, or the signal's reason.
+ * Reads an item, lets `decide` say what becomes of it, and writes that if the item is still the one that was read. Otherwise
+ * it starts again. `decide` is called once per try; `inDoubt` says that an earlier write gave no answer, so that the item it
+ * gets may be this call's own write. Throws after several faults, or the signal's reason.
  */
 export async function changeItem<Outcome>(
   key: WorkKey,
@@ -62,7 +62,7 @@ export async function changeItem<Outcome>(
       conflicts += 1;
     } catch (error) {
       signal.throwIfAborted();
-      // It will not be another for being read again.
+      // Reading it again does not help.
       if (error instanceof UnreadableWorkItem) throw error;
       faults += 1;
       const hasTime = insistUntil?.aborted === false;
@@ -80,4 +80,14 @@ export async function changeItem<Outcome>(
 
 export function instant({ clock }: Pick<QueueDeps, "clock">): Instant {
   return { wall: clock.now(), monotonic: clock.monotonic() };
+}
+
+/** Rows that are named at once; a rollback may leave thousands. */
+const maxNamed = 20;
+
+/** Logs which rows were skipped. They stay as they are, for a release that can read them. */
+export function nameUnreadable(unreadable: readonly UnreadableWorkItem[], { log }: Pick<QueueDeps, "log">): void {
+  for (const { row, message } of unreadable.slice(0, maxNamed)) {
+    log.error("work item not read", { row, error: message, unreadable: unreadable.length });
+  }
 }

@@ -5,24 +5,22 @@ import type { WorkItem } from "../core/ports/work-items.ts";
 import type { Flow, Run } from "../core/run.ts";
 import { parseWorkKey, type WorkKey } from "../core/work-key.ts";
 import { changeItem } from "./change-item.ts";
+import { onFull } from "./cluster-rules.ts";
 import type { ExtendVisibility } from "./keep-lease.ts";
-import type { Place } from "./process-lock.ts";
-import type { RunnerDeps } from "./queue-deps.ts";
-import type { Instant } from "./rules/may-write.ts";
-import type { End } from "./rules/on-end.ts";
-import type { WakeUpDecision } from "./rules/on-wake-up.ts";
-import { runUnderLease } from "./run-under-lease.ts";
-import { sendFollowUps } from "./send-follow-ups.ts";
+import type { QueueDeps, RunnerDeps } from "./queue-deps.ts";
+import type { End, Instant, WakeUpDecision } from "./rules.ts";
+import type { Place } from "./run-places.ts";
+import { runUnderLease, sendFollowUps } from "./run-under-lease.ts";
 
-/** The run that was decided on has to wait for a place in this process; nothing was written. */
+/** The run has to wait for a place in this process; nothing was written. */
 interface Waiting {
   readonly kind: "wait";
-  readonly alone: boolean;
+  readonly exclusive: boolean;
 }
 
 interface Decided {
   readonly decision: WakeUpDecision | Waiting;
-  /** As it is now: as written, where the decision was to write. */
+  /** As it is in the store now, with what was decided if that was written. */
   readonly item: WorkItem | undefined;
   readonly since: Instant;
 }
@@ -34,9 +32,11 @@ export interface Delivery {
 }
 
 /**
- * Handles one wake-up to its end; the message may be deleted once this resolves. A flow that throws is no error here: it
- * is stored and tried again. Throws where the queue's own work could not be done: then the message has to come again.
- * @param signal aborted when the time is up, or with a {@link HandBack} when the process ends.
+ * Handles one wake-up completely; the message may be deleted once this resolves. Takes the object's lease (`rules.onWakeUp` decides,
+ * `changeItem` writes it) and runs the flow under it. A flow that throws is no error here: its fault is stored and the run is tried
+ * again. Throws if the queue's own work failed; the message then has to come again.
+ *
+ * @param signal aborted when the time is up, or with a {@link Shutdown} when the process ends
  */
 export async function handleWakeUp(
   delivery: Delivery,
@@ -45,18 +45,18 @@ export async function handleWakeUp(
   signal: AbortSignal,
 ): Promise<void> {
   let place: Place | undefined;
-  // Entered before the lease is taken, whose time runs from then.
-  const enters = (alone: boolean): boolean => {
-    if (place !== undefined && (place.alone || !alone)) return true;
+  // Entered before the lease is taken, since its time starts then.
+  const enters = (exclusive: boolean): boolean => {
+    if (place !== undefined && (place.exclusive || !exclusive)) return true;
     place?.[Symbol.dispose]();
-    place = deps.processLock.tryEnter(alone);
+    place = deps.runPlaces.tryEnter(exclusive);
     return place !== undefined;
   };
   try {
     for (;;) {
       const { decision, item, since } = await decide(delivery.wakeUp, enters, deps, signal);
       if (decision.kind !== "wait") return await carryOut(decision, { item, since }, delivery, flow, deps, signal);
-      place = await deps.processLock.enter(decision.alone, signal);
+      place = await deps.runPlaces.enter(decision.exclusive, signal);
     }
   } finally {
     place?.[Symbol.dispose]();
@@ -73,11 +73,11 @@ async function carryOut(
 ): Promise<void> {
   switch (decision.kind) {
     case "drop":
-    case "look":
+    case "readInput":
       return;
     case "forward":
       return deps.wakeUps.send(decision.wakeUp, decision.delayMs, signal);
-    case "settle":
+    case "writeOnly":
       return decision.wait ? sendFollowUps(decision.item, deps, signal) : undefined;
     case "run": {
       const taken = { item: item ?? decision.item, since };
@@ -92,10 +92,10 @@ async function carryOut(
   }
 }
 
-/** Decides about the item as it is, and writes down what was decided; nothing where a run does not enter the process yet. */
+/** Decides about the item and writes what was decided; nothing if the run cannot enter the process yet. */
 async function decide(
   wakeUp: WakeUp,
-  enters: (alone: boolean) => boolean,
+  enters: (exclusive: boolean) => boolean,
   deps: RunnerDeps,
   signal: AbortSignal,
 ): Promise<Decided> {
@@ -105,16 +105,16 @@ async function decide(
   const { item, since } = await changeItem(
     key,
     async (found) => {
-      // A try of ours that gave no answer has taken the lease: what was decided then stands.
+      // Our own write that gave no answer has taken the lease: the decision of that try stands.
       if (found?.lease?.holder === holder) return { outcome: undefined };
       const waking = { wakeUp, holder, now: deps.clock.now() };
       decision = deps.rules.onWakeUp(found, { ...waking, input: undefined });
-      if (decision.kind === "look") {
-        const input = await lookAtInput(key, deps, signal);
+      if (decision.kind === "readInput") {
+        const input = await readInput(key, deps, signal);
         decision = deps.rules.onWakeUp(found, { ...waking, input });
       }
       if (decision.kind === "run" && !enters(decision.item.died)) {
-        decision = { kind: "wait", alone: decision.item.died };
+        decision = { kind: "wait", exclusive: decision.item.died };
       }
       return { item: "item" in decision ? decision.item : undefined, outcome: undefined };
     },
@@ -125,8 +125,8 @@ async function decide(
   return { decision, item, since };
 }
 
-/** Null where it cannot be told now. */
-async function lookAtInput(key: WorkKey, deps: RunnerDeps, signal: AbortSignal): Promise<string | null> {
+/** The present input of the object's run; null if it cannot be read now. */
+async function readInput(key: WorkKey, deps: RunnerDeps, signal: AbortSignal): Promise<string | null> {
   try {
     return await deps.inputOf(key, signal);
   } catch (error) {
@@ -154,7 +154,41 @@ async function park(
   const fault = item.fault ?? "the handler was killed or ran out of time";
   const message = `${subject(key)}: ${attempts} runs in a row did not end, the last because: ${fault}. It is not run again until its spec or its artifact changes`;
   deps.log.error("object parked", { key, attempts, fault });
-  if (announce) await deps.onPoisoned(run, message);
+  if (announce) await deps.onParked(run, message);
   await deps.deadLetters.send({ key, attempts, message }, run.signal);
   return { kind: "parked" };
+}
+
+/**
+ * Puts a wake-up aside that cannot be handled now, for a reason that is not its object. The requests stay, and no wake-up counts as
+ * under way any longer, so the next request or sweep sends another at once.
+ */
+export async function setAside(key: WorkKey, deps: QueueDeps, signal: AbortSignal): Promise<void> {
+  await changeItem(
+    key,
+    (found) => {
+      const now = deps.clock.now();
+      const isWaiting = found?.wakeUntil !== undefined && found.lease === undefined && found.wakeUntil > now;
+      return { item: isWaiting ? { ...found, wakeUntil: now } : undefined, outcome: undefined };
+    },
+    deps,
+    signal,
+  );
+}
+
+/**
+ * Sends a wake-up again after `delayMs` whose cluster has no place for a run now, unless there is nothing to do for it. The object's
+ * requests stay, no lease is taken and no attempt counted.
+ */
+export async function postpone(wakeUp: WakeUp, delayMs: number, deps: QueueDeps, signal: AbortSignal): Promise<void> {
+  const { outcome: again } = await changeItem(
+    parseWorkKey(wakeUp.key),
+    (found) => {
+      const postponed = onFull(found, wakeUp, delayMs, deps.clock.now());
+      return { item: postponed.item, outcome: postponed.again };
+    },
+    deps,
+    signal,
+  );
+  if (again) await deps.wakeUps.send(wakeUp, delayMs, signal);
 }

@@ -4,7 +4,7 @@ import { type Fence, LeaseLost } from "../core/ports/fence.ts";
 import type { WorkItem } from "../core/ports/work-items.ts";
 import { changeItem, instant } from "./change-item.ts";
 import type { QueueDeps } from "./queue-deps.ts";
-import type { Instant } from "./rules/may-write.ts";
+import type { Instant } from "./rules.ts";
 import { leaseMs, renewEveryMs } from "./timing.ts";
 
 const runEnded = new Error("the run has ended");
@@ -12,13 +12,13 @@ const runEnded = new Error("the run has ended");
 /** A lease that is renewed until {@link KeptLease.stop}. */
 export interface KeptLease {
   readonly fence: Fence;
-  /** Aborted as the signal that the lease was kept under, or with {@link LeaseLost}. */
+  /** Aborted together with the signal that {@link keepLease} was given, or with {@link LeaseLost}. */
   readonly signal: AbortSignal;
-  /** Throws once the lease may be another's, or the signal's reason. */
+  /** Throws {@link LeaseLost} once another handler may hold the lease, or the signal's reason. */
   assert(): void;
-  /** Whether the lease is lost because the store did not take its renewals, and not because this process stood still. */
+  /** Whether the lease was lost because the store did not take its renewals, and not because this process stood still. */
   isCutOff(): boolean;
-  /** Ends the renewing; answers the item as last seen. */
+  /** Ends the renewals. Answers the item as last read. */
   stop(): Promise<WorkItem>;
 }
 
@@ -27,8 +27,9 @@ export type ExtendVisibility = (visibilityMs: number, signal: AbortSignal) => Pr
 
 /**
  * Renews a lease in the background.
- * @param taken the item as the write that took the lease left it.
- * @param since the moment before that write was sent.
+ *
+ * @param taken the item as the write that took the lease left it
+ * @param since the moment before that write was sent
  */
 export function keepLease(
   taken: WorkItem,
@@ -47,9 +48,9 @@ export function keepLease(
 
   const isOver = () => stopped.signal.aborted || lost.signal.aborted;
   const writable = () => deps.rules.mayWrite(renewed, instant(deps));
-  const lose = () => lost.abort(new LeaseLost(`${subject(key)}: the lease is another handler's by now, or may be`));
+  const lose = () => lost.abort(new LeaseLost(`${subject(key)}: another handler holds the lease, or may hold it`));
 
-  /** Answers false where the lease is not ours any more. */
+  /** Answers false if the lease is no longer ours. */
   const renew = async (): Promise<boolean> => {
     const {
       item: latest,
@@ -71,7 +72,7 @@ export function keepLease(
     return true;
   };
 
-  /** Else the message of a dead holder would stay hidden for as long as its queue hides messages by itself. */
+  /** Hides the message for one lease, so that a dead holder's message comes back then and not after the queue's own time. */
   const hideMessage = async (): Promise<void> => {
     try {
       await extend(leaseMs, stopped.signal);

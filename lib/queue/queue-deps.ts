@@ -4,8 +4,8 @@ import type { DeadLetters, WakeUps } from "../core/ports/wake-ups.ts";
 import type { WorkItems } from "../core/ports/work-items.ts";
 import type { Run } from "../core/run.ts";
 import type { WorkKey } from "../core/work-key.ts";
-import type { ProcessLock } from "./process-lock.ts";
-import type { Rules } from "./rules/rules.ts";
+import type { Rules } from "./rules.ts";
+import type { RunPlaces } from "./run-places.ts";
 
 /** What every part of the queue needs. */
 export interface QueueDeps {
@@ -16,19 +16,18 @@ export interface QueueDeps {
   readonly rules: Rules;
 }
 
-/** What it takes to run flows besides. */
+/** What the queue needs in addition to run flows. */
 export interface RunnerDeps extends QueueDeps {
   readonly deadLetters: DeadLetters;
-  /** That of this process. */
-  readonly processLock: ProcessLock;
+  /** The places of this process: all its runs share them. */
+  readonly runPlaces: RunPlaces;
   /** A name that no other lease has and that cannot be guessed: as random as a UUID. */
   newHolder(): string;
   /**
-   * What a run of this object depends on, as short text without secrets: its uid, generation, requested time and its
-   * source's revision, for example. Called only for objects whose runs did not end, and the only thing that brings a
-   * parked one back.
+   * The input of this object's run as a short text without secrets: its uid, generation, requested time and its source's
+   * revision, for example. Called only for objects whose runs did not end. A parked object runs again only if this changes.
    */
   inputOf(key: WorkKey, signal: AbortSignal): Promise<string>;
   /** Tells the object's user that it is parked: Ready=False, reason Poisoned. Called under the object's lease. */
-  onPoisoned(run: Run, message: string): Promise<void>;
+  onParked(run: Run, message: string): Promise<void>;
 }

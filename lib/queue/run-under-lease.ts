@@ -3,16 +3,21 @@ import { holdsLease, type WorkItem } from "../core/ports/work-items.ts";
 import { GateClosed } from "../core/ports/write-gate.ts";
 import type { Run } from "../core/run.ts";
 import { changeItem, instant } from "./change-item.ts";
-import { HandBack } from "./hand-back.ts";
 import { type ExtendVisibility, type KeptLease, keepLease } from "./keep-lease.ts";
 import type { QueueDeps } from "./queue-deps.ts";
-import type { Instant } from "./rules/may-write.ts";
-import type { End } from "./rules/on-end.ts";
-import { sendFollowUps } from "./send-follow-ups.ts";
+import type { End, Instant } from "./rules.ts";
 
 export const maxFaultLength = 1_000;
 
-/** A lease just taken. */
+/**
+ * The reason to abort a handler's signal with when its process has to end (SIGTERM): the run is handed back at once and
+ * not counted as an attempt. Any other reason, such as the end of the time limit, counts.
+ */
+export class Shutdown extends Error {
+  override readonly name = "Shutdown";
+}
+
+/** A lease that was just taken. */
 export interface Taken {
   readonly item: WorkItem;
   /** The moment before the write that took it was sent. */
@@ -20,10 +25,9 @@ export interface Taken {
 }
 
 /**
- * Does `work` while keeping the lease, then lets go of it as `work` said, or as failed where it threw, and sends what the
- * item needs to go on. What keeps the state from answering is no attempt of the object: the end is tried to be stored for as
- * long as the handler has time, and a run that lost its lease that way is handed back. Throws only where the end could not
- * be stored or sent.
+ * Does `work` while it keeps the lease, then stores the end that `work` answered, or that it failed, and sends the messages that
+ * the item needs to go on. An outage of the store is no attempt of the object: storing the end is tried for as long as the
+ * handler has time, and a run that lost its lease that way is handed back. Throws only if the end could not be stored or sent.
  */
 export async function runUnderLease(
   { item, since }: Taken,
@@ -32,12 +36,12 @@ export async function runUnderLease(
   deps: QueueDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  // The answer to the write that took it came too late to begin.
-  if (!deps.rules.mayWrite(since, instant(deps))) return letGo(item, { kind: "cutOff" }, deps, signal);
+  // The write that took the lease was answered too late: too little of it is left.
+  if (!deps.rules.mayWrite(since, instant(deps))) return releaseLease(item, { kind: "cutOff" }, deps, signal);
   const lease = keepLease(item, since, extend, deps, signal);
   const end = await endOf(work, runOf(item, lease, deps), lease, deps, signal);
   const last = await lease.stop();
-  await letGo(last, end, deps, signal);
+  await releaseLease(last, end, deps, signal);
 }
 
 async function endOf(
@@ -50,9 +54,9 @@ async function endOf(
   try {
     return await work(run);
   } catch (error) {
-    if (signal.reason instanceof HandBack) return { kind: "handedBack" };
+    if (signal.reason instanceof Shutdown) return { kind: "handedBack" };
     if (error instanceof GateClosed) {
-      deps.log.info("run stopped, nothing may be written to the cluster any more", { key: run.key });
+      deps.log.info("run stopped, the cluster may no longer be written to", { key: run.key });
       return { kind: "handedBack" };
     }
     if (lease.isCutOff()) {
@@ -70,7 +74,8 @@ function runOf(item: WorkItem, lease: KeptLease, deps: QueueDeps): Run {
     signal: lease.signal,
     fence: lease.fence,
     assertLease: () => lease.assert(),
-    memo: item.memo,
+    carried: item.carried,
+    isRequested: item.started > item.handled,
     superseded: () => isSuperseded(item, deps, lease.signal),
   };
 }
@@ -81,24 +86,24 @@ async function isSuperseded({ key, token, started }: WorkItem, deps: QueueDeps, 
     return found === undefined || found.token !== token || found.requested > started;
   } catch (error) {
     signal.throwIfAborted();
-    // Only a reason to end a wait early: not worth a failed run.
+    // This only ends a wait early: not worth a failed run.
     deps.log.warn("newer requests not looked for", { key, error: messageOf(error) });
     return false;
   }
 }
 
 /**
- * Not under the handler's signal: the end has to be stored most of all when time is up. The store limits its own calls, and
- * until then it is tried again.
+ * Not under the handler's signal: the end has to be stored above all when the time is up. The store limits its own calls, and
+ * until `insistUntil` is aborted they are tried again.
  */
-async function letGo(last: WorkItem, end: End, deps: QueueDeps, insistUntil: AbortSignal): Promise<void> {
+async function releaseLease(last: WorkItem, end: End, deps: QueueDeps, insistUntil: AbortSignal): Promise<void> {
   const { signal } = new AbortController();
   const { key, token } = last;
   const { item, outcome: ended } = await changeItem(
     key,
     (found, inDoubt) => {
       const next = deps.rules.onEnd(found, token, end, deps.clock.now());
-      // A try of ours that gave no answer has dropped it: nobody else can without a new token.
+      // Our own write that gave no answer has dropped the lease: another handler would have raised the token.
       const wasOurs = inDoubt && found?.token === token && !holdsLease(found, { key, token });
       return { item: next, outcome: next !== undefined || wasOurs };
     },
@@ -111,4 +116,11 @@ async function letGo(last: WorkItem, end: End, deps: QueueDeps, insistUntil: Abo
     return;
   }
   await sendFollowUps(item, deps, signal);
+}
+
+/** Sends the messages that an item without a lease needs to go on. */
+export async function sendFollowUps(item: WorkItem, deps: QueueDeps, signal: AbortSignal): Promise<void> {
+  for (const { wakeUp, delayMs } of deps.rules.followUps(item, deps.clock.now())) {
+    await deps.wakeUps.send(wakeUp, delayMs, signal);
+  }
 }

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { messageOf } from "../core/failure.ts";
-import { fieldFault, fieldFaults } from "../core/field-faults.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { type ListedItems, UnreadableWorkItem, type WorkItem } from "../core/ports/work-items.ts";
-import { formatWorkKey, parseWorkKey } from "../core/work-key.ts";
+import { fieldFault, fieldFaults } from "../core/validation.ts";
+import { formatWorkKey, parseWorkKey, type WorkKey } from "../core/work-key.ts";
+import { wakeMs } from "./timing.ts";
 
 const counter = z.int().min(0);
 const absent = z.undefined().optional();
 
-/** What else a row holds is of another release, and is kept. */
+/** Further fields of a row are of another release and are kept. */
 const StoredWorkItem = z.object({
   key: z.string().transform((text, context) => {
     try {
@@ -31,21 +32,53 @@ const StoredWorkItem = z.object({
   phase: z.enum(["Active", "Poisoned"]),
   input: z.string().or(absent),
   fault: z.string().or(absent),
+  hinted: z.literal(true).or(absent),
+  hintedAt: z.number().or(absent),
   memo: z.custom<JsonObject>(isJsonObject).or(absent),
   seen: z
     .looseObject({ objectUid: z.string(), clusterUid: z.string(), revision: z.string().exactOptional() })
     .or(absent),
 });
 
+/** The item of an object that is requested for the first time. `now`: wall time in milliseconds. */
+export function newWorkItem(key: WorkKey, now: number): WorkItem {
+  return {
+    key,
+    version: 0,
+    requested: 1,
+    started: 0,
+    handled: 0,
+    token: 0,
+    lease: undefined,
+    wakeUntil: now + wakeMs,
+    dueAt: undefined,
+    attempts: 0,
+    died: false,
+    phase: "Active",
+    input: undefined,
+    fault: undefined,
+    hinted: undefined,
+    hintedAt: undefined,
+    carried: undefined,
+    seen: undefined,
+  };
+}
+
 /** A work item as the text that its row holds. */
-export function formatStoredWorkItem({ foreign, ...item }: WorkItem): string {
-  return JSON.stringify({ ...foreign, ...item, key: formatWorkKey(item.key), died: item.died || undefined });
+export function formatStoredWorkItem({ foreign, carried, ...item }: WorkItem): string {
+  return JSON.stringify({
+    ...foreign,
+    ...item,
+    memo: carried,
+    key: formatWorkKey(item.key),
+    died: item.died || undefined,
+  });
 }
 
 /**
- * Throws an {@link UnreadableWorkItem} where the text was not written by {@link formatStoredWorkItem}.
+ * Throws an {@link UnreadableWorkItem} if the text was not written by {@link formatStoredWorkItem}.
  *
- * @param row the row's key, for people
+ * @param row the row's key, for the message
  */
 export function parseStoredWorkItem(stored: string, row: string): WorkItem {
   try {
@@ -57,22 +90,22 @@ export function parseStoredWorkItem(stored: string, row: string): WorkItem {
 }
 
 function workItemFrom(stored: unknown): WorkItem {
-  const { lease, wakeUntil, dueAt, died, input, fault, memo, seen, ...rest } = StoredWorkItem.parse(stored, {
-    error: fieldFault,
-  });
-  const item = { ...rest, lease, wakeUntil, dueAt, died: died === true, input, fault, memo, seen };
+  const { lease, wakeUntil, dueAt, died, input, fault, hinted, hintedAt, memo, seen, ...rest } = StoredWorkItem.parse(
+    stored,
+    {
+      error: fieldFault,
+    },
+  );
+  const hints = { hinted, hintedAt };
+  const item = { ...rest, lease, wakeUntil, dueAt, died: died === true, input, fault, ...hints, carried: memo, seen };
   const others = Object.entries(isJsonObject(stored) ? stored : {}).filter(
     ([field]) => !(field in StoredWorkItem.shape),
   );
   return others.length === 0 ? item : { ...item, foreign: Object.fromEntries(others) };
 }
 
-/** The first `limit` items of these rows; `read` answers undefined for a row that is none, and throws for one that is unreadable. */
-export function listItems<Row>(
-  rows: Iterable<Row>,
-  read: (row: Row) => WorkItem | undefined,
-  limit = Number.POSITIVE_INFINITY,
-): ListedItems {
+/** The items of these rows. `read` answers undefined for a row that is no work item, and throws for an unreadable one. */
+export function listItems<Row>(rows: readonly Row[], read: (row: Row) => WorkItem | undefined): ListedItems {
   const items: WorkItem[] = [];
   const unreadable: UnreadableWorkItem[] = [];
   for (const row of rows) {
@@ -83,7 +116,6 @@ export function listItems<Row>(
       if (!(error instanceof UnreadableWorkItem)) throw error;
       unreadable.push(error);
     }
-    if (items.length >= limit) break;
   }
   return { items, unreadable };
 }

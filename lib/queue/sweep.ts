@@ -1,44 +1,110 @@
+import { mapLimit } from "../core/concurrency.ts";
 import { messageOf } from "../core/failure.ts";
-import { mapLimit } from "../core/map-limit.ts";
-import type { WorkItem } from "../core/ports/work-items.ts";
-import { nameUnreadable } from "./name-unreadable.ts";
+import type { LeasedItems, UnreadableWorkItem, WorkItem } from "../core/ports/work-items.ts";
+import { changeItem, nameUnreadable } from "./change-item.ts";
 import type { QueueDeps } from "./queue-deps.ts";
+import { leftBehind, wakeUpOf } from "./rules.ts";
 
-const pageSize = 100;
 const concurrency = 8;
 
-/**
- * Sends again for every item whose wake-up or due time has passed: what lost messages, dead handlers and due times too
- * far away for the queue's delay are healed by. May run late, twice or twice at once. Answers how many it woke.
- */
-export async function sweep(deps: QueueDeps, signal: AbortSignal): Promise<number> {
-  let woken = 0;
-  let isFirstPage = true;
-  for (;;) {
-    const { items: page, unreadable } = await deps.items.overdue(deps.clock.now(), pageSize, signal);
-    // They stay overdue, so each page of the same sweep has them.
-    if (isFirstPage) nameUnreadable(unreadable, deps);
-    isFirstPage = false;
-    const results = await mapLimit(page, concurrency, (item, stop) => wake(item, deps, stop), signal);
-    const moved = results.filter(Boolean).length;
-    woken += moved;
-    // A page of nothing but refusals would come again: they are others' by now, or the index lags behind.
-    if (page.length < pageSize || moved === 0) return woken;
-  }
+/** A sweep begins no further page after this time: the next one, a minute after it began, goes on. */
+const maxSweepMs = 40_000;
+
+/** How many items of one cluster a sweep wakes. */
+export interface WakeBudget {
+  /** In one sweep; 0: none. The others stay overdue, for a later sweep. */
+  readonly atMost: number;
+  /** The queue delays their wake-ups so that no more than these begin at the same time. */
+  readonly perSecond: number;
 }
 
-/** One item's trouble must not keep the others asleep: it is overdue still at the next sweep. */
-async function wake(item: WorkItem, deps: QueueDeps, signal: AbortSignal): Promise<boolean> {
-  const decision = deps.rules.onSweep(item, deps.clock.now());
+const unlimited: WakeBudget = { atMost: Number.POSITIVE_INFINITY, perSecond: Number.POSITIVE_INFINITY };
+
+/**
+ * Sends a wake-up for every item whose wake-up or due time has passed. This heals lost messages and dead handlers, and serves due
+ * times that are too far away for the queue's delay. It may run late, or twice at once. Answers how many items it woke.
+ *
+ * One pass over all that is overdue: what cannot be woken, or may not be, neither hides nor delays the rest. It is bounded by the
+ * budgets, and by time.
+ *
+ * @param budgetOf asked for each item's cluster again and again, so it must answer at once
+ */
+export async function sweep(
+  deps: QueueDeps,
+  signal: AbortSignal,
+  budgetOf: (cluster: string) => WakeBudget = () => unlimited,
+): Promise<number> {
+  const { clock, items, log } = deps;
+  const begun = clock.monotonic();
+  const taken = new Map<string, number>();
+  const takenOf = (cluster: string): number => taken.get(cluster) ?? 0;
+  const isWanted = (cluster: string): boolean => takenOf(cluster) < budgetOf(cluster).atMost;
+  const unread: UnreadableWorkItem[] = [];
+  let woken = 0;
+  for await (const page of items.overdue(clock.now(), isWanted, signal)) {
+    unread.push(...page.unreadable);
+    const chosen = page.items.flatMap((item) => {
+      const { cluster } = item.key;
+      if (!isWanted(cluster)) return [];
+      const delayMs = Math.floor(takenOf(cluster) / budgetOf(cluster).perSecond) * 1_000;
+      taken.set(cluster, takenOf(cluster) + 1);
+      return { item, delayMs };
+    });
+    const results = await mapLimit(
+      chosen,
+      concurrency,
+      ({ item, delayMs }, stop) => wake(item, delayMs, deps, stop),
+      signal,
+    );
+    woken += results.filter(Boolean).length;
+    if (clock.monotonic() - begun < maxSweepMs) continue;
+    log.warn("sweep stopped before its end, the next one goes on", { woken });
+    break;
+  }
+  nameUnreadable(unread, deps);
+  return woken;
+}
+
+/** An error of one item must not stop the others: the item is still overdue at the next sweep. */
+async function wake(item: WorkItem, delayMs: number, deps: QueueDeps, signal: AbortSignal): Promise<boolean> {
+  const decision = deps.rules.onSweep(item, deps.clock.now(), delayMs);
   if (decision === undefined) return false;
   try {
     const answer = await deps.items.put({ ...decision.item, version: item.version + 1 }, signal);
     if (answer === "conflict") return false;
-    await deps.wakeUps.send(decision.wakeUp, 0, signal);
+    await deps.wakeUps.send(decision.wakeUp, delayMs, signal);
     return true;
   } catch (error) {
     signal.throwIfAborted();
     deps.log.warn("overdue object not woken", { key: item.key, error: messageOf(error) });
     return false;
   }
+}
+
+/**
+ * Voids every lease and wakes the objects that were held, so that they go on at once. Answers how many. Only for a caller that
+ * knows that all earlier holders are dead: the process that has just got the operating system's lock on the state folder.
+ */
+export async function voidLeases(deps: QueueDeps & { items: LeasedItems }, signal: AbortSignal): Promise<number> {
+  const { items: held, unreadable } = await deps.items.leased(signal);
+  nameUnreadable(unreadable, deps);
+  await mapLimit(
+    held,
+    concurrency,
+    async ({ key }, stop) => {
+      const { item } = await changeItem(
+        key,
+        (found) => ({
+          item: found?.lease === undefined ? undefined : leftBehind(found, deps.clock.now()),
+          outcome: undefined,
+        }),
+        deps,
+        stop,
+      );
+      const dueAt = item?.dueAt;
+      await deps.wakeUps.send(dueAt === undefined ? wakeUpOf({ key }) : { ...wakeUpOf({ key }), dueAt }, 0, stop);
+    },
+    signal,
+  );
+  return held.length;
 }

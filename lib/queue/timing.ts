@@ -1,8 +1,8 @@
-import { backOffMs } from "../core/back-off.ts";
+import { backOffMs } from "../core/failure.ts";
 
 /**
- * How long a lease lives after its last renewal, as measured by the delay of a message in the queue and never by a wall
- * clock. Also the visibility of the message that a run was woken by.
+ * How long a lease lives after its last renewal, measured by the delay of a message in the queue and never by a wall clock. Also
+ * how long the message that woke a run stays hidden.
  */
 export const leaseMs = 60_000;
 
@@ -12,22 +12,28 @@ export const marginMs = 15_000;
 /** How often a lease is renewed: three tries fit before its holder has to stop. */
 export const renewEveryMs = 15_000;
 
-/** How long a wake-up is trusted to be on its way before anybody sends it again. */
+/** How long a wake-up counts as under way before another one is sent. */
 export const wakeMs = 60_000;
 
-/** Runs that did not end, on the same input, before an object is parked. With {@link backoffMs} about 25 minutes. */
+/** Runs that did not end, on the same input, before an object is parked. With {@link attemptBackOffMs} about 25 minutes. */
 export const maxAttempts = 12;
 
-/** Further tries to tell the user that the object is parked, before it is parked without a word. */
+/** Further tries to tell the user that the object is parked, before it is parked without telling. */
 export const maxAnnouncements = 3;
 
-/** How often it is checked whether the input of a parked object is still the same, should every hint of its change be lost. */
+/** How often the input of a parked object is read again, in case every hint of a change was lost. */
 export const recheckMs = 3_600_000;
 
-/** A flow is not run again sooner than this without a request, whatever it asks for: none can run in a loop. */
+/** Without a request a flow is not run again sooner than this, so that none can run in a loop. */
 export const minDueMs = 1_000;
 
-/** The wait after so many attempts. */
-export function backoffMs(attempts: number): number {
+/** A hint that finds the run of another hint under way is served so long after that run has begun. */
+export const burstMs = 1_000;
+
+/** Two runs that are only for hints begin so long after each other, unless a request that is no hint comes between. */
+export const hintGapMs = 100;
+
+/** The wait after this many attempts. */
+export function attemptBackOffMs(attempts: number): number {
   return backOffMs(Math.max(0, attempts - 1));
 }

@@ -5,21 +5,21 @@ import { compareNumbers, compareSemver, readSemver, type SemverVersion } from ".
 const Operator = z.enum(["", "=", "!=", ">", "<", ">=", "=>", "<=", "=<", "~", "~>", "^"]);
 type Operator = z.infer<typeof Operator>;
 
-/** One comparison. `open` is the first part that was left out or written as a wildcard: `1.x` is open at its minor part. */
+/** One comparison. `open` is the first part that is missing or a wildcard: `1.x` is open at its minor part. */
 interface Comparator {
   readonly operator: Operator;
   readonly version: SemverVersion;
   readonly open: "major" | "minor" | "patch" | undefined;
 }
 
-/** Groups of which one must hold; all comparators of a group must. */
+/** One group must hold; a group holds if all of its comparators do. */
 type Groups = readonly (readonly Comparator[])[];
 
-/** The library's own limits. */
+/** The limits of Masterminds/semver. */
 export const maxRangeBytes = 512;
 export const maxGroups = 32;
 
-/** The library's own expressions, and linear in time, as there: what it takes for a range, quirks included, is what they take. */
+/** The regular expressions of Masterminds/semver, with a matcher that is linear in time, so that the same texts are ranges. */
 const version = String.raw`v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?`;
 const operators = String.raw`=||!=|>|<|>=|=>|<=|=<|~|~>|\^`;
 const oneComparator = RE2JS.compile(String.raw`^\s*(${operators})\s*(${version})\s*$`);
@@ -35,8 +35,8 @@ export type SemverRange = (version: SemverVersion) => boolean;
 
 /**
  * Reads a range in the grammar that Flux uses (Go's Masterminds/semver v3), which is not npm's: `=>`, a space or a comma for
- * "and", `!=1.4` for the whole minor version, a bare `1.5` for `1.5.x`, `~1` for `1.x`. Pre-releases are looked at in a group
- * in which some comparator has one, and then in all of that group. Throws a `RangeError` for what is no range.
+ * "and", `!=1.4` for the whole minor version, a bare `1.5` for `1.5.x`, `~1` for `1.x`. A group considers pre-releases if at
+ * least one of its comparators has one. Throws a `RangeError` for a text that is not a range.
  */
 export function parseSemverRange(text: string): SemverRange {
   if (Buffer.byteLength(text) > maxRangeBytes) {
@@ -84,12 +84,12 @@ function parseComparator(text: string): Comparator {
   return { operator: Operator.parse(group(1)), version, open };
 }
 
-/** Of the text of a number, a dot before it or not. */
+/** Whether a part of a version, with or without its leading dot, is missing or a wildcard. */
 function isWildcard(part: string): boolean {
   return /^(?:\.?[xX*])?$/.test(part);
 }
 
-/** The rules of one comparator, quirks included: an artifact must not change because Sluice reads a range differently. */
+/** The rules of one comparator, with the library's quirks: Sluice must choose the same artifact as Flux. */
 function holds({ operator, version: bound, open }: Comparator, version: SemverVersion): boolean {
   const order = compareSemver(version, bound);
   const major = compareNumbers(version.major, bound.major);
@@ -129,7 +129,7 @@ function inTilde(bound: SemverVersion, open: Comparator["open"], version: Semver
   return bound.major === version.major && (open === "minor" || bound.minor === version.minor);
 }
 
-/** The leftmost number that is not zero stays. */
+/** A version is in a caret range if the leftmost number that is not zero is equal. */
 function inCaret(bound: SemverVersion, open: Comparator["open"], version: SemverVersion): boolean {
   if (compareSemver(version, bound) < 0 || bound.major !== version.major) return false;
   if (bound.major !== "0" || open === "minor") return true;

@@ -1,11 +1,11 @@
-/** A semantic version. Numbers stay text without leading zeros: they are compared exactly, however long they are. */
+/** A semantic version. Numbers are kept as text without leading zeros, so that long ones are compared exactly. */
 export interface SemverVersion {
   readonly major: string;
   readonly minor: string;
   readonly patch: string;
   /** Dot-separated; empty for a release. */
   readonly pre: string;
-  /** As it was written, for looking it up. */
+  /** The text that it was read from, which is the tag to look up. */
   readonly original: string;
 }
 
@@ -15,14 +15,14 @@ const versionPattern =
   /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 /**
- * Reads a tag as Flux does: two dots, and what its library takes for a version. Undefined for `1.2`, `latest` and the like; but `1.2-rc.1`,
- * whose second dot is one of the pre-release, is 1.2.0-rc.1.
+ * Reads a tag as Flux does: a version that {@link readSemver} accepts and that has two dots. Undefined for `1.2` or `latest`; but
+ * `1.2-rc.1`, whose second dot belongs to the pre-release, is 1.2.0-rc.1.
  */
 export function parseSemver(text: string): SemverVersion | undefined {
   return text.split(".", 3).length === 3 ? readSemver(text) : undefined;
 }
 
-/** Reads what Masterminds/semver takes for a version: one to three numbers of 64 bits, with a `v` before them or not. */
+/** Reads what Masterminds/semver accepts as a version: one to three numbers of 64 bits, with an optional `v` before them. */
 export function readSemver(text: string): SemverVersion | undefined {
   if (text.length > maxVersionLength) return undefined;
   const [, major, minor = "0", patch = "0", pre = ""] = versionPattern.exec(text) ?? [];
@@ -34,7 +34,7 @@ export function readSemver(text: string): SemverVersion | undefined {
   return areNumbers ? version : undefined;
 }
 
-/** Negative, zero or positive, by the precedence of semver.org: build metadata has no part in it. */
+/** Negative, zero or positive, by the precedence of semver.org, which ignores build metadata. */
 export function compareSemver(a: SemverVersion, b: SemverVersion): number {
   return (
     compareNumbers(a.major, b.major) ||
@@ -48,7 +48,7 @@ export function compareNumbers(a: string, b: string): number {
   return a.length - b.length || compareTexts(a, b);
 }
 
-/** A numeric part with a leading zero makes a version invalid; the empty pre-release is a release. */
+/** Whether a pre-release is valid: no numeric part has a leading zero. The empty one stands for a release. */
 function isPrerelease(pre: string): boolean {
   return pre === "" || pre.split(".").every((part) => !/^0\d+$/.test(part));
 }

@@ -8,7 +8,7 @@ import { appName, namespace, type Stage, until } from "./stage.ts";
 /** The example that the demo pushes. */
 export const example = join(import.meta.dirname, "../../examples/oddy-test");
 
-/** Whether anything was ever said of the Kustomization: then it listens to its source. */
+/** Whether the Kustomization was reconciled at least once: from then on a push to its source wakes it. */
 export async function hasReadyCondition(stage: Stage): Promise<boolean> {
   return (await stage.ready()) !== "no Ready condition";
 }
@@ -26,7 +26,12 @@ export async function pushEdited(stage: Stage, edit: (folder: string) => Promise
 }
 
 /** Waits for Ready=True with this revision; the hops are read off the requests of our client. */
-export async function untilApplied(stage: Stage, revision: string, at: number): Promise<Record<string, number>> {
+export async function untilApplied(
+  stage: Stage,
+  revision: string,
+  at: number,
+  plural: "gitrepositories" | "ocirepositories" = "ocirepositories",
+): Promise<Record<string, number>> {
   const wanted = `True Applied revision: ${revision}`;
   await until(
     wanted,
@@ -39,9 +44,7 @@ export async function untilApplied(stage: Stage, revision: string, at: number): 
   await until("the end of the run is logged", isLogged, () => stage.ready(), stage.signal);
   const since = stage.sluice().requests.filter((request) => request.at >= at);
   const first = (is: (request: LoggedRequest) => boolean) => since.find(is)?.at;
-  const stored = since.findLast(
-    ({ verb, path }) => verb === "patch" && path.includes(`/ocirepositories/${appName}/status`),
-  );
+  const stored = since.findLast(({ verb, path }) => verb === "patch" && path.includes(`/${plural}/${appName}/status`));
   const ready = statusWrites(stage, at).at(-1);
   const moments = {
     "artifact stored": stored?.at,
@@ -66,7 +69,7 @@ function statusWrites(stage: Stage, at: number): readonly LoggedRequest[] {
     .requests.filter((request) => request.at >= at && request.verb === "patch" && request.path.includes(path));
 }
 
-/** Asks for a run as `flux reconcile` does, and waits until it is handled. Answers when it was asked for. */
+/** Requests a reconciliation as `flux reconcile` does, and waits until it is handled. Answers when it was requested. */
 export async function requestReconcile(stage: Stage): Promise<number> {
   const requestedAt = new Date().toISOString();
   const at = Date.now();
@@ -76,8 +79,10 @@ export async function requestReconcile(stage: Stage): Promise<number> {
   await stage.cluster.patch(ref, { type: "merge", body }, { manager: "flux" }, stage.signal);
   const isHandled = async () => {
     const { lastHandledReconcileAt } = (await stage.app()).status;
-    const told = (await stage.events()).slice(events).some((message) => message.startsWith("Reconciliation finished"));
-    return (lastHandledReconcileAt === requestedAt && told) || undefined;
+    const isFinished = (await stage.events())
+      .slice(events)
+      .some((message) => message.startsWith("Reconciliation finished"));
+    return (lastHandledReconcileAt === requestedAt && isFinished) || undefined;
   };
   await until("the request is handled", isHandled, () => stage.ready(), stage.signal);
   return at;
@@ -94,13 +99,13 @@ export async function countConfigMaps({ cluster, signal }: Stage): Promise<numbe
     .length;
 }
 
-/** What must not move on an object that nobody changed. */
+/** The fields that must stay the same on an unchanged object. */
 export function marks({ metadata }: LiveObject) {
   const entry = metadata.managedFields?.find(({ manager }) => manager === "kustomize-controller");
   return { uid: metadata.uid, generation: metadata.generation, entry };
 }
 
-/** All of an object but what the cluster's own controllers write: they may still be at work on an earlier scene. */
+/** An object without the fields that the cluster's own controllers write: they may still work on an earlier scene. */
 export function withoutStatus({ metadata, status: _status, ...content }: LiveObject) {
   const { resourceVersion: _version, managedFields: _managers, ...own } = metadata;
   return { ...content, metadata: own, ...marks({ ...content, metadata }) };

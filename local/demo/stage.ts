@@ -23,20 +23,23 @@ export const appName = "oddy-test";
 const longestLifeMs = 300_000;
 const letGoWithinMs = 10_000;
 
-/** Something in the story did not come out as told. */
-export class NotAsTold extends Error {
-  override readonly name = "NotAsTold";
+/** A sentence of the story that did not hold. */
+export class UnexpectedOutcome extends Error {
+  override readonly name = "UnexpectedOutcome";
+  constructor(expected: string, found: string) {
+    super(`expected: ${expected}\nfound: ${found}`);
+  }
 }
 
-/** Where the story plays: one Sluice, one cluster, one registry, and what the people in the story can do. */
+/** Where the story plays: one Sluice, one cluster, one registry, and everything that a user in the story can do. */
 export interface Stage {
   readonly cluster: Cluster;
   readonly signal: AbortSignal;
   sluice(): SluiceProcess;
   /** Starts Sluice again on the same state, after a kill. */
   restart(): Promise<void>;
-  /** Pushes a folder under tag v1; answers the revision that the source will show and when the push was over. */
-  push(folder: string): Promise<{ readonly revision: string; readonly at: number }>;
+  /** Pushes a folder under tag v1; answers the revision that the source will show and when the push ended. */
+  push(folder: string, repository?: string): Promise<{ readonly revision: string; readonly at: number }>;
   get(kind: string, name: string, apiVersion: string): Promise<LiveObject | undefined>;
   /** The Kustomization of the story. */
   app(): Promise<Kustomization>;
@@ -56,7 +59,7 @@ export async function openStage(
   opening.defer(() => rm(state, { recursive: true, force: true }));
   const folder = join(state, "state");
   const args = ["--state", folder, ...kubeconfigArgs(foreign)];
-  // Not the story's own signal: Sluice has to run while a story that broke off is tidied up.
+  // Not the story's own signal: Sluice has to run while a broken story is tidied up.
   const life = AbortSignal.timeout(longestLifeMs);
   let sluice = await startSluiceProcess(args, life);
   opening.defer(() => sluice.kill());
@@ -80,7 +83,8 @@ export async function openStage(
   let uid = "";
   const app = async () => {
     const live = await get("Kustomization", appName, "kustomize.toolkit.fluxcd.io/v1");
-    if (live === undefined) throw new NotAsTold(`Kustomization/${namespace}/${appName} is not there`);
+    if (live === undefined)
+      throw new UnexpectedOutcome(`Kustomization/${namespace}/${appName} exists`, "it is missing");
     uid = live.metadata.uid;
     return parseKustomization(live);
   };
@@ -92,9 +96,9 @@ export async function openStage(
     restart: async () => {
       sluice = await startSluiceProcess(args, life);
     },
-    push: async (path) => {
-      const url = `oci://${sluice.ready.registry}/${appName}:v1`;
-      const artifact = { url, path, source: "https://example.com/oddy-test", revision: "main@sha1:demo" };
+    push: async (path, repository = appName) => {
+      const url = `oci://${sluice.ready.registry}/${repository}:v1`;
+      const artifact = { url, path, source: `https://example.com/${repository}`, revision: "main@sha1:demo" };
       const access = { insecure: true, userAgent: "sluice-demo" };
       const { digest } = await pushArtifact(artifact, ({ host }) => registry({ host, ...access }), signal);
       return { revision: `v1@${digest}`, at: Date.now() };
@@ -124,23 +128,23 @@ function kubeconfigArgs(foreign: { readonly file: string; readonly context?: str
 
 const patienceMs = 20_000;
 
-/** Waits until `look` answers something; past 20 s the story has failed, with what was seen instead. */
+/** Waits until `look` answers something. Throws {@link UnexpectedOutcome} with what it found instead after 20 s. */
 export async function until<Found>(
-  told: string,
+  expected: string,
   look: () => Promise<Found | undefined>,
-  seen: () => Promise<string>,
+  found: () => Promise<string>,
   signal: AbortSignal,
 ): Promise<Found> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new NotAsTold(`told: ${told}\nseen: ${await seen()}`);
+    const result = await look();
+    if (result !== undefined) return result;
+    if (Date.now() > deadline) throw new UnexpectedOutcome(expected, await found());
     await systemClock.sleep(15, signal);
   }
 }
 
-/** One sentence of the story that must hold now. */
-export function mustBe(told: string, holds: boolean, seen: unknown): void {
-  if (!holds) throw new NotAsTold(`told: ${told}\nseen: ${typeof seen === "string" ? seen : JSON.stringify(seen)}`);
+/** Throws {@link UnexpectedOutcome} unless a sentence of the story holds now. */
+export function mustBe(expected: string, holds: boolean, found: unknown): void {
+  if (!holds) throw new UnexpectedOutcome(expected, typeof found === "string" ? found : JSON.stringify(found));
 }

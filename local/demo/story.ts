@@ -1,9 +1,9 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { orAborted } from "../../lib/core/concurrency.ts";
 import { isJsonObject } from "../../lib/core/json.ts";
 import { refOf } from "../../lib/core/manifest.ts";
 import { subject } from "../../lib/core/object-ref.ts";
-import { orAborted } from "../../lib/core/or-aborted.ts";
 import {
   configMap,
   countConfigMaps,
@@ -19,20 +19,19 @@ import {
   untilApplied,
   withoutStatus,
 } from "./actions.ts";
-import { managed } from "./own-objects.ts";
+import { managed, tidyUp } from "./objects.ts";
 import { readManifests } from "./read-manifests.ts";
 import { appName, mustBe, namespace, type Stage, until } from "./stage.ts";
-import { tidyUp } from "./tidy-up.ts";
 
-/** What a scene has to say: a line, and the hops it took in milliseconds. */
-export interface Told {
+/** The outcome of a scene: its facts, and the moments of its hops in milliseconds. */
+export interface Report {
   readonly hops: Readonly<Record<string, number>>;
   readonly facts: readonly string[];
 }
 
 export interface Scene {
   readonly title: string;
-  readonly play: (stage: Stage) => Promise<Told>;
+  readonly play: (stage: Stage) => Promise<Report>;
 }
 
 const kept = managed.filter(({ kind }) => kind !== "PodDisruptionBudget");
@@ -42,20 +41,20 @@ export const scenes: readonly Scene[] = [
   { title: "A team pushes v1 of its manifests", play: pushFirst },
   { title: "The same tag is pushed again, without the PodDisruptionBudget", play: pushWithoutBudget },
   { title: "Reconcile again: nothing has changed", play: reconcileUnchanged },
-  { title: "Somebody scales the Deployment by hand, somebody deletes the Service", play: healDrift },
-  { title: "A push whose second object is invalid", play: pushInvalid },
+  { title: "The Deployment is scaled by hand and the Service is deleted", play: healDrift },
+  { title: "A push with an invalid object", play: pushInvalid },
   { title: `Sluice is killed in the middle of applying ${manyObjects} objects`, play: killAndResume },
   { title: "The Kustomization is deleted", play: deleteEverything },
 ];
 
-async function pushFirst(stage: Stage): Promise<Told> {
+async function pushFirst(stage: Stage): Promise<Report> {
   const url = `oci://${stage.sluice().ready.registry}/${appName}`;
   const text = (await readFile(join(example, "source.yaml"), "utf8")).replace("oci://127.0.0.1:5000/oddy-test", url);
   for (const manifest of readManifests(text)) {
     await stage.cluster.apply(manifest, { manager: "kubectl", force: true }, stage.signal);
   }
   await until(
-    "the source listens for pushes",
+    "the source is watched for pushes",
     async () => (await hasReadyCondition(stage)) || undefined,
     () => stage.ready(),
     stage.signal,
@@ -66,7 +65,7 @@ async function pushFirst(stage: Stage): Promise<Told> {
     mustBe(
       `${kind}/${namespace}/${name} appears`,
       (await stage.get(kind, name, apiVersion)) !== undefined,
-      "it is not there",
+      "it is missing",
     );
   }
   const { inventory } = (await stage.app()).status;
@@ -74,7 +73,7 @@ async function pushFirst(stage: Stage): Promise<Told> {
   return { hops, facts: ["four objects, inventory of four", await stage.ready()] };
 }
 
-async function pushWithoutBudget(stage: Stage): Promise<Told> {
+async function pushWithoutBudget(stage: Stage): Promise<Report> {
   const before = await liveObjects(stage, kept);
   const { revision, at } = await pushEdited(stage, (folder) => rm(join(folder, "pdb.yaml")));
   const hops = await untilApplied(stage, revision, at);
@@ -83,14 +82,18 @@ async function pushWithoutBudget(stage: Stage): Promise<Told> {
   mustBe(
     "the PodDisruptionBudget is gone",
     (await stage.get("PodDisruptionBudget", "oddy-test-pdb", "policy/v1")) === undefined,
-    "it is there",
+    "it exists",
   );
   const after = await liveObjects(stage, kept);
-  mustBe("the others keep uid, generation and our managed-fields entry", same(before, after, marks), after.map(marks));
-  return { hops, facts: [deleted, "the other three untouched; no interval was waited for"] };
+  mustBe(
+    "the other objects keep uid, generation and our managed-fields entry",
+    same(before, after, marks),
+    after.map(marks),
+  );
+  return { hops, facts: [deleted, "the other three are untouched; it did not wait for an interval"] };
 }
 
-async function reconcileUnchanged(stage: Stage): Promise<Told> {
+async function reconcileUnchanged(stage: Stage): Promise<Report> {
   const before = await liveObjects(stage, kept);
   const events = (await stage.events()).length;
   const { requests } = stage.sluice();
@@ -110,8 +113,12 @@ async function reconcileUnchanged(stage: Stage): Promise<Told> {
     writes.length === 2 && toStatus.length === 1 && toEvents.length === 1,
     writes,
   );
-  const told = (await stage.events()).slice(events);
-  mustBe("one event: finished", told.length === 1 && told[0]?.startsWith("Reconciliation finished in") === true, told);
+  const added = (await stage.events()).slice(events);
+  mustBe(
+    "one event: finished",
+    added.length === 1 && added[0]?.startsWith("Reconciliation finished in") === true,
+    added,
+  );
   mustBe("Ready stays True", (await stage.ready()).startsWith("True"), await stage.ready());
   mustBe(
     // Not the resourceVersion: on a real cluster controllers write the status of what was applied a moment ago.
@@ -126,7 +133,7 @@ async function reconcileUnchanged(stage: Stage): Promise<Told> {
   };
 }
 
-async function healDrift(stage: Stage): Promise<Told> {
+async function healDrift(stage: Stage): Promise<Report> {
   const ref = { group: "apps", version: "v1", kind: "Deployment", namespace, name: "oddy-test-deployment" };
   await stage.cluster.patch(
     ref,
@@ -139,13 +146,13 @@ async function healDrift(stage: Stage): Promise<Told> {
   const at = await requestReconcile(stage);
   const spec = (await stage.cluster.get(ref, stage.signal))?.["spec"];
   mustBe("the Deployment has two replicas again", isJsonObject(spec) && spec["replicas"] === 2, spec);
-  mustBe("the Service is back", (await stage.cluster.get(service, stage.signal)) !== undefined, "it is not there");
+  mustBe("the Service is back", (await stage.cluster.get(service, stage.signal)) !== undefined, "it is missing");
   const healed = "Service/default/oddy-test-service created\nDeployment/default/oddy-test-deployment configured";
   mustBe("an event names both", (await stage.events()).includes(healed), await stage.events());
   return { hops: { healed: Date.now() - at }, facts: healed.split("\n") };
 }
 
-async function pushInvalid(stage: Stage): Promise<Told> {
+async function pushInvalid(stage: Stage): Promise<Report> {
   const before = await liveObjects(stage, kept);
   const { at } = await pushEdited(stage, async (folder) => {
     await rm(join(folder, "pdb.yaml"));
@@ -153,9 +160,9 @@ async function pushInvalid(stage: Stage): Promise<Told> {
     await writeFile(file, (await readFile(file, "utf8")).replace("port: 80\n", "port: 800000\n"));
     await writeFile(join(folder, "new.yaml"), configMap("oddy-test-new"));
   });
-  const told = "Ready=False that names Service/default/oddy-test-service";
+  const expected = "Ready=False that names Service/default/oddy-test-service";
   const seen = await until(
-    told,
+    expected,
     async () => {
       const ready = await stage.ready();
       return ready.startsWith("False Service/default/oddy-test-service dry-run failed (Invalid)") ? ready : undefined;
@@ -170,14 +177,14 @@ async function pushInvalid(stage: Stage): Promise<Told> {
     "something was written",
   );
   mustBe(
-    "nothing new was made",
+    "no new object was created",
     (await stage.get("ConfigMap", "oddy-test-new", "v1")) === undefined,
     "ConfigMap/default/oddy-test-new",
   );
   return { hops: { refused: took }, facts: [seen.trim(), "the cluster is exactly as before"] };
 }
 
-async function killAndResume(stage: Stage): Promise<Told> {
+async function killAndResume(stage: Stage): Promise<Report> {
   const names = Array.from({ length: manyObjects }, (_, index) => `oddy-test-${String(index).padStart(2, "0")}`);
   const killed = Promise.withResolvers<void>();
   let applied = 0;
@@ -190,14 +197,14 @@ async function killAndResume(stage: Stage): Promise<Told> {
     await rm(join(folder, "pdb.yaml"));
     await Promise.all(names.map((name) => writeFile(join(folder, `${name}.yaml`), configMap(name))));
   });
-  // A Ctrl-C ends the one that was to be killed, too.
+  // Ctrl-C also ends the process that was to be killed.
   await orAborted(killed.promise, stage.signal);
   const at = Date.now();
   await stage.restart();
   const started = Date.now() - at;
   const hops = await untilApplied(stage, revision, at);
   const present = await countConfigMaps(stage);
-  mustBe(`all ${manyObjects} are there`, present === manyObjects, `${String(present)} of ${manyObjects}`);
+  mustBe(`all ${manyObjects} exist`, present === manyObjects, `${String(present)} of ${manyObjects}`);
   const entries = (await stage.app()).status.inventory?.entries.length;
   mustBe("the inventory lists them all", entries === manyObjects + kept.length, `${String(entries)} entries`);
   const back = await pushEdited(stage, (folder) => rm(join(folder, "pdb.yaml")));
@@ -208,14 +215,14 @@ async function killAndResume(stage: Stage): Promise<Told> {
     `${await countConfigMaps(stage)} left`,
   );
   return {
-    hops: { "started again": started, ...hops },
+    hops: { restarted: started, ...hops },
     facts: [
-      `killed after ${applied} applies; all ${manyObjects} there after the restart, none left after the next push`,
+      `killed after ${applied} applies; all ${manyObjects} exist after the restart, none is left after the next push`,
     ],
   };
 }
 
-async function deleteEverything(stage: Stage): Promise<Told> {
+async function deleteEverything(stage: Stage): Promise<Report> {
   const bystander = readManifests(configMap("not-ours"))[0];
   if (bystander !== undefined) await stage.cluster.apply(bystander, { manager: "kubectl", force: true }, stage.signal);
   const ref = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization", namespace, name: appName };
@@ -225,12 +232,12 @@ async function deleteEverything(stage: Stage): Promise<Told> {
   await until("the Kustomization is gone", isGone, async () => "it is still there", stage.signal);
   const took = Date.now() - at;
   const left = (await liveObjects(stage, managed)).map((object) => subject(refOf(object)));
-  mustBe("everything that it made is gone", left.length === 0, left);
+  mustBe("all its objects are gone", left.length === 0, left);
   mustBe(
-    "nothing else is gone",
+    "no other object is gone",
     (await stage.get("ConfigMap", "not-ours", "v1")) !== undefined,
     "ConfigMap/default/not-ours",
   );
   await tidyUp(stage.cluster, stage.signal);
-  return { hops: { gone: took }, facts: ["everything that it made is gone, and nothing else"] };
+  return { hops: { gone: took }, facts: ["all its objects are gone, and nothing else"] };
 }

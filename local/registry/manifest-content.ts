@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { messageOf } from "../../lib/core/failure.ts";
-import { fieldFault, fieldFaults } from "../../lib/core/field-faults.ts";
-import { limitedList, limitedMap } from "../../lib/core/limited-list.ts";
+import { fieldFault, fieldFaults, limitedList, limitedMap } from "../../lib/core/validation.ts";
 import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
 import { maxIndexChildren, maxLayers, maxManifestAnnotations } from "../../lib/sources/oci/pull-artifact.ts";
 import { RegistryError } from "./registry-error.ts";

@@ -5,7 +5,7 @@ import { Digest, digestOf } from "../../lib/core/digest.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import { namingFullDisk } from "../disk-full.ts";
 
-/** Artifacts as files under `folder`, named for their digest. Each is written under another name first and then moved. */
+/** Artifacts as files under `folder`, named by their digest. Each is first written under another name and then moved. */
 export function artifactFiles(folder: string): ArtifactStore {
   const fileOf = (digest: Digest): string => {
     const hex = digest.slice("sha256:".length);
@@ -36,14 +36,14 @@ export function artifactFiles(folder: string): ArtifactStore {
   };
 }
 
-/** Removes what a killed process was writing. Called before anybody writes. */
+/** Removes the unfinished files of a killed process. Called before the first write. */
 export async function removeUnfinishedArtifacts(folder: string): Promise<void> {
   await rm(join(folder, "unfinished"), { recursive: true, force: true });
 }
 
 /**
- * Removes the artifacts that no source has a record of any more. Called before anything runs: then nobody reads one, and
- * what a killed run had stored and not recorded yet is stored again by the next.
+ * Removes the artifacts that no source has a record of. Called before the first run: no artifact is being read then, and the next
+ * run stores again what a killed run had stored and not yet recorded.
  */
 export async function removeForgottenArtifacts(folder: string, recorded: ReadonlySet<string>): Promise<void> {
   for (const start of await namesIn(folder)) {

@@ -1,7 +1,6 @@
 import type { ArtifactRecords } from "../../lib/core/ports/artifact-records.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
-import { textColumn } from "./columns.ts";
-import type { StateDatabase } from "./state-database.ts";
+import { type StateDatabase, textColumn } from "./state-database.ts";
 
 export function sqliteArtifactRecords({ connection, fenced }: StateDatabase): ArtifactRecords {
   const insert = connection.prepare(
@@ -27,7 +26,7 @@ export function sqliteArtifactRecords({ connection, fenced }: StateDatabase): Ar
   };
 }
 
-/** The digests of all that any source has a record of. */
+/** The digests of all artifacts that any source has a record of. */
 export function recordedDigests({ connection }: StateDatabase): ReadonlySet<string> {
   const rows = connection.prepare("SELECT DISTINCT digest FROM artifact_records").all();
   return new Set(rows.map((row) => textColumn(row, "digest")));

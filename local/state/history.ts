@@ -1,9 +1,8 @@
 import { type History, HistoryRecord } from "../../lib/core/ports/history.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
-import { textColumn } from "./columns.ts";
-import type { StateDatabase } from "./state-database.ts";
+import { type StateDatabase, textColumn } from "./state-database.ts";
 
-/** Records kept of one object: the newest. */
+/** The newest records of an object are kept, at most this many. */
 const maxRecords = 100;
 
 export function sqliteHistory({ connection, transaction }: StateDatabase): History {

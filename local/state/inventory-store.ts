@@ -1,16 +1,15 @@
 import { z } from "zod";
-import { arrangePages, emptyPage, entriesOfPages } from "../../lib/apply/page-text.ts";
+import { arrangePages, emptyPage, entriesOfPages } from "../../lib/apply/inventory-pages.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 import type { Fence } from "../../lib/core/ports/fence.ts";
 import type { InventoryOwner, InventoryStore } from "../../lib/core/ports/inventory-store.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
-import { numberColumn, textColumn } from "./columns.ts";
-import type { StateDatabase } from "./state-database.ts";
+import { numberColumn, type StateDatabase, textColumn } from "./state-database.ts";
 
-/** How long a page that nothing points to any more is kept. */
+/** How long a page is kept that no pointer names any longer. */
 const collectAfterMs = 600_000;
 
-/** What a pointer says: the generation of each page, 0 for an empty one. */
+/** The content of a pointer: the generation of each page, 0 for an empty one. */
 const Generations = z.array(z.int().min(0)).min(1);
 
 interface Pointer {
@@ -27,6 +26,7 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
   const putPointer = connection.prepare(
     "INSERT OR REPLACE INTO inventories (generation, saved_under, pages, key, owner_uid, cluster_uid) VALUES (?, ?, ?, ?, ?, ?)",
   );
+  const selectClusters = connection.prepare("SELECT cluster_uid FROM inventories WHERE key = ? AND owner_uid = ?");
   const selectPage = connection.prepare(
     `SELECT entries FROM inventory_pages WHERE ${whose} AND page = ? AND generation = ?`,
   );
@@ -100,6 +100,10 @@ export function sqliteInventoryStore({ connection, fenced }: StateDatabase, cloc
         const textsBefore = before === undefined ? [] : pagesOf(id, before);
         write(id, owner.generation, arrangePages(entries, textsBefore), before, textsBefore);
       });
+    },
+    async clusters({ uid }, { key }, signal) {
+      signal.throwIfAborted();
+      return selectClusters.all(formatWorkKey(key), uid).map((row) => textColumn(row, "cluster_uid"));
     },
     async remove(owner, fence, signal) {
       signal.throwIfAborted();

@@ -1,6 +1,5 @@
 import type { Claim, Ledger } from "../../lib/core/ports/ledger.ts";
-import { type Row, textColumn } from "./columns.ts";
-import type { StateDatabase } from "./state-database.ts";
+import { type Row, type StateDatabase, textColumn } from "./state-database.ts";
 
 /** Every claim on an object of this cluster, in the order in which they were made. */
 export function recordedClaims({ connection }: StateDatabase, clusterUid: string): readonly Claim[] {

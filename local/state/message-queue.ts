@@ -1,35 +1,47 @@
+import { deadLetterBody, lookBody, sweepBody, wakeUpBody } from "../../lib/core/message-body.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
-import { maxDelayMs } from "../../lib/core/ports/wake-ups.ts";
-import { numberColumn, textColumn } from "./columns.ts";
-import type { StateDatabase } from "./state-database.ts";
+import {
+  type DeadLetters,
+  type LookRequests,
+  maxDelayMs,
+  type SweepRequests,
+  type WakeUps,
+} from "../../lib/core/ports/wake-ups.ts";
+import { clusterOfText } from "../../lib/core/work-key.ts";
+import { numberColumn, type StateDatabase, textColumn } from "./state-database.ts";
 
-/** One message in hand, as its reader sees it. */
+/** A received message. */
 export interface Message {
   readonly id: string;
   readonly body: string;
-  /** How often it was handed out, this time included. */
+  /** How often it was received, this time included. */
   readonly receives: number;
 }
 
-/** A queue with delays and visibility, as SQS has them: a message handed out comes back unless it is removed in time. */
+/**
+ * A queue with delays and visibility like SQS: a received message comes back unless it is removed in time. Each message is of a group,
+ * so that its reader can take as many as it has places for of one group and leave those of another.
+ */
 export interface MessageQueue {
   /** `delayMs`: 0 to {@link maxDelayMs}. */
-  send(body: string, delayMs: number): void;
-  /** At most `limit` messages that are visible now, the longest visible first; each is hidden for `visibilityMs`. */
-  receive(limit: number, visibilityMs: number): readonly Message[];
-  /** Hides the message for `visibilityMs` from now. Nothing happens where it has been handed out again or removed. */
+  send(body: string, delayMs: number, group?: string): void;
+  /** The groups of all messages, visible or not. */
+  groups(): readonly string[];
+  /** Receives at most `limit` visible messages, the longest visible first, and hides each for `visibilityMs`; of any group by default. */
+  receive(limit: number, visibilityMs: number, group?: string): readonly Message[];
+  /** Hides the message for `visibilityMs` from now. Does nothing if it was received again or removed. */
   hide(message: Pick<Message, "id" | "receives">, visibilityMs: number): void;
   remove(id: string): void;
-  /** Milliseconds until a message is visible, 0 where one is; undefined where the queue is empty. */
-  nextVisibleInMs(): number | undefined;
+  /** Milliseconds until a message is visible, 0 if one is; undefined if there is none. */
+  nextVisibleInMs(group?: string): number | undefined;
   /** Calls `listener` after each send and hide. */
   onChange(listener: () => void): void;
 }
 
-/** The longest visibility of SQS is hours, ours is a lease's length: whatever is further off comes from a clock that jumped. */
+/** We hide messages for the length of a lease: a longer wait comes from a clock that jumped. */
 const maxWaitMs = maxDelayMs;
 
-/** What is left of each delay at wall time ?1. An earlier release has not written how long a message was to wait. */
+/** The rest of each delay at wall time ?1. Earlier releases did not write how long a message had to wait. */
 const continueDelays = `
   UPDATE messages SET visible_at = ?1 + CASE
     WHEN receives > 0 THEN 0
@@ -39,42 +51,47 @@ const continueDelays = `
   END`;
 
 /**
- * The queue in the state file. While the process lives its monotonic clock measures every delay: by a wall clock that steps
- * forward a lease would be taken over while its holder's write is on its way.
+ * The queue in the state file. While the process lives, its monotonic clock measures every delay: if a wall clock stepped forward, a
+ * lease would be taken over while its holder's write is under way.
  *
- * A process that starts has only the wall clock to know what is left of a delay, so it waits for that, and never longer than
- * the whole delay. Too early does no harm then: all leases of earlier processes are void, since this one holds the folder's
- * lock. What such a process had in hand is visible at once.
+ * A process that starts has only the wall clock to compute the rest of a delay. It waits for that rest, and never longer than the
+ * whole delay. A message that comes too early does no harm: this process holds the folder's lock, so all leases of earlier processes
+ * are void. The messages that such a process had received are visible at once.
  */
 export function sqliteMessageQueue({ connection, transaction }: StateDatabase, clock: Clock): MessageQueue {
   const [startedAt, origin] = [clock.now(), clock.monotonic()];
   const time = (): number => startedAt + clock.monotonic() - origin;
 
   const insert = connection.prepare(
-    "INSERT INTO messages (body, visible_at, hidden_at, hidden_ms) VALUES (?, ?, ?, ?)",
+    "INSERT INTO messages (body, visible_at, hidden_at, hidden_ms, message_group) VALUES (?, ?, ?, ?, ?)",
   );
+  const groups = connection.prepare("SELECT DISTINCT message_group FROM messages");
   const select = connection.prepare(
-    "SELECT id, body, receives FROM messages WHERE visible_at <= ? ORDER BY visible_at, id LIMIT ?",
+    `SELECT id, body, receives FROM messages
+      WHERE visible_at <= ?1 AND (?2 IS NULL OR message_group = ?2) ORDER BY visible_at, id LIMIT ?3`,
   );
   const hidden = "SET visible_at = ?, hidden_at = ?, hidden_ms = ?";
   const receive = connection.prepare(`UPDATE messages ${hidden}, receives = receives + 1 WHERE id = ?`);
   const hide = connection.prepare(`UPDATE messages ${hidden} WHERE id = ? AND receives = ?`);
   const remove = connection.prepare("DELETE FROM messages WHERE id = ?");
-  const next = connection.prepare("SELECT visible_at FROM messages ORDER BY visible_at LIMIT 1");
+  const next = connection.prepare(
+    "SELECT visible_at FROM messages WHERE ?1 IS NULL OR message_group = ?1 ORDER BY visible_at LIMIT 1",
+  );
   connection.prepare(continueDelays).run(startedAt);
   const listeners: (() => void)[] = [];
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
   return {
-    send(body, delayMs) {
-      insert.run(body, time() + delayMs, clock.now(), delayMs);
+    send(body, delayMs, group = "") {
+      insert.run(body, time() + delayMs, clock.now(), delayMs, group);
       changed();
     },
-    receive(limit, visibilityMs) {
+    groups: () => groups.all().map((row) => textColumn(row, "message_group")),
+    receive(limit, visibilityMs, group) {
       const now = time();
       return transaction(() =>
-        select.all(now, limit).map((row) => {
+        select.all(now, group ?? null, limit).map((row) => {
           const id = numberColumn(row, "id");
           receive.run(now + visibilityMs, clock.now(), visibilityMs, id);
           return { id: String(id), body: textColumn(row, "body"), receives: numberColumn(row, "receives") + 1 };
@@ -89,12 +106,58 @@ export function sqliteMessageQueue({ connection, transaction }: StateDatabase, c
     remove(id) {
       remove.run(Number(id));
     },
-    nextVisibleInMs() {
-      const row = next.get();
+    nextVisibleInMs(group) {
+      const row = next.get(group ?? null);
       return row === undefined ? undefined : Math.max(0, numberColumn(row, "visible_at") - time());
     },
     onChange(listener) {
       listeners.push(listener);
+    },
+  };
+}
+
+/** The wake-ups of a cluster are a group. */
+export function queuedWakeUps(queue: MessageQueue): WakeUps {
+  return {
+    async send(wakeUp, delayMs, signal) {
+      signal.throwIfAborted();
+      queue.send(wakeUpBody(wakeUp, delayMs), delayMs, clusterOfText(wakeUp.key));
+    },
+  };
+}
+
+/** Sweeps are of the group of their cluster's wake-ups. */
+export function queuedSweepRequests(queue: MessageQueue): SweepRequests {
+  return {
+    async send(cluster, signal) {
+      signal.throwIfAborted();
+      queue.send(sweepBody(cluster), 0, cluster);
+    },
+  };
+}
+
+/** Looks at objects are of the group of their cluster's wake-ups. */
+export function queuedLookRequests(queue: MessageQueue): LookRequests {
+  return {
+    async send(look, delayMs, signal) {
+      signal.throwIfAborted();
+      queue.send(lookBody(look, delayMs), delayMs, clusterOfText(look.key));
+    },
+  };
+}
+
+/** Enough to see what keeps happening. */
+const maxDeadLetters = 1_000;
+
+/** The newest dead letters, in the state file, for people to look at. */
+export function sqliteDeadLetters({ connection }: StateDatabase, clock: Clock): DeadLetters {
+  const insert = connection.prepare("INSERT INTO dead_letters (at, letter) VALUES (?, ?)");
+  const trim = connection.prepare("DELETE FROM dead_letters WHERE id <= (SELECT max(id) FROM dead_letters) - ?");
+  return {
+    async send(letter, signal) {
+      signal.throwIfAborted();
+      insert.run(clock.now(), deadLetterBody(letter));
+      trim.run(maxDeadLetters);
     },
   };
 }

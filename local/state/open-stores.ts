@@ -1,35 +1,43 @@
 import type { ArtifactRecords } from "../../lib/core/ports/artifact-records.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
-import type { Edges } from "../../lib/core/ports/edges.ts";
+import type { ClusterStates } from "../../lib/core/ports/cluster-states.ts";
 import type { History } from "../../lib/core/ports/history.ts";
 import type { InventoryStore } from "../../lib/core/ports/inventory-store.ts";
 import type { Ledger } from "../../lib/core/ports/ledger.ts";
-import type { Sightings } from "../../lib/core/ports/sightings.ts";
+import type { ObservedResources } from "../../lib/core/ports/observed-resources.ts";
+import type { ReceiverIndex } from "../../lib/core/ports/receiver-index.ts";
+import type { Subscriptions } from "../../lib/core/ports/subscriptions.ts";
+import type { SweepLeases } from "../../lib/core/ports/sweep-leases.ts";
 import type { DeadLetters } from "../../lib/core/ports/wake-ups.ts";
 import type { LeasedItems, WorkItems } from "../../lib/core/ports/work-items.ts";
 import { artifactFiles } from "./artifact-files.ts";
 import { sqliteArtifactRecords } from "./artifact-records.ts";
-import { sqliteEdges } from "./edges.ts";
+import { sqliteClusterStates } from "./cluster-states.ts";
 import { sqliteHistory } from "./history.ts";
 import { sqliteInventoryStore } from "./inventory-store.ts";
 import { sqliteLedger } from "./ledger.ts";
-import { type MessageQueue, sqliteMessageQueue } from "./message-queue.ts";
-import { sqliteSightings } from "./sightings.ts";
+import { type MessageQueue, sqliteDeadLetters, sqliteMessageQueue } from "./message-queue.ts";
+import { sqliteObservedResources } from "./observed-resources.ts";
+import { sqliteReceiverIndex } from "./receiver-index.ts";
 import type { StateDatabase } from "./state-database.ts";
-import { sqliteDeadLetters } from "./wake-ups.ts";
+import { sqliteSubscriptions } from "./subscriptions.ts";
+import { memorySweepLeases } from "./sweep-leases.ts";
 import { sqliteWorkItems } from "./work-items.ts";
 
-/** An adapter in this machine's files for every port that remembers something. */
+/** The adapters of all ports that store something, on files of this machine. */
 export interface Stores {
   readonly items: WorkItems & LeasedItems;
   readonly queue: MessageQueue;
   readonly deadLetters: DeadLetters;
-  readonly edges: Edges;
-  readonly sightings: Sightings;
+  readonly subscriptions: Subscriptions;
+  readonly observed: ObservedResources;
+  readonly clusterStates: ClusterStates;
+  readonly sweepLeases: SweepLeases;
   readonly inventories: InventoryStore;
   readonly ledger: Ledger;
   readonly records: ArtifactRecords;
+  readonly receivers: ReceiverIndex;
   readonly history: History;
   readonly artifacts: ArtifactStore;
 }
@@ -39,11 +47,14 @@ export function openStores(database: StateDatabase, artifacts: string, clock: Cl
     items: sqliteWorkItems(database),
     queue: sqliteMessageQueue(database, clock),
     deadLetters: sqliteDeadLetters(database, clock),
-    edges: sqliteEdges(database),
-    sightings: sqliteSightings(database),
+    subscriptions: sqliteSubscriptions(database),
+    observed: sqliteObservedResources(database),
+    clusterStates: sqliteClusterStates(database),
+    sweepLeases: memorySweepLeases(clock),
     inventories: sqliteInventoryStore(database, clock),
     ledger: sqliteLedger(database),
     records: sqliteArtifactRecords(database),
+    receivers: sqliteReceiverIndex(database),
     history: sqliteHistory(database),
     artifacts: artifactFiles(artifacts),
   };

@@ -1,6 +1,6 @@
 /**
  * The tables of the one state file. Keys are texts of work keys, times are milliseconds since 1970 by this machine's clock.
- * A changed table needs a new `layoutVersion` in `state-folder.ts`; a column that may be NULL need not, in {@link addedColumns}.
+ * A changed table needs a new version of `folderLayout` in `state-folder.ts`; a column that may be NULL or has a default need not, in {@link addedColumns}.
  */
 export const schema = `
   CREATE TABLE IF NOT EXISTS work_items (
@@ -19,7 +19,8 @@ export const schema = `
     visible_at REAL NOT NULL,
     receives INTEGER NOT NULL DEFAULT 0,
     hidden_at REAL,
-    hidden_ms REAL
+    hidden_ms REAL,
+    message_group TEXT NOT NULL DEFAULT ''
   );
   CREATE INDEX IF NOT EXISTS messages_visible ON messages (visible_at);
   CREATE TABLE IF NOT EXISTS dead_letters (
@@ -31,6 +32,7 @@ export const schema = `
   CREATE TABLE IF NOT EXISTS edges (
     what TEXT NOT NULL,
     key TEXT NOT NULL,
+    follows TEXT,
     PRIMARY KEY (what, key)
   ) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS edges_key ON edges (key);
@@ -38,6 +40,13 @@ export const schema = `
   CREATE TABLE IF NOT EXISTS sightings (
     key TEXT PRIMARY KEY,
     sighting TEXT NOT NULL
+  ) WITHOUT ROWID;
+
+  CREATE TABLE IF NOT EXISTS cluster_states (
+    cluster TEXT NOT NULL,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (cluster, name)
   ) WITHOUT ROWID;
 
   CREATE TABLE IF NOT EXISTS inventories (
@@ -77,6 +86,13 @@ export const schema = `
     PRIMARY KEY (key, source_uid, digest)
   ) WITHOUT ROWID;
 
+  CREATE TABLE IF NOT EXISTS receivers (
+    key TEXT PRIMARY KEY,
+    path_digest TEXT NOT NULL,
+    entry BLOB NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS receivers_path_digest ON receivers (path_digest);
+
   CREATE TABLE IF NOT EXISTS history (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL,
@@ -91,4 +107,7 @@ export const addedColumns = [
   // Since when a message is hidden by the wall clock, and for how long: `visible_at` is by the clock of one process.
   { table: "messages", column: "hidden_at", type: "REAL" },
   { table: "messages", column: "hidden_ms", type: "REAL" },
+  { table: "messages", column: "message_group", type: "TEXT NOT NULL DEFAULT ''" },
+  // What of the topic the object follows; NULL is everything.
+  { table: "edges", column: "follows", type: "TEXT" },
 ] as const;

@@ -1,35 +1,33 @@
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
 import { holdsLease } from "../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
 import { parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
-import { checkWhole } from "../check-whole.ts";
 import { DatabaseInFolder } from "../disk-full.ts";
-import { textColumn } from "./columns.ts";
 import { addedColumns, schema } from "./schema.ts";
 
 /** How long a reader waits for a writer to commit. */
 const busyMs = 5_000;
 
-/** The one connection that all stores share. What it does is synchronous, so a transaction is never interleaved. */
+/** The one connection that all stores share. Its calls are synchronous, so transactions are never interleaved. */
 export interface StateDatabase {
   readonly connection: DatabaseSync;
-  /** All of it or, where it throws, nothing. */
+  /** Commits everything that `work` writes, or nothing if it throws. */
   readonly transaction: <Result>(work: () => Result) => Result;
-  /** A transaction that first checks that `fence` still holds the object's lease; throws {@link LeaseLost} where it does not. */
+  /** A transaction that first checks that `fence` still holds the object's lease, and throws {@link LeaseLost} if not. */
   readonly fenced: <Result>(fence: Fence, work: () => Result) => Result;
   close(): void;
 }
 
 /**
- * Opens the state file, made where it is missing. A process that is killed leaves the last commit. Throws where the file
- * is damaged or no database, and a `DiskFull` here and later where there is no room for a write.
+ * Opens the state file, or creates it. A killed process leaves the last commit. Throws if the file is damaged or not a database,
+ * and a `DiskFull` now or later if there is no room for a write.
  */
 export function openStateDatabase(file: string): StateDatabase {
   const connection = new DatabaseInFolder(file, dirname(file));
   try {
-    // NORMAL: a killed process loses nothing; a power cut may lose the latest commits, which a level-based run makes good.
+    // NORMAL: a killed process loses nothing; a power cut may lose the latest commits, which later runs repair.
     connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000");
     checkWhole(connection);
     connection.exec(schema);
@@ -41,7 +39,7 @@ export function openStateDatabase(file: string): StateDatabase {
   }
 }
 
-/** Opens the state file of a Sluice that may be at work, to read it: nothing is written, nor can be. */
+/** Opens the state file of a Sluice that may be running, only to read it. */
 export function readStateDatabase(file: string): StateDatabase {
   const connection = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
   try {
@@ -85,10 +83,41 @@ function stateDatabase(connection: DatabaseSync): StateDatabase {
         const key = formatWorkKey(fence.key);
         const row = holder.get(key);
         if (!holdsLease(row === undefined ? undefined : parseStoredWorkItem(textColumn(row, "item"), key), fence)) {
-          throw new LeaseLost(`lease ${fence.token} of ${key} is not held any more`);
+          throw new LeaseLost(`lease ${fence.token} of ${key} is no longer held`);
         }
         return work();
       }),
     close: () => connection.close(),
   };
+}
+
+export type Row = Readonly<Record<string, SQLOutputValue>>;
+
+/** A text column of a row. Throws if it is anything else: another program has changed the state file. */
+export function textColumn(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") throw new TypeError(`the state's column ${column} is not text`);
+  return value;
+}
+
+export function optionalTextColumn(row: Row, column: string): string | undefined {
+  return row[column] === null ? undefined : textColumn(row, column);
+}
+
+export function numberColumn(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== "number") throw new TypeError(`the state's column ${column} is not a number`);
+  return value;
+}
+
+export function bytesColumn(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw new TypeError(`the state's column ${column} is not bytes`);
+  return value;
+}
+
+/** Reads all of a database; throws, in SQLite's words on one line, where a page of it is damaged: better now than midway. */
+export function checkWhole(connection: DatabaseSync): void {
+  const found = connection.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+  if (found !== "ok") throw new Error(String(found).replaceAll("\n", " "));
 }

@@ -1,8 +1,13 @@
-import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../lib/core/ports/work-items.ts";
-import { formatWorkKey } from "../../lib/core/work-key.ts";
+import {
+  type LeasedItems,
+  overdueAt,
+  overduePageSize,
+  type WorkItem,
+  type WorkItems,
+} from "../../lib/core/ports/work-items.ts";
+import { clusterOfText, formatWorkKey } from "../../lib/core/work-key.ts";
 import { formatStoredWorkItem, listItems, parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
-import { type Row, textColumn } from "./columns.ts";
-import type { StateDatabase } from "./state-database.ts";
+import { numberColumn, type Row, type StateDatabase, textColumn } from "./state-database.ts";
 
 export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & LeasedItems {
   const select = connection.prepare("SELECT key, item FROM work_items WHERE key = ?");
@@ -13,7 +18,8 @@ export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & Leas
     "UPDATE work_items SET version = ?, leased = ?, overdue_at = ?, item = ? WHERE key = ? AND version = ?",
   );
   const selectOverdue = connection.prepare(
-    "SELECT key, item FROM work_items WHERE overdue_at <= ? ORDER BY overdue_at, key",
+    `SELECT key, overdue_at, item FROM work_items
+      WHERE overdue_at <= ? AND (overdue_at, key) > (?, ?) ORDER BY overdue_at, key LIMIT ${overduePageSize}`,
   );
   const selectLeased = connection.prepare("SELECT key, item FROM work_items WHERE leased = 1 ORDER BY key");
 
@@ -40,9 +46,19 @@ export function sqliteWorkItems({ connection }: StateDatabase): WorkItems & Leas
       signal.throwIfAborted();
       return Number(store(item)) === 1 ? "stored" : "conflict";
     },
-    async overdue(now, limit, signal) {
-      signal.throwIfAborted();
-      return listItems(selectOverdue.iterate(now), itemOf, limit);
+    async *overdue(now, isWanted, signal) {
+      const isRead = (row: Row): boolean => isWanted(clusterOfText(textColumn(row, "key")));
+      let [at, key] = [Number.NEGATIVE_INFINITY, ""];
+      for (;;) {
+        signal.throwIfAborted();
+        // By position: what a caller has changed meanwhile is neither passed twice nor moves others out of sight.
+        const rows = selectOverdue.all(now, at, key);
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        [at, key] = [numberColumn(last, "overdue_at"), textColumn(last, "key")];
+        yield listItems(rows.filter(isRead), itemOf);
+        if (rows.length < overduePageSize) return;
+      }
     },
     async leased(signal) {
       signal.throwIfAborted();

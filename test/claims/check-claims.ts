@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { VitestReport } from "../report/suite-counts.ts";
 import { readClaims, tableFaults, unclaimedTitles, unprovenClaims } from "./claims.ts";
 
 /**
  * `node test/claims/check-claims.ts [--document=FILE] REPORT...`: compares the statements that docs/conformance.md claims with the
- * titles of the tests that passed in all reports of a whole run together. Fails where a claim has no such test, and where such a
+ * titles of the tests that passed in all reports of a whole run together. Fails if a claim has no such test, and if such a
  * test names a statement that is not claimed.
  */
 const tests = join(import.meta.dirname, "..");
@@ -23,7 +23,7 @@ const passed = reports
   .flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === "passed")
-      .map(({ fullName }) => ({ file: name.slice(tests.length + 1), title: fullName })),
+      .map(({ fullName }) => ({ file: relative(tests, name), title: fullName })),
   );
 const faults = [...tableFaults(claims), ...unprovenClaims(claims, passed), ...unclaimedTitles(claims, passed)];
 const count = new Set(

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startVitest } from "vitest/node";
+import { runVitest, vitestModule } from "../report/run-vitest.ts";
 import { lastStatements, readClaims, statementsIn, tableFaults, unclaimedTitles, unprovenClaims } from "./claims.ts";
 import { tellClaims } from "./tell-claims.ts";
 
@@ -15,13 +15,13 @@ describe("docs/conformance.md", () => {
     expect(tableFaults(readClaims(await readFile(documentPath, "utf8")))).toEqual([]);
   });
 
-  test("is at fault where a statement stands in two rows, in none, or is none", () => {
+  test("is wrong if a statement stands in two rows or in none, or does not exist", () => {
     const claim = (from: number, to: number) => ({
       reference: "cli" as const,
       numbers: Array.from({ length: to - from + 1 }, (_, index) => from + index),
       files: [],
     });
-    const others = (["kustomization", "sources"] as const).map((reference) => ({
+    const others = (["kustomization", "sources", "notifications"] as const).map((reference) => ({
       reference,
       numbers: Array.from({ length: lastStatements[reference] }, (_, index) => index + 1),
       files: [],
@@ -40,16 +40,23 @@ describe("the statements that a title names", () => {
     { what: "of two sections", title: "11.1/4, 27, 11.3/61: a", expected: ["S4", "S27", "S61"] },
     { what: "of both references", title: "11.1/12: a (21)", expected: ["K21", "S12"] },
     { what: "of the command line", title: "a (7)", file: "e2e/cli.test.ts", expected: ["C7"] },
-    { what: "none that is glued to a word", title: "a call(64) of { kind: 'a', …(2) }", expected: [] },
     {
-      what: "none that its reference does not have, as a status of HTTP",
+      what: "of receivers",
+      title: "a delivery to github with 8, 9: JSON: 200",
+      file: "unit/receiver/x.test.ts",
+      expected: ["N8", "N9"],
+    },
+    { what: "no number before a colon elsewhere", title: "port 8: closed", expected: [] },
+    { what: "no number that is attached to a word", title: "a call(64) of { kind: 'a', …(2) }", expected: [] },
+    {
+      what: "no number that its reference does not have, such as an HTTP status",
       title: "Invalid names (422, 7)",
       expected: ["K7"],
     },
-    { what: "none of a section", title: "Deployment (kustomization 3.17)", expected: [] },
-    { what: "none where there is no number", title: "a", expected: [] },
+    { what: "no number of a section", title: "Deployment (kustomization 3.17)", expected: [] },
+    { what: "nothing without a number", title: "a", expected: [] },
   ])("are found: $what", ({ title, file = "unit/x.test.ts", expected }) => {
-    const letters = { kustomization: "K", sources: "S", cli: "C" };
+    const letters = { kustomization: "K", sources: "S", cli: "C", notifications: "N" };
     const found = statementsIn({ file, title }).map(({ reference, number }) => `${letters[reference]}${number}`);
     expect(found).toEqual(expected);
   });
@@ -62,23 +69,23 @@ const document = `## kustomization.md
 | 3 | | a later issue |
 `;
 
-describe("a claim is at fault", () => {
+describe("a claim is wrong", () => {
   const claims = readClaims(document);
   const one = { file: "unit/a/x.test.ts", title: "does one (1)" };
   const two = { file: "unit/b.test.ts", title: "does two (2)" };
 
-  test("never where its tests passed", () => {
+  test("never if its tests passed", () => {
     expect(unprovenClaims(claims, [one, two])).toEqual([]);
   });
 
-  test("where no test of its files has its number", () => {
+  test("if no test in its files has its number", () => {
     expect(unprovenClaims(claims, [one, { ...two, file: "unit/c.test.ts" }])).toEqual([
       "statement 2 of kustomization.md has no test that passed in unit/a/, unit/b.test.ts",
       "unit/b.test.ts proves none of the statements 1, 2 of kustomization.md beside which it stands",
     ]);
   });
 
-  test("where a test names a statement of a later issue, or one that there is not", () => {
+  test("if a test names a statement of a later issue, or a statement that does not exist", () => {
     expect(unclaimedTitles(claims, [one, { file: "unit/c.test.ts", title: "does more (3, 64)" }])).toEqual([
       'unit/c.test.ts: "does more (3, 64)" names statement 3 of kustomization.md, which is not claimed',
       'unit/c.test.ts: "does more (3, 64)" names statement 64 of kustomization.md, which is not claimed',
@@ -92,7 +99,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** All statements listed, and one of them claimed. */
+/** A document with all statements, one of them claimed. */
 async function writeDocument(where: string): Promise<string> {
   const rows = Object.entries(lastStatements).map(([reference, last]) =>
     reference === "kustomization"
@@ -115,7 +122,7 @@ describe("the check of CI", () => {
     return { stdout, status };
   };
 
-  test("is content with tests that passed", async () => {
+  test("accepts tests that passed", async () => {
     expect(await check([{ fullName: "a suite does it (1)", status: "passed" }])).toEqual({
       stdout: "docs/conformance.md: 1 statements are claimed, and each has a test that passed\n",
       status: 0,
@@ -128,7 +135,7 @@ describe("the check of CI", () => {
     expect(code).toBe(1);
   });
 
-  test("fails where a test that passed has a number that is not claimed", async () => {
+  test("fails if a test that passed has a number that is not claimed", async () => {
     const more = { fullName: "it does more (2)", status: "passed" };
     const { stdout, status } = await check([{ fullName: "it does it (1)", status: "passed" }, more]);
     expect(stdout).toContain('unit/a.test.ts: "it does more (2)" names statement 2 of kustomization.md');
@@ -136,11 +143,9 @@ describe("the check of CI", () => {
   });
 });
 
-describe("a run at home", () => {
-  const vitest = JSON.stringify(import.meta.resolve("vitest"));
+describe("a local run", () => {
   const run = async (tests: string, more: object = {}) => {
     const document = await writeDocument("a.test.ts");
-    await writeFile(join(folder, "a.test.ts"), `import { describe, test } from ${vitest};\n${tests}`);
     const told = { text: "", failures: 0 };
     const reporter = tellClaims({
       tests: folder,
@@ -152,16 +157,7 @@ describe("a run at home", () => {
         told.failures++;
       },
     });
-    const started = await startVitest("test", [], {
-      config: false,
-      root: folder,
-      watch: false,
-      include: ["*.test.ts"],
-      pool: "threads",
-      reporters: [reporter],
-      ...more,
-    });
-    await started.close();
+    await runVitest(folder, `import { describe, test } from ${vitestModule};\n${tests}`, reporter, more);
     return told;
   };
   const claimed = 'describe("a suite", () => test("does it (1)", () => {}));\n';
@@ -169,16 +165,16 @@ describe("a run at home", () => {
 
   test.each([
     { what: "that passed", tests: claimed },
-    { what: "that was skipped, as those without their part are", tests: claimed.replace("test(", "test.skip(") },
-  ])("is content with a test $what", async ({ tests }) => {
+    { what: "that was skipped because its part is missing", tests: claimed.replace("test(", "test.skip(") },
+  ])("accepts a test $what", async ({ tests }) => {
     expect(await run(tests)).toEqual({ text: "", failures: 0 });
   });
 
-  test("fails where a claim has no test, or only one to be written", async () => {
+  test("fails if a claim has no test, or only a todo", async () => {
     expect(await run('test.todo("does it (1)");')).toEqual({ text: expect.stringContaining(unproven), failures: 1 });
   });
 
-  test("of some tests is asked only for what they name", async () => {
+  test("of some tests is checked only for the statements that they name", async () => {
     const some = { testNamePattern: "more" };
     expect(await run(`${claimed}test("does more", () => {});`, some)).toEqual({ text: "", failures: 0 });
     await writeFile(join(folder, "b.test.ts"), claimed);

@@ -1,5 +1,5 @@
-/** The references with numbered statements that docs/conformance.md has a section of, and how many statements each has. */
-export const lastStatements = { kustomization: 124, sources: 127, cli: 30 } as const;
+/** The references with numbered statements that have a section in docs/conformance.md, and the number of statements in each. */
+export const lastStatements = { kustomization: 124, sources: 127, cli: 30, notifications: 70 } as const;
 type Reference = keyof typeof lastStatements;
 
 interface Statement {
@@ -7,7 +7,7 @@ interface Statement {
   readonly number: number;
 }
 
-/** A row of docs/conformance.md: the statements, and below `test/` the folders and files that prove them; none for a later issue's. */
+/** A row of docs/conformance.md: the statements, and the folders and files below `test/` that prove them (none if a later issue implements them). */
 export interface Claim {
   readonly reference: Reference;
   readonly numbers: readonly number[];
@@ -24,14 +24,16 @@ export interface ReportedTest {
 
 /** As titles and tables write it: `7`, `15, 16`, `30 to 32, 84`. */
 const listOfNumbers = String.raw`\d+(?: to \d+)?(?:, \d+(?![\d.])(?: to \d+)?)*`;
-// What vitest leaves out of a value in a title it counts as `…(2)`.
+// If vitest shortens a value in a title, it writes `…(2)`.
 const inParentheses = new RegExp(`(?<=^|\\s)\\((${listOfNumbers})\\)`, "g");
 const ofSources = new RegExp(`\\b11\\.\\d/(${listOfNumbers})`, "g");
+const beforeColon = new RegExp(`(?<=^|\\s)(${listOfNumbers}): `, "g");
 
 /**
- * The statements that a title names, as `(15, 16)` or, for sources, as `11.3/60`, since their sections are what people look for.
- * A number in parentheses is one of the command line's in its own tests, and one of a Kustomization's in all others. One beyond
- * the last statement is a status of HTTP, as in the titles of recorded cases.
+ * The statements that a title names, as `(15, 16)` or, for sources, as `11.3/60`, since readers look for sections.
+ * In the tests of receivers a number before a colon is a statement about notifications: `20: to an unknown path is 404`.
+ * A number in parentheses is a statement of the command line in its own tests, and of a Kustomization in all others. A number
+ * beyond the last statement is an HTTP status, as in the titles of recorded cases.
  */
 export function statementsIn({ file, title }: ReportedTest): readonly Statement[] {
   const reference = /^(?:e2e|unit)\/cli\b/.test(file) ? "cli" : "kustomization";
@@ -41,6 +43,9 @@ export function statementsIn({ file, title }: ReportedTest): readonly Statement[
       .filter((number) => number <= lastStatements[reference])
       .map((number) => ({ reference, number }) as const),
     ...found(ofSources).map((number) => ({ reference: "sources", number }) as const),
+    ...(/^unit\/(?:flows\/)?receiver\//.test(file) ? found(beforeColon) : []).map(
+      (number) => ({ reference: "notifications", number }) as const,
+    ),
   ];
 }
 
@@ -58,7 +63,7 @@ export function readClaims(document: string): readonly Claim[] {
   });
 }
 
-/** What is wrong with the tables alone: each statement stands in one row. */
+/** Faults of the tables themselves: each statement must stand in exactly one row. */
 export function tableFaults(claims: readonly Claim[]): readonly string[] {
   return references.flatMap((reference) => {
     const listed = claims.filter((claim) => claim.reference === reference).flatMap(({ numbers }) => numbers);
@@ -72,7 +77,7 @@ export function tableFaults(claims: readonly Claim[]): readonly string[] {
   });
 }
 
-/** Claims that none of these tests proves: a number without a test in the files of its row, and a file without a number of its row. */
+/** Claims that these tests do not prove: a number without a test in the files of its row, and a file without a test for a number of its row. */
 export function unprovenClaims(claims: readonly Claim[], tests: readonly ReportedTest[]): readonly string[] {
   const named = tests.flatMap((test) => statementsIn(test).map((statement) => ({ ...statement, file: test.file })));
   return claims.flatMap(({ reference, numbers, files }) => {
@@ -94,7 +99,7 @@ export function unprovenClaims(claims: readonly Claim[], tests: readonly Reporte
   });
 }
 
-/** Titles with a number that no row with files has: a statement of a later issue, or a number that is none. */
+/** Titles with a number that no row with files has: a statement of a later issue, or a number without a statement. */
 export function unclaimedTitles(claims: readonly Claim[], tests: readonly ReportedTest[]): readonly string[] {
   const claimed = new Set(
     claims.flatMap(({ reference, numbers, files }) =>

@@ -1,5 +1,5 @@
 import { glob, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import { readClaims, tableFaults, unclaimedTitles, unprovenClaims } from "./claims.ts";
 
@@ -8,14 +8,14 @@ export interface ToClaims {
   readonly tests: string;
   readonly document: string;
   readonly write: (text: string) => void;
-  /** Called once where something is wrong. */
+  /** Called once if something is wrong. */
   readonly fail: () => void;
 }
 
 /**
- * A reporter that compares what docs/conformance.md claims with the titles of the tests of this run. A run of some of the tests
- * is asked only whether it names statements that are not claimed. A test that was skipped for want of a part counts here, and
- * not in CI (`check-claims.ts`), which has every part.
+ * A reporter that compares what docs/conformance.md claims with the titles of the tests of this run. For a run of some of
+ * the tests it only checks that they name no statements that are not claimed. A test that was skipped because its part is missing
+ * counts here, but not in CI (`check-claims.ts`), which has every part.
  */
 export function tellClaims({ tests, document, write, fail }: ToClaims): Reporter {
   let isFiltered = false;
@@ -40,7 +40,7 @@ function titlesOf(modules: readonly TestModule[], tests: string, states: readonl
   return modules.flatMap(({ children, moduleId }) =>
     [...children.allTests()]
       .filter((test) => states.includes(test.result().state) && test.options.mode !== "todo")
-      .map((test) => ({ file: moduleId.slice(tests.length + 1), title: test.fullName.replaceAll(" > ", " ") })),
+      .map((test) => ({ file: relative(tests, moduleId), title: test.fullName.replaceAll(" > ", " ") })),
   );
 }
 

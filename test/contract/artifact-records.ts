@@ -14,7 +14,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
     const source = keyOf("source");
     const digest = digestOf("artifact");
 
-    test("only what this very source stored is recorded", async () => {
+    test("only what exactly this source stored is recorded", async () => {
       const fence = await leased(state, source);
       await state.records.record(source, "uid-1", digest, fence, never);
       await state.records.record(source, "uid-1", digest, fence, never);
@@ -24,7 +24,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await state.records.recorded(source, "uid-1", digestOf("forged"), never)).toBe(false);
     });
 
-    test("what is not to be kept is forgotten: other digests, other uids, and of no other source", async () => {
+    test("what is not retained is removed: other digests and other uids, but nothing of another source", async () => {
       const fence = await leased(state, source);
       const namesake = { ...source, name: `${source.name}-2` };
       const others = await leased(state, namesake);
@@ -43,7 +43,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await isKept(-1)).toBe(false);
     });
 
-    test("a call under an aborted signal records nothing and forgets nothing", async () => {
+    test("a call under an aborted signal records nothing and removes nothing", async () => {
       const fence = await leased(state, source);
       const stopped = AbortSignal.abort(new Error("time is up"));
       await state.records.record(source, "uid-1", digest, fence, never);
@@ -54,7 +54,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await state.records.recorded(source, "uid-1", other, never)).toBe(false);
     });
 
-    test("a holder whose lease was taken over forgets nothing", async () => {
+    test("a holder whose lease was taken over removes nothing", async () => {
       const fence = await leased(state, source);
       await state.records.record(source, "uid-1", digest, fence, never);
       await leased(state, source);

@@ -30,7 +30,7 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(await text()).toBe("an artifact");
     });
 
-    test("what nobody stored is undefined", async () => {
+    test("an artifact that was not stored is undefined", async () => {
       expect(await text()).toBeUndefined();
     });
 
@@ -39,13 +39,13 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(await text()).toBeUndefined();
     });
 
-    test("storing again, also many at once, changes nothing", async () => {
+    test("storing again, even many at once, changes nothing", async () => {
       await Promise.all(Array.from({ length: 8 }, () => backEnd.store.put(digest, bytes, never)));
       await backEnd.store.put(digest, bytes, never);
       expect(await text()).toBe("an artifact");
     });
 
-    test("11.1/12: bytes that no longer hash to their digest are as good as gone, and storing them again mends it (21)", async () => {
+    test("11.1/12: bytes that no longer hash to their digest count as missing, and storing them again repairs that (21)", async () => {
       await backEnd.store.put(digest, bytes, never);
       await backEnd.damage(digest);
       expect(await text()).toBeUndefined();

@@ -8,11 +8,9 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { artifactKey } from "../../lib/aws/s3/artifact-key.ts";
 import { createObject } from "../../lib/aws/s3/create-object.ts";
-import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
-import type { S3Bucket } from "../../lib/aws/s3/s3-bucket.ts";
-import { s3Client } from "../../lib/aws/s3/s3-client.ts";
+import { artifactKey, s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
+import { type S3Bucket, s3Client } from "../../lib/aws/s3/s3-bucket.ts";
 import { Digest, digestOf } from "../../lib/core/digest.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
@@ -76,7 +74,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
   test.each([
     ["an artifact", new TextEncoder().encode("an artifact"), 20],
     ["a large artifact", large, 4],
-  ])("of many who write %s at the same time exactly one is told that it did", async (_, bytes, writers) => {
+  ])("of many concurrent writers of %s exactly one gets stored", async (_, bytes, writers) => {
     const bucket = await createBucket();
     const digest = digestOf(bytes);
     const key = artifactKey(prefix, digest);
@@ -100,14 +98,14 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
       never,
     );
     await expect(write).rejects.toMatchObject({
-      kind: "refused",
+      reason: "refused",
       message: expect.stringContaining(`s3:PutObject on bucket ${bucket.name}: `),
     });
     expect(await storeIn(bucket).get(digestOf(bytes), never)).toBeUndefined();
     through.destroy();
   });
 
-  test.each([300_000, -300_000])("a function whose clock is wrong by %i ms stores all the same", async (ms) => {
+  test.each([300_000, -300_000])("a function whose clock is wrong by %i ms stores nevertheless", async (ms) => {
     const bucket = await createBucket();
     const bytes = new TextEncoder().encode(`${ms}`);
     const skewed = s3Client(of);
@@ -147,7 +145,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     expect(Uploads).toEqual([]);
   });
 
-  test("keys of artifacts never lie in each other's folders", async () => {
+  test("the key of an artifact is never inside the folder of another", async () => {
     const bucket = await createBucket();
     for (let index = 0; index < 40; index++) {
       const bytes = new TextEncoder().encode(`${index}`);
@@ -186,50 +184,52 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
     await using wire = await faultyWire(of.endpoint, () => "cut");
     const through = s3Client({ ...of, endpoint: wire.url });
     await expect(storeIn({ ...bucket, client: through }).get(digestOf(bytes), never)).rejects.toMatchObject({
-      kind: "unreachable",
+      reason: "unreachable",
     });
     through.destroy();
   });
 
-  test("a bucket that is not there, and credentials that are not known, are named with what to do", async () => {
+  test("a missing bucket and unknown credentials are named with what to do", async () => {
     const bucket = await createBucket();
     const bytes = new TextEncoder().encode("a");
     const missing = { ...bucket, name: "no-such-bucket" };
     await expect(storeIn(missing).put(digestOf(bytes), bytes, never)).rejects.toMatchObject({
-      kind: "missing",
-      message: expect.stringContaining("s3:PutObject on bucket no-such-bucket: there is none in region"),
+      reason: "missing",
+      message: expect.stringContaining("s3:PutObject on bucket no-such-bucket: it does not exist in region"),
     });
-    await expect(storeIn(missing).get(digestOf(bytes), never)).rejects.toMatchObject({ kind: "missing" });
+    await expect(storeIn(missing).get(digestOf(bytes), never)).rejects.toMatchObject({ reason: "missing" });
     const strangers = s3Client({ ...of, credentials: { accessKeyId: realAccessKeyId, secretAccessKey: "wrong" } });
     const foreign = { ...bucket, client: strangers };
     await expect(storeIn(foreign).get(digestOf(bytes), never)).rejects.toMatchObject({
-      kind: "credentials",
+      reason: "credentials",
       message: expect.stringContaining("AWS does not accept the credentials"),
     });
     strangers.destroy();
   });
 
-  test("a bucket in another region is told of, with that region", async () => {
+  test("a bucket in another region is named with that region", async () => {
     const bucket = await createBucket();
     const astray = s3Client({ ...of, region: "us-east-1" });
     const store = storeIn({ ...bucket, client: astray, region: "us-east-1" });
     const elsewhere = expect.objectContaining({
-      kind: "elsewhere",
-      message: expect.stringMatching(/it is not in this region, and us-east-1 was asked; .*expecting "eu-west-1"/),
+      reason: "elsewhere",
+      message: expect.stringMatching(
+        /it is not in this region, but the call went to us-east-1; .*expecting "eu-west-1"/,
+      ),
     });
     await expect(store.put(digest, bytes, never)).rejects.toEqual(elsewhere);
     await expect(store.get(digest, never)).rejects.toEqual(elsewhere);
     astray.destroy();
   });
 
-  test("a bucket whose policy gives one right and not the other names the one that is missing", async () => {
+  test("a bucket whose policy gives one permission and not the other names the missing one", async () => {
     const bucket = await createBucket();
     const key = { accessKeyId: randomUUID().replaceAll("-", ""), secretAccessKey: randomUUID() };
     await addS3Account(of, key, "user");
     const guest = s3Client({ ...of, credentials: key });
     const store = storeIn({ ...bucket, client: guest });
     const denied = (action: string) => ({
-      kind: "denied",
+      reason: "denied",
       message: expect.stringContaining(
         `${action} on bucket ${bucket.name}: allow ${action} in the policy of the role and of the resource`,
       ),

@@ -7,9 +7,10 @@ import { never } from "./state-back-end.ts";
 
 const connection = realAws("AWS");
 const host = "012345678901.dkr.ecr.eu-west-1.amazonaws.com";
-const request = { host, repository: "apps/web", namespace: "apps" };
-const isAllowed = (namespace: string, repository: string): boolean =>
-  namespace === "apps" && repository.startsWith("012345678901.dkr.ecr.");
+const cluster = "arn:aws:eks:eu-west-1:012345678901:cluster/prod";
+const request = { host, repository: "apps/web", cluster, namespace: "apps" };
+const isAllowed = (tenant: { cluster: string; namespace: string }, repository: string): boolean =>
+  tenant.cluster === cluster && tenant.namespace === "apps" && repository.startsWith("012345678901.dkr.ecr.");
 
 /** ECR's answer with a token that lives for so long. */
 function tokenFor(lifeMs: number): WireFault {
@@ -28,7 +29,7 @@ describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS n
     return { wire, login, pass: (ms: number) => void (now += ms) };
   }
 
-  test("gives a user and a password, once for all who ask at the same time", async () => {
+  test("gives a user and a password, once for all concurrent callers", async () => {
     const { wire, login } = await over();
     const all = await Promise.all([1, 2, 3].map(() => login.credentials(request, never)));
     expect(new Set(all.map(({ username, password }) => `${username}:${password.reveal()}`)).size).toBe(1);
@@ -62,16 +63,20 @@ describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS n
     await short.wire[Symbol.asyncDispose]();
   });
 
-  test("is not given to a namespace that the installation does not list, nor asked for", async () => {
+  test("is not given to a namespace that the installation does not list for its cluster, and ECR is not asked", async () => {
     const { wire, login } = await over();
-    const error = await login.credentials({ ...request, namespace: "other" }, never).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(RegistryLoginError);
-    expect(String(error)).toContain(`does not lend its AWS identity to namespace other for ${host}/apps/web`);
+    for (const other of [{ namespace: "other" }, { cluster: cluster.replace("prod", "other") }]) {
+      const tenant = { ...request, ...other };
+      const error = await login.credentials(tenant, never).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(RegistryLoginError);
+      const namespace = `does not lend its AWS identity to namespace ${tenant.namespace} for ${host}/apps/web`;
+      expect(String(error)).toContain(namespace);
+    }
     expect(wire.seen).toEqual([]);
     await wire[Symbol.asyncDispose]();
   });
 
-  test("that fails is tried again by the next who asks", async () => {
+  test("that fails is tried again by the next caller", async () => {
     const body = JSON.stringify({ __type: "ExpiredTokenException", message: "expired" });
     const expired = { status: 400, body, headers: { "content-type": "application/x-amz-json-1.1" } };
     const { wire, login } = await over((count) => (count === 0 ? expired : "pass"));

@@ -3,11 +3,8 @@ import { createServer } from "node:https";
 import { CreateClusterCommand } from "@aws-sdk/client-eks";
 import { afterAll, describe, expect, test } from "vitest";
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
-import type { ClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
-import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
-import { describeCluster } from "../../lib/aws/eks/describe-cluster.ts";
-import { eksClient } from "../../lib/aws/eks/eks-client.ts";
-import { eksClusterConfig } from "../../lib/aws/eks/eks-cluster-config.ts";
+import { type ClusterArn, parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
+import { describeCluster, eksClient, eksClusterConfig } from "../../lib/aws/eks/eks-cluster-config.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { apiClient } from "../../lib/kube/api-client.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
@@ -65,13 +62,13 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
     return parseClusterArn(cluster?.arn ?? "");
   }
 
-  test("tells where a cluster is and whom its certificate is from", async () => {
+  test("says the address of a cluster and the authority of its certificate", async () => {
     const { server, ca } = await describeCluster(client, await createCluster(), never);
     expect(server.protocol).toBe("https:");
     expect(ca).not.toBe("");
   });
 
-  test("a token says who we are to a cluster that asks STS, and is made anew where the cluster refuses it", async () => {
+  test("a token proves our identity to a cluster that asks STS, and is made again if the cluster refuses it", async () => {
     const cluster = await createCluster();
     const described = await eksClusterConfig(cluster, { client, credentials, clock: systemClock }, never);
     const asking = await clusterThatAsksSts(of.endpoint ?? "", cluster.name);
@@ -98,22 +95,22 @@ describe.skipIf(connection === undefined)("EKS, where SLUICE_REAL_AWS names one 
     }
   });
 
-  test("a cluster that is not there is named with its region", async () => {
+  test("a cluster that does not exist is named with its region", async () => {
     const missing = parseClusterArn("arn:aws:eks:eu-west-1:123456789012:cluster/none");
     await expect(describeCluster(client, missing, never)).rejects.toMatchObject({
-      kind: "missing",
-      message: expect.stringContaining("eks:DescribeCluster on cluster none: there is none in region eu-west-1"),
+      reason: "missing",
+      message: expect.stringContaining("eks:DescribeCluster on cluster none: it does not exist in region eu-west-1"),
     });
   });
 
-  test("a namesake in the account of the credentials is not taken for the cluster", async () => {
+  test("a cluster of the same name in the account of the credentials is not taken for the cluster", async () => {
     const cluster = { ...(await createCluster()), account: "999999999999" };
     await expect(describeCluster(client, cluster, never)).rejects.toThrow(
       "the credentials are of account 123456789012, the cluster is of account 999999999999",
     );
   });
 
-  test("a cluster that is still being made is said to be", async () => {
+  test("a cluster that is still being created is reported as such", async () => {
     const cluster = await createCluster();
     const { name, region, account } = cluster;
     const arn = `arn:aws:eks:${region}:${account}:cluster/${name}`;

@@ -2,20 +2,25 @@ import { inspect } from "node:util";
 import { CreateAliasCommand, CreateKeyCommand, EncryptCommand, KMSClient } from "@aws-sdk/client-kms";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientConfig } from "../../lib/aws/aws-connection.ts";
-import { kmsDataKeys } from "../../lib/aws/kms/kms-data-keys.ts";
-import type { SealedDataKey } from "../../lib/core/ports/data-keys.ts";
+import { kmsDataKeys } from "../../lib/aws/kms-data-keys.ts";
+import type { KeyIdentity, SealedDataKey } from "../../lib/core/ports/data-keys.ts";
+import { Secret } from "../../lib/core/secret.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { importKeys } from "../../lib/sops/keys/import-keys.ts";
 import { faultyWire, type WireFault } from "../doubles/faulty-wire.ts";
+import { noKeyServices } from "../doubles/no-key-services.ts";
 import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
 
 const connection = realAws("AWS");
+const installation: KeyIdentity = { kind: "installation", cluster: "c1", namespace: "apps" };
 const dataKey = Buffer.alloc(32, "data key of sops");
 const context = { app: "web", "env name": "prüfung" };
 
 /** Each fault on the first try of a call, or on two. */
 const faults: readonly (readonly [string, WireFault])[] = [
   ["is lost on its way", "dropped"],
-  ["is answered and nobody hears it", "lost"],
+  ["is answered, and the answer is lost", "lost"],
   ["is answered by half", "cut"],
   ["meets a server without time", { status: 503 }],
   [
@@ -33,7 +38,7 @@ describe.skipIf(connection === undefined)(
   () => {
     const of = connection ?? { region: "eu-west-1" };
     const client = new KMSClient(clientConfig(of));
-    const keys = kmsDataKeys({ connection: of, isAllowed: () => true });
+    const keys = kmsDataKeys({ connection: of, clock: systemClock, isAllowed: () => true });
     let key = "";
     let sealed: SealedDataKey = { sealedBy: "", ciphertext: new Uint8Array(), context };
 
@@ -59,7 +64,7 @@ describe.skipIf(connection === undefined)(
 
     test("are opened by the key and the context that sealed them, again and again, and cannot be printed", async () => {
       for (const _time of ["first", "second"]) {
-        const opened = await keys.open(sealed, "apps", never);
+        const opened = await keys.open(sealed, installation, never);
         expect(Buffer.from(opened.reveal(), "base64")).toEqual(dataKey);
         expect(inspect({ opened })).toBe("{ opened: [secret] }");
       }
@@ -67,14 +72,14 @@ describe.skipIf(connection === undefined)(
 
     test("without a context are opened without one", async () => {
       const bare = await seal(client, key, {});
-      expect((await keys.open(bare, "apps", never)).reveal()).toBe(dataKey.toString("base64"));
+      expect((await keys.open(bare, installation, never)).reveal()).toBe(dataKey.toString("base64"));
     });
 
     test("are opened by an alias of the key", async () => {
       const name = `alias/${key.replace(/.*\//, "")}`;
       await client.send(new CreateAliasCommand({ AliasName: name, TargetKeyId: key }));
       const alias = key.replace(/key\/.*/, name);
-      expect((await keys.open({ ...sealed, sealedBy: alias }, "apps", never)).reveal()).toBe(
+      expect((await keys.open({ ...sealed, sealedBy: alias }, installation, never)).reveal()).toBe(
         dataKey.toString("base64"),
       );
     });
@@ -83,7 +88,7 @@ describe.skipIf(connection === undefined)(
       const elsewhere = new KMSClient(clientConfig({ ...of, region: "us-east-1" }));
       const other = await seal(elsewhere, await newKey(elsewhere), context);
       expect(other.sealedBy).toContain(":us-east-1:");
-      expect((await keys.open(other, "apps", never)).reveal()).toBe(dataKey.toString("base64"));
+      expect((await keys.open(other, installation, never)).reveal()).toBe(dataKey.toString("base64"));
       elsewhere.destroy();
     });
 
@@ -92,33 +97,71 @@ describe.skipIf(connection === undefined)(
       ["for a context with one name more", () => ({ context: { ...context, more: "" } })],
       ["for any context, where none is given", () => ({ context: {} })],
       ["with bytes changed since", ({ ciphertext }) => ({ ciphertext: ciphertext.toReversed() })],
-      ["by nobody", () => ({ ciphertext: Buffer.from("not sealed") })],
+      ["by no key", () => ({ ciphertext: Buffer.from("not sealed") })],
     ])("that were sealed %s stay closed", async (_, change) => {
-      const message = `kms:Decrypt on key ${key}: it was sealed by another key, or for another encryption context`;
-      await expect(keys.open({ ...sealed, ...change(sealed) }, "apps", never)).rejects.toMatchObject({
+      const message = `kms:Decrypt on key ${key}: it was sealed by another key or for another encryption context`;
+      await expect(keys.open({ ...sealed, ...change(sealed) }, installation, never)).rejects.toMatchObject({
         name: "DataKeyError",
-        kind: "mismatched",
+        reason: "mismatched",
         message: expect.stringContaining(message),
       });
     });
 
-    test("of a key that is not there name it and its region", async () => {
+    test("of a key that does not exist name it and its region", async () => {
       const gone = key.replace(/key\/.*/, "key/00000000-0000-0000-0000-000000000000");
-      await expect(keys.open({ ...sealed, sealedBy: gone }, "apps", never)).rejects.toMatchObject({
-        kind: "missing",
-        message: expect.stringContaining(`kms:Decrypt on key ${gone}: there is none in region ${of.region}`),
+      await expect(keys.open({ ...sealed, sealedBy: gone }, installation, never)).rejects.toMatchObject({
+        reason: "missing",
+        message: expect.stringContaining(`kms:Decrypt on key ${gone}: it does not exist in region ${of.region}`),
       });
     });
 
     test.each(faults)("are opened where a request %s, twice even", async (_, fault) => {
       await using wire = await faultyWire(of.endpoint, (_request, count) => (count < 2 ? fault : "pass"));
-      const over = kmsDataKeys({ connection: { ...of, endpoint: wire.url }, isAllowed: () => true });
-      expect((await over.open(sealed, "apps", never)).reveal()).toBe(dataKey.toString("base64"));
+      const over = kmsDataKeys({
+        connection: { ...of, endpoint: wire.url },
+        clock: systemClock,
+        isAllowed: () => true,
+      });
+      expect((await over.open(sealed, installation, never)).reveal()).toBe(dataKey.toString("base64"));
       expect(wire.seen).toHaveLength(3);
       over.close();
     });
 
-    test("are asked for under the run's signal, and later ones are not disturbed by what was given up", async () => {
+    const role = "arn:aws:iam::123456789012:role/decrypts";
+    const own = { kind: "static", accessKeyId: "AKIATENANT", sessionToken: undefined } as const;
+    test.each<readonly [string, KeyIdentity, Partial<SealedDataKey>]>([
+      ["by credentials of a tenant", { ...own, secretAccessKey: new Secret("tenant's") }, {}],
+      ["by a role that the file names", installation, { role }],
+      [
+        "by the role of a service account",
+        { kind: "account", namespace: "apps", name: "web", role, token: async () => new Secret("a.b.c") },
+        {},
+      ],
+    ])("are opened %s", async (_, identity, changed) => {
+      for (const _time of ["first", "second"]) {
+        const opened = await keys.open({ ...sealed, ...changed }, identity, never);
+        expect(opened.reveal()).toBe(dataKey.toString("base64"));
+      }
+    });
+
+    test("are opened for a recipient of SOPS by the credentials of the decryption Secret, through the role that it names", async () => {
+      const entry = "aws_access_key_id: AKIATENANT\naws_secret_access_key: tenant's\n";
+      const data = { "sops.aws-kms": Buffer.from(entry).toString("base64") };
+      const home = {
+        get: async () => ({ apiVersion: "v1", kind: "Secret", metadata: { name: "keys", uid: "u" }, data }),
+      };
+      const parts = { ...noKeyServices, home, dataKeys: keys };
+      const request = { decryption: { secretRef: { name: "keys" } }, cluster: "c1", namespace: "apps" };
+      const enc = Buffer.from(sealed.ciphertext).toString("base64");
+      const recipient = { kind: "kms", arn: key, role, context, awsProfile: undefined, enc } as const;
+      const opened: Uint8Array[] = [];
+      for (const source of await importKeys(request, parts, never)) {
+        opened.push(...[await source.open(recipient, never)].filter((one) => one !== undefined));
+      }
+      expect(opened.map((one) => Buffer.from(one))).toEqual([dataKey]);
+    });
+
+    test("are requested under the run's signal, and a request that was given up does not disturb later ones", async () => {
       const stop = new AbortController();
       const reason = new Error("the time is up");
       await using wire = await faultyWire(of.endpoint, (_request, count) => {
@@ -126,9 +169,13 @@ describe.skipIf(connection === undefined)(
         stop.abort(reason);
         return "silent";
       });
-      const over = kmsDataKeys({ connection: { ...of, endpoint: wire.url }, isAllowed: () => true });
-      await expect(over.open(sealed, "apps", stop.signal)).rejects.toBe(reason);
-      expect((await over.open(sealed, "apps", never)).reveal()).toBe(dataKey.toString("base64"));
+      const over = kmsDataKeys({
+        connection: { ...of, endpoint: wire.url },
+        clock: systemClock,
+        isAllowed: () => true,
+      });
+      await expect(over.open(sealed, installation, stop.signal)).rejects.toBe(reason);
+      expect((await over.open(sealed, installation, never)).reveal()).toBe(dataKey.toString("base64"));
       over.close();
     });
   },

@@ -6,19 +6,16 @@ import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AwsConnection, clientConfig } from "../../lib/aws/aws-connection.ts";
 import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
-import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import { ecrLogin } from "../../lib/aws/ecr/ecr-login.ts";
 import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
-import { describeCluster } from "../../lib/aws/eks/describe-cluster.ts";
-import { eksClient } from "../../lib/aws/eks/eks-client.ts";
-import { kmsDataKeys } from "../../lib/aws/kms/kms-data-keys.ts";
+import { describeCluster, eksClient } from "../../lib/aws/eks/eks-cluster-config.ts";
+import { kmsDataKeys } from "../../lib/aws/kms-data-keys.ts";
 import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
-import { s3Client } from "../../lib/aws/s3/s3-client.ts";
-import { readSecret } from "../../lib/aws/secrets/read-secret.ts";
-import { secretsClient } from "../../lib/aws/secrets/secrets-client.ts";
-import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
-import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
+import { s3Client } from "../../lib/aws/s3/s3-bucket.ts";
+import { readSecret, secretsClient } from "../../lib/aws/secrets-manager.ts";
+import { sqsClient, sqsWakeUps } from "../../lib/aws/sqs.ts";
 import { digestOf } from "../../lib/core/digest.ts";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
@@ -27,13 +24,18 @@ import type { RegistryLogin } from "../../lib/core/ports/registry-login.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { type GuardedAws, guardedAws } from "../real/guarded-aws.ts";
 import { realAws } from "./real-aws.ts";
-import { keyOf, never } from "./state-back-end.ts";
+import { keyOf, never, overdueItems } from "./state-back-end.ts";
 
 /** Of everything that is made. */
 const name = "guarded";
 const bytes = new TextEncoder().encode("an artifact");
 const cluster = parseClusterArn(`arn:aws:eks:eu-west-1:123456789012:cluster/${name}`);
-const repository = { host: "123456789012.dkr.ecr.eu-west-1.amazonaws.com", repository: "web", namespace: "apps" };
+const repository = {
+  host: "123456789012.dkr.ecr.eu-west-1.amazonaws.com",
+  repository: "web",
+  cluster: "home",
+  namespace: "apps",
+};
 let queueUrl = "";
 let sealed: SealedDataKey = { sealedBy: "", ciphertext: new Uint8Array(), context: {} };
 
@@ -62,7 +64,10 @@ const uses: readonly Use[] = [
   },
   {
     what: "a data key",
-    use: (of) => using(dataKeysOf(of), (keys) => keys.open(sealed, "apps", never)),
+    use: (of) =>
+      using(dataKeysOf(of), (keys) =>
+        keys.open(sealed, { kind: "installation", cluster: "c1", namespace: "apps" }, never),
+      ),
     actions: ["kms:Decrypt"],
   },
   {
@@ -74,7 +79,7 @@ const uses: readonly Use[] = [
     actions: ["sqs:SendMessage"],
   },
   {
-    what: "an artifact that is stored and is there already",
+    what: "an artifact that is stored twice",
     use: (of) => withArtifacts(of, (store) => store.put(digestOf(bytes), bytes, never)),
     actions: ["s3:PutObject", "s3:GetObject"],
   },
@@ -84,13 +89,13 @@ const uses: readonly Use[] = [
     actions: ["s3:GetObject"],
   },
   {
-    what: "a work item of a table that nobody has used",
+    what: "a work item of an unused table",
     use: (of) => withTable(of, ({ items }) => items.get(keyOf("web"), never)),
     actions: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"],
   },
   {
     what: "items that are overdue",
-    use: (of) => withTable(of, ({ items }) => items.overdue(0, 10, never)),
+    use: (of) => withTable(of, ({ items }) => overdueItems(items, 0)),
     actions: ["dynamodb:GetItem", "dynamodb:Query"],
   },
 ];
@@ -112,7 +117,7 @@ function loginOf(connection: AwsConnection): RegistryLogin & { destroy(): void }
 }
 
 function dataKeysOf(connection: AwsConnection): DataKeys & { destroy(): void } {
-  const keys = kmsDataKeys({ connection, isAllowed: () => true });
+  const keys = kmsDataKeys({ connection, clock: systemClock, isAllowed: () => true });
   return { ...keys, destroy: () => keys.close() };
 }
 
@@ -180,7 +185,7 @@ describe.skipIf(realAws("AWS") === undefined)(
     );
 
     test.each(uses)(
-      "$what with a key that nobody knows, another's secret or session is refused as such",
+      "$what with an unknown key, another's secret or another's session is refused as such",
       async ({ use, actions }) => {
         await aws.allow(...actions);
         for (const wrong of [
@@ -190,7 +195,7 @@ describe.skipIf(realAws("AWS") === undefined)(
         ]) {
           const credentials = { ...aws.credentials, ...wrong };
           const refused = await use({ ...aws.connection, credentials }).then(() => "done", messageOf);
-          expect(refused).toMatch(/AWS does not accept the credentials .*; give the function's role, or log in again/);
+          expect(refused).toMatch(/AWS does not accept the credentials .*; give the function a role, or log in again/);
           expect(refused).not.toContain(aws.credentials.secretAccessKey);
         }
       },

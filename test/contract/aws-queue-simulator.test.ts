@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { simulate } from "../unit/queue/simulator/simulate.ts";
+import { isHintBurst, simulate } from "../unit/queue/simulator/simulate.ts";
 import { realAws } from "./real-aws.ts";
 import { simulatedSqs } from "./simulated-sqs.ts";
 import { sqsFaults } from "./sqs-faults.ts";
@@ -26,7 +26,8 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
       if (only !== undefined) process.stdout.write(`${trace.join("\n")}\n`);
       const replay = `SLUICE_SIM_SQS_SEED=${seed} npx vitest run test/contract/aws-queue-simulator.test.ts`;
       expect(violations, `replay it with its trace: ${replay}`).toEqual([]);
-      expect(met.size).toBeGreaterThan(3);
+      // A burst of hints alone is a short story.
+      expect(met.size).toBeGreaterThan(isHintBurst(seed) ? 2 : 3);
     },
   );
 });

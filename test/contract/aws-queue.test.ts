@@ -7,11 +7,8 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Queue } from "../../lib/aws/sqs/queue-action.ts";
-import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
-import { sqsDeadLetters } from "../../lib/aws/sqs/sqs-dead-letters.ts";
-import { sqsVisibility } from "../../lib/aws/sqs/sqs-visibility.ts";
-import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
+import { type Queue, sqsClient, sqsDeadLetters, sqsVisibility, sqsWakeUps } from "../../lib/aws/sqs.ts";
+import { digestOf } from "../../lib/core/digest.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
 import { type DeadLettersBackEnd, deadLettersContract } from "./dead-letters.ts";
@@ -80,23 +77,26 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
     };
   });
 
-  test("a cluster's wake-ups are a message group, so that none of another cluster waits behind them", async () => {
+  test("a cluster's wake-ups are a message group, so that no other cluster waits behind them", async () => {
     const queue = await createQueue();
     const wakeUps = sqsWakeUps(client, queue);
-    for (const key of ["home/g/K/ns/a", "away/g/K/ns/a"]) await wakeUps.send({ key }, 0, never);
+    const prod = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+    const long = prod + "x".repeat(96);
+    for (const cluster of ["home", prod, long])
+      for (const name of ["a", "b"]) await wakeUps.send({ key: `${cluster}/g/K/ns/${name}` }, 0, never);
     const messages = await receive(queue, 1_000);
     const groups = new Set(messages.map(({ Attributes }) => Attributes?.MessageGroupId));
-    expect(groups).toEqual(new Set(["away", "home"]));
+    expect(groups).toEqual(new Set(["home", prod, digestOf(long)]));
   });
 
-  test("a message that SQS does not take is told of as refused, with its reason", async () => {
+  test("a message that SQS does not take is an error with the reason refused", async () => {
     const queue = await createQueue();
-    // Nothing that is sent is refused, so somebody on the way changes it.
+    // SQS refuses none of the messages, so the proxy changes one on the way.
     const onward = JSON.stringify({ QueueUrl: queue.url, MessageBody: "k".repeat(1_048_577) });
     await using wire = await faultyWire(of.endpoint, () => ({ onward }));
     const through = sqsClient({ ...of, endpoint: wire.url });
     await expect(sqsWakeUps(through, queue).send({ key: "web" }, 0, never)).rejects.toMatchObject({
-      kind: "refused",
+      reason: "refused",
       message: expect.stringContaining(`sqs:SendMessage on queue ${queue.url}: `),
     });
     through.destroy();
@@ -123,12 +123,12 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm 
     through.destroy();
   });
 
-  test("a queue that is not there is named with what to do", async () => {
+  test("a queue that does not exist is named with what to do", async () => {
     const queue = await createQueue();
     const missing = { ...queue, url: `${queue.url}-missing` };
     await expect(sqsWakeUps(client, missing).send({ key: "web" }, 0, never)).rejects.toMatchObject({
-      kind: "missing",
-      message: expect.stringContaining(`sqs:SendMessage on queue ${missing.url}: there is none in region`),
+      reason: "missing",
+      message: expect.stringContaining(`sqs:SendMessage on queue ${missing.url}: it does not exist in region`),
     });
   });
 });

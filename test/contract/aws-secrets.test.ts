@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CreateSecretCommand, PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { afterAll, describe, expect, test } from "vitest";
-import { readSecret } from "../../lib/aws/secrets/read-secret.ts";
-import { secretsClient } from "../../lib/aws/secrets/secrets-client.ts";
+import { readSecret, secretsClient } from "../../lib/aws/secrets-manager.ts";
 import { realAws } from "./real-aws.ts";
 import { never } from "./state-back-end.ts";
 
@@ -23,7 +22,7 @@ describe.skipIf(connection === undefined)("secrets, where SLUICE_REAL_AWS names 
     }
   });
 
-  test("that hold bytes and no text are named", async () => {
+  test("that contain bytes and no text are named", async () => {
     const name = randomUUID();
     await client.send(new CreateSecretCommand({ Name: name, SecretBinary: new Uint8Array([1, 2, 3]) }));
     await expect(read(name)).rejects.toThrow(`secretsmanager:GetSecretValue on secret ${name}: it holds no text`);
@@ -36,10 +35,10 @@ describe.skipIf(connection === undefined)("secrets, where SLUICE_REAL_AWS names 
     expect((await read(name)).reveal()).toBe("new");
   });
 
-  test("that are not there are named", async () => {
+  test("that do not exist are named", async () => {
     await expect(read("none")).rejects.toMatchObject({
-      kind: "missing",
-      message: expect.stringContaining("secretsmanager:GetSecretValue on secret none: there is none in region"),
+      reason: "missing",
+      message: expect.stringContaining("secretsmanager:GetSecretValue on secret none: it does not exist in region"),
     });
   });
 });

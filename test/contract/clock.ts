@@ -17,7 +17,7 @@ export function clockContract(name: string, clock: Clock): void {
       expect(clock.now()).toBeGreaterThan(Date.UTC(2024, 0));
     });
 
-    test("a sleep ends with the reason that its signal is aborted with, also where that was before", async () => {
+    test("a sleep ends with the reason of its aborted signal, even if that was aborted before", async () => {
       const stop = new AbortController();
       const asleep = clock.sleep(3_600_000, stop.signal);
       stop.abort(new Error("time is up"));
@@ -32,7 +32,7 @@ export function clockContract(name: string, clock: Clock): void {
       stop.abort(new Error("too late"));
     });
 
-    test("sleeps under one signal are each their own: the shorter one ends first, an abort ends all that last", async () => {
+    test("sleeps under one signal are independent: the shorter one ends first, an abort ends all that are left", async () => {
       const stop = new AbortController();
       const ended: string[] = [];
       const long = [1, 2].map(() => clock.sleep(3_600_000, stop.signal).catch(() => ended.push("long")));

@@ -116,7 +116,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
         reason: "Unreachable",
         message: expect.stringMatching(
           new RegExp(
-            `^the cluster at ${server.origin} cannot be reached: its certificate is not of the authority .*: the cluster's CA has changed, .* prod `,
+            `^the cluster at ${server.origin} cannot be reached: its certificate was not issued by the certificate-authority that we know .*: the cluster's CA has changed, .* prod `,
           ),
         ),
       };
@@ -161,7 +161,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       const { server } = await configOfFile(file);
       const message = expect.stringMatching(
         new RegExp(
-          `^the cluster at ${server.origin} cannot be reached: its certificate is not of the authority that we were given for it .*; get the cluster's present certificate-authority; check the server of context sluice and that it runs$`,
+          `^the cluster at ${server.origin} cannot be reached: its certificate was not issued by the certificate-authority that we know .*; get the cluster's current certificate-authority; check the server of context sluice and that it runs$`,
         ),
       );
       for (const cluster of [running, await open()]) {

@@ -145,12 +145,30 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
       .toMatchObject({ code: 401 });
   }, 60_000);
 
-  test("as somebody else, with his groups", async () => {
+  test("tokens are issued for the account and the audience that are asked for", async () => {
+    const owner = opened(connect(await enter({ token }), { clock: systemClock, env: {} }));
+    const account = { name: `tokens-${randomUUID().slice(0, 8)}`, namespace: "default" };
+    await owner.create({ apiVersion: "v1", kind: "ServiceAccount", metadata: account }, { manager: "test" }, never);
+    const ref = { group: "", version: "v1", kind: "ServiceAccount", ...account };
+    onTestFinished(async () => void (await owner.delete(ref, { propagation: "Background" }, never)));
+    const issued = (await owner.accountTokens.issue(account, ["https://vault.example.com"], never)).reveal();
+    expect(JSON.parse(Buffer.from(issued.split(".")[1] ?? "", "base64url").toString())).toMatchObject({
+      aud: ["https://vault.example.com"],
+      sub: `system:serviceaccount:default:${account.name}`,
+    });
+    const gone = { ...account, name: "gone" };
+    await expect(owner.accountTokens.issue(gone, ["sts.amazonaws.com"], never)).rejects.toMatchObject({
+      reason: "NotFound",
+      message: 'serviceaccounts "gone" not found',
+    });
+  });
+
+  test("as an impersonated user, with the groups of that user", async () => {
     const config = await enter({ token, as: "jane", "as-groups": ["dev", "ops"] });
     const client = opened(apiClient(config, { clock: systemClock, env: {} }));
     const { username, groups } = await review(client);
     expect([username, ...groups]).toEqual(["jane", "dev", "ops", "system:authenticated"]);
-    // Who has no right to be somebody else, is told so.
+    // A user without the right to impersonate gets an error.
     const files = { "client-certificate": pemFile("client.crt"), "client-key": pemFile("client.key") };
     await expect(whoAmI(await enter({ ...files, as: "sluice" }))).rejects.toMatchObject({
       code: 403,
@@ -165,7 +183,7 @@ describe.skipIf(real === "")("the ways into a real API server (SLUICE_REAL_KUBEC
       reason: "Unauthorized",
       message: `the cluster at ${cluster.server} (x) does not take the credential of u: Unauthorized; check that it may enter there and that the clocks agree`,
     });
-    // A certificate of another authority: the server asks for none of it, and takes us for nobody.
+    // A certificate of another authority: the server asks for none of it, and treats us as anonymous.
     const files = { "client-certificate": pemFile("amazon.crt"), "client-key": pemFile("amazon.key") };
     await expect(whoAmI(await enter(files))).rejects.toMatchObject({ code: 401, reason: "Unauthorized" });
   });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { mapLimit } from "../../lib/core/map-limit.ts";
+import { mapLimit } from "../../lib/core/concurrency.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { type ApiClient, type ApiRequest, apiClient } from "../../lib/kube/api-client.ts";

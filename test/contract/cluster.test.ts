@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { describe } from "vitest";
-import { startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
 import { silentLog } from "../doubles/silent-log.ts";
 import { clusterContract } from "./cluster/cluster-contract.ts";
 import { connectUnderTest } from "./cluster/connect-under-test.ts";

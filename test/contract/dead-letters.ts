@@ -9,7 +9,7 @@ export interface DeadLettersBackEnd {
   close(): Promise<void>;
 }
 
-/** What whoever looks at dead letters finds. */
+/** The dead letters as their reader finds them. */
 export function deadLettersContract(name: string, open: () => Promise<DeadLettersBackEnd>): void {
   describe(`dead letters: ${name}`, () => {
     let place: DeadLettersBackEnd;
@@ -21,7 +21,7 @@ export function deadLettersContract(name: string, open: () => Promise<DeadLetter
     const key = "home/kustomize.toolkit.fluxcd.io/Kustomization/apps/web";
     const found = async () => (await place.letters()).map((text): unknown => JSON.parse(text));
 
-    test("one tells whose it is, how often it was tried, and why, whatever characters the fault holds", async () => {
+    test("one has its object, the number of attempts and the reason, whatever characters the fault contains", async () => {
       const message = `registry said "\u0000\u0007\n" and \uFFFE\uFFFF and \u{1F409}`;
       await place.deadLetters.send({ key: keyOf("web"), attempts: 12, message }, never);
       expect(await found()).toEqual([{ key, attempts: 12, message }]);

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { DeleteTableCommand, type DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
 import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
-import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { interruption, never, type StateBackEnd } from "./state-back-end.ts";
 

@@ -3,9 +3,9 @@ import { type AttributeValue, DeleteItemCommand, ScanCommand } from "@aws-sdk/cl
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
-import { keyOf as rowKeyOf, textOf } from "../../lib/aws/dynamodb/attributes.ts";
-import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { keyOf as rowKeyOf, textOf } from "../../lib/aws/dynamodb/rows.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Fence } from "../../lib/core/ports/fence.ts";
 import type { InventoryEntry, InventoryStore } from "../../lib/core/ports/inventory-store.ts";
@@ -82,7 +82,7 @@ export function dynamodbInventoryContract(name: string, connect: () => AwsConnec
       },
     );
 
-    test("an inventory whose pages are gone is no empty one, and what is said of it ends in one that can be saved again", async () => {
+    test("an inventory whose pages are missing is not an empty one, and after following the error's advice it can be saved again", async () => {
       const state = await newDynamodb(connect());
       const fence = await leased(state, key);
       await state.inventories.save(owner, entries(many), fence, never);

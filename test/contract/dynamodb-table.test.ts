@@ -8,15 +8,17 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
-import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import type { InventoryEntry } from "../../lib/core/ports/inventory-store.ts";
+import type { WorkItem } from "../../lib/core/ports/work-items.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { noticeAll } from "../../lib/queue/notice-resource.ts";
+import { observeAll } from "../../lib/queue/observe-resource.ts";
+import { leaseMs } from "../../lib/queue/timing.ts";
 import { faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
 import { realAws } from "./real-aws.ts";
-import { keyOf, leased, never, workItem } from "./state-back-end.ts";
+import { keyOf, leased, never, overdueItems, workItem } from "./state-back-end.ts";
 
 const connection = realAws("DYNAMODB");
 const key = keyOf("web");
@@ -32,12 +34,12 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
   afterAll(() => client.destroy());
   const openOn = (name: string) => openDynamodbStores({ client, name, region: of.region, clock: systemClock });
 
-  test("a table that is not there is named, and is used once it is there", async () => {
+  test("a table that does not exist is named, and is used once it exists", async () => {
     const name = `sluice-${randomUUID()}`;
     const { items } = openOn(name);
     await expect(items.get(key, never)).rejects.toMatchObject({
-      kind: "missing",
-      message: expect.stringContaining(`table ${name}: there is none in region`),
+      reason: "missing",
+      message: expect.stringContaining(`table ${name}: it does not exist in region`),
     });
     await createStateTable(client, name, never);
     expect(await items.get(key, never)).toBeUndefined();
@@ -45,9 +47,14 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
   });
 
   test.each([
-    { what: "of a later layout", schema: "pk", layout: "99", words: "it has layout 99" },
-    { what: "with other keys", schema: "id", layout: undefined, words: "its keys or its index are other ones" },
-    { what: "without its index", schema: "pk", layout: "1", words: "its keys or its index are other ones" },
+    {
+      what: "of a later layout",
+      schema: "pk",
+      layout: "99",
+      words: "it was written by a newer Sluice .layout 99; this is Sluice .*, which knows 1",
+    },
+    { what: "with other keys", schema: "id", layout: undefined, words: "its keys or its index differ" },
+    { what: "without its index", schema: "pk", layout: "1", words: "its keys or its index differ" },
   ])("a table $what is refused before anything is written", async ({ schema, layout, words }) => {
     const name = `sluice-${randomUUID()}`;
     const names = schema === "pk" ? ["pk", "sk"] : [schema];
@@ -63,31 +70,48 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
       const item = { pk: { S: "layout" }, sk: { S: "layout" }, version: { N: layout } };
       await client.send(new PutItemCommand({ TableName: name, Item: item }));
     }
-    await expect(openOn(name).items.overdue(1, 1, never)).rejects.toMatchObject({
+    await expect(overdueItems(openOn(name).items, 1)).rejects.toMatchObject({
       name: "LayoutError",
-      message: expect.stringMatching(new RegExp(`^table ${name} is of another layout: .*${words}.*; deploy the table`)),
+      message: expect.stringMatching(
+        new RegExp(`^table ${name} has another layout: .*${words}.*; run the release of Sluice that`),
+      ),
     });
     await client.send(new DeleteTableCommand({ TableName: name }));
   });
 
-  test("a run that changes nothing reads the table once, and writes to take and to give back its lease", async () => {
+  test("a run that changes nothing reads the table once, and writes twice: to take its lease and to give it back", async () => {
     await using wire = await faultyDynamodb(of.endpoint ?? "", () => undefined);
     const state = await newDynamodb(of, { endpoint: wire.url });
     const fence = await leased(state, key);
-    await state.edges.listen(["src#a"], fence, never);
+    await state.subscriptions.subscribe(["src#a"], fence, never);
     await state.inventories.save(owner, [entry], fence, never);
     await state.items.put(workItem(key, { version: 2, token: 1 }), never);
     const before = wire.seen.length;
 
     const next = await leased(state, key);
-    await state.edges.listen(["src#a"], next, never);
+    await state.subscriptions.subscribe(["src#a"], next, never);
     expect(await state.inventories.load(owner, next, never)).toEqual([entry]);
     await state.items.put(workItem(key, { version: 4, token: 2 }), never);
     expect(wire.seen.slice(before)).toEqual(["Query", "UpdateItem", "UpdateItem"]);
     await state.close();
   });
 
-  test("a sweep that finds nothing new asks for what was seen of 200 resources in one call", async () => {
+  test("a run that begins when it is due changes no key of the sweep's index until it ends", async () => {
+    const state = await newDynamodb(of);
+    const dueAt = 600_000;
+    const indexed = async (version: number, fields: Partial<WorkItem>): Promise<string | undefined> => {
+      await state.items.put(workItem(key, { version, ...fields }), never);
+      const { Items: rows = [] } = await state.client.send(new ScanCommand({ TableName: state.name }));
+      return rows.find(({ sk }) => sk?.S === "work")?.["overdue"]?.N;
+    };
+    expect(await indexed(1, { dueAt })).toBe("600000");
+    const lease = { holder: "h", renewals: 0 };
+    expect(await indexed(2, { lease, wakeUntil: dueAt + 2_000 + leaseMs, token: 1 })).toBe("600000");
+    expect(await indexed(3, { dueAt: dueAt + 601_000, token: 1 })).toBe("1200000");
+    await state.close();
+  });
+
+  test("a sweep that finds nothing new reads the summaries of 200 resources in one call", async () => {
     await using wire = await faultyDynamodb(of.endpoint ?? "", () => undefined);
     const state = await newDynamodb(of, { endpoint: wire.url });
     const present = Array.from({ length: 200 }, (_, index) => ({
@@ -95,15 +119,15 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
       metadata: { name: `app-${index}`, uid: `${index}`, generation: 1 },
     }));
     const requests = { request: async () => undefined };
-    const deps = { sightings: state.sightings, requests };
-    expect(await noticeAll(key, present, deps, never)).toBe(200);
+    const deps = { observed: state.observed, requests, subscriptions: { subscribers: async () => [] } };
+    expect(await observeAll(key, present, deps, never)).toBe(200);
     const before = wire.seen.length;
-    expect(await noticeAll(key, present, deps, never)).toBe(0);
+    expect(await observeAll(key, present, deps, never)).toBe(0);
     expect(wire.seen.slice(before)).toEqual(["Query"]);
     await state.close();
   });
 
-  test("what a holder that is taken for dead saves before it is, its successor loads", async () => {
+  test("a successor loads what a holder that is taken for dead saved before", async () => {
     const state = await newDynamodb(of);
     const [first, second] = [openOn(state.name), openOn(state.name)];
     const fence = await leased({ ...state, ...first }, key);
@@ -116,7 +140,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await state.close();
   });
 
-  test("what another process has saved since the item was read is not missed by one that takes the lease without reading", async () => {
+  test("a process that takes the lease without reading does not miss what another has saved since the item was read", async () => {
     const state = await newDynamodb(of);
     const [here, elsewhere] = [openOn(state.name), openOn(state.name)];
     const fence = await leased({ ...state, ...here }, key);
@@ -133,7 +157,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await state.close();
   });
 
-  test("an inventory that a writer died over is found whole, and what it left is removed in time", async () => {
+  test("an inventory whose writer died is found whole, and its leftovers are removed in time", async () => {
     const state = await newDynamodb(of);
     let now = Date.now();
     const clock = { ...systemClock, now: () => now };
@@ -143,7 +167,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     await stores.inventories.save(owner, many, fence, never);
     const successor = await leased({ ...state, ...stores }, key);
     // A holder without its lease writes pages and does not come to the pointer.
-    await expect(stores.inventories.save(owner, many.slice(1), fence, never)).rejects.toThrow("not held");
+    await expect(stores.inventories.save(owner, many.slice(1), fence, never)).rejects.toThrow("no longer held");
     expect(await stores.inventories.load(owner, successor, never)).toEqual(many);
     expect(await pagesIn(state.name)).toBe(2);
     now += 700_000;

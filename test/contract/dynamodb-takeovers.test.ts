@@ -70,10 +70,10 @@ async function play(table: SimulatedDynamodb, chance: Random): Promise<number> {
     if (chance.chance(0.05)) active = waiting[chance.int(0, waiting.length - 1)] ?? token;
     const next =
       turns.find((turn) => turn.token === active) ?? turns.findLast((turn) => turn.token === token) ?? turns[0];
-    if (next === undefined) throw new Error("nobody waits");
+    if (next === undefined) throw new Error("no call waits");
     turns.splice(turns.indexOf(next), 1);
     await next.take();
-    // Whoever heard the answer makes its next calls.
+    // The caller that got the answer makes its next calls.
     await setImmediate();
   }
   stop.abort(new Error("the story is over"));

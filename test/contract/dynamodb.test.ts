@@ -1,29 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
 import type { FaultyWire } from "../doubles/faulty-wire.ts";
-import { artifactRecordsContract } from "./artifact-records.ts";
+import { clusterStatesContract } from "./cluster-states.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
 import { dynamodbFaults } from "./dynamodb-faults.ts";
-import { edgesContract } from "./edges.ts";
-import { historyContract } from "./history.ts";
 import { interruptedCallsContract } from "./interrupted-calls.ts";
-import { inventoryStoreContract } from "./inventory-store.ts";
-import { ledgerContract } from "./ledger.ts";
+import { observedResourcesContract } from "./observed-resources.ts";
 import { realAws } from "./real-aws.ts";
-import { sightingsContract } from "./sightings.ts";
+import { stateContracts } from "./state-contracts.ts";
+import { sweepLeasesContract } from "./sweep-leases.ts";
 import { wireFaults } from "./wire-faults.ts";
-import { workItemsContract } from "./work-items.ts";
 
 const connection = realAws("DYNAMODB");
-const contracts = [
-  workItemsContract,
-  edgesContract,
-  inventoryStoreContract,
-  ledgerContract,
-  artifactRecordsContract,
-  historyContract,
-  sightingsContract,
-];
+const contracts = [...stateContracts, observedResourcesContract, clusterStatesContract, sweepLeasesContract];
 
 /** The machine is shared by many, and DynamoDB Local does one thing at a time. */
 const timeout = 120_000;
@@ -36,7 +25,7 @@ describe.skipIf(connection === undefined)(
     // An interruption is a fault of its own.
     for (const contract of [...contracts, interruptedCallsContract]) contract("DynamoDB", () => newDynamodb(of));
 
-    describe("over a wire on which every fault happens", () => {
+    describe("over a connection with every fault", () => {
       let wire: FaultyWire;
       const { of: faultOf, met } = wireFaults(dynamodbFaults, 1);
       beforeAll(async () => {

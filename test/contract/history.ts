@@ -32,7 +32,7 @@ export function historyContract(name: string, open: OpenState): void {
       expect(await state.history.latest(keyOf("web"), 10, never)).toEqual([record(3), record(2), record(1)]);
     });
 
-    test("a record under an aborted signal is not kept", async () => {
+    test("a record under an aborted signal is not stored", async () => {
       const stopped = AbortSignal.abort(new Error("time is up"));
       await expect(state.history.append(keyOf("web"), record(1), stopped)).rejects.toThrow("time is up");
       await expect(state.history.latest(keyOf("web"), 10, stopped)).rejects.toThrow("time is up");

@@ -33,7 +33,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
     const claims = ids.map((id): Claim => ({ id, ownerUid: "a-uid", owner: "Kustomization/apps/a" }));
     const claimed = () => state.ledger.claims(cluster, ids, never);
 
-    test("of two thousand claims the first are made, or all, and the same call makes the others", async () => {
+    test("the first of two thousand claims are made, or all, and the same call makes the others", async () => {
       const done = await isDone(state.ledger.claim(cluster, claims, fence, state.interruptedAfter(3)));
       const found = await claimed();
       expect(found.size).toBeGreaterThan(0);
@@ -43,7 +43,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
       expect(await claimed()).toEqual(new Map(claims.map((claim) => [claim.id, [claim]])));
     });
 
-    test("of two thousand claims the first are released, or all, and the same call releases the others", async () => {
+    test("the first of two thousand claims are released, or all, and the same call releases the others", async () => {
       await state.ledger.claim(cluster, claims, fence, never);
       const done = await isDone(state.ledger.release(cluster, "a-uid", ids, fence, state.interruptedAfter(3)));
       const { size: left } = await claimed();
@@ -82,7 +82,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
       },
     );
 
-    test("an inventory that is removed is there or not, and the same call removes it", async () => {
+    test("an inventory that is being removed exists or not, and the same call removes it", async () => {
       await state.inventories.save(owner, after, fence, never);
       const done = await isDone(state.inventories.remove(owner, fence, state.interruptedAfter(1)));
       const found = await state.inventories.load(owner, fence, never);
@@ -92,27 +92,27 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
     });
 
     const [old, wanted] = ["old", "new"].map((kind) => Array.from({ length: 250 }, (_, number) => `${kind}#${number}`));
-    const heard = async (whats: readonly string[] = []): Promise<number> => {
-      const all = await Promise.all(whats.map((what) => state.edges.listeners(what, never)));
+    const heard = async (topics: readonly string[] = []): Promise<number> => {
+      const all = await Promise.all(topics.map((what) => state.subscriptions.subscribers(what, never)));
       return all.filter((listeners) => listeners.length > 0).length;
     };
 
     test.each([
-      { then: "the same call completes it", whats: wanted, isOld: false },
-      { then: "listening to the former again undoes it", whats: old, isOld: true },
-    ])("of what an object listens to anew a part is heard, or all, and $then", async ({ whats = [], isOld }) => {
-      await state.edges.listen(old ?? [], fence, never);
+      { then: "the same call completes it", topics: wanted, isOld: false },
+      { then: "subscribing to the former topics again undoes it", topics: old, isOld: true },
+    ])("some new subscriptions of an object are made, or all, and $then", async ({ topics = [], isOld }) => {
+      await state.subscriptions.subscribe(old ?? [], fence, never);
       await state.items.put(workItem(fence.key, { version: 2, token: fence.token }), never);
       const next = await leased(state, fence.key);
-      const done = await isDone(state.edges.listen(wanted ?? [], next, state.interruptedAfter(1)));
+      const done = await isDone(state.subscriptions.subscribe(wanted ?? [], next, state.interruptedAfter(1)));
       const count = await heard(wanted);
       expect(count).toBeGreaterThan(0);
       expect(count === 250 && (await heard(old)) === 0).toBe(done);
-      await state.edges.listen(whats, next, never);
+      await state.subscriptions.subscribe(topics, next, never);
       expect([await heard(old), await heard(wanted)]).toEqual(isOld ? [250, 0] : [0, 250]);
     });
 
-    test("of records that are not kept some are forgotten, or all, never one that is kept", async () => {
+    test("some records that are not retained are removed, or all, never a retained one", async () => {
       const { key } = fence;
       const digests = Array.from({ length: 120 }, (_, number) => digestOf(`artifact ${number}`));
       for (const digest of digests) await state.records.record(key, "uid", digest, fence, never);
@@ -127,7 +127,7 @@ export function interruptedCallsContract(name: string, open: OpenState): void {
     });
 
     test("a work item is stored whole or not at all, and a reader sees which", async () => {
-      const item = workItem(keyOf("db"), { requested: 7, memo: { step: 1 } });
+      const item = workItem(keyOf("db"), { requested: 7, carried: { step: 1 } });
       const done = await isDone(state.items.put(item, state.interruptedAfter(1)));
       const found = await state.items.get(item.key, never);
       expect(found).toEqual(done || found !== undefined ? item : undefined);

@@ -57,7 +57,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load()).toEqual([entry("d"), entry("b", { state: "deleting" })]);
     });
 
-    test("an owner of another uid, or in another cluster, starts with none and leaves the former's as it was", async () => {
+    test("an owner with another uid, or in another cluster, starts with none and does not change the former's", async () => {
       await save([entry("a")]);
       const recreated = { ...owner, uid: "uid-2" };
       const elsewhere = { ...owner, clusterUid: "cluster-2" };
@@ -69,7 +69,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load(recreated)).toEqual([entry("b")]);
     });
 
-    test("the owner's generation at the last save comes back, also where nothing else has changed since the one before", async () => {
+    test("the owner's generation at the last save comes back, even if nothing else has changed since the save before", async () => {
       const under = (generation?: number): Promise<number | undefined> =>
         state.inventories.savedUnder(generation === undefined ? owner : { ...owner, generation }, fence, never);
       expect(await under()).toBeUndefined();
@@ -83,6 +83,18 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
         await save(saved);
         expect(await under()).toBeUndefined();
       }
+    });
+
+    test("the clusters in which an owner has an inventory are known, and those of another uid are not among them", async () => {
+      const clusters = async (uid = owner.uid) => (await state.inventories.clusters({ uid }, fence, never)).toSorted();
+      expect(await clusters()).toEqual([]);
+      await save([]);
+      await save(entries(300), { ...owner, clusterUid: "unread:0123" });
+      await save([entry("a")], { uid: "uid-2", clusterUid: "cluster-2" });
+      expect(await clusters()).toEqual(["cluster-1", "unread:0123"]);
+      expect(await clusters("uid-2")).toEqual(["cluster-2"]);
+      await state.inventories.remove(owner, fence, never);
+      expect(await clusters()).toEqual(["unread:0123"]);
     });
 
     test("a removed inventory is as if never saved", async () => {
@@ -102,7 +114,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load()).toEqual(entries(300));
     });
 
-    test("a lease that was given back writes no more", async () => {
+    test("a lease that was given back writes nothing more", async () => {
       const item = await state.items.get(keyOf("web"), never);
       if (item === undefined) throw new Error("the lease's item is missing");
       await state.items.put({ ...item, version: item.version + 1, lease: undefined }, never);
@@ -118,7 +130,7 @@ export function inventoryStoreContract(name: string, open: OpenState): void {
       expect(await load()).toEqual([entry("a")]);
     });
 
-    test("entries of the longest names come back like others, however few fit a page", async () => {
+    test("entries with the longest names come back like others, however few fit a page", async () => {
       const long = "n".repeat(250);
       const many = Array.from({ length: 1_000 }, (_, number) => entry(`${long}_${long}_${long}_${long}${number}`));
       await save(many);

@@ -2,15 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DynamodbFault, faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
 import type { FaultyWire } from "../doubles/faulty-wire.ts";
 import { type LaggingDynamodb, laggingDynamodb } from "../doubles/lagging-dynamodb.ts";
-import { artifactRecordsContract } from "./artifact-records.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
 import { dynamodbInventoryContract } from "./dynamodb-inventory.ts";
-import { edgesContract } from "./edges.ts";
-import { historyContract } from "./history.ts";
-import { inventoryStoreContract } from "./inventory-store.ts";
-import { ledgerContract } from "./ledger.ts";
+import { stateContracts } from "./state-contracts.ts";
 import { wireFaults } from "./wire-faults.ts";
-import { workItemsContract } from "./work-items.ts";
 
 /** What DynamoDB Local cannot show: reads that are as old as they may be. And what needs no part shows more at once. */
 const name = "DynamoDB that lags behind";
@@ -25,18 +20,10 @@ const connection = () => ({
   endpoint: table.url,
   credentials: { accessKeyId: "x", secretAccessKey: "y" },
 });
-const contracts = [
-  workItemsContract,
-  edgesContract,
-  inventoryStoreContract,
-  ledgerContract,
-  artifactRecordsContract,
-  historyContract,
-];
-for (const contract of contracts) contract(name, () => newDynamodb(connection()));
+for (const contract of stateContracts) contract(name, () => newDynamodb(connection()));
 dynamodbInventoryContract(name, connection);
 
-describe("where batches are done in part, transactions meet others and answers are lost", () => {
+describe("with batches done in part, conflicting transactions and lost answers", () => {
   const rates = [
     ["leftOver", 0.3],
     ["conflict", 0.05],
@@ -48,7 +35,7 @@ describe("where batches are done in part, transactions meet others and answers a
     wire = await faultyDynamodb(table.url, faultOf);
   });
   afterAll(() => wire[Symbol.asyncDispose]());
-  for (const contract of contracts) contract(name, () => newDynamodb(connection(), { endpoint: wire.url }));
+  for (const contract of stateContracts) contract(name, () => newDynamodb(connection(), { endpoint: wire.url }));
 
   test("every fault has happened", () => {
     expect([...met].toSorted()).toEqual(rates.map(([fault]) => fault).toSorted());

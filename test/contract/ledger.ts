@@ -21,12 +21,12 @@ export function ledgerContract(name: string, open: OpenState): void {
     });
     afterEach(() => state.close());
 
-    test("an id that nobody claims is left out", async () => {
+    test("an id without claims is left out", async () => {
       await state.ledger.claim(cluster, [claim("x", "a")], a, never);
       expect(await state.ledger.claims(cluster, ["x", "y"], never)).toEqual(new Map([["x", [claim("x", "a")]]]));
     });
 
-    test("the first claimant is the owner, further ones stand behind it in their order", async () => {
+    test("the first claimant is the owner, further ones follow in their order", async () => {
       await state.ledger.claim(cluster, [claim("x", "b")], b, never);
       await state.ledger.claim(cluster, [claim("x", "a"), claim("y", "a")], a, never);
       expect(await state.ledger.claims(cluster, ["x", "y"], never)).toEqual(
@@ -77,7 +77,7 @@ export function ledgerContract(name: string, open: OpenState): void {
       expect(found).toEqual(new Map([["x", [claim("x", "a")]]]));
     });
 
-    test("a hundred owners may want one object, whose names and whose own are as long as they may be", async () => {
+    test("a hundred owners may claim one object, all with the longest possible names", async () => {
       const long = "n".repeat(253);
       const id = [long, long, long, long].join("_");
       const wanting = Array.from({ length: 100 }, (_, number) => {

@@ -4,38 +4,37 @@ import { join } from "node:path";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { artifactFiles } from "../../local/state/artifact-files.ts";
 import { sqliteArtifactRecords } from "../../local/state/artifact-records.ts";
-import { textColumn } from "../../local/state/columns.ts";
-import { sqliteEdges } from "../../local/state/edges.ts";
+import { sqliteClusterStates } from "../../local/state/cluster-states.ts";
 import { sqliteHistory } from "../../local/state/history.ts";
 import { sqliteInventoryStore } from "../../local/state/inventory-store.ts";
 import { sqliteLedger } from "../../local/state/ledger.ts";
-import { sqliteMessageQueue } from "../../local/state/message-queue.ts";
-import { sqliteSightings } from "../../local/state/sightings.ts";
-import { openStateDatabase } from "../../local/state/state-database.ts";
-import { queuedWakeUps, sqliteDeadLetters } from "../../local/state/wake-ups.ts";
+import { queuedWakeUps, sqliteDeadLetters, sqliteMessageQueue } from "../../local/state/message-queue.ts";
+import { sqliteObservedResources } from "../../local/state/observed-resources.ts";
+import { sqliteReceiverIndex } from "../../local/state/receiver-index.ts";
+import { openStateDatabase, textColumn } from "../../local/state/state-database.ts";
+import { sqliteSubscriptions } from "../../local/state/subscriptions.ts";
+import { memorySweepLeases } from "../../local/state/sweep-leases.ts";
 import { sqliteWorkItems } from "../../local/state/work-items.ts";
-import { artifactRecordsContract } from "./artifact-records.ts";
 import { type ArtifactBackEnd, artifactStoreContract } from "./artifact-store.ts";
 import { clockContract } from "./clock.ts";
+import { clusterStatesContract } from "./cluster-states.ts";
 import { type DeadLettersBackEnd, deadLettersContract } from "./dead-letters.ts";
-import { edgesContract } from "./edges.ts";
-import { historyContract } from "./history.ts";
 import { interruptedCallsContract } from "./interrupted-calls.ts";
-import { inventoryStoreContract } from "./inventory-store.ts";
-import { ledgerContract } from "./ledger.ts";
-import { sightingsContract } from "./sightings.ts";
+import { observedResourcesContract } from "./observed-resources.ts";
 import { interruption, type StateBackEnd } from "./state-back-end.ts";
+import { stateContracts } from "./state-contracts.ts";
+import { sweepLeasesContract } from "./sweep-leases.ts";
 import { type QueueBackEnd, wakeUpQueueContract } from "./wake-up-queue.ts";
-import { workItemsContract } from "./work-items.ts";
 
 async function openSqlite(): Promise<StateBackEnd> {
   const database = openStateDatabase(":memory:");
   return {
     items: sqliteWorkItems(database),
-    edges: sqliteEdges(database),
+    subscriptions: sqliteSubscriptions(database),
     inventories: sqliteInventoryStore(database, systemClock),
     ledger: sqliteLedger(database),
     records: sqliteArtifactRecords(database),
+    receivers: sqliteReceiverIndex(database),
     history: sqliteHistory(database),
     interruptedAfter() {
       const control = new AbortController();
@@ -85,18 +84,20 @@ async function openArtifacts(): Promise<ArtifactBackEnd> {
   };
 }
 
-workItemsContract("sqlite", openSqlite);
-edgesContract("sqlite", openSqlite);
-inventoryStoreContract("sqlite", openSqlite);
-interruptedCallsContract("sqlite", openSqlite);
-ledgerContract("sqlite", openSqlite);
-artifactRecordsContract("sqlite", openSqlite);
-historyContract("sqlite", openSqlite);
+for (const contract of [...stateContracts, interruptedCallsContract]) contract("sqlite", openSqlite);
 artifactStoreContract("files", openArtifacts);
 wakeUpQueueContract("sqlite", openQueue);
 deadLettersContract("sqlite", openDeadLetters);
-sightingsContract("sqlite", async () => {
+observedResourcesContract("sqlite", async () => {
   const database = openStateDatabase(":memory:");
-  return { sightings: sqliteSightings(database), close: async () => database.close() };
+  return { observed: sqliteObservedResources(database), close: async () => database.close() };
 });
+clusterStatesContract("sqlite", async () => {
+  const database = openStateDatabase(":memory:");
+  return { clusterStates: sqliteClusterStates(database), close: async () => database.close() };
+});
+sweepLeasesContract("memory", async () => ({
+  sweepLeases: memorySweepLeases(systemClock),
+  close: async () => undefined,
+}));
 clockContract("system", systemClock);

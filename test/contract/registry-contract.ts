@@ -4,12 +4,12 @@ import { z } from "zod";
 import { digestOf } from "../../lib/core/digest.ts";
 import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
+import type { RegistryAccess } from "../../lib/sources/oci/authorize.ts";
 import { mediaTypes } from "../../lib/sources/oci/media-types.ts";
-import type { RegistryAccess } from "../../lib/sources/oci/registry-access.ts";
 import { type RegistryClient, registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { RegistryFault } from "../../lib/sources/oci/registry-fault.ts";
 
-/** A registry, and how to enter it as somebody who may push. */
+/** A registry, and the credentials of a user who may push. */
 export interface RegistryUnderTest {
   readonly access: RegistryAccess;
   readonly close: () => Promise<void>;
@@ -69,14 +69,14 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       }
     });
 
-    test("a tag moves, and what it named is still there by digest", async () => {
+    test("a tag moves, and its former manifest still exists by digest", async () => {
       const first = await push(repository, "moving", "first");
       const second = await push(repository, "moving", "second");
       expect(await client.digestOfTag(repository, "moving", signal)).toBe(second.digest);
       expect((await client.manifest(repository, first.digest, signal)).digest).toBe(first.digest);
     });
 
-    test("a blob comes back as it was, an empty one and a large one too, and may be pushed again", async () => {
+    test("a blob is pulled unchanged, also an empty and a large one, and may be pushed again", async () => {
       for (const bytes of [Buffer.alloc(0), randomBytes(3 * 1024 * 1024)]) {
         await client.pushBlob(repository, bytes, signal);
         await client.pushBlob(repository, bytes, signal);
@@ -91,7 +91,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       await expect(client.blob(repository, digestOf(bytes), 50_000, signal)).rejects.toThrow("longer than 50000 bytes");
     });
 
-    test("a push under a signal that is aborted leaves no tag and no blob behind", async () => {
+    test("a push with an aborted signal leaves no tag and no blob", async () => {
       const into = `${repository}/aborted`;
       const blob = randomBytes(100);
       const stopped = AbortSignal.abort(new Error("time is up"));
@@ -104,7 +104,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       expect(await client.tags(into, signal)).toEqual(["v1"]);
     });
 
-    test("of many pushes of one tag at once, one is what the tag names afterwards", async () => {
+    test("after many parallel pushes of one tag, the tag names one of them", async () => {
       const into = `${repository}/race`;
       const pushed = await Promise.all(Array.from({ length: 8 }, (_, index) => push(into, "v1", `${index}`)));
       const digests = pushed.map(({ digest }) => digest);
@@ -112,27 +112,27 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       for (const digest of digests) expect((await client.manifest(into, digest, signal)).digest).toBe(digest);
     });
 
-    test("every tag is listed, whatever the registry's pages", async () => {
+    test("every tag is listed, for all page sizes of the registry", async () => {
       const into = `${repository}/tags`;
       const tags = Array.from({ length: 7 }, (_, index) => `1.${index}.0`);
       for (const tag of tags) await push(into, tag, tag);
       expect((await client.tags(into, signal)).toSorted()).toEqual(tags);
     });
 
-    test("a tag that is not there is told in the registry's own words", async () => {
+    test("a missing tag is reported with the registry's message", async () => {
       await push(repository, "present", "here");
       await expect(client.digestOfTag(repository, "absent", signal)).rejects.toThrow(
         `://${registry.access.host}/v2/${repository}/manifests/absent: MANIFEST_UNKNOWN: manifest unknown`,
       );
     });
 
-    test("a repository that is not there has no tags to list", async () => {
+    test("the tags of a missing repository are an error", async () => {
       await expect(client.tags(`${repository}/nowhere`, signal)).rejects.toThrow(
         "NAME_UNKNOWN: repository name not known to registry",
       );
     });
 
-    test("a blob that is not there is told", async () => {
+    test("a missing blob is reported", async () => {
       const absent = digestOf("never pushed");
       await expect(client.blob(repository, absent, 1_000, signal)).rejects.toThrow("BLOB_UNKNOWN");
     });
@@ -149,7 +149,7 @@ export function registryContract(name: string, start: () => Promise<RegistryUnde
       ["a manifest inside, as an index", '{"schemaVersion":2,"layers":[]}', mediaTypes.index],
       ["Docker's without its type", '{"schemaVersion":2}', mediaTypes.dockerManifest],
       ["of no type of manifests", '{"schemaVersion":2}', "text/plain"],
-    ])("a manifest that is %s is refused and names nothing", async (_, text, mediaType) => {
+    ])("a manifest that is %s is refused and not stored", async (_, text, mediaType) => {
       const into = `${repository}/bad`;
       await push(into, "good", "content");
       await expect(client.pushManifest(into, "bad", mediaType, Buffer.from(text), signal)).rejects.toThrow(
@@ -206,7 +206,7 @@ export function catalogContract(name: string, start: () => Promise<RegistryUnder
       return { status: response.status, body, link };
     };
 
-    test.each([1, 2, 3, 100])("leads through all repositories by pages of %i", async (n) => {
+    test.each([1, 2, 3, 100])("lists all repositories in pages of %i", async (n) => {
       const found: string[] = [];
       let path: string | undefined = `/v2/_catalog?n=${n}&last=${prefix}`;
       while (path !== undefined && found.length < 1000) {
@@ -221,7 +221,7 @@ export function catalogContract(name: string, start: () => Promise<RegistryUnder
       expect(found.filter((repository) => repository.startsWith(`${prefix}/`))).toEqual(repositories);
     });
 
-    test("of no entries is empty", async () => {
+    test("of an empty registry is empty", async () => {
       expect(await get("/v2/_catalog?n=0")).toEqual({ status: 200, body: { repositories: [] }, link: undefined });
     });
 
@@ -230,7 +230,7 @@ export function catalogContract(name: string, start: () => Promise<RegistryUnder
       expect([status, body]).toMatchObject([400, { errors: [{ code: "PAGINATION_NUMBER_INVALID" }] }]);
     });
 
-    test("is only read", async () => {
+    test("is read-only", async () => {
       const { status } = await fetch(`http://${registry.access.host}/v2/_catalog`, { method: "POST" });
       expect(status).toBe(405);
     });

@@ -7,7 +7,7 @@ import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import { Secret } from "../../lib/core/secret.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
-import type { RegistryAccess } from "../../lib/sources/oci/registry-access.ts";
+import type { RegistryAccess } from "../../lib/sources/oci/authorize.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { startRegistry } from "../../local/registry/start-registry.ts";
 import { silentLog } from "../doubles/silent-log.ts";
@@ -68,23 +68,23 @@ describe.skipIf(host === "")("where SLUICE_REAL_REGISTRY_TLS_ADDRESS=host:port n
 
     test.each<[string, Partial<RegistryAccess>]>([
       ["nobody", {}],
-      ["somebody else", { credentials: { username: "jane", password: credentials.password } }],
+      ["another user", { credentials: { username: "jane", password: credentials.password } }],
       ["the account, with another password", { credentials: { username, password: new Secret("hunter2") } }],
-    ])("refuses %s in its own words, without the password", async (_, access) => {
+    ])("refuses %s with its own message, without the password", async (_, access) => {
       const error = await lookAs(access);
       expect(error).toMatchObject({ status: 401, message: expect.stringContaining("UNAUTHORIZED") });
       expect(inspect(error, { depth: 10 })).not.toMatch(new RegExp(`hunter2|${password}`));
     });
 
-    test("lets the account in, whose login may come from a cloud", async () => {
+    test("accepts the account, whose login may come from a cloud", async () => {
       for (const access of [{ credentials }, { login: async () => credentials }]) {
         expect(await lookAs(access)).toMatchObject({ status: 404 });
       }
     });
 
-    test("is not trusted without its authority, also where plain HTTP would be taken", async () => {
+    test("is not trusted without its authority, even if plain HTTP is allowed", async () => {
       for (const insecure of [false, true]) {
-        expect(await lookAs({ credentials, tls: {}, insecure })).toMatchObject({ name: "HttpError", kind: "tls" });
+        expect(await lookAs({ credentials, tls: {}, insecure })).toMatchObject({ name: "HttpError", reason: "tls" });
       }
     });
   });

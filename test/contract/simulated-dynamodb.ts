@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
 import { AwsFault } from "../../lib/aws/aws-fault.ts";
-import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import { digestOf } from "../../lib/core/digest.ts";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
@@ -59,12 +59,16 @@ export async function simulatedDynamodb(
     const found = (await inventories.load(owner, fence, signal)) ?? [];
     const next = nextInventory(found, (saves += 1));
     passing.onSwap = (isSure) => {
+      if (!isSure) {
+        saved.set(key, undefined);
+        return;
+      }
       // It went through, so the lease was held: what was loaded must have been the latest.
       const isKnown = !saved.has(key) || saved.get(key) !== undefined;
       if (isKnown && !isDeepStrictEqual(found, saved.get(key) ?? []))
         wrong.push(`an old inventory of ${key} was loaded`);
-      saved.set(key, isSure ? next : undefined);
-      if (isSure) landed();
+      saved.set(key, next);
+      landed();
     };
     await inventories.save(owner, next, fence, signal);
   };
@@ -114,7 +118,7 @@ export async function simulatedDynamodb(
 
 /** A passage that notices the swap of the pointer. */
 interface Passing extends Pick<Passage, "call"> {
-  /** Once the swap was made; not sure: it gave no answer. */
+  /** Once the swap was made; not sure: it may have been made. */
   onSwap: (isSure: boolean) => void;
 }
 
@@ -129,12 +133,17 @@ function passingOf({ call }: Passage): Passing {
           passing.onSwap(true);
           return answer;
         } catch (error) {
-          if (!(error instanceof TransactionCanceledException)) passing.onSwap(false);
+          if (!isUndone(error)) passing.onSwap(false);
           throw error;
         }
       }),
   };
   return passing;
+}
+
+/** A transaction that was cancelled did nothing, unless an earlier try of the same call lost its answer. */
+function isUndone(error: unknown): boolean {
+  return error instanceof TransactionCanceledException && error.$metadata.attempts === 1;
 }
 
 /** Grows and shrinks, and now and then changes only in part; what stays keeps its order. */

@@ -11,10 +11,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import { z } from "zod";
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
-import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
-import { sqsDeadLetters } from "../../lib/aws/sqs/sqs-dead-letters.ts";
-import { sqsVisibility } from "../../lib/aws/sqs/sqs-visibility.ts";
-import { sqsWakeUps } from "../../lib/aws/sqs/sqs-wake-ups.ts";
+import { sqsClient, sqsDeadLetters, sqsVisibility, sqsWakeUps } from "../../lib/aws/sqs.ts";
 import { parseWorkKey } from "../../lib/core/work-key.ts";
 import { delayAttribute, faultySqs, type SqsFault } from "../doubles/faulty-sqs.ts";
 import type { SeenRequest } from "../doubles/seen-request.ts";

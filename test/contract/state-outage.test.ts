@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Outage } from "../../lib/core/outage.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { patientState, type StatePorts } from "../../lib/flows/patient-state.ts";
+import { type StatePorts, stateErrorsAsOutages } from "../../lib/flows/outages.ts";
 import { reconcileRequests } from "../../lib/queue/request-reconcile.ts";
-import { rules } from "../../lib/queue/rules/rules.ts";
+import { rules } from "../../lib/queue/rules.ts";
 import { openStores } from "../../local/state/open-stores.ts";
 import { openStateDatabase } from "../../local/state/state-database.ts";
 import { type DynamodbFault, faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
@@ -20,7 +20,7 @@ async function thrownBy(
   stores: Omit<StatePorts, "requests"> & Pick<StateBackEnd, "items">,
 ): Promise<readonly unknown[]> {
   const queue = { items: stores.items, wakeUps: { send: async () => {} }, clock: systemClock, log: silentLog, rules };
-  const state = patientState({ ...stores, requests: reconcileRequests(queue) });
+  const state = stateErrorsAsOutages({ ...stores, requests: reconcileRequests(queue) });
   return Promise.all(stateCalls.map(({ make }) => make(state, never).catch((error: unknown) => error)));
 }
 
@@ -29,7 +29,7 @@ function withoutOutage(thrown: readonly unknown[]): readonly string[] {
   return stateCalls.flatMap(({ call }, index) => (thrown[index] instanceof Outage ? [] : [call]));
 }
 
-test("a state file that cannot be read or written is an outage to every call of a flow", async () => {
+test("a state file that cannot be read or written is an outage for every call of a flow", async () => {
   const database = openStateDatabase(":memory:");
   const stores = openStores(database, "/unused", systemClock);
   await leased(stores, keyOf("web"));

@@ -89,7 +89,7 @@ export function wakeUpQueueContract(name: string, open: () => Promise<QueueBackE
       expect(await bodies()).toEqual([]);
     });
 
-    test("a message in hand is hidden, comes back when its time is over, and counts how often it was handed out", async () => {
+    test("a received message is hidden, comes back when its time is over, and counts how often it was received", async () => {
       await queue.wakeUps.send({ key: "web" }, 0, never);
       const [first] = await queue.receive(2_000);
       expect(first?.receives).toBe(1);

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { keyOf, never, type OpenState, type StateBackEnd, workItem } from "./state-back-end.ts";
+import { mapLimit } from "../../lib/core/concurrency.ts";
+import { overduePageSize } from "../../lib/core/ports/work-items.ts";
+import { keyOf, never, type OpenState, overdueItems, type StateBackEnd, workItem } from "./state-back-end.ts";
 
 /** The index may lag behind, and calls may need several tries. */
 const patience = { timeout: 20_000 };
@@ -14,7 +16,7 @@ export function workItemsContract(name: string, open: OpenState): void {
 
     const key = keyOf("web");
 
-    test("an item that nobody stored is undefined", async () => {
+    test("an item that was not stored is undefined", async () => {
       expect(await state.items.get(key, never)).toBeUndefined();
     });
 
@@ -33,7 +35,7 @@ export function workItemsContract(name: string, open: OpenState): void {
         phase: "Poisoned",
         input: "uid/3",
         fault: "connection refused: ünïcode",
-        memo: { since: 12, list: ["a", null, { b: true }] },
+        carried: { since: 12, list: ["a", null, { b: true }] },
         seen: { objectUid: "u1", clusterUid: "c1", revision: "v1@sha256:0" },
       });
       expect(await state.items.put(bare, never)).toBe("stored");
@@ -78,23 +80,66 @@ export function workItemsContract(name: string, open: OpenState): void {
       expect((await state.items.get(key, never))?.requested).toBe(answers.indexOf("stored"));
     });
 
-    test("overdue lists what is past wakeUntil, or past dueAt where nothing is under way, the longest overdue first", async () => {
+    test("overdue lists items past wakeUntil, or past dueAt if nothing is under way, the longest overdue first", async () => {
       await state.items.put(workItem(keyOf("waiting"), { wakeUntil: 300, dueAt: 10 }), never);
       await state.items.put(workItem(keyOf("due"), { dueAt: 100 }), never);
       await state.items.put(workItem(keyOf("woken"), { wakeUntil: 200 }), never);
       await state.items.put(workItem(keyOf("idle")), never);
-      const overdue = async (now: number, limit: number): Promise<readonly string[]> =>
-        (await state.items.overdue(now, limit, never)).items.map((item) => item.key.name);
-      await expect.poll(() => overdue(300, 10), patience).toEqual(["due", "woken", "waiting"]);
-      expect(await overdue(299, 10)).toEqual(["due", "woken"]);
-      expect(await overdue(300, 1)).toEqual(["due"]);
-      expect(await overdue(99, 10)).toEqual([]);
+      const overdue = async (now: number): Promise<readonly string[]> =>
+        (await overdueItems(state.items, now)).items.map((item) => item.key.name);
+      await expect.poll(() => overdue(300), patience).toEqual(["due", "woken", "waiting"]);
+      expect(await overdue(299)).toEqual(["due", "woken"]);
+      expect(await overdue(99)).toEqual([]);
     });
 
-    test("an item that has nothing to wait for any more leaves the list of the overdue", async () => {
+    test("overdue items come in pages, each item once, whatever the caller writes between them", async () => {
+      const wanted = Array.from({ length: 250 }, (_, number) => `web-${number}`);
+      await mapLimit(wanted, 10, (name) => state.items.put(workItem(keyOf(name), { dueAt: 100 }), never), never);
+      const now = 1_000_000;
+      await expect.poll(async () => (await overdueItems(state.items, now)).items.length, patience).toBe(250);
+      const sizes: number[] = [];
+      const seen: string[] = [];
+      for await (const { items } of state.items.overdue(now, () => true, never)) {
+        sizes.push(items.length);
+        seen.push(...items.map(({ key: of }) => of.name));
+        for (const item of items.slice(0, 20)) {
+          await state.items.put({ ...item, version: 2, wakeUntil: now + 60_000 }, never);
+        }
+      }
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(overduePageSize);
+      expect(seen.toSorted()).toEqual(wanted.toSorted());
+    });
+
+    test("overdue items of clusters that are not wanted are passed over, also once that changes on the way", async () => {
+      const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/dead";
+      const long = "n".repeat(253);
+      const longKey = { cluster: long, group: long, kind: long, namespace: long, name: long };
+      for (let number = 0; number < 120; number += 1) {
+        await state.items.put(workItem({ ...keyOf(`dead-${number}`), cluster: arn }, { dueAt: 1 }), never);
+      }
+      await state.items.put(workItem(keyOf("web"), { dueAt: 100 }), never);
+      await state.items.put(workItem(longKey, { dueAt: 100 }), never);
+      const clusters = async (isWanted: (cluster: string) => boolean): Promise<readonly string[]> =>
+        (await overdueItems(state.items, 1_000_000, isWanted)).items.map(({ key: of }) => of.cluster).toSorted();
+      await expect.poll(() => clusters((cluster) => cluster !== arn), patience).toEqual(["home", long]);
+      expect(await clusters((cluster) => cluster === "home")).toEqual(["home"]);
+      expect(await clusters(() => false)).toEqual([]);
+      // As a sweep does that has woken enough of it.
+      let pages = 0;
+      let dead = 0;
+      const untilFirst = (cluster: string): boolean => cluster !== arn || pages === 0;
+      for await (const { items } of state.items.overdue(1_000_000, untilFirst, never)) {
+        pages += 1;
+        dead += items.filter(({ key: of }) => of.cluster === arn).length;
+      }
+      expect(dead).toBeGreaterThan(0);
+      expect(dead).toBeLessThanOrEqual(overduePageSize);
+    });
+
+    test("an item that no longer waits for anything leaves the list of the overdue", async () => {
       await state.items.put(workItem(key, { dueAt: 100 }), never);
       await state.items.put(workItem(key, { version: 2 }), never);
-      await expect.poll(() => state.items.overdue(100, 10, never), patience).toEqual({ items: [], unreadable: [] });
+      await expect.poll(() => overdueItems(state.items, 100), patience).toEqual({ items: [], unreadable: [] });
     });
 
     test("an item whose key has the greatest length that a key may have is kept like any other", async () => {
@@ -102,14 +147,14 @@ export function workItemsContract(name: string, open: OpenState): void {
       const item = workItem({ cluster: long, group: long, kind: long, namespace: long, name: long }, { dueAt: 1 });
       await state.items.put(item, never);
       expect(await state.items.get(item.key, never)).toEqual(item);
-      await expect.poll(() => state.items.overdue(1, 10, never), patience).toMatchObject({ items: [item] });
+      await expect.poll(() => overdueItems(state.items, 1), patience).toMatchObject({ items: [item] });
     });
 
     test("an item whose texts have the greatest length that they may have is kept like any other", async () => {
       const item = workItem(key, {
         fault: "\u{1F409}".repeat(250),
         input: "i".repeat(2_000),
-        memo: { text: "m".repeat(4_000) },
+        carried: { text: "m".repeat(4_000) },
         seen: { objectUid: "o".repeat(36), clusterUid: "c".repeat(36), revision: "r".repeat(1_000) },
       });
       await state.items.put(item, never);

@@ -1,16 +1,16 @@
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 
-/** A lease as one run has it, and the cluster as that run reaches it. */
+/** The lease and the cluster of one run. */
 export interface CheckedLease {
-  /** For the run, in place of the one that was given. */
+  /** The run to use in place of the given one. */
   readonly assertLease: () => void;
-  /** The cluster, which takes no write of the run that does not look at its lease right before it is sent. */
-  readonly checked: (cluster: Cluster) => Cluster;
+  /** The cluster; it refuses each write of the run that does not check the lease right before it is sent. */
+  readonly checked: <C extends Cluster>(cluster: C) => C;
 }
 
 /**
- * Notices a write without a look at the lease, in any story of a flow. It calls `beforeSend` in place of the adapter, and that has
- * to come to this run's own `assertLease`. That the adapter calls it as well is shown in test/unit/kube/fenced-writes.test.ts.
+ * Finds writes without a check of the lease, in any story of a flow. It calls `beforeSend` in place of the adapter, which has
+ * to call this run's own `assertLease`. That the adapter calls it as well is shown in test/unit/kube/leased-writes.test.ts.
  */
 export function checkedLease(assertLease: () => void): CheckedLease {
   let looks = 0;

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** An item as the wire has it: `{ pk: { S: "…" } }`. */
+/** An item as it is sent: `{ pk: { S: "…" } }`. */
 export type Row = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-/** What `#name` stands for. */
+/** The attribute of each `#name`. */
 export type Names = Readonly<Record<string, string>>;
-/** What `:value` stands for. */
+/** The value of each `:value`. */
 export type Values = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**

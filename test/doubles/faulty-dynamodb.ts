@@ -3,8 +3,8 @@ import { type FaultyWire, faultyWire, type WireFault } from "./faulty-wire.ts";
 import { type SeenRequest, seenRequest } from "./seen-request.ts";
 
 /**
- * What DynamoDB and the way to it do to a request. `throttled`, `broken`: it says so. `conflict`: another transaction is at work
- * on an item. `leftOver`: a batch is done in part. `dropped`, `lost`, `silent`: as on any wire.
+ * The faults of DynamoDB and of the connection to it. `throttled`, `broken`: its answer says so. `conflict`: another transaction is at work
+ * on an item. `leftOver`: a batch is done in part. `dropped`, `lost`, `silent`: as on any connection.
  */
 export type DynamodbFault = "throttled" | "broken" | "conflict" | "leftOver" | "dropped" | "lost" | "silent";
 
@@ -12,7 +12,7 @@ const BatchGet = z.object({ RequestItems: z.record(z.string(), z.looseObject({ K
 const BatchWrite = z.object({ RequestItems: z.record(z.string(), z.array(z.unknown())) });
 const Transaction = z.object({ TransactItems: z.array(z.unknown()) });
 
-/** A way to DynamoDB on which things go wrong as `faultOf` says; undefined lets a request pass. `seen` are the actions. */
+/** A connection to DynamoDB with the faults of `faultOf`; undefined lets a request pass. `seen` are the actions. */
 export async function faultyDynamodb(
   target: string,
   faultOf: (request: SeenRequest) => DynamodbFault | undefined,

@@ -3,14 +3,14 @@ import { type Changed, type FaultyWire, faultyWire, type WireFault } from "./fau
 import { type SeenRequest, seenRequest } from "./seen-request.ts";
 
 /**
- * What SQS and the way to it do to a request. `throttled`, `broken`: it says so. `doubled`: a message is stored twice. `leftOver`:
- * half of a batch, rounded up, is refused. `dropped`, `lost`, `silent`: as on any wire.
+ * The faults of SQS and of the connection to it. `throttled`, `broken`: its answer says so. `doubled`: a message is stored twice. `leftOver`:
+ * half of a batch, rounded up, is refused. `dropped`, `lost`, `silent`: as on any connection.
  */
 export type SqsFault = "throttled" | "broken" | "doubled" | "leftOver" | "dropped" | "lost" | "silent";
 
 /** Twelve hours: longer than any test. */
 const hiddenSeconds = 43_200;
-/** The attribute under which a message says for how many seconds it was to be delayed. */
+/** The attribute that holds the delay of a message in seconds. */
 export const delayAttribute = "delaySeconds";
 
 const Send = z.looseObject({ DelaySeconds: z.number().default(0) });
@@ -19,13 +19,13 @@ const Batch = z.looseObject({ Entries: z.array(z.looseObject({ Id: z.string() })
 const Answer = z.looseObject({ Failed: z.array(z.unknown()).optional() });
 
 export interface FaultySqs extends FaultyWire {
-  /** For how long the message in hand was hidden since the last look, in seconds; undefined where no such call has got there. */
+  /** For how long the message in hand was hidden since the last look, in seconds; undefined if no such call has arrived. */
   hiddenFor(receiptHandle: string): number | undefined;
 }
 
 /**
- * A way to SQS on which things go wrong as `faultOf` says; undefined lets a request pass. Time is the test's: a message is stored
- * at once and says its delay, and one in hand stays hidden until the test brings it back.
+ * A connection to SQS with the faults of `faultOf`; undefined lets a request pass. The test controls time: a message is stored
+ * at once with its delay as an attribute, and a received message stays hidden until the test brings it back.
  */
 export async function faultySqs(
   target: string,

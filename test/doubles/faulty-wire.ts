@@ -4,25 +4,25 @@ import { closeServer } from "./close-server.ts";
 import { portOnLoopback } from "./port-on-loopback.ts";
 
 /**
- * What happens to a request on its way. `pass`: nothing. `dropped`: it never gets there, and the connection ends. `lost`: the server
- * does it, its answer never arrives. `cut`: half of the answer's body arrives. `silent`: the server does it and no answer comes.
- * `hang`: it never gets there and nobody says so. Or it is answered at once, or another one goes onward in its place.
+ * The fate of a request. `pass`: no fault. `dropped`: it never arrives, and the connection ends. `lost`: the server
+ * carries it out, its answer never arrives. `cut`: half of the answer's body arrives. `silent`: the server carries it out and no answer comes.
+ * `hang`: it never arrives and the connection stays open. Or it is answered at once, or another request is sent in its place.
  */
 export type WireFault = "pass" | "dropped" | "lost" | "cut" | "silent" | "hang" | Answer | Changed;
 
-/** In place of the server's. */
+/** The answer in place of the server's. */
 interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** What the server gets, so many times, and what its last answer becomes. */
+/** How often the server gets the request, and the fate of its last answer. */
 export interface Changed {
   readonly onward: string;
   readonly copies?: number;
   readonly answerOf?: (status: number, body: string) => string;
-  /** It is done all the same: the connection ends, or stays open. */
+  /** The request is carried out; the connection ends, or stays open. */
   readonly unanswered?: "lost" | "silent";
 }
 
@@ -32,7 +32,7 @@ export interface FaultyWire extends AsyncDisposable {
   readonly seen: readonly string[];
 }
 
-/** A server between a client and `target`, which no client can tell from it but by the faults. */
+/** A server between a client and `target`, which a client can tell from it only by the faults. */
 export async function faultyWire(
   target: string | undefined,
   faultOf: (request: IncomingMessage, count: number, body: Buffer) => WireFault,

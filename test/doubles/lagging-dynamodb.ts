@@ -7,9 +7,9 @@ import { portOnLoopback } from "./port-on-loopback.ts";
 import { seenRequest } from "./seen-request.ts";
 
 /**
- * DynamoDB on the wire, as far as our adapter speaks to it, and as far behind as it may be: a read that does not ask to be
- * consistent finds each item as it was before its last write, or finds it gone. DynamoDB Local is always consistent, so it notices no read that
- * should have asked. The index is up to date: whoever reads it looks at the items.
+ * The part of DynamoDB that our adapter uses, as stale as DynamoDB may be: a read that is not consistent finds each item as it
+ * was before its last write, or finds it gone. DynamoDB Local is always consistent, so it cannot show a read that should have been
+ * consistent. The index is up to date: the adapter reads the items after it.
  */
 export interface LaggingDynamodb extends AsyncDisposable {
   readonly url: string;
@@ -70,13 +70,13 @@ const Query = z.object({
   ExclusiveStartKey: AnyRow.optional(),
 });
 
-/** An item and what it was before its last write. */
+/** An item and its state before its last write. */
 interface Kept {
   readonly now: Row | undefined;
   readonly before: Row | undefined;
 }
 
-/** What one write does to an item, where its condition holds. */
+/** The effect of one write on an item, if its condition holds. */
 interface Write {
   readonly name: string;
   readonly condition: z.infer<typeof Conditional>;
@@ -94,7 +94,7 @@ class Refused extends Error {
   }
 }
 
-/** `lags`: false for one that is consistent without being asked, as it mostly is. */
+/** `lags`: false for a table whose reads are always consistent, as DynamoDB's mostly are. */
 export async function laggingDynamodb({ lags = true } = {}): Promise<LaggingDynamodb> {
   const tables = newTables(lags);
   const server = createServer((request, response) => void answer(request, response, tables));
@@ -133,7 +133,7 @@ function newTables(lags: boolean) {
     drop(table: string): void {
       for (const name of kept.keys()) if (name.startsWith(`${table} `)) kept.delete(name);
     },
-    /** The items of a table that a read finds which is not asked to be consistent, or which is. */
+    /** The items of a table that a read finds, consistent or not. */
     seen: (table: string, isConsistent: boolean) =>
       [...kept.keys()].flatMap((name) => {
         if (!name.startsWith(`${table} `)) return [];
@@ -145,7 +145,7 @@ function newTables(lags: boolean) {
         throw new Refused("ConditionalCheckFailedException", "The conditional request failed", old(write));
       make(write);
     },
-    /** A transaction whose answer was lost is asked for again under the same token. */
+    /** A transaction whose answer was lost is sent again with the same token. */
     transact(token: string, writes: readonly Write[]): void {
       if (done.has(token)) return;
       if (new Set(writes.map(({ name }) => name)).size < writes.length) {

@@ -12,7 +12,7 @@ const manifest = Buffer.from(
   }),
 );
 
-/** How a registry treats its clients, by the name of the repository that is asked for. */
+/** How a registry treats its clients, by the name of the repository. */
 const treatments: Readonly<Record<string, (response: ServerResponse, path: string) => void>> = {
   // Takes the request and never answers.
   slow: () => undefined,
@@ -25,7 +25,7 @@ const treatments: Readonly<Record<string, (response: ServerResponse, path: strin
   "false-manifest": (response, path) => sendManifest(response, path.includes("sha256:") ? Buffer.from("{}") : manifest),
 };
 
-/** Where a lying registry is: `127.0.0.1:PORT`. */
+/** The address of a lying registry: `127.0.0.1:PORT`. */
 export interface LyingRegistry extends AsyncDisposable {
   readonly host: string;
 }

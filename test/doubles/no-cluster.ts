@@ -1,3 +1,5 @@
+import { asHome, asTarget } from "../../lib/core/home-and-target.ts";
+import type { AccountTokens } from "../../lib/core/ports/account-tokens.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 
 const unexpected = async (): Promise<never> => {
@@ -19,4 +21,12 @@ export const noCluster: Cluster = {
   watch: () => {
     throw new Error("the test did not expect a watch");
   },
+};
+
+export const noHome = asHome(noCluster);
+export const noTarget = asTarget(noCluster);
+
+/** Of a cluster that issues no tokens. */
+export const noAccountTokens: AccountTokens = {
+  issue: () => Promise.reject(new Error("this cluster issues no tokens")),
 };

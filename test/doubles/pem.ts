@@ -6,7 +6,7 @@ export function pemFile(name: string): string {
   return join(import.meta.dirname, "../fixtures/tls", name);
 }
 
-/** What that file holds. */
+/** The content of that file. */
 export function pem(name: string): Promise<string> {
   return readFile(pemFile(name), "utf8");
 }

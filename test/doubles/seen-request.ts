@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 
-/** A request of the SDK's as a fault is chosen for it. */
+/** A request of the SDK, for which a fault is chosen. */
 export interface SeenRequest {
   /** The action: `PutItem`. */
   readonly action: string;
-  /** Which try of the SDK's it is, from 1. */
+  /** The number of the SDK's attempt, from 1. */
   readonly attempt: number;
 }
 
-/** Reads what the SDK's JSON protocols say in headers. */
+/** Reads the headers of the SDK's JSON protocols. */
 export function seenRequest({ headers }: IncomingMessage): SeenRequest {
   const action =
     String(headers["x-amz-target"] ?? "")

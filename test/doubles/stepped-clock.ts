@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/core/ports/clock.ts";
 
-/** A clock that stands still until a test moves it. Nobody may sleep on it. */
+/** A clock that stands still until a test moves it. Sleeping on it throws. */
 export interface SteppedClock extends Clock {
   /** Lets so many milliseconds pass, by both clocks. */
   pass(ms: number): void;

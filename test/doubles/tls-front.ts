@@ -3,11 +3,11 @@ import { TLSSocket } from "node:tls";
 import { pem } from "./pem.ts";
 import { portOnLoopback } from "./port-on-loopback.ts";
 
-/** What Go's server answers on a port of TLS to who speaks plain HTTP. */
+/** The answer of Go's server to plain HTTP on a TLS port. */
 const plainAnswer = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 const handshake = 0x16;
 
-/** An entrance by TLS to a server on loopback, with the certificate `server` of `test/fixtures/tls`. @param upstream `HOST:PORT` */
+/** A TLS proxy in front of a server on loopback, with the certificate `server` of `test/fixtures/tls`. @param upstream `HOST:PORT` */
 export async function tlsFront(upstream: string) {
   const [cert, key] = await Promise.all([pem("server.crt"), pem("server.key")]);
   const sockets = new Set<Socket>();

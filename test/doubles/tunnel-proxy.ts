@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { connect as connectTcp, type Socket } from "node:net";
 import { portOnLoopback } from "./port-on-loopback.ts";
 
-/** An HTTP proxy that tunnels to loopback what it is asked for, and remembers who asked; or refuses, with such a status line. */
+/** An HTTP proxy that tunnels every request to loopback and records it, or refuses it with the given status line. */
 export async function tunnelProxy(refuse?: string) {
   const asked: { readonly target: string; readonly authorization: string | undefined }[] = [];
   const server: Server = createServer().on("connect", (request: IncomingMessage, socket: Socket) => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import { closeServer } from "./close-server.ts";
 import { portOnLoopback } from "./port-on-loopback.ts";
 
-/** What becomes of one request. `lost`: it is served, but its answer never arrives. An object is answered in its place. */
+/** The treatment of one request. `lost`: it is served, but its answer never arrives. An object is the answer in its place. */
 export type Treatment =
   | "drop"
   | "forward"
@@ -16,7 +16,7 @@ export interface UnreliableProxy extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Stands between a client and an HTTP server, and treats every request as it is told. Counts from 1; `url` is path and query. */
+/** Stands between a client and an HTTP server, and treats every request as the test says. Counts from 1; `url` is path and query. */
 export async function unreliableProxy(
   target: string,
   treat: (count: number, url: string, method: string) => Treatment,

@@ -21,12 +21,12 @@ test.each([
   expect(leaks([{ where: "the log", text }], ['{"a":"object"}'])).not.toEqual([]);
 });
 
-test("what has none is clean", () => {
+test("objects without a canary are clean", () => {
   const text = `hmac-sha256:${sha256("another text")} ${Buffer.from("another text").toString("base64")}`;
   expect(leaks([{ where: "the log", text }])).toEqual([]);
 });
 
-test("it is planted in Secrets, and looked for in statuses and events, not in specs", () => {
+test("canaries are planted in Secrets, and searched in statuses and events, not in specs", () => {
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a: "YQ==" } };
   expect(withCanary(secret)).toEqual({ ...secret, stringData: { canary } });
   expect(withCanary({ ...secret, kind: "ConfigMap" })).toEqual({ ...secret, kind: "ConfigMap" });

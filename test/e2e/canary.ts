@@ -7,7 +7,7 @@ const stem = "c4n4ry";
 /** The value of every Secret of a story. Nothing that Sluice says or keeps may have it in any form. */
 export const canary = `${stem}+5ecret/of-the=mine`;
 
-/** A text that somebody other than a reader of Secrets can read. */
+/** A text that users without access to Secrets can read. */
 export interface Told {
   /** Such as `status of Kustomization/app`. */
   readonly where: string;
@@ -22,7 +22,7 @@ export function withCanary(manifest: Manifest): Manifest {
 }
 
 /**
- * Where the canary is told: in clear, in base64, in hexadecimal digits, or as a digest by which it can be guessed.
+ * Where the canary is shown: in plain text, in base64, in hexadecimal digits, or as a digest by which it can be guessed.
  *
  * @param guessable texts with the canary in them whose plain SHA-256 gives it away as well
  */

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -60,19 +60,23 @@ const patch = (name: string, body: JsonObject) =>
 const state = () => ["--state", join(world.folder, "state")];
 
 describe("sluice check", () => {
-  test("says that the kinds are served, and whose the cluster is", async () => {
+  test("says that the kinds are served and which installation owns the cluster", async () => {
     const { code, out, err } = await world.sh("check");
     expect([code, out]).toEqual([0, ""]);
     expect(err).toMatch(
-      /^► checking crds\n✔ kustomizations\.kustomize\.toolkit\.fluxcd\.io\/v1\n✔ ocirepositories\.source\.toolkit\.fluxcd\.io\/v1\n► checking the owner of this cluster\n✔ local-[0-9a-f]{16} at \S+, version \S+, since \S+\n✔ all checks passed\n$/,
+      /^► checking the Kubernetes API\n✔ Kubernetes 1\.35\.\d+\n► checking crds\n✔ gitrepositories\.source\.toolkit\.fluxcd\.io\/v1, installed by Sluice \d\S+\n✔ kustomizations\.kustomize\.toolkit\.fluxcd\.io\/v1, installed by Sluice \d\S+\n✔ ocirepositories\.source\.toolkit\.fluxcd\.io\/v1, installed by Sluice \d\S+\n✔ receivers\.notification\.toolkit\.fluxcd\.io\/v1, installed by Sluice \d\S+\n► checking the rights of this identity\n✔ all that Sluice needs for its own objects\n► checking the owner of this cluster\n✔ local-[0-9a-f]{16} at \S+, version \S+, since \S+\n✔ All checks passed\n$/,
     );
   });
 
-  test("fails where the owner of the cluster cannot be read, until an installation takes it over", async () => {
+  test("fails if the owner of the cluster cannot be read, until an installation takes it over", async () => {
     const owner = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
     const body = { data: { installation: null } };
     await world.cluster.patch(owner, { type: "merge", body }, { manager }, signal);
-    const { code, err } = await world.sh("check", "--orphans");
+    const { code, out, err } = await world.sh("check", "--orphans", "-o", "json");
+    expect(JSON.parse(out)).toMatchObject({
+      owner: null,
+      ownerFault: expect.stringContaining("ConfigMap/kube-system/sluice-owner cannot be read"),
+    });
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(
@@ -85,7 +89,64 @@ describe("sluice check", () => {
     expect(await world.sh("check")).toMatchObject({ code: 0 });
   });
 
-  test("refuses what makes no sense", async () => {
+  test("-o json prints every check as one document, also without --orphans", async () => {
+    const { code, out } = await world.sh("check", "-o", "json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({
+      kubernetes: { version: expect.stringMatching(/^1\.35\./), verdict: "tested" },
+      rights: { missing: [] },
+      pause: null,
+      kinds: [
+        {
+          name: "gitrepositories.source.toolkit.fluxcd.io/v1",
+          isServed: true,
+          installedBy: expect.stringMatching(/^Sluice \d/),
+        },
+        {
+          name: "kustomizations.kustomize.toolkit.fluxcd.io/v1",
+          isServed: true,
+          installedBy: expect.stringMatching(/^Sluice \d/),
+        },
+        {
+          name: "ocirepositories.source.toolkit.fluxcd.io/v1",
+          isServed: true,
+          installedBy: expect.stringMatching(/^Sluice \d/),
+        },
+        {
+          name: "receivers.notification.toolkit.fluxcd.io/v1",
+          isServed: true,
+          installedBy: expect.stringMatching(/^Sluice \d/),
+        },
+      ],
+      // After a take-over by the command it has no webhookUrl until its next write.
+      owner: expect.objectContaining({
+        id: expect.stringMatching(/^local-[0-9a-f]{16}$/),
+        where: expect.any(String),
+        version: "0.1.0",
+        since: expect.any(String),
+      }),
+    });
+  });
+
+  test("-o json prints a document also if the cluster is not reachable, or if there is none", async () => {
+    const nowhere = join(world.folder, "nowhere");
+    const text = await readFile(world.kubeconfig, "utf8");
+    await writeFile(nowhere, text.replace(/127\.0\.0\.1:\d+/, "127.0.0.1:9"));
+    const unreachable = await world.sh("check", "-o", "json", "--kubeconfig", nowhere);
+    expect(unreachable).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/✗ .*127\.0\.0\.1:9.*\n✗ check failed\n$/),
+    });
+    expect(JSON.parse(unreachable.out)).toEqual({
+      fault: expect.stringContaining("127.0.0.1:9"),
+      ...{ kinds: [], owner: null, pause: null },
+    });
+    const none = await world.sh("check", "-o", "json", "--kubeconfig", `${nowhere}-at-all`);
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining("no kubeconfig at") });
+    expect(JSON.parse(none.out)).toMatchObject({ fault: expect.stringContaining("no kubeconfig at"), kinds: [] });
+  });
+
+  test("refuses options that make no sense", async () => {
     expect(await world.sh("check", "-o", "yaml")).toMatchObject({
       code: 1,
       err: "✗ --output must be table or json, not yaml\n",
@@ -95,7 +156,7 @@ describe("sluice check", () => {
 });
 
 describe("sluice check --orphans", () => {
-  test("finds none where everything has an owner, also what is retained or of a suspended Kustomization", async () => {
+  test("finds no orphans if every object has an owner, retained objects and those of a suspended Kustomization included", async () => {
     await follow("web", ["web-a", "web-b"]);
     await follow("kept", ["kept-a", "kept-b"], { prune: false });
     // Without the second, which stays in the cluster and in the inventory alone.
@@ -104,23 +165,23 @@ describe("sluice check --orphans", () => {
     await patch("web", { spec: { suspend: true } });
     const clean = await world.sh("check", "--orphans", ...state());
     expect(clean).toMatchObject({ code: 0, out: "" });
-    expect(clean.err).toMatch(/► looking for orphans\n✔ no orphans among what was listed\n✔ all checks passed\n$/);
+    expect(clean.err).toMatch(/► looking for orphans\n✔ no orphans found\n✔ All checks passed\n$/);
   });
 
-  test("goes by the statuses and says so where the inventories are not at hand", async () => {
+  test("uses the statuses and says so if it cannot read the inventories", async () => {
     const { code, out, err } = await world.sh("check", "--orphans");
     expect(code).toBe(1);
     expect(out.split("\n").slice(1, -1)).toEqual([
       expect.stringMatching(/kept-b\s.*its Kustomization does not list it/),
     ]);
-    expect(err).toContain("are not read here, so this goes by the status of each Kustomization");
+    expect(err).toContain("cannot be read here, so this uses the status of each Kustomization");
     expect(await world.sh("check", "--orphans", "--state", join(world.folder, "nowhere"))).toMatchObject({
       code: 1,
-      err: expect.stringContaining("is no state folder of Sluice"),
+      err: expect.stringContaining("is not a state folder of Sluice"),
     });
   });
 
-  test("lists what no inventory knows and claims with nothing behind them, and deletes nothing", async () => {
+  test("lists objects in no inventory and leaked claims, and deletes nothing", async () => {
     await follow("old", ["old-a"]);
     // As after a finalizer that was taken off by hand, while nothing was looking.
     await patch("old", { spec: { suspend: true }, metadata: { finalizers: null } });
@@ -156,7 +217,7 @@ describe("sluice check --orphans", () => {
     ]);
     expect(table.out).toMatch(/default_web-a__ConfigMap\s+Kustomization\/default\/former\s+its owner is gone/);
     expect(table.err).toMatch(
-      /✗ 3 objects in no inventory, so no prune deletes them\n✗ (?:1 claim with nothing behind it|\d claims with nothing behind them)\n✗ check failed\n$/,
+      /✗ 3 objects in no inventory: prune will never delete them\n✗ \d leaked claims? in the ledger\n✗ check failed\n$/,
     );
 
     const json = await world.sh("check", "--orphans", "-o", "json", ...state());

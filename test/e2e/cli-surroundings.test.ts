@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { openStateFolder } from "../../local/state-folder.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 
 let world: CliWorld;
@@ -49,15 +51,17 @@ describe("the command line and its surroundings", () => {
     ["suspend", "ks", ["Kustomization name is required"]],
     ["get", "ks --timeout soon", ['invalid argument "soon" for "--timeout" flag']],
     ["get", "nothing", ["unknown command 'nothing'"]],
-    ["get", "hr", ["unknown command 'hr': Sluice has none yet, flux's own may do on the same objects"]],
-    ["tree", "ks app", ["unknown command 'tree': Sluice has none yet, flux's own may do"]],
+    ["get", "hr", ["unknown command 'hr': Sluice does not have it yet; try flux, which works on the same objects"]],
+    ["tree", "ks app", ["unknown command 'tree': Sluice does not have it yet; try flux"]],
     ["version", "-o xml", ["--output must be json or yaml, not xml"]],
-    ["local", "--api-port 70000", ['"70000" is no port']],
-    ["local", "--host-name http://x", ['"http://x" is no host: give a name']],
+    ["local", "--api-port 70000", ['invalid port "70000"']],
+    ["local", "--host-name http://x", ['invalid host name "http://x"']],
     ["local", "--config /no/such", ["settings file /no/such cannot be read", "no such file"]],
     ["settings", "--config /no/such", ["settings file /no/such cannot be read", "no such file"]],
+    ["local", "--yes", ["--yes needs --reset"]],
+    ["local", "--reset --state /no/such", ["/no/such is not a state folder of Sluice"]],
     ["local", "--context dev", ["--context needs --kubeconfig FILE here"]],
-  ])("%s %s ends with one line that says what is wrong", async (command, args, texts) => {
+  ])("%s %s ends with one line that names the fault", async (command, args, texts) => {
     const { code, out, err } = await world.sh(command, ...args.split(" "));
     expect([code, out]).toEqual([1, ""]);
     expect(err).toMatch(/^✗ [^\n]+\n$/);
@@ -65,7 +69,7 @@ describe("the command line and its surroundings", () => {
     expect(err).not.toContain("hunter2");
   });
 
-  test("a kubeconfig that is missing, and one that points nowhere, are named", async () => {
+  test("a missing kubeconfig and an unreachable cluster are named", async () => {
     const missing = await world.runIn({}, "get", "ks", "--kubeconfig", join(world.folder, "none"));
     expect(missing).toEqual({
       code: 1,
@@ -84,12 +88,49 @@ describe("the command line and its surroundings", () => {
     );
   });
 
-  test("settings are printed with where each comes from, and what is printed can be used as the file", async () => {
+  test("the kubeconfig of sluice local in the working folder is used if there is no other, and named", async () => {
+    const file = join(world.folder, ".sluice", "kubeconfig");
+    await mkdir(join(world.folder, ".sluice"));
+    await copyFile(world.kubeconfig, file);
+    const { code, err } = await world.runIn({}, "get", "ks", "missing", "-n", "apps");
+    expect([code, err]).toEqual([
+      1,
+      `► using the cluster of sluice local (${file})\n✗ Kustomization object 'missing' not found in "apps" namespace\n`,
+    ]);
+    await mkdir(join(world.folder, ".kube"));
+    await writeFile(join(world.folder, ".kube", "config"), "{}");
+    expect((await world.runIn({}, "get", "ks")).err).toBe(
+      `► using ${join(world.folder, ".kube", "config")}; for the cluster of sluice local give --kubeconfig ${file}\n` +
+        `✗ kubeconfig ${join(world.folder, ".kube", "config")} has no current-context: give --context NAME\n`,
+    );
+    for (const name of [".sluice", ".kube"]) await rm(join(world.folder, name), { recursive: true });
+  });
+
+  test("local --reset asks, is refused without a terminal unless --yes is given, and while sluice local runs", async () => {
+    const state = ["--state", join(world.folder, "other")];
+    (await openStateFolder(join(world.folder, "other"), systemClock, new AbortController().signal)).close();
+    expect(await world.sh("local", "--reset", ...state)).toEqual({
+      code: 1,
+      out: "",
+      err: `✗ --reset removes all state in ${join(world.folder, "other")}: confirm it with --yes\n`,
+    });
+    expect(await world.sh("local", "--reset", "--yes", ...state)).toMatchObject({
+      code: 0,
+      err: `✔ removed all state in ${join(world.folder, "other")}\n`,
+    });
+    expect(await world.sh("local", "--reset", "--yes", "--state", join(world.folder, "state"))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`is in use by process ${process.pid}. End it first`),
+    });
+  });
+
+  test("settings are printed with the origin of each, and the output can be used as the file", async () => {
     const file = join(world.folder, "settings.yaml");
     await writeFile(file, "no-cross-namespace-refs: true\n");
     const printed = await world.runIn({}, "settings", "--config", file);
     expect(printed).toMatchObject({ code: 0, err: "" });
-    expect(printed.out).toContain(`# from ${file}\nno-cross-namespace-refs: true\n# default\nconcurrent-ssa: 8\n`);
+    expect(printed.out).toContain(`# from ${file}\nno-cross-namespace-refs: true\n# default\n`);
+    expect(printed.out).toContain("\n# default\nconcurrent-ssa: 8\n");
     await writeFile(file, printed.out);
     expect((await world.runIn({}, "settings", "--config", file)).out).toBe(
       printed.out.replaceAll("# default\n", `# from ${file}\n`),
@@ -100,19 +141,19 @@ describe("the command line and its surroundings", () => {
   });
 
   test.each(["settings", "local"])(
-    "a settings file with faults ends %s with one line that names file, key and mend",
+    "a settings file with faults ends %s with one line that names the file, the keys and the fixes",
     async (command) => {
       const file = join(world.folder, "wrong.yaml");
-      await writeFile(file, "no-cross-namespace-ref: true\nno-remote-bases: true\n");
+      await writeFile(file, "no-cross-namespace-ref: true\nlog-encoding: json\n");
       expect(await world.runIn({}, command, "--config", file)).toEqual({
         code: 1,
         out: "",
-        err: `✗ settings file ${file} cannot be used: no-cross-namespace-ref is not a setting: did you mean no-cross-namespace-refs?; no-remote-bases is a flag of Flux that Sluice does not honour: remote bases are always refused; remove it\n`,
+        err: `✗ settings file ${file} cannot be used: no-cross-namespace-ref is not a setting: did you mean no-cross-namespace-refs?; log-encoding is a flag of Flux that Sluice does not honour: logs are lines of JSON; remove it\n`,
       });
     },
   );
 
-  test("every command has its help", async () => {
+  test("every command has a help", async () => {
     const commands = [
       [],
       ["get"],
@@ -136,7 +177,24 @@ describe("the command line and its surroundings", () => {
     }
   });
 
-  test("output that nobody reads any more, as behind head, ends a command quietly", async () => {
+  test("the help loads no package but commander: every other one makes each command start later", async () => {
+    const folder = await mkdtemp(join(world.folder, "coverage-"));
+    const main = join(import.meta.dirname, "../../cli/main.ts");
+    const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
+    const child = spawn(process.execPath, [main, "--help"], {
+      stdio,
+      env: { ...process.env, NODE_V8_COVERAGE: folder },
+    });
+    child.stdout.resume();
+    await once(child, "close");
+    const loaded = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), "utf8")));
+    const packages = loaded.flatMap(
+      (coverage) => coverage.match(/(?<=node_modules\/)(?!\.)(@[^/]+\/)?[^/"]+(?=[^"]*\.[cm]?js")/g) ?? [],
+    );
+    expect([...new Set(packages)]).toEqual(["commander"]);
+  });
+
+  test("a command whose output is no longer read, as behind head, ends quietly", async () => {
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     const child = spawn(process.execPath, [join(import.meta.dirname, "../../cli/main.ts"), "--help"], { stdio });
     child.stdout.destroy();
@@ -144,7 +202,7 @@ describe("the command line and its surroundings", () => {
     expect({ err, code: child.exitCode }).toEqual({ err: "", code: 141 });
   });
 
-  test("version is that of the package, also as an option, as of other commands", async () => {
+  test("version prints the version of the package, also as --version", async () => {
     expect(await world.runIn({}, "--version")).toEqual({ code: 0, out: "sluice version 0.1.0\n", err: "" });
     expect(await world.runIn({}, "version")).toEqual({ code: 0, out: "sluice: v0.1.0\n", err: "" });
     expect(JSON.parse((await world.runIn({}, "version", "-o", "json")).out)).toEqual({ sluice: "v0.1.0" });

@@ -8,7 +8,7 @@ import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
-import { startLocal } from "../../local/start-local.ts";
+import { type LocalOptions, startLocal } from "../../local/start-local.ts";
 import { silentLog } from "../doubles/silent-log.ts";
 
 interface Outcome {
@@ -25,16 +25,19 @@ export interface CliWorld {
   readonly cluster: Cluster;
   /** What the next command finds on its standard input. */
   input: readonly string[];
+  /** How the user answers questions on the terminal; undefined without a terminal. */
+  answer: ((question: string) => Promise<boolean>) | undefined;
   /** Runs a command on the cluster of this Sluice. */
   sh(...args: readonly string[]): Promise<Outcome>;
   runIn(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome>;
   close(): Promise<void>;
 }
 
-export async function cliWorld(): Promise<CliWorld> {
+/** @param options of the Sluice that runs; its command line knows the same kinds */
+export async function cliWorld(options: Partial<LocalOptions> = {}): Promise<CliWorld> {
   const { signal } = new AbortController();
   const folder = await mkdtemp(join(tmpdir(), "sluice-cli-"));
-  const sluice = await startLocal({ state: join(folder, "state"), env: {}, log: silentLog }, signal);
+  const sluice = await startLocal({ state: join(folder, "state"), env: {}, log: silentLog, ...options }, signal);
   const config = await readKubeconfig({ file: sluice.kubeconfig, env: {}, homeDir: folder });
   const cluster = connect(config, { clock: systemClock, env: {} });
   const world: CliWorld = {
@@ -43,28 +46,35 @@ export async function cliWorld(): Promise<CliWorld> {
     registry: sluice.registry,
     cluster,
     input: [],
+    answer: undefined,
     sh: (...args) => world.runIn({ KUBECONFIG: sluice.kubeconfig }, ...args),
     async runIn(env, ...args) {
       let out = "";
       let err = "";
-      const code = await run(args, {
-        terminal: terminal(
-          (text) => {
-            out += text;
+      const code = await run(
+        args,
+        {
+          terminal: terminal(
+            (text) => {
+              out += text;
+            },
+            (text) => {
+              err += text;
+            },
+            { columns: () => undefined, isScreen: false, confirm: world.answer },
+          ),
+          env,
+          homeDir: folder,
+          cwd: folder,
+          stdin: Readable.from(world.input.map((text) => Buffer.from(text))),
+          signal,
+          onSignal: () => {},
+          exit: () => {
+            throw new Error("exit");
           },
-          (text) => {
-            err += text;
-          },
-        ),
-        env,
-        homeDir: folder,
-        stdin: Readable.from(world.input.map((text) => Buffer.from(text))),
-        signal,
-        onSignal: () => {},
-        exit: () => {
-          throw new Error("exit");
         },
-      });
+        options.kinds,
+      );
       return { code, out, err };
     },
     async close() {

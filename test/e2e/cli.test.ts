@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Manifest } from "../../lib/core/manifest.ts";
@@ -52,7 +52,7 @@ const push = (...more: readonly string[]) =>
   );
 
 describe("the command line on a running Sluice", () => {
-  test("pushes an artifact, the same input under the same digest (25)", async () => {
+  test("pushes an artifact, and the same input gets the same digest (25)", async () => {
     const first = await push();
     expect(first).toMatchObject({ code: 0, out: "" });
     expect(first.err).toMatch(
@@ -64,7 +64,7 @@ describe("the command line on a running Sluice", () => {
     expect([url, tag, again.err]).toEqual([`oci://${repository}@${digest}`, "v1", ""]);
   });
 
-  test("pushes what comes on standard input, and nothing where that is empty", async () => {
+  test("pushes standard input, and fails if it is empty", async () => {
     const from = ["--source", "https://git.test/app", "--revision", "main", "-o", "json", "-f", "-"];
     const pushStdin = () => world.sh("push", "artifact", `oci://${world.registry}/stdin:v1`, ...from);
     expect(await pushStdin()).toMatchObject({ code: 1, err: expect.stringContaining("standard input is empty") });
@@ -75,7 +75,53 @@ describe("the command line on a running Sluice", () => {
     world.input = [];
   });
 
-  test("resumes a source and a Kustomization, and returns when they have run (11)", async () => {
+  describe("a folder with nothing that a Kustomization would apply", () => {
+    const lost = "a Kustomization with prune: true that follows this artifact would delete all its objects";
+    const pushEmpty = (folder: string, ...more: readonly string[]) =>
+      world.sh(
+        ...["push", "artifact", `oci://${world.registry}/empty:v1`, "-f", folder],
+        ...["--source", "https://git.test/app", "--revision", "main", ...more],
+      );
+
+    test.each([
+      ["no files", {}],
+      ["no YAML", { "README.md": "# hello\n" }],
+      ["only comments", { "app.yaml": "---\n# kind: ConfigMap\n\n...\n" }],
+    ])("is not pushed without --allow-empty: %s", async (_, files) => {
+      const folder = await mkdtemp(join(world.folder, "empty-"));
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+      const refused = await pushEmpty(folder);
+      expect([refused.code, refused.err.split("\n").at(-2)]).toEqual([
+        1,
+        `✗ ${folder} has no manifests, so ${lost}: give --allow-empty to push it`,
+      ]);
+      const allowed = await pushEmpty(folder, "--allow-empty");
+      expect(allowed).toMatchObject({
+        code: 0,
+        err: expect.stringContaining(`⚠️ ${folder} has no manifests, so ${lost}\n`),
+      });
+    });
+
+    test("is pushed only after the user has agreed on a terminal", async () => {
+      const folder = await mkdtemp(join(world.folder, "empty-"));
+      world.answer = async () => false;
+      expect(await pushEmpty(folder)).toMatchObject({ code: 1, err: expect.stringMatching(/✗ nothing was pushed\n$/) });
+      world.answer = async () => true;
+      expect(await pushEmpty(folder)).toMatchObject({ code: 0 });
+      world.answer = undefined;
+    });
+
+    test.each([
+      ["a manifest", { "app.yml": "kind: ConfigMap\n" }],
+      ["a kustomization without YAML's file name", { Kustomization: "resources: [https://example.test]\n" }],
+    ])("is not one with %s", async (_, files) => {
+      const folder = await mkdtemp(join(world.folder, "full-"));
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+      expect((await pushEmpty(folder)).err).not.toContain("no manifests");
+    });
+  });
+
+  test("resumes a source and a Kustomization, and returns when they are reconciled (11)", async () => {
     const source = await world.sh("resume", "source", "oci", "app", "--timeout", "20s");
     expect(source.code).toBe(0);
     expect(source.err).toMatch(
@@ -101,7 +147,7 @@ describe("the command line on a running Sluice", () => {
     }
   });
 
-  test("reconciles with the source and returns when the new content is applied (8)", async () => {
+  test("reconciles a Kustomization with its source and returns when the new content is applied (8)", async () => {
     await world.sh("suspend", "source", "oci", "app");
     await writeFile(join(world.folder, "app/config.yaml"), configMap("two"));
     await push();
@@ -113,7 +159,7 @@ describe("the command line on a running Sluice", () => {
     expect(await world.cluster.get(ref, signal)).toMatchObject({ data: { k: "two" } });
   });
 
-  test("annotating twice at once hangs neither command (10)", async () => {
+  test("two reconcile commands at once both end (10)", async () => {
     const both = await Promise.all(["a", "b"].map(() => world.sh("reconcile", "ks", "app", "--timeout", "20s")));
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
   });
@@ -133,7 +179,7 @@ describe("the command line on a running Sluice", () => {
     expect((await world.sh("resume", "ks", "app", "--timeout", "20s")).code).toBe(0);
   });
 
-  test("a field that is not built yet ends a reconcile at once, naming it (7)", async () => {
+  test("a field that Sluice does not support yet ends a reconcile at once and is named (7)", async () => {
     await apply({
       apiVersion: "kustomize.toolkit.fluxcd.io/v1",
       kind: "Kustomization",
@@ -141,16 +187,15 @@ describe("the command line on a running Sluice", () => {
       spec: {
         interval: "1h",
         prune: true,
-        sourceRef: { kind: "OCIRepository", name: "app" },
-        decryption: { provider: "sops" },
+        sourceRef: { kind: "Bucket", name: "app" },
       },
     });
     const { code, err } = await world.sh("reconcile", "ks", "secret", "--timeout", "20s");
     expect(code).toBe(1);
-    expect(err).toMatch(/✗ .*spec\.decryption/);
+    expect(err).toMatch(/✗ .*spec\.sourceRef\.kind Bucket/);
   });
 
-  test("what is not there is named, with exit code 1 (30)", async () => {
+  test("a missing object is named, with exit code 1 (30)", async () => {
     expect(await world.sh("get", "ks", "missing")).toEqual({
       code: 1,
       out: "",

@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { gitPrograms } from "../../local/demo/git-http-backend.ts";
 
-const usage = "usage: npm run demo [-- --kubeconfig FILE [--context NAME]]\n";
+const usage = "usage: npm run demo [-- git | overlays | --kubeconfig FILE [--context NAME]]\n";
 
 async function demo(...args: readonly string[]) {
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
@@ -15,7 +16,18 @@ async function demo(...args: readonly string[]) {
 
 test.each([
   { args: ["--help"], ends: { code: 0, out: usage, err: "" } },
-  { args: ["--foo"], ends: { code: 2, out: "", err: `✘ Unknown option '--foo'\n${usage}` } },
+  {
+    args: ["--foo"],
+    ends: { code: 2, out: "", err: expect.stringMatching(/^✘ Unknown option '--foo'[^\n]*\nusage/) },
+  },
+  {
+    args: ["git", "--kubeconfig", "/nowhere"],
+    ends: { code: 2, out: "", err: expect.stringMatching(/^✘ the story of git plays on the embedded cluster alone/) },
+  },
+  {
+    args: ["overlays", "git"],
+    ends: { code: 2, out: "", err: expect.stringMatching(/^✘ Unexpected argument 'git'[^\n]*\nusage/) },
+  },
   {
     args: ["foo"],
     ends: { code: 2, out: "", err: expect.stringMatching(/^✘ Unexpected argument 'foo'[^\n]*\nusage/) },
@@ -23,13 +35,29 @@ test.each([
   { args: ["--context", "dev"], ends: { code: 2, out: "", err: `✘ --context needs --kubeconfig FILE\n${usage}` } },
   {
     args: ["--kubeconfig", "/nowhere"],
-    ends: { code: 1, out: expect.stringMatching(/^✘ the demo could not go on: no kubeconfig at [^\n]*\n$/), err: "" },
+    ends: { code: 1, out: expect.stringMatching(/^✘ the demo failed: no kubeconfig at [^\n]*\n$/), err: "" },
   },
-])("the demo with $args says in a line or two what to give it", async ({ args, ends }) => {
+])("the demo with $args says in a line or two which arguments it takes", async ({ args, ends }) => {
   expect(await demo(...args)).toEqual(ends);
 });
 
-test("the demo that is told to end says so, and nothing of what that broke off", async () => {
+test.skipIf(gitPrograms === undefined)(
+  "the story of git comes out as expected: a push by its webhook, and one whose webhook is lost",
+  async () => {
+    const { code, out, err } = await demo("git");
+    expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
+    expect(out).toContain("events missed: 1");
+  },
+  120_000,
+);
+
+test("the story of overlays comes out as expected: two environments, their variables, and Secrets under SOPS", async () => {
+  const { code, out, err } = await demo("overlays");
+  expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
+  expect(out).toContain('production: "Good morning from production", 3 replicas, Secret decrypted');
+}, 120_000);
+
+test("a demo that is stopped says so, and prints no error of what was interrupted", async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../local/demo.ts")], {
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -49,7 +49,7 @@ async function calls(): Promise<readonly string[]> {
 }
 
 describe("installing before the demo and the tests", () => {
-  test("happens once: a second run finds everything there", async () => {
+  test("happens once: a second run installs nothing", async () => {
     expect(install().status).toBe(0);
     expect(install().status).toBe(0);
     expect(await calls()).toEqual([
@@ -57,16 +57,16 @@ describe("installing before the demo and the tests", () => {
     ]);
   });
 
-  test("is told before it begins, on stderr, and where nothing is to be done nothing is said", () => {
+  test("is announced on stderr; nothing is printed if there is nothing to install", () => {
     const first = install();
     expect(first.stderr).toBe(
-      "► installing what package-lock.json names, once (npm ci, about a minute)\nadded 1 package\n",
+      "► installing the packages of package-lock.json, once (npm ci, about a minute)\nadded 1 package\n",
     );
     expect(first.stdout).toBe("");
     expect(install()).toMatchObject({ stdout: "", stderr: "" });
   });
 
-  test("happens again when the lock file is newer than what is installed", async () => {
+  test("happens again if the lock file is newer than the installed packages", async () => {
     install();
     const later = new Date(Date.now() + 60_000);
     await utimes(join(folder, "package-lock.json"), later, later);
@@ -74,18 +74,18 @@ describe("installing before the demo and the tests", () => {
     expect(await calls()).toHaveLength(2);
   });
 
-  test("is left out where node_modules leads to another checkout's, which npm ci would empty", async () => {
+  test("does not happen if node_modules is a link to another checkout's, which npm ci would empty", async () => {
     await mkdir(join(folder, "theirs"));
     await symlink("theirs", join(folder, "node_modules"));
     const { status, stderr } = install();
     expect({ status, stderr }).toEqual({
       status: 0,
-      stderr: "► node_modules is a link: nothing is installed, what is there is used\n",
+      stderr: "► node_modules is a link: installing nothing and using the packages there\n",
     });
     await expect(calls()).rejects.toThrow("ENOENT");
   });
 
-  test("that fails says so and fails too", () => {
+  test("fails with a line if npm fails", () => {
     const { status, stderr } = install({ NPM_FAILS: "7" });
     expect(status).toBe(1);
     expect(stderr).toContain("✗ npm ci has failed (it ended with 7)");
@@ -95,7 +95,7 @@ describe("installing before the demo and the tests", () => {
     const { status, stderr } = install({}, oldNode);
     expect(status).toBe(1);
     expect(stderr).toMatch(
-      /✗ Node 24 or later is needed, this is v\d+\.\d+\.\d+, and npm has none for \w+ on \w+: install it and try again\n$/,
+      /✗ Node 24 or later is needed, this is v\d+\.\d+\.\d+, and npm has no Node for \w+ on \w+: install Node and try again\n$/,
     );
   });
 });

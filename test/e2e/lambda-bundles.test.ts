@@ -7,24 +7,25 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { CreateQueueCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ecrHosts } from "../../functions/ingest.ts";
+import { ecrHosts } from "../../functions/ingest/ecr.ts";
 import { bundleFunctions } from "../../infra/bundle.ts";
 import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
-import { dynamodbClient } from "../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
-import { sqsClient } from "../../lib/aws/sqs/sqs-client.ts";
+import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
+import { sqsClient } from "../../lib/aws/sqs.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { formatWorkKey, type WorkKey } from "../../lib/core/work-key.ts";
 import { realAws } from "../contract/real-aws.ts";
 import { never, workItem } from "../contract/state-back-end.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
+import { installationVariables } from "../doubles/put-installation.ts";
 
 const dynamodb = realAws("DYNAMODB");
 const sqs = realAws("SQS");
 
 const account = "123456789012";
 const key: WorkKey = {
-  cluster: "prod",
+  cluster: `arn:aws:eks:${dynamodb?.region}:${account}:cluster/prod`,
   group: "source.toolkit.fluxcd.io",
   kind: "OCIRepository",
   namespace: "apps",
@@ -32,7 +33,7 @@ const key: WorkKey = {
 };
 
 describe.skipIf(dynamodb === undefined || sqs === undefined)(
-  "the bundles, where SLUICE_REAL_DYNAMODB and SLUICE_REAL_SQS name ones (npm run real -- up)",
+  "the bundles, if SLUICE_REAL_DYNAMODB and SLUICE_REAL_SQS name real parts (npm run real -- up)",
   () => {
     let folder: string;
     beforeAll(async () => {
@@ -51,14 +52,18 @@ describe.skipIf(dynamodb === undefined || sqs === undefined)(
       // As an earlier run has left it.
       const lease = { holder: "earlier", renewals: 0 };
       await stores.items.put(workItem(key, { requested: 0, token: 1, lease }), never);
-      await stores.edges.listen([`repo#${host}/app`], { key, token: 1 }, never);
+      await stores.subscriptions.subscribe([`repo#${host}/app`], { key, token: 1 }, never);
       await stores.items.put(workItem(key, { version: 2, requested: 0, token: 1 }), never);
       const { QueueUrl: queue = "" } = await messages.send(new CreateQueueCommand({ QueueName: randomUUID() }));
-      // Secrets Manager has the installation's key, EKS does not have the cluster.
+      const document = JSON.stringify({ version: 1, clusters: [{ arn: key.cluster }] });
+      // Secrets Manager has the installation's key, S3 its document, EKS does not have the cluster.
       await using wire = await faultyWire(undefined, (request) => {
         const type = { "content-type": "application/x-amz-json-1.1" };
         if (request.headers["x-amz-target"] === "secretsmanager.GetSecretValue") {
           return { status: 200, headers: type, body: JSON.stringify({ SecretString: "00".repeat(32) }) };
+        }
+        if (request.url?.includes("/installation.json") === true) {
+          return { status: 200, headers: { "content-length": String(document.length) }, body: document };
         }
         const headers = { "content-type": "application/json", "x-amzn-errortype": "ResourceNotFoundException" };
         return { status: 404, headers, body: JSON.stringify({ message: "No cluster found" }) };
@@ -71,10 +76,10 @@ describe.skipIf(dynamodb === undefined || sqs === undefined)(
         AWS_ENDPOINT_URL_DYNAMODB: state.endpoint ?? "",
         AWS_ENDPOINT_URL_SQS: queues.endpoint ?? "",
         SLUICE_TABLE: name,
-        SLUICE_QUEUE_URL: queue,
+        SLUICE_QUEUE_URLS: JSON.stringify({ default: queue }),
         SLUICE_DEAD_LETTER_QUEUE_URL: queue,
         SLUICE_BUCKET: "sluice-artifacts",
-        SLUICE_CLUSTER: `arn:aws:eks:${state.region}:${account}:cluster/prod`,
+        ...installationVariables("sluice-assets", document),
         SLUICE_INSTALLATION_KEY_SECRET: "installation-key",
       };
       const receive = async () => {
@@ -84,7 +89,9 @@ describe.skipIf(dynamodb === undefined || sqs === undefined)(
 
       const detail = { "action-type": "PUSH", result: "SUCCESS", "repository-name": "app", "image-tag": "latest" };
       const push = { source: "aws.ecr", "detail-type": "ECR Image Action", account, region: state.region, detail };
-      await invoke(folder, "ingest", push, env);
+      const hint = { messageId: "1", receiptHandle: "1", body: JSON.stringify(push) };
+      const ingested = await invoke(folder, "ingest", { Records: [hint] }, env);
+      expect(ingested.answer).toEqual({ batchItemFailures: [] });
       expect(await stores.items.get(key, never)).toMatchObject({ requested: 1, handled: 0 });
       const message = await receive();
       expect(JSON.parse(message?.Body ?? "")).toEqual({ key: formatWorkKey(key) });
@@ -95,7 +102,7 @@ describe.skipIf(dynamodb === undefined || sqs === undefined)(
       expect(log).toMatch(
         /^\{"outcome":"unreachable",.*"kind":"OCIRepository".*"ReconcilesFailed":1,"_aws":\{.*"Namespace":"Sluice".*\}$/m,
       );
-      expect(log).toContain("eks:DescribeCluster on cluster prod: there is none in region");
+      expect(log).toContain("eks:DescribeCluster on cluster prod: it does not exist in region");
       const item = await stores.items.get(key, never);
       expect(item).toMatchObject({ requested: 1, handled: 1, attempts: 0, lease: undefined, phase: "Active" });
       expect(item?.dueAt).toBeGreaterThan(0);

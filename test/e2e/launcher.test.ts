@@ -44,12 +44,12 @@ function launch(node: string, ...args: readonly string[]): ChildProcess & { read
 describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (one in PATH is needed)", () => {
   const node = oldNode ?? "";
 
-  test("without a Node 24 says in one line what is missing and how to mend it", async () => {
+  test("without a Node 24 says in one line what is missing and how to fix it", async () => {
     await rm(join(folder, "node_modules"), { recursive: true, force: true });
     const child = launch(node, "exit", "0");
     expect(await once(child, "close")).toEqual([1, null]);
     expect(child.read()).toMatch(
-      /^✗ sluice needs Node 24 or later, this is v\d+\.\d+\.\d+ and .* is not there: run npm ci\n$/,
+      /^✗ sluice needs Node 24 or later, this is v\d+\.\d+\.\d+ and .* is missing: run npm ci\n$/,
     );
   });
 
@@ -58,12 +58,12 @@ describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (
     expect(await once(launch(node, "exit", "42"), "close")).toEqual([42, null]);
   });
 
-  test.each(["SIGKILL", "SIGTERM"])("ends by %s where its child does", async (signal) => {
+  test.each(["SIGKILL", "SIGTERM"])("ends by %s if its child does", async (signal) => {
     await withNode24();
     expect(await once(launch(node, "die", signal), "close")).toEqual([null, signal]);
   });
 
-  test("runs the command by Node 24, says who started it, and passes on signals", async () => {
+  test("runs the command with Node 24, tells it the launcher's process id, and passes on signals", async () => {
     await withNode24();
     const child = launch(node, "wait");
     await expect.poll(() => child.read(), { timeout: 10_000 }).toMatch(/^ready \d+ \d+ v24\./);

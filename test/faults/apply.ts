@@ -1,19 +1,153 @@
 import type { FileFaults } from "./fault.ts";
 
+const ignoreRules = ["test/unit/apply/ignore/ignore-rules.test.ts"];
+const ignoredFields = ["test/unit/apply/ignore/ignored-fields.test.ts"];
+const stories = ["test/e2e/flow/embedded.test.ts"];
+
 export const applyFaults: readonly FileFaults[] = [
+  {
+    file: "lib/apply/ignore/compile-ignore-rules.ts",
+    tests: ignoreRules,
+    faults: [
+      {
+        what: "a target's pattern matches a part",
+        find: "RE2JS.compile(`^(?:${pattern})$`)",
+        replace: "RE2JS.compile(pattern)",
+      },
+      {
+        what: "labels are looked at once for all states of an object",
+        find: "rulesNamed(refOf(object)).filter((rule) => rule.isMarked(object))",
+        replace: "rulesNamed(refOf(object)).filter((rule) => rule.paths !== undefined)",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/ignore/ignore-rules.ts",
+    tests: ignoreRules,
+    faults: [
+      {
+        what: "which fields are ignored is no part of the proof",
+        find: "keyedDigest(key, canonicalJson([digest, ...ignored]))",
+        replace: "keyedDigest(key, canonicalJson([digest]))",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/ignore/ignored-fields.ts",
+    tests: ignoredFields,
+    faults: [
+      {
+        what: "the payload names no version",
+        find: "      ...(resourceVersion === undefined ? {} : { resourceVersion }),\n",
+        replace: "      ...(resourceVersion === undefined ? {} : {}),\n",
+      },
+      {
+        what: "another manager's field is kept in the payload",
+        find: "value === undefined || isAppliedByOther(live, pointer)",
+        replace: "value === undefined || (isAppliedByOther(live, pointer) && value === null)",
+      },
+      {
+        what: "an item of a list is found by its place alone",
+        find: "    return place < 0 ? part : String(place);",
+        replace: "    return place < -1 ? String(place) : part;",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/ignore/owned-fields.ts",
+    tests: ignoredFields,
+    faults: [
+      {
+        what: "a field of a status counts as applied by another",
+        find: ' subresource === "" &&',
+        replace: "",
+      },
+      {
+        what: "a parent without fields stays owned",
+        find: "  return Object.keys(others).length === 0 ? undefined : others;",
+        replace: "  return others;",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/dry-run.ts",
+    tests: stories,
+    faults: [
+      {
+        what: "an ignored field counts as drift of what we own",
+        find: "fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, ignored) }",
+        replace: "fieldsV1: ownedButIgnored(fields.fieldsV1 ?? {}, object, []) }",
+        named: "that alone is no reason to apply",
+      },
+      {
+        what: "an object that cannot be read loses its ignored fields",
+        find: "  if (rules.ignore.pathsFor(tried).length === 0) return",
+        replace: "  if (rules.ignore.pathsFor(tried).length >= 0) return",
+        named: "its account may not read",
+      },
+      {
+        what: "a migration hides a field that the applied version has not",
+        find: "if (elsewhere !== undefined && isAboutFields(elsewhere)) return undefined;",
+        replace: "if (elsewhere?.code === 0) return undefined;",
+        named: "MigrateAPIVersion",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/apply-rules.ts",
+    tests: ["test/unit/apply/takeover.test.ts"],
+    faults: [
+      {
+        what: "override-manager must name a manager in full",
+        find: "overrideManagers.some((name) => manager.startsWith(name))",
+        replace: "overrideManagers.some((name) => manager === name)",
+      },
+    ],
+  },
+  {
+    file: "lib/apply/plan-objects.ts",
+    tests: ["test/unit/apply/plan-objects.test.ts"],
+    faults: [
+      {
+        what: "a fault of fields is left to a later stage",
+        find: "    if (error === undefined || isAboutFields(error)) return false;\n",
+        replace: "    if (error === undefined) return false;\n",
+      },
+      {
+        what: "an object is left to a stage that is its own",
+        find: "        stageIndex(other) < stageIndex(one) &&\n",
+        replace: "",
+      },
+    ],
+  },
   {
     file: "lib/apply/apply-object.ts",
     tests: ["test/unit/apply/apply-object.test.ts"],
     faults: [
       {
-        what: "replace does not rehearse the successor",
+        what: "replace has no dry run of the successor",
         find: `  await assertRecreatable(desired, cluster, signal);
 `,
         replace: "",
       },
       {
+        what: "a payload that is stale is not made anew",
+        find: "      if (!isStale || tries === maxTries) throw error;\n      await deps.clock.sleep(5 * 2 ** tries, signal);\n      payload =",
+        replace:
+          "      if (!isStale || tries < maxTries) throw error;\n      await deps.clock.sleep(5 * 2 ** tries, signal);\n      payload =",
+        tests: stories,
+        named: "between the plan and the apply",
+      },
+      {
+        what: "a takeover sends the payload that was planned",
+        find: "change.takeover === undefined ? change.payload : undefined",
+        replace: "change.payload",
+        tests: stories,
+        named: "that kubectl has edited",
+      },
+      {
         what: "replace deletes without uid",
-        find: "await cluster.delete(desired.ref, judgedOnly(live.metadata), signal);",
+        find: "await cluster.delete(desired.ref, preconditionsOf(live.metadata), signal);",
         replace: 'await cluster.delete(desired.ref, { propagation: "Background" }, signal);',
       },
     ],
@@ -23,74 +157,20 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/desired-objects.test.ts"],
     faults: [
       {
-        what: "the digest of what is asked for is its text",
+        what: "the digest of a manifest is taken over its text",
         find: "keyedDigest(key, canonicalJson(manifest))",
         replace: "canonicalJson(manifest)",
       },
     ],
   },
   {
-    file: "lib/apply/fenced-cluster.ts",
-    tests: ["test/unit/apply/fenced-cluster.test.ts", "test/unit/kube/fenced-writes.test.ts"],
+    file: "lib/apply/live-objects.ts",
+    tests: ["test/unit/apply/live-objects.test.ts"],
     faults: [
       {
-        what: "no write asks for the lease",
-        find: "const beforeSend = (): void => run.assertLease();",
-        replace: "const beforeSend = (): void => undefined;",
-      },
-      {
-        what: "no write asks for the lease, as a whole flow notices it",
-        find: "const beforeSend = (): void => run.assertLease();",
-        replace: "const beforeSend = (): void => undefined;",
-        tests: ["test/e2e/flow/embedded.test.ts"],
-        named: "what a Kustomization waits for",
-      },
-      {
-        what: "create not fenced",
-        find: "cluster.create(manifest, guarded(options), signal)",
-        replace: "cluster.create(manifest, options, signal)",
-      },
-      {
-        what: "delete not fenced at the call",
-        find: "      beforeSend();\n      return cluster.delete",
-        replace: "      return cluster.delete",
-      },
-      {
-        what: "delete not fenced when it is sent",
-        find: "cluster.delete(ref, { ...options, beforeSend }, signal)",
-        replace: "cluster.delete(ref, options, signal)",
-      },
-      {
-        what: "writes not fenced when they are sent",
-        find: "return { ...options, beforeSend };",
-        replace: "return options;",
-      },
-      {
-        what: "writes not fenced at the call",
-        find: "    beforeSend();\n    return { ...options",
-        replace: "    return { ...options",
-      },
-
-      {
-        what: "patch not fenced",
-        find: "cluster.patch(ref, patch, guarded(options), signal)",
-        replace: "cluster.patch(ref, patch, options, signal)",
-      },
-      {
-        what: "apply not fenced",
-        find: "cluster.apply(manifest, guarded(options), signal)",
-        replace: "cluster.apply(manifest, options, signal)",
-      },
-    ],
-  },
-  {
-    file: "lib/apply/next-inventory.ts",
-    tests: ["test/unit/apply/next-inventory.test.ts"],
-    faults: [
-      {
-        what: "retained object wanted again is not planned/claimed",
-        find: '!known.has(id) || known.get(id)?.state === "retained"',
-        replace: "!known.has(id)",
+        what: "objects that are read one by one are held whole",
+        find: "return found && { apiVersion: found.apiVersion, kind: found.kind, metadata: found.metadata };",
+        replace: "return found;",
       },
     ],
   },
@@ -99,6 +179,16 @@ export const applyFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/plan.test.ts"],
     faults: [
       {
+        what: "a look leaves what was not applied in this form",
+        find: 'return entry.desired === proofDigest(desired, ignored, installationKey) ? { kind: "drifted", entry } : change;',
+        replace: 'return entry.desired !== ignored.join() ? { kind: "drifted", entry } : change;',
+      },
+      {
+        what: "a look leaves what was only planned",
+        find: 'if (!isLook || !isRewrite || entry?.state !== "live") return change;',
+        replace: "if (!isLook || !isRewrite || entry === undefined) return change;",
+      },
+      {
         what: "proof ignores version",
         find: `    entry.version === desired.ref.version &&
 `,
@@ -106,9 +196,9 @@ export const applyFaults: readonly FileFaults[] = [
       },
       {
         what: "proof ignores fingerprint",
-        find: `    entry.fingerprint === fingerprint(live.managedFields, key) &&
+        find: `    entry.fingerprint === fingerprint(live.managedFields, installationKey) &&
 `,
-        replace: `    key !== undefined &&
+        replace: `    installationKey !== undefined &&
 `,
       },
       {
@@ -119,13 +209,13 @@ export const applyFaults: readonly FileFaults[] = [
       },
       {
         what: "ended Job of another digest counts as done",
-        find: '  if (entry?.state !== "live" || entry.uid === undefined || entry.desired !== desired.digest) return undefined;',
-        replace: '  if (entry?.state !== "live" || entry.uid === undefined) return undefined;',
+        find: "  if (entry.desired !== proofDigest(desired, ignored, installationKey)) return undefined;\n",
+        replace: "",
       },
       {
         what: "deleted TTL Job never created again",
-        find: "(isAwaited ? ended(desired, entry) : undefined)",
-        replace: "ended(desired, entry)",
+        find: "(deps.isAwaited ? ended(desired, entry, deps) : undefined)",
+        replace: "ended(desired, entry, deps)",
       },
     ],
   },
@@ -135,13 +225,18 @@ export const applyFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "ssa: Merge on the live object ignored",
-        find: "if (isMerged(live) || isMerged(desired)) return undefined;",
-        replace: "if (isMerged(desired)) return undefined;",
+        find: "const isLeft = isMerged(live) || isMerged(desired);",
+        replace: "const isLeft = isMerged(desired);",
       },
       {
         what: "takeover patch without version guard",
-        find: "  return [...patch, ...guard];",
-        replace: "  return patch;",
+        find: "patch: [...patch, ...guard], migrates",
+        replace: "patch, migrates",
+      },
+      {
+        what: "managed fields migrate without the gate",
+        find: "const migrates = rules.migratesApiVersion && managedFields.some(",
+        replace: "const migrates = managedFields.some(",
       },
     ],
   },

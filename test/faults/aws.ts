@@ -4,14 +4,14 @@ const lagging = ["test/contract/lagging-dynamodb.test.ts"];
 
 export const awsFaults: readonly FileFaults[] = [
   {
-    file: "lib/aws/dynamodb/batch-get.ts",
+    file: "lib/aws/dynamodb/read-rows.ts",
     tests: lagging,
     faults: [
       {
         what: "UnprocessedKeys dropped",
         find: "      left = unprocessed[table.name];",
         replace: "      left = unprocessed[table.name] === undefined ? undefined : undefined;",
-        named: "where batches are done in part",
+        named: "with batches done in part",
       },
       {
         what: "stale reads by default (pointer, claims)",
@@ -22,44 +22,17 @@ export const awsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/aws/dynamodb/batch-write.ts",
+    file: "lib/aws/dynamodb/write-rows.ts",
     tests: lagging,
     faults: [
       {
         what: "UnprocessedItems dropped",
         find: "    left = unprocessed?.[table.name] ?? [];",
         replace: "    left = unprocessed === undefined ? [] : [];",
-        tests: ["test/unit/aws/dynamodb-stores.test.ts"],
-      },
-    ],
-  },
-  {
-    file: "lib/aws/dynamodb/edges.ts",
-    tests: lagging,
-    faults: [
-      {
-        what: "edges believed after a call that broke off",
-        find: `      // A call that ends between two transactions leaves another list.
-      recollection.sawEdges(key, undefined);
-`,
-        replace: "",
-        tests: ["test/unit/aws/dynamodb-stores.test.ts"],
+        tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
       },
       {
-        what: "stale read of listeners",
-        find: `        ConsistentRead: true,
-`,
-        replace: "",
-        named: "edges: DynamoDB",
-      },
-    ],
-  },
-  {
-    file: "lib/aws/dynamodb/fenced-writes.ts",
-    tests: lagging,
-    faults: [
-      {
-        what: "fence does not ask whether the lease is held",
+        what: "fence does not check whether the lease is held",
         find: '"#token = :token AND attribute_exists(#holder)"',
         replace: '"#token = :token"',
         named: "inventory: DynamoDB",
@@ -70,24 +43,64 @@ export const awsFaults: readonly FileFaults[] = [
         replace: '"#token >= :token AND attribute_exists(#holder)"',
         named: "inventory: DynamoDB",
       },
+      {
+        what: "throttled transaction not tried again",
+        find: 'new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])',
+        replace: 'new Set(["TransactionConflict"])',
+        tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],
+        named: "or a table that throttles",
+      },
     ],
   },
   {
-    file: "lib/aws/dynamodb/inventory-page-rows.ts",
+    file: "lib/aws/dynamodb/subscriptions.ts",
+    tests: lagging,
+    faults: [
+      {
+        what: "subscriptions trusted after an interrupted call",
+        find: `      // A call that ends between two transactions leaves a different list.
+      rowCache.setSubscriptions(key, undefined);
+`,
+        replace: "",
+        tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
+      },
+      {
+        what: "stale read of listeners",
+        find: `      ConsistentRead: true,
+`,
+        replace: "",
+        named: "subscriptions: DynamoDB",
+      },
+      {
+        what: "what is followed is written only with a new topic",
+        find: "const put = [...after].filter(([topic, entry]) => before.get(topic) !== entry)",
+        replace: "const put = [...after].filter(([topic]) => !before.has(topic))",
+        tests: ["test/unit/aws/dynamodb/subscriptions.test.ts"],
+      },
+      {
+        what: "an earlier release takes what is followed for a topic of its own list",
+        find: "  return follows === undefined ? topic : `${topic}\\n${shortDigest(follows)}`;",
+        replace: '  return follows === undefined || topic !== "" ? topic : `${topic}\\n${shortDigest(follows)}`;',
+        tests: ["test/unit/aws/dynamodb/subscriptions.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "lib/aws/dynamodb/inventory-pages.ts",
     tests: lagging,
     faults: [
       {
         what: "collects young pages",
         find: "(isOver || at < youngest)",
         replace: "true",
-        tests: ["test/unit/aws/dynamodb-stores.test.ts"],
+        tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
       },
       {
         what: "collects a successor's pages",
         find: `          .filter(({ generation }) => isNoLater(generation, fence))
 `,
         replace: "",
-        tests: ["test/unit/aws/dynamodb-stores.test.ts"],
+        tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
       },
     ],
   },
@@ -96,11 +109,11 @@ export const awsFaults: readonly FileFaults[] = [
     tests: lagging,
     faults: [
       {
-        what: "inventory believed after a swap without answer",
-        find: `    recollection.sawInventory(owner, fence, undefined);
+        what: "inventory trusted after a swap without answer",
+        find: `    rowCache.setInventory(owner, fence, undefined);
     return (await`,
         replace: "    return (await",
-        tests: ["test/unit/aws/dynamodb-stores.test.ts"],
+        tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
       },
       {
         what: "pointer swap unconditional",
@@ -108,7 +121,7 @@ export const awsFaults: readonly FileFaults[] = [
 `,
         replace: `          ConditionExpression: "generation = :before OR attribute_exists(pk)",
 `,
-        tests: ["test/unit/aws/dynamodb-stores.test.ts"],
+        tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
       },
     ],
   },
@@ -120,46 +133,33 @@ export const awsFaults: readonly FileFaults[] = [
         what: "released claim met by a claim",
         find: "        if (id !== undefined) known.set(id, row === undefined ? [] : claimsOf(row));",
         replace: "        if (id !== undefined && row !== undefined) known.set(id, claimsOf(row));",
-        tests: ["test/unit/aws/dynamodb-stores.test.ts"],
+        tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
       },
       {
-        what: "claims overwritten",
+        what: "claims are overwritten",
         find: `          ConditionExpression: "claims = :before",
           ExpressionAttributeValues`,
         replace: `          ConditionExpression: "claims = :before OR attribute_exists(pk)",
           ExpressionAttributeValues`,
-        tests: ["test/unit/aws/dynamodb-stores.test.ts"],
+        tests: ["test/unit/aws/dynamodb/dynamodb-stores.test.ts"],
       },
     ],
   },
   {
-    file: "lib/aws/dynamodb/recollection.ts",
+    file: "lib/aws/dynamodb/row-cache.ts",
     tests: lagging,
     faults: [
       {
-        what: "recollection of another lease trusted",
+        what: "rowCache of another lease trusted",
         find: "return known?.token === fence.token ? known : undefined;",
         replace: "return known;",
-        tests: ["test/unit/aws/recollection.test.ts"],
+        tests: ["test/unit/aws/dynamodb/row-cache.test.ts"],
       },
       {
-        what: "recollection of an older version trusted",
+        what: "rowCache of an older version trusted",
         find: "const isTaken = known.token === undefined && known.version === item.version - 1;",
         replace: "const isTaken = known.token === undefined;",
-        tests: ["test/unit/aws/recollection.test.ts"],
-      },
-    ],
-  },
-  {
-    file: "lib/aws/dynamodb/transact.ts",
-    tests: lagging,
-    faults: [
-      {
-        what: "throttled transaction not tried again",
-        find: 'new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"])',
-        replace: 'new Set(["TransactionConflict"])',
-        tests: ["test/unit/aws/dynamodb-faults.test.ts"],
-        named: "or a table that throttles",
+        tests: ["test/unit/aws/dynamodb/row-cache.test.ts"],
       },
     ],
   },
@@ -168,11 +168,11 @@ export const awsFaults: readonly FileFaults[] = [
     tests: lagging,
     faults: [
       {
-        what: "any pointer taken for the latest",
+        what: "any pointer counts as the latest",
         find: '  const pointer = pointers.find((candidate) => candidate["generation"]?.S === latest);',
         replace: "  const [pointer] = pointers;",
-        tests: ["test/unit/aws/dynamodb-faults.test.ts"],
-        named: "a pointer that is not of the save",
+        tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],
+        named: "a pointer of another save",
       },
       {
         what: "attribute_not_exists dropped",
@@ -182,7 +182,7 @@ export const awsFaults: readonly FileFaults[] = [
       },
       {
         what: "in-doubt write answered as conflict",
-        tests: ["test/unit/aws/dynamodb-faults.test.ts"],
+        tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],
         find: `    if (isPast && sends + attempts > 2) throw error;
 `,
         replace: "",
@@ -194,23 +194,35 @@ export const awsFaults: readonly FileFaults[] = [
         replace: "",
         named: "work items: DynamoDB",
       },
-    ],
-  },
-  {
-    file: "lib/aws/dynamodb/work-row.ts",
-    tests: lagging,
-    faults: [
       {
         what: "due minute rounded up",
-        find: "Math.floor(due / bucketMs) * bucketMs",
-        replace: "Math.ceil(due / bucketMs) * bucketMs",
+        find: "Math.floor(time / bucketMs) * bucketMs",
+        replace: "Math.ceil(time / bucketMs) * bucketMs",
         named: "work items: DynamoDB",
+      },
+      {
+        what: "items under way hide the overdue ones after them",
+        tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],
+        find: "    for (const named of chunksOf(rows, isRead)) yield await overdueAmong(table, named, now, isWanted, signal);\n",
+        replace: `    for (const named of chunksOf(rows, isRead)) {
+      const page = await overdueAmong(table, named, now, isWanted, signal);
+      if (page.items.length === 0) return;
+      yield page;
+    }
+`,
+        named: "under way",
+      },
+      {
+        what: "items of clusters that are not wanted are read",
+        find: '    if (cluster !== "" && !isWanted(cluster)) return false;\n',
+        replace: "",
+        tests: ["test/unit/aws/dynamodb/dynamodb-faults.test.ts"],
       },
     ],
   },
   {
     file: "lib/aws/s3/s3-artifacts.ts",
-    tests: ["test/unit/aws/s3-faults.test.ts"],
+    tests: ["test/unit/aws/s3/s3-faults.test.ts"],
     faults: [
       {
         what: "S3 artifact read without its digest",
@@ -220,13 +232,11 @@ export const awsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/aws/sqs/sqs-visibility.ts",
+    file: "lib/aws/sqs.ts",
     tests: ["test/unit/aws/sqs-faults.test.ts"],
-    faults: [{ what: "hide of a removed message throws", find: '"InvalidParameterValue", ', replace: "" }],
-  },
-  {
-    file: "lib/aws/sqs/sqs-wake-ups.ts",
-    tests: ["test/unit/aws/sqs-faults.test.ts"],
-    faults: [{ what: "delay rounded down", find: "Math.ceil(delayMs / 1000)", replace: "Math.floor(delayMs / 1000)" }],
+    faults: [
+      { what: "hide of a removed message throws", find: '"InvalidParameterValue", ', replace: "" },
+      { what: "delay rounded down", find: "Math.ceil(delayMs / 1000)", replace: "Math.floor(delayMs / 1000)" },
+    ],
   },
 ];

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -18,8 +18,18 @@ export function copyProject(): Checkout {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     cpSync(join(root, path), join(folder, path));
   }
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  linkModules(folder);
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Other packages are those of the project; our own are those of the copy, since that is where mistakes are planted. */
+function linkModules(folder: string): void {
+  const own = join(folder, "node_modules/@sluice");
+  mkdirSync(own, { recursive: true });
+  for (const name of readdirSync(join(root, "node_modules")).filter((one) => one !== "@sluice")) {
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  }
+  for (const name of readdirSync(join(folder, "packages"))) symlinkSync(`../../packages/${name}`, join(own, name));
 }
 
 /**

@@ -1,14 +1,28 @@
 import { applyFaults } from "./apply.ts";
+import { applyStatementFaults } from "./apply-statements.ts";
 import { awsFaults } from "./aws.ts";
+import { decryptionFaults } from "./decryption.ts";
+import { embeddedKubernetesFaults } from "./embedded-kubernetes.ts";
 import type { FileFaults } from "./fault.ts";
+import { flowStatementFaults } from "./flow-statements.ts";
 import { flowsFaults } from "./flows.ts";
 import { functionsFaults } from "./functions.ts";
 import { gateFaults } from "./gate.ts";
+import { gitFaults } from "./git.ts";
+import { gitRepositoryFaults } from "./git-repository.ts";
+import { gitVerifyFaults } from "./git-verify.ts";
 import { kubeFaults } from "./kube.ts";
 import { localFaults } from "./local.ts";
+import { manifestStatementFaults } from "./manifest-statements.ts";
+import { manifestsFaults } from "./manifests.ts";
 import { networkFaults } from "./network.ts";
+import { otherClusterFaults } from "./other-clusters.ts";
 import { pruneFaults } from "./prune.ts";
 import { queueFaults } from "./queue.ts";
+import { queueClusterFaults } from "./queue-clusters.ts";
+import { receiverFaults } from "./receiver.ts";
+import { sopsFaults } from "./sops.ts";
+import { sopsKeyFaults } from "./sops-keys.ts";
 import { sourcesFaults } from "./sources.ts";
 
 /** Every list, by area. */
@@ -18,10 +32,24 @@ export const fileFaults: readonly FileFaults[] = [
   ...flowsFaults,
   ...functionsFaults,
   ...gateFaults,
+  ...gitFaults,
+  ...gitRepositoryFaults,
+  ...gitVerifyFaults,
+  ...otherClusterFaults,
+  ...sopsKeyFaults,
   ...kubeFaults,
+  ...embeddedKubernetesFaults,
   ...localFaults,
+  ...decryptionFaults,
+  ...manifestsFaults,
   ...networkFaults,
   ...pruneFaults,
   ...queueFaults,
+  ...queueClusterFaults,
+  ...receiverFaults,
+  ...sopsFaults,
   ...sourcesFaults,
+  ...applyStatementFaults,
+  ...flowStatementFaults,
+  ...manifestStatementFaults,
 ];

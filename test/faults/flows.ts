@@ -2,115 +2,374 @@ import type { FileFaults } from "./fault.ts";
 
 export const flowsFaults: readonly FileFaults[] = [
   {
-    file: "lib/flows/kustomization/apply-revision.ts",
+    file: "lib/flows/kustomization/apply.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
+        what: "a change of hands is told as a contest",
+        find: "    if (!before.has(id) || !written.has(id)) return [];\n",
+        replace: "    if (!written.has(id)) return [];\n",
+        named: "moves from one to the other without such an event",
+      },
+      {
         what: "failed apply does not save what it applied",
-        find: `    await saveIfChanged(ahead, now, of);
-    throw new ApplyFailed`,
-        replace: "    throw new ApplyFailed",
-        named: "a run that fails is remembered",
-      },
-
-      {
-        what: "inventory not written ahead",
-        find: `  const ahead = planned ?? entries;
-  if (planned !== undefined || isAhead) await deps.inventories.save(owner, ahead, run.fence, run.signal);`,
-        replace: "  const ahead = planned ?? entries;",
-      },
-      {
-        what: "inventory not written ahead (same line)",
-        find: `  if (planned !== undefined || isAhead) await deps.inventories.save(owner, ahead, run.fence, run.signal);
-`,
-        replace: "",
-      },
-      {
-        what: "claims also what only the status names and nobody wants",
-        find: '.filter(({ id, state }) => state === "planned" && wanted.has(id))',
-        replace: '.filter(({ state }) => state === "planned")',
+        find: 'if (outcome.kind !== "applied") await saveIfChanged',
+        replace: 'if (outcome.kind === "waiting") await saveIfChanged',
+        named: "a run that fails saves what it did",
       },
     ],
   },
   {
-    file: "lib/flows/kustomization/check-dependencies.ts",
+    file: "lib/apply/inventory.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
+      {
+        what: "inventory not written ahead",
+        find: `  const ahead = planned ?? entries;
+  if (planned !== undefined || isAhead) await inventories.save(owner, ahead, fence, signal);`,
+        replace: "  const ahead = planned ?? entries;",
+      },
+      {
+        what: "inventory not written ahead (same line)",
+        find: `  if (planned !== undefined || isAhead) await inventories.save(owner, ahead, fence, signal);
+`,
+        replace: "",
+      },
+      {
+        what: "unwanted objects that only the status names are claimed too",
+        find: '.filter(({ id, state }) => state === "planned" && wanted.has(id))',
+        replace: '.filter(({ state }) => state === "planned")',
+      },
+      {
+        what: "retained object wanted again is not planned/claimed",
+        find: '!known.has(id) || known.get(id)?.state === "retained"',
+        replace: "!known.has(id)",
+        tests: ["test/unit/apply/inventory.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/source/external-artifact.ts",
+    tests: ["test/unit/flows/source/external-artifact.test.ts"],
+    faults: [
+      {
+        what: "a file with another digest is taken",
+        find: '.digest("hex") === wanted) return body;',
+        replace: '.digest("hex") !== "") return body;',
+      },
+      {
+        what: "a file that is not there fails the run",
+        find: "if (status === 404) return undefined;",
+        replace: "if (status === 0) return undefined;",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/resolve-source.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "an ExternalArtifact is read while its gate is off",
+        find: "const isClosed = kind === declaredExternalArtifact.kind && !gates.ExternalArtifact;",
+        replace: "const isClosed = kind === declaredExternalArtifact.kind && !gates;",
+        named: "is refused while the gate is off",
+      },
+      {
+        what: "the gate is told before the namespace",
+        find: "if (noCrossNamespaceRefs && namespace !== ownNamespace) {",
+        replace: "if (noCrossNamespaceRefs && namespace !== ownNamespace && kind !== declaredExternalArtifact.kind) {",
+        named: "in another namespace is refused for that first",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/report.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "a run that waits for a dependency does not go by the setting",
+        find: "return ctx.deps.timing.requeueDependencyMs;",
+        replace: "return 30_000;",
+        named: "for as long as requeue-dependency says",
+      },
+      {
+        what: "retries do not go by the settings of their delays",
+        find: "?? backOffMs(failures, ctx.deps.timing.retryDelay);",
+        replace: "?? backOffMs(failures);",
+        named: "the delays between retries are those of",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/dependencies.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "readyExpr does not take the place of the built-in check",
+        find: "if (!ctx.deps.gates.AdditiveCELDependencyCheck) return undefined;",
+        replace: "",
+        named: "readyExpr decides alone",
+      },
+    ],
+  },
+  {
+    file: "lib/cel/wasm-cel.ts",
+    tests: ["test/unit/cel/wasm-cel.test.ts"],
+    faults: [
+      {
+        what: "each message has a budget of its own",
+        find: "budget.left = Math.max(0, budget.left - answer.cost);",
+        replace: "budget.left = Math.max(0, budget.left);",
+        named: "a budget",
+      },
+      {
+        what: "a message that took too long has cost nothing",
+        find: 'error.reason === "time") budget.left = 0;',
+        replace: 'error.reason === "time") budget.left = maxRunCost;',
+        named: "a budget",
+      },
+    ],
+  },
+  {
+    file: "lib/health/why-not-ready.ts",
+    tests: ["test/unit/health/why-not-ready.test.ts"],
+    faults: [
+      {
+        what: "a missing right fails the run that explains",
+        find: "if (error instanceof ApiError) return [];",
+        replace: "",
+        named: "says less where rights are missing",
+      },
+      {
+        what: "the oldest warning is quoted",
+        find: "timeOf(b) - timeOf(a)",
+        replace: "timeOf(a) - timeOf(b)",
+        named: "the newest Warning",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/newer-revision.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "a canceled health check is not reported",
+        find: "if (ctx.deps.gates.CancelHealthCheckOnNewRevision) {",
+        replace: "if (ctx.deps.gates.CancelHealthCheckOnNewRevision && wait.looks > 1_000) {",
+        named: "a new revision ends the wait",
+      },
+      {
+        what: "a newer revision does not follow at once",
+        find: "{ ...result, dueInMs: 0 }",
+        replace: "result",
+        named: "with CancelHealthCheckOnNewRevision off",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/prune.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "the log alone tells of an object that its next owner never takes",
+        find: "if (!attempt.isNew)",
+        replace: "if (attempt.isNew)",
+        named: "while its next owner has only claimed it",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/finalize.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "the next owner does not hear of what a deleted one leaves to it",
+        find: "  await tellNextOwners(pruned, ctx);\n",
+        replace: "",
+        named: "as when a Kustomization is renamed",
+      },
+      {
+        what: "events about the end carry the reason of the wait",
+        find: "const known = readCarriedState(ctx.run.carried).ending;",
+        replace: "const known = undefined;",
+        named: "WaitForTermination gives up after the timeout",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/plan.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "an object of two owners is written at each look at its health",
+        find: 'wait?.phase === "health" && !ctx.run.isRequested',
+        replace: 'wait?.phase === "apply" && !ctx.run.isRequested',
+        named: "is written once in each attempt",
+      },
+      {
+        what: "a run that somebody has asked for only looks",
+        find: 'wait?.phase === "health" && !ctx.run.isRequested',
+        replace: 'wait?.phase === "health"',
+        named: "is written at once by a run that somebody has asked for",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/dependency-cycle.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "the members of a circle are asked for again and again",
+        find: "if (!isTold(ctx.status().conditions)) {",
+        replace: "if (members.length > 0) {",
+        named: "each member of a circle names it",
+      },
       {
         what: "dependsOn ignores generation",
         find: "metadata.generation === status.observedGeneration && ",
         replace: "",
         named: "what a Kustomization waits for",
       },
+      {
+        what: "a circle goes over a readyExpr that decides alone",
+        find: 'readyExpr === "" || AdditiveCELDependencyCheck;',
+        replace: "true;",
+        named: "no circle is named over an edge",
+      },
+      {
+        what: "a member of a circle may be ready",
+        find: "    if (!mayWait(found, key, source)) continue;\n",
+        replace: "",
+        named: "no circle is named where a member of it is ready",
+      },
+      {
+        what: "each retry looks for a circle",
+        find: "return run.isRequested || !isKnown ||",
+        replace: "return run.isRequested || isKnown || !isKnown ||",
+        named: "dependencies of dependencies are read",
+      },
+      {
+        what: "a circle that comes later is never found",
+        find: " || readCarriedState(run.carried).failures % looksInRuns === 0",
+        replace: "",
+        named: "dependencies of dependencies are read",
+      },
     ],
   },
   {
-    file: "lib/flows/kustomization/expected-by-siblings.ts",
+    file: "lib/flows/kustomization/ready-expr.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "one that is suspended is about to have nothing",
-        find: ".filter(({ spec }) => referenceFaults(spec).length === 0)",
-        replace: ".filter(({ spec }) => spec.suspend !== true && referenceFaults(spec).length === 0)",
+        what: "whole numbers of a dependency are doubles",
+        find: '["self", "dep"], run.signal, "integers")',
+        replace: '["self", "dep"], run.signal)',
+        named: "reads a dependency as Flux's types have it",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/context.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "no write of a Kustomization's run to its home checks the lease",
+        find: "leasedCluster(deps.home, run)",
+        replace: "deps.home",
+      },
+      {
+        what: "no write of a Kustomization's run to its target checks the lease",
+        find: "leasedCluster(await deps.targetOf(live, signal), run)",
+        replace: "await deps.targetOf(live, signal)",
+      },
+      {
+        what: "a credential that may read less splits the inventory",
+        find: "if (((await saved(known)) ?? []).length > 0) throw",
+        replace: "if ((await saved(known)) === undefined) throw",
+        tests: ["test/e2e/flow/two-clusters.test.ts"],
+        named: "may no longer read which cluster it is",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/service-account.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "the installation's account wins over the one that the spec names",
+        find: 'serviceAccountName === "" ? byDefault : serviceAccountName',
+        replace: 'byDefault === "" ? serviceAccountName : byDefault',
+        named: "its own wins over that",
+      },
+      {
+        what: "a removed account does not keep its objects",
+        find: "namespace, name }, signal)) !== undefined;",
+        replace: "namespace, name }, signal)) !== null;",
+        named: "whose account was removed",
+      },
+    ],
+  },
+  {
+    file: "lib/api/kinds/declaration.ts",
+    tests: ["test/unit/functions/make-flows.test.ts"],
+    faults: [
+      {
+        what: "a kind of the same name in another group is taken for ours",
+        find: "each.kind === kind && each.group === group",
+        replace: "each.kind === kind && group !== undefined",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/status-reporter.ts",
+    tests: ["test/unit/flows/outages-reported.test.ts"],
+    faults: [
+      {
+        what: "an outage is reported without a check of the lease",
+        find: "leasedCluster(deps.home, run)",
+        replace: "deps.home",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/other-owners.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "a suspended owner is expected to have nothing",
+        find: "referenceFaults(spec).length === 0 &&",
+        replace: "spec.suspend !== true && referenceFaults(spec).length === 0 &&",
         named: "while the other is suspended",
       },
-    ],
-  },
-  {
-    file: "lib/flows/kustomization/kustomization-flow.ts",
-    tests: ["test/e2e/flow/embedded.test.ts"],
-    faults: [
       {
-        what: "no write of a Kustomization's run is fenced",
-        find: "const cluster = fencedCluster(deps.cluster, run);",
-        replace: "const cluster = deps.cluster;",
-      },
-    ],
-  },
-  {
-    file: "lib/flows/tell-of-object.ts",
-    tests: ["test/unit/flows/report-outage.test.ts"],
-    faults: [
-      {
-        what: "an outage is told without a look at the lease",
-        find: "const cluster = fencedCluster(deps.cluster, run);",
-        replace: "const cluster = deps.cluster;",
-      },
-    ],
-  },
-  {
-    file: "lib/flows/kustomization/standing.ts",
-    tests: ["test/e2e/flow/embedded.test.ts"],
-    faults: [
-      {
-        what: "claim of a dying owner counts",
-        find: 'return isGoingWithAll(live) ? "going" : "alive";',
-        replace: 'return isGoingWithAll(live) ? "alive" : "alive";',
-        named: "its heir is being deleted with all that it has",
+        what: "the claim of a terminating owner counts",
+        find: 'return isBeingDeletedWithObjects(live) ? "deleting" : "alive";',
+        replace: 'return isBeingDeletedWithObjects(live) ? "alive" : "alive";',
+        named: "its next owner is being deleted with all its objects",
       },
       {
         what: "claim of an owner that is gone counts",
         find: 'if (live?.metadata.uid !== ownerUid) return "gone";',
         replace: 'if (live?.metadata.uid !== ownerUid) return "alive";',
-        named: "lives no more and nobody has let go of its claim",
+        named: "is gone and its claim was never removed",
       },
     ],
   },
   {
-    file: "lib/flows/kustomization/prune-all.ts",
+    file: "lib/flows/kustomization/finalize.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
-        what: "deletion deletes what siblings are about to have",
-        find: "applySetOf(of, source)",
-        replace: "applySetOf(of, source && undefined)",
-        named: "as when a Kustomization gets another name",
+        what: "a deletion deletes objects that siblings are about to have",
+        find: "applySetOf(ctx, await sourceAtEnd(ctx))",
+        replace: "applySetOf(ctx, (await sourceAtEnd(ctx)) && undefined)",
+        named: "as when a Kustomization is renamed",
       },
       {
-        what: "nobody is told where a deletion leaves all that there is",
-        find: "  await prune(order, applySetOf(of, undefined), of.run.signal);",
+        what: "a deletion that leaves all objects is not reported",
+        find: "  await prune(order, applySetOf(ctx, undefined), ctx.run.signal);",
         replace: "  await Promise.resolve([prune, order]);",
-        named: "its heir is deleted and leaves all that it has",
+        named: "its next owner is deleted and leaves its objects",
       },
     ],
   },

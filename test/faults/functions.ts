@@ -2,19 +2,146 @@ import type { FileFaults } from "./fault.ts";
 
 export const functionsFaults: readonly FileFaults[] = [
   {
+    file: "functions/settings/feature-gates.ts",
+    tests: ["test/unit/functions/settings/feature-gates.test.ts"],
+    faults: [
+      {
+        what: "a gate that Sluice cannot set is taken in silence",
+        find: "return only === undefined || only.value === value ? undefined",
+        replace: "return only === undefined || only.why !== name ? undefined",
+      },
+      {
+        what: "an unknown gate is taken in silence",
+        find: "if (!Object.hasOwn(gateTexts, name)) {",
+        replace: 'if (name === "") {',
+      },
+    ],
+  },
+  {
+    file: "functions/settings/flow-settings.ts",
+    tests: ["test/unit/functions/settings/flow-settings.test.ts"],
+    faults: [
+      {
+        what: "the gate DisableConfigWatchers does nothing",
+        find: 'return values["feature-gates"].DisableConfigWatchers ?',
+        replace: 'return values["watch-configs-label-selector"] === "" ?',
+      },
+    ],
+  },
+  {
+    file: "functions/lambda/read-document.ts",
+    tests: ["test/unit/functions/read-document.test.ts"],
+    faults: [
+      {
+        what: "a document that was changed after the deploy is used",
+        find: "found.digest !== config.SLUICE_INSTALLATION_DIGEST",
+        replace: "found.digest.length === 0",
+      },
+    ],
+  },
+  {
+    file: "functions/ingest.ts",
+    tests: ["test/unit/functions/ingest/ingest.test.ts", "test/unit/functions/ingest/custom.test.ts"],
+    faults: [
+      {
+        what: "events of any account are taken",
+        find: "  if (!deps.isAdmitted(account, region)) {",
+        replace: '  if (account === "") {',
+        named: "from an account or region that the installation does not list",
+      },
+      {
+        what: "an event wakes everyone who subscribes to its topic",
+        find: "const concerned = await concernedBy(change, found.flat(), signal);",
+        replace: "const concerned = await concernedBy({}, found.flat(), signal);",
+      },
+      {
+        what: "an event that is not as documented comes again and again",
+        find: "    if (error instanceof z.ZodError)",
+        replace: "    if (error instanceof z.ZodError && error.issues.length === 0)",
+      },
+      {
+        what: "an event of one's own wakes an object that is not there",
+        find: "(await deps.observed.get(object, signal)) !== undefined ? [object] : []",
+        replace: "(await deps.observed.get(object, signal)) !== '' ? [object] : []",
+      },
+    ],
+  },
+  {
+    file: "functions/lambda/network-queues.ts",
+    tests: ["test/unit/functions/network-queues.test.ts"],
+    faults: [
+      {
+        what: "all wake-ups go to the first network",
+        find: "clusters.find(({ arn }) => arn === id)",
+        replace: "clusters.find(({ arn }) => arn !== id)",
+      },
+    ],
+  },
+  {
+    file: "lib/aws/assumed-role.ts",
+    tests: ["test/unit/aws/assumed-role.test.ts"],
+    faults: [
+      {
+        what: "a token outlives the credentials that signed it",
+        find: "const renewBeforeMs = 15 * 60_000;",
+        replace: "const renewBeforeMs = 5 * 60_000;",
+      },
+    ],
+  },
+  {
+    file: "lib/aws/kms-data-keys.ts",
+    tests: ["test/unit/aws/kms-data-keys.test.ts"],
+    faults: [
+      {
+        what: "our own identity opens a data key with any KMS key",
+        find: 'identity.kind === "installation" && !isAllowed(identity, sealed)',
+        replace: 'identity.kind === "installation" && sealed.sealedBy === "" && !isAllowed(identity, sealed)',
+      },
+      {
+        what: "a tenant's data key is opened with our own identity",
+        find: "return { accessKeyId, secretAccessKey: secretAccessKey.reveal(), ...session };",
+        replace:
+          "return connection.credentials ?? { accessKeyId, secretAccessKey: secretAccessKey.reveal(), ...session };",
+      },
+    ],
+  },
+  {
+    file: "lib/core/work-key.ts",
+    tests: ["test/unit/core/values.test.ts"],
+    faults: [
+      { what: "an ARN is cut at its slash", find: '.slice(0, -4).join("/")', replace: '.slice(0, 1).join("/")' },
+    ],
+  },
+  {
     file: "functions/reconcile.ts",
     tests: ["test/unit/functions/reconcile.test.ts"],
     faults: [
-      { what: "an invocation that ends reports no failures", find: "      never.signal,", replace: "      signal," },
       {
-        what: "runs begin whatever the gate says",
-        find: "if (await isClosed(deps.gate, signal)) {",
-        replace: "if (deps.gate === undefined) {",
+        what: "an invocation that ends reports no failures",
+        find: "(record) => isHandled(record, deps, signal)",
+        replace:
+          "async (record) => { const done = await isHandled(record, deps, signal); signal.throwIfAborted(); return done; }",
       },
       {
-        what: "a refused wake-up hides those to come",
-        find: "      await setAside(key, deps, signal);\n",
-        replace: "",
+        what: "runs begin whatever the gate says",
+        find: "if (refused === undefined) return await handleWakeUp",
+        replace: "if (refused === undefined || refused.length > 0) return await handleWakeUp",
+      },
+      {
+        what: "a refused wake-up hides the following ones",
+        find: "return await setAside(key, deps, signal);",
+        replace: "return;",
+      },
+    ],
+  },
+  {
+    file: "functions/make-flows.ts",
+    tests: ["test/unit/functions/make-flows.test.ts"],
+    faults: [
+      {
+        what: "objects of another cluster are reconciled here",
+        find: "clusters.get(key.cluster);",
+        replace: 'clusters.get("home");',
       },
     ],
   },
@@ -23,9 +150,139 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/sweep.test.ts"],
     faults: [
       {
-        what: "a sweep sends whatever the gate says",
-        find: "    if (await isClosed(deps.gate, signal)) return;\n",
+        what: "what is overdue in a cluster that was removed is woken for ever",
+        find: "await deps.limits.budgets(clusters, signal)",
+        replace: "() => ({ atMost: 1_000, perSecond: 1_000 })",
+      },
+      {
+        what: "a cluster whose sweep cannot be requested stops the sweep of all",
+        find: "          failures.push(error);",
+        replace: "          throw error;",
+      },
+    ],
+  },
+  {
+    file: "functions/admission.ts",
+    tests: ["test/unit/functions/admission.test.ts"],
+    faults: [
+      {
+        what: "dry runs are told of",
+        find: "if (change.dryRun) return change.name === checkedName ? answer(webhookAnswers) : answer();",
+        replace: "if (change.dryRun && change.name === checkedName) return answer(webhookAnswers);",
+      },
+      {
+        what: "a hint that is refused refuses the change",
+        find: "    dropped(messageOf(error));",
+        replace: "    throw error;",
+      },
+      {
+        what: "the answer waits for the queue",
+        find: "await orAborted(looks.send(look, lookDelaysMs[0], stop), stop);",
+        replace: "await looks.send(look, lookDelaysMs[0], stop);",
+      },
+      {
+        what: "a flood is passed on",
+        find: "    if (left < 1) return false;",
         replace: "",
+      },
+      {
+        what: "a process that was throttled never tells again",
+        find: "    left = Math.min(hintBurst, left + ((now - at) / 1_000) * hintsPerSecond);",
+        replace: "    left = Math.min(hintBurst, left + ((now - at) / 1_000) * 0);",
+      },
+    ],
+  },
+  {
+    file: "lib/admission/admission-path.ts",
+    tests: ["test/unit/functions/admission.test.ts"],
+    faults: [
+      {
+        what: "any token will do",
+        find: "  return isOurs && ClusterId",
+        replace: "  return token.length === 64 && ClusterId",
+      },
+      {
+        what: "one token is good for every cluster",
+        find: ".update(`admission/${cluster}`)",
+        replace: ".update(`admission/${cluster.length > 9_999}`)",
+      },
+    ],
+  },
+  {
+    file: "lib/admission/admission-review.ts",
+    tests: ["test/unit/functions/admission.test.ts"],
+    faults: [
+      {
+        what: "what is about to be created had a version before",
+        find: 'operation === "CREATE" ? undefined : versionOf(oldObject)',
+        replace: "versionOf(oldObject)",
+      },
+      {
+        what: "an object with a generated name is not told of",
+        find: 'const name = change.name === "" ? (object?.metadata.name ?? "") : change.name;',
+        replace: 'const name = object === null ? "" : change.name;',
+      },
+    ],
+  },
+  {
+    file: "functions/look-at-object.ts",
+    tests: ["test/unit/functions/look-at-object.test.ts"],
+    faults: [
+      {
+        what: "a change that does not show yet is not looked for again",
+        find: "      if (!shows) await lookAgain",
+        replace: "      if (!shows && look.tries > 9) await lookAgain",
+      },
+      {
+        what: "an object that nobody has seen has its end announced",
+        find: "  if ((await deps.observed.get(key, signal)) === undefined) return false;",
+        replace: "",
+      },
+      {
+        what: "a look reads every object of the namespace",
+        find: "const only = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` };",
+        replace: "const only = { namespace: key.namespace };",
+      },
+      {
+        what: "a paused cluster has its changes taken for seen",
+        find: "  if ((await closedReason(gate, signal)) !== undefined) return true;",
+        replace: "  await closedReason(gate, signal);",
+      },
+      {
+        what: "a change shows as soon as there is an object",
+        find: "    return isChanged || uid !== before?.uid || resourceVersion !== before.resourceVersion;",
+        replace: "    return isChanged || uid !== before?.uid || resourceVersion !== undefined;",
+      },
+    ],
+  },
+  {
+    file: "functions/sweep-cluster.ts",
+    tests: ["test/unit/functions/sweep-cluster.test.ts"],
+    faults: [
+      {
+        what: "a sweep adopts whatever the gate says",
+        find: "    if (refused === undefined) adopted",
+        replace: "    if (refused === undefined || refused.length > 0) adopted",
+      },
+      {
+        what: "a sweep that may not list Secrets ends there",
+        find: `    if (!isOthers || (error.reason !== "Forbidden" && error.reason !== "NoMatch")) throw error;`,
+        replace: `    if (!isOthers || error.reason !== "Timeout") throw error;`,
+      },
+      {
+        what: "a sweep takes a Secret for a custom resource",
+        find: "{ ...deps, ...kind.observe }",
+        replace: "deps",
+      },
+      {
+        what: "a sweep that still runs is started twice",
+        find: "  if (!(await sweepLeases.take(id, holder, leaseMs, signal))) {",
+        replace: "  if (!(await sweepLeases.take(id, holder, leaseMs, signal)) && holder.length === 0) {",
+      },
+      {
+        what: "a sweep holds its lease no longer than it was taken for",
+        find: "      if (!(await sweepLeases.take(id, holder, leaseMs, stop))) throw",
+        replace: "      if (holder.length === 0) throw",
       },
     ],
   },

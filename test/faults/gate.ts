@@ -6,11 +6,11 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/gate/gated-cluster.test.ts"],
     faults: [
       { what: "a write does not wait for the gate", find: "      await gate.enter(signal);\n", replace: "" },
-      { what: "nobody asks when a request is sent", find: "      gate.assertOpen();\n", replace: "" },
-      { what: "the lease is not asked any more", find: "      options.beforeSend?.();\n", replace: "" },
-      { what: "a dry run asks, too", find: "if (options.dryRun === true) return write(options);", replace: "" },
+      { what: "the gate is not checked when a request is sent", find: "      gate.assertOpen();\n", replace: "" },
+      { what: "the lease is no longer checked", find: "      options.beforeSend?.();\n", replace: "" },
+      { what: "a dry run is checked, too", find: "if (options.dryRun === true) return write(options);", replace: "" },
       {
-        what: "a request that took long to be sent is not tried again",
+        what: "a request that was sent late is not tried again",
         find: "const maxTries = 3;",
         replace: "const maxTries: number = 1;",
       },
@@ -18,6 +18,59 @@ export const gateFaults: readonly FileFaults[] = [
         what: "a delete passes the gate",
         find: "delete: (ref, options, signal) => pass(options, signal, (given) => cluster.delete(ref, given, signal)),",
         replace: "delete: (ref, options, signal) => cluster.delete(ref, options, signal),",
+      },
+    ],
+  },
+  {
+    file: "lib/gate/leased-cluster.ts",
+    tests: ["test/unit/gate/leased-cluster.test.ts", "test/unit/kube/leased-writes.test.ts"],
+    faults: [
+      {
+        what: "no write checks the lease",
+        find: "const beforeSend = (): void => run.assertLease();",
+        replace: "const beforeSend = (): void => undefined;",
+      },
+      {
+        what: "no write checks the lease, noticed by a whole flow",
+        find: "const beforeSend = (): void => run.assertLease();",
+        replace: "const beforeSend = (): void => undefined;",
+        tests: ["test/e2e/flow/embedded.test.ts"],
+        named: "what a Kustomization waits for",
+      },
+      {
+        what: "create does not check the lease",
+        find: "cluster.create(manifest, guarded(options), signal)",
+        replace: "cluster.create(manifest, options, signal)",
+      },
+      {
+        what: "delete does not check the lease at the call",
+        find: "      beforeSend();\n      return cluster.delete",
+        replace: "      return cluster.delete",
+      },
+      {
+        what: "delete does not check the lease when it is sent",
+        find: "cluster.delete(ref, { ...options, beforeSend }, signal)",
+        replace: "cluster.delete(ref, options, signal)",
+      },
+      {
+        what: "writes do not check the lease when they are sent",
+        find: "return { ...options, beforeSend };",
+        replace: "return options;",
+      },
+      {
+        what: "writes do not check the lease at the call",
+        find: "    beforeSend();\n    return { ...options",
+        replace: "    return { ...options",
+      },
+      {
+        what: "patch does not check the lease",
+        find: "cluster.patch(ref, patch, guarded(options), signal)",
+        replace: "cluster.patch(ref, patch, options, signal)",
+      },
+      {
+        what: "apply does not check the lease",
+        find: "cluster.apply(manifest, guarded(options), signal)",
+        replace: "cluster.apply(manifest, options, signal)",
       },
     ],
   },
@@ -32,46 +85,45 @@ export const gateFaults: readonly FileFaults[] = [
       },
       {
         what: "a look counts from its answer",
-        find: "last = { ...moment, reason };",
-        replace: "last = { wall: clock.now(), monotonic: clock.monotonic(), reason };",
+        find: "last = { ...moment, refusal };",
+        replace: "last = { wall: clock.now(), monotonic: clock.monotonic(), refusal };",
       },
       {
-        what: "each asker looks for itself",
+        what: "each caller looks by itself",
         find: "looking ??= look().finally(() => {",
         replace: "looking = look().finally(() => {",
       },
       {
-        what: "a closed gate opens for want of an answer",
+        what: "a closed gate opens without an answer",
         find: "if (before === undefined) throw error;",
         replace: "if (before === undefined || last !== undefined) throw error;",
       },
       {
         what: "each look of a closed gate is logged",
-        find: "if (last.reason !== undefined && before === undefined) {",
-        replace: "if (last.reason !== undefined) {",
+        find: "if (refusal !== undefined && refusal.message !== before?.message) {",
+        replace: "if (refusal !== undefined) {",
       },
-      { what: "the last reason counts", find: "if (reason !== undefined) return reason;", replace: "" },
+      { what: "the last reason counts", find: "if (refusal !== undefined) return refusal;", replace: "" },
     ],
   },
   {
-    file: "lib/gate/cluster-owner.ts",
-    tests: ["test/unit/gate/cluster-owner.test.ts"],
+    file: "lib/gate/owner-object.ts",
+    tests: ["test/unit/gate/cluster-owner.test.ts", "test/unit/gate/pause.test.ts"],
     faults: [
       {
         what: "the owner of another cluster counts",
-        find: "return cluster === clusterUid ? { owner: { id, where, version, since } } : undefined;",
-        replace: "return cluster === undefined ? undefined : { owner: { id, where, version, since } };",
+        find: 'if (typeof data["cluster"] === "string" && data["cluster"] !== clusterUid) return nothing;',
+        replace: "",
       },
       {
-        what: "a take-over writes over what it has not seen",
+        what: "a take-over overwrites a version that it has not read",
         find: "metadata: { resourceVersion }, data",
         replace: "data",
       },
-      { what: "the place of the former owner stays", find: "data: { where: null, ...data }", replace: "data" },
       {
-        what: "an object that cannot be read lets everybody in",
-        find: 'if ("fault" in said) {',
-        replace: 'if ("fault" in said) return undefined;\n  if ("fault" in said) {',
+        what: "the place of the former owner stays",
+        find: "where: where === undefined ? null : cutText(where, maxOwnerFieldChars)",
+        replace: "...(where === undefined ? {} : { where: cutText(where, maxOwnerFieldChars) })",
       },
       {
         what: "another's creation at the same moment is a failure",
@@ -79,14 +131,83 @@ export const gateFaults: readonly FileFaults[] = [
         replace: '["Conflict", "NotFound"]',
       },
       {
-        what: "what cannot be found out is a fault of the object",
-        find: "if (!(error instanceof ApiError)) throw error;",
-        replace: "if (!(error instanceof ApiError) || error.code !== 200) throw error;",
+        what: "the pause of another cluster begins to hold with the first owner",
+        find: "...(pause === undefined ? noPause : {}),",
+        replace: "",
+      },
+      {
+        what: "only the exact word pauses",
+        find: 'if (paused === undefined || paused === "false") return undefined;',
+        replace: 'if (paused !== "true") return undefined;',
       },
     ],
   },
   {
-    file: "cli/take-over-command.ts",
+    file: "lib/gate/pause.ts",
+    tests: ["test/unit/gate/pause.test.ts"],
+    faults: [
+      {
+        what: "a pause is lost where another writes at the same moment",
+        find: "const maxTries = 5;",
+        replace: "const maxTries: number = 1;",
+      },
+      {
+        what: "a second pause takes the first one's name",
+        find: "(held === undefined ? { pause } : undefined)",
+        replace: "(held === undefined ? { pause } : { pause })",
+      },
+    ],
+  },
+  {
+    file: "lib/gate/cluster-owner.ts",
+    tests: ["test/unit/gate/cluster-owner.test.ts", "test/unit/gate/pause.test.ts"],
+    faults: [
+      {
+        what: "an unreadable object lets every installation write",
+        find: "if (ownerFault !== undefined) {",
+        replace: "if (ownerFault !== undefined) return undefined;\n  if (ownerFault !== undefined) {",
+      },
+      {
+        what: "an unanswered question counts as a fault of the object",
+        find: "if (!(error instanceof ApiError)) throw error;",
+        replace: "if (!(error instanceof ApiError) || error.code !== 200) throw error;",
+      },
+      {
+        what: "the address of webhooks is written at each check",
+        find: "if (webhookUrl === undefined || webhookUrl === (owner.webhookUrl ?? null)) return;",
+        replace: "if (webhookUrl === undefined) return;",
+      },
+      {
+        what: "an address of webhooks that cannot be written closes the cluster",
+        find: "if (error instanceof ApiError) return;",
+        replace: "",
+      },
+      {
+        what: "a pause stops no write",
+        find: "if (pause === undefined) return undefined;",
+        replace: "if (pause !== null) return undefined;",
+      },
+      {
+        what: "an installation that leaves takes the pause along",
+        find: "if (pause !== undefined) return writeOwnerObject(read, { owner: null }, cluster, signal);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "cli/reconcile-object.ts",
+    tests: ["test/unit/cli/reconcile-object.test.ts"],
+    faults: [
+      {
+        what: "the failure of an earlier request ends the command",
+        find: "const failure = isLastRequestHandled(seen) ? failureOf(seen) : undefined;",
+        replace: "const failure = failureOf(seen);",
+        named: "earlier request",
+      },
+    ],
+  },
+  {
+    file: "cli/take-over.ts",
     tests: ["test/unit/cli/take-over.test.ts"],
     faults: [
       {
@@ -99,7 +220,11 @@ export const gateFaults: readonly FileFaults[] = [
         find: " || installation.length > maxOwnerFieldChars",
         replace: "",
       },
-      { what: "a state folder beside an id is ignored", find: '.conflicts("state")', replace: "" },
     ],
+  },
+  {
+    file: "cli/cluster-commands.ts",
+    tests: ["test/unit/cli/take-over.test.ts"],
+    faults: [{ what: "a state folder beside an id is ignored", find: '.conflicts("state")', replace: "" }],
   },
 ];

@@ -2,12 +2,30 @@ import type { FileFaults } from "./fault.ts";
 
 const ofCalls = [
   "test/unit/kube/connect.test.ts",
+  "test/unit/kube/watch.test.ts",
   "test/unit/kube/api-client.test.ts",
   "test/unit/kube/list-pages.test.ts",
   "test/unit/kube/bad-worlds.test.ts",
 ];
 
 export const kubeFaults: readonly FileFaults[] = [
+  {
+    file: "lib/core/json.ts",
+    tests: ["test/unit/core/values.test.ts"],
+    faults: [
+      { what: "an integer of 16 digits is not looked for", find: "-?\\d{16}/;", replace: "-?\\d{17}/;" },
+      {
+        what: "an integer past 64 bits keeps digits that the API server drops",
+        find: "return minInteger <= integer && integer <= maxInteger ? integer : value;",
+        replace: "return integer;",
+      },
+      {
+        what: "equal bigints have a digest of nothing",
+        find: 'if (typeof value === "bigint") return String(value);\n  if (!isJsonObject',
+        replace: "if (!isJsonObject",
+      },
+    ],
+  },
   {
     file: "lib/kube/api-client.ts",
     tests: ofCalls,
@@ -36,6 +54,12 @@ export const kubeFaults: readonly FileFaults[] = [
     tests: ofCalls,
     faults: [
       {
+        what: "a service account's run has our own rights",
+        find: "clusterOver(client.as(user), uid, deps)",
+        replace: "clusterOver(client, uid, deps)",
+        tests: ["test/unit/kube/other-users.test.ts"],
+      },
+      {
         what: "adapter drops the uid precondition",
         find: "...(uid === undefined ? {} : { uid }),",
         replace: "",
@@ -55,15 +79,90 @@ export const kubeFaults: readonly FileFaults[] = [
       },
       {
         what: "Secret values quoted in errors",
-        find: 'resource.group === "" && resource.kind === "Secret" ? withoutSecretValues(errorOf(answer)) : errorOf(answer)',
-        replace: "errorOf(answer)",
+        find: 'if (group !== "" || kind !== "Secret") return error;',
+        replace: 'if (group !== "" || kind !== "") return error;',
       },
     ],
   },
   {
     file: "lib/kube/list-pages.ts",
     tests: ofCalls,
-    faults: [{ what: "expired list not read again", find: "error.code === 410;", replace: "error.code === 411;" }],
+    faults: [
+      { what: "expired list not read again", find: "error.code === 410;", replace: "error.code === 411;" },
+      {
+        what: "a list of a server that a tenant names has no limit of bytes",
+        find: "if (held.bytes > held.max)",
+        replace: "if (held.bytes > held.max * 100)",
+      },
+      {
+        what: "whole objects are kept of a list of metadata",
+        find: "objects.map(metadataOf)",
+        replace: "objects",
+      },
+      {
+        what: "a list of empty pages has no end",
+        find: "emptyPages = found.length === 0 ? emptyPages + 1 : 0;",
+        replace: "emptyPages = 0;",
+      },
+    ],
+  },
+  {
+    file: "lib/kube/endpoint.ts",
+    tests: ["test/unit/kube/remote-clusters.test.ts"],
+    faults: [
+      {
+        what: "the order of the authorities makes another cluster",
+        find: ".toSorted()",
+        replace: "",
+      },
+      {
+        what: "one known authority among several makes the cluster",
+        find: 'return ["certificates", fingerprints(ca)];',
+        replace: 'return ["certificates", fingerprints(ca).slice(0, 1)];',
+      },
+      {
+        what: "an authority that nobody verifies vouches",
+        find: "tls.insecure ? undefined : ",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/kube/agents.ts",
+    tests: ["test/unit/kube/remote-clusters.test.ts"],
+    faults: [
+      {
+        what: "certificates are trusted that the identity does not count",
+        find: "network === undefined ? tls.ca : trusted(tls.ca)",
+        replace: "tls.ca",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/remote-target.ts",
+    tests: ["test/unit/flows/kustomization/remote-identity.test.ts"],
+    faults: [
+      {
+        what: "a server that gives the home's uid is home",
+        find: "hasOurAuthority && told === (await",
+        replace: "told === (await",
+      },
+      {
+        what: "a server that knows one of our accounts is home",
+        find: "const isHome = hasOurAuthority && (",
+        replace: "const isHome = here !== undefined && (",
+      },
+      {
+        what: "a server that gives the uid of a cluster is that cluster",
+        find: "`${ofAuthority(authority)}$",
+        replace: "`${ofAuthority(digestOf(uid))}$",
+      },
+      {
+        what: "what a server answers in place of its uid is an error of the program",
+        find: " || error.code === 404 || !isOutage(error))",
+        replace: ")",
+      },
+    ],
   },
   {
     file: "lib/kube/transport.ts",

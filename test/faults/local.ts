@@ -25,14 +25,19 @@ export const localFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "local/state/edges.ts",
+    file: "local/state/subscriptions.ts",
     tests: ["test/contract/local-state.test.ts"],
     faults: [
       {
-        what: "edges are never removed",
-        find: `        for (const what of removed) remove.run(what, text);
+        what: "subscriptions are never removed",
+        find: `        for (const topic of removed) remove.run(topic, text);
 `,
         replace: "",
+      },
+      {
+        what: "what is followed is written only with a new topic",
+        find: "!before.has(topic) || before.get(topic) !== follows",
+        replace: "!before.has(topic)",
       },
     ],
   },
@@ -41,7 +46,7 @@ export const localFaults: readonly FileFaults[] = [
     tests: ["test/contract/local-state.test.ts"],
     faults: [
       {
-        what: "collects pages that are still named",
+        what: "collects pages that are still in use",
         find: "      if (!isSame(page)) replacePage.run(now, ...id, page, old);",
         replace: "      if (isSame(page)) replacePage.run(now, ...id, page, old);",
         tests: ["test/unit/local/state/inventory-store.test.ts"],
@@ -58,7 +63,7 @@ export const localFaults: readonly FileFaults[] = [
     tests: ["test/unit/local/state/message-queue.test.ts", "test/contract/local-state.test.ts"],
     faults: [
       {
-        what: "messages in hand of a dead process stay hidden",
+        what: "received messages of a dead process stay hidden",
         find: `    WHEN receives > 0 THEN 0
 `,
         replace: "",
@@ -85,17 +90,27 @@ export const localFaults: readonly FileFaults[] = [
         find: 'item = ? WHERE key = ? AND version = ?"',
         replace: 'item = ? WHERE key = ? AND version <= ?"',
       },
-      { what: "overdue not longest first", find: 'ORDER BY overdue_at, key"', replace: 'ORDER BY key"' },
+      { what: "overdue not longest first", find: "ORDER BY overdue_at, key LIMIT", replace: "ORDER BY key LIMIT" },
+      {
+        what: "page of the overdue begins where the first did",
+        find: '        [at, key] = [numberColumn(last, "overdue_at"), textColumn(last, "key")];\n',
+        replace: '        key = textColumn(last, "key");\n',
+      },
     ],
   },
   {
-    file: "local/kubernetes/rules/warnings.ts",
-    tests: ["test/unit/local/kubernetes/rules/warnings.test.ts"],
+    file: "lib/core/layout.ts",
+    tests: ["test/contract/local-layout.test.ts"],
     faults: [
       {
-        what: "a finalizer is warned about at each change of its object",
-        find: ', ...textsOf(objectOf(old, "metadata"), "finalizers")]',
-        replace: "]",
+        what: "an older release goes on with what a newer one has written",
+        find: 'return found < version ? "older" : "newer";',
+        replace: 'return found < version ? "older" : "ours";',
+      },
+      {
+        what: "an upgrade that was interrupted begins again with its first step",
+        find: "    await reached(from + 1);\n  }",
+        replace: "  }\n  await reached(version);",
       },
     ],
   },

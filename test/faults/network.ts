@@ -27,8 +27,22 @@ export const networkFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/http/http-client.ts",
-    tests: ["test/unit/http/http-client.test.ts", "test/contract/http.test.ts"],
+    tests: [
+      "test/unit/http/http-client.test.ts",
+      "test/unit/http/kept-connections.test.ts",
+      "test/contract/http.test.ts",
+    ],
     faults: [
+      {
+        what: "connections in use are cut off to make room",
+        find: "retire(longestUnused[1]);",
+        replace: "longestUnused[1].destroy();",
+      },
+      {
+        what: "the oldest trust goes, however often it is used",
+        find: "    trusting.delete(key);\n    const",
+        replace: "    if (trusting.has(key)) return agent;\n    const",
+      },
       {
         what: "redirect to an address not judged",
         find: `        assertAllowed(target, network);
@@ -40,6 +54,69 @@ export const networkFaults: readonly FileFaults[] = [
         what: "redirect from https to http",
         find: 'return next.protocol === "http:" && from.protocol === "http:";',
         replace: 'return next.protocol === "http:" && from.protocol !== "";',
+      },
+    ],
+  },
+  {
+    file: "lib/http/dial.ts",
+    tests: ["test/unit/http/dial.test.ts"],
+    faults: [
+      {
+        what: "the host behind a proxy not judged",
+        find: `    judge(() => assertAllowed({ host: target.host, port: target.port }, network));
+`,
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/known-hosts.ts",
+    tests: ["test/unit/sources/git/known-hosts.test.ts"],
+    faults: [
+      {
+        what: "a revoked host key taken",
+        find: `      if (revoked.some((one) => one.key.equals(key))) return "knownhosts: key is revoked";
+`,
+        replace: "",
+      },
+      { what: "the last key of a type counts", find: "own.toReversed().map(", replace: "own.map(" },
+    ],
+  },
+  {
+    file: "lib/sources/git/ssh-transport.ts",
+    tests: ["test/unit/sources/git/ssh-transport.test.ts"],
+    faults: [{ what: "any host key taken", find: "return refused === undefined;", replace: "return true;" }],
+  },
+  {
+    file: "lib/sources/git/github-app.ts",
+    tests: ["test/unit/sources/git/github-app.test.ts"],
+    faults: [
+      {
+        what: "a token kept for another key of the same App",
+        find: "const key = cacheKey(app);",
+        replace: "const key = app.id;",
+      },
+    ],
+  },
+  {
+    file: "lib/aws/codecommit/codecommit-host.ts",
+    tests: ["test/unit/aws/codecommit/codecommit-login.test.ts"],
+    faults: [
+      {
+        what: "a host that only begins like CodeCommit's gets a signature",
+        find: String.raw`(?:\.cn)?$/`,
+        replace: String.raw`(?:\.cn)?/`,
+      },
+    ],
+  },
+  {
+    file: "lib/flows/git-repository/provider-login.ts",
+    tests: ["test/unit/flows/git-repository/provider-login.test.ts"],
+    faults: [
+      {
+        what: "our signature sent to a server of the tenant's own authority",
+        find: `["ca.crt", "caFile"].filter(`,
+        replace: `["ca"].filter(`,
       },
     ],
   },

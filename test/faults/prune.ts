@@ -1,12 +1,16 @@
 import type { FileFaults } from "./fault.ts";
 
 const carriedOut = ["test/unit/apply/prune/prune.test.ts"];
-const decided = ["test/unit/apply/prune/decide-prune.test.ts"];
+const decided = [
+  "test/unit/apply/prune/decide-prune.test.ts",
+  "test/unit/apply/prune/decide-prune-cases.test.ts",
+  "test/unit/apply/prune/decide-prune-inventory.test.ts",
+];
 
 /** What decides about deletion, and what carries it out. */
 export const pruneFaults: readonly FileFaults[] = [
   {
-    file: "lib/apply/judged-only.ts",
+    file: "lib/apply/preconditions.ts",
     tests: carriedOut,
     faults: [
       {
@@ -31,12 +35,12 @@ export const pruneFaults: readonly FileFaults[] = [
         replace: 'if (clusterUid === "") {',
       },
       {
-        what: "what is wanted is decided about",
+        what: "wanted objects are decided about",
         find: ".filter(({ entry }) => !wanted.has(entry.id))",
         replace: ".filter(({ entry }) => !wanted.has(entry.version))",
       },
       {
-        what: "what was retained is pruned later",
+        what: "retained objects are pruned later",
         find: '  if (entry.state === "retained") return keep("kept when it left the artifact", true);\n',
         replace: "",
       },
@@ -49,6 +53,11 @@ export const pruneFaults: readonly FileFaults[] = [
         what: "prune ignores owner labels",
         find: "if (!isOwnedBy(metadata, owner)) return",
         replace: "if (metadata.labels === undefined) return",
+      },
+      {
+        what: "an object with another owner's labels is deleted if the ledger has no claim on it",
+        find: "if (!isOwnedBy(metadata, owner)) return",
+        replace: "if (!isOwnedBy(metadata, owner) && claimants.length > 0) return",
       },
       {
         what: "prune ignores opt-outs",
@@ -67,64 +76,69 @@ export const pruneFaults: readonly FileFaults[] = [
       },
       {
         what: "other claimants ignored",
-        find: "if (heir !== undefined && mark",
-        replace: 'if (heir !== undefined && heir.owner === "" && mark',
+        find: "if (nextOwner !== undefined && mark",
+        replace: 'if (nextOwner !== undefined && nextOwner.owner === "" && mark',
       },
       {
-        what: "only the first claim is looked at",
-        find: 'const alive = claimants.filter(({ standing }) => standing === "alive");',
-        replace: 'const alive = claimants.slice(0, 1).filter(({ standing }) => standing === "alive");',
+        what: "only the first claim is read",
+        find: 'const alive = claimants.filter(({ state }) => state === "alive");',
+        replace: 'const alive = claimants.slice(0, 1).filter(({ state }) => state === "alive");',
       },
       {
-        what: "what a sibling is about to have is deleted",
+        what: "an object that a sibling is about to have is deleted",
         find: "if (expectedBy !== undefined) {",
         replace: 'if (expectedBy === "") {',
       },
       {
-        what: "a sibling's claim on what it is about to have is not looked at",
-        find: "if (heir !== undefined && mark",
-        replace: "if (heir !== undefined && expectedBy === undefined && mark",
+        what: "the claim of a sibling that is about to have the object is ignored",
+        find: "if (nextOwner !== undefined && mark",
+        replace: "if (nextOwner !== undefined && expectedBy === undefined && mark",
       },
       {
-        what: "deletes again what is being deleted",
-        find: "isGoing: metadata.deletionTimestamp !== undefined",
-        replace: "isGoing: metadata.deletionTimestamp === null",
+        what: "terminating objects are deleted again",
+        find: "isTerminating: metadata.deletionTimestamp !== undefined",
+        replace: "isTerminating: metadata.deletionTimestamp === null",
       },
       {
         what: "an object that cannot be read counts as gone",
-        find: 'if (object.kind === "unknown") return unknown(object.message);',
-        replace: 'if (object.kind === "unknown") return { kind: "gone", entry };',
+        find: "    return { ...unknown(object.message), ...(isDeleted ? { isDeleted } : {}) };",
+        replace: '    return isDeleted || object.message !== "" ? { kind: "gone", entry } : unknown("");',
+      },
+      {
+        what: "an object that may not be read counts as deleted before it was",
+        find: 'isFinalizing && entry.state === "deleting" && object.isForbidden === true',
+        replace: "isFinalizing && object.isForbidden === true",
       },
     ],
   },
   {
-    file: "lib/apply/prune/taken-along.ts",
-    tests: [...decided, "test/unit/apply/prune/taken-along.test.ts"],
+    file: "lib/apply/prune/cascade-refusals.ts",
+    tests: [...decided, "test/unit/apply/prune/cascade-refusals.test.ts"],
     faults: [
       {
-        what: "a namespace goes with what the prune itself leaves",
-        find: "      ...left.filter((one) => isIn(one, extent)),\n",
+        what: "a namespace is deleted with objects that the prune itself keeps",
+        find: "      ...left.filter((one) => isIn(one, scope)),\n",
         replace: "",
       },
       {
-        what: "a namespace goes with what cannot be looked at",
+        what: "a namespace is deleted with objects that cannot be read",
         find: '  if (object.kind === "unknown") return [{ ref, why: "it cannot be looked at" }];\n',
         replace: "",
       },
       {
-        what: "a namespace goes with what another has in it",
+        what: "a namespace is deleted with objects of another owner",
         find: "...(isSelf ? [] : has.map((one) => ({ ...one, owner })))",
         replace: "...(isSelf ? has.map((one) => ({ ...one, owner })) : [])",
       },
       {
-        what: "an owner that is going counts as living on",
-        find: "!isGoing && !(takesAlong && goingIds.has(formatEntryId(ref)))",
-        replace: "isGoing || !(takesAlong && goingIds.has(formatEntryId(ref)))",
+        what: "a terminating owner counts as staying",
+        find: "!isTerminating && !(cascades && deletedIds.has(formatEntryId(ref)))",
+        replace: "isTerminating || !(cascades && deletedIds.has(formatEntryId(ref)))",
       },
       {
-        what: "an owner that this prune deletes and that keeps its objects counts as going with them",
-        find: "!(takesAlong && goingIds.has(formatEntryId(ref)))",
-        replace: "!goingIds.has(formatEntryId(ref)) && takesAlong !== undefined",
+        what: "an owner that this prune deletes and that keeps its objects counts as deleting them",
+        find: "!(cascades && deletedIds.has(formatEntryId(ref)))",
+        replace: "!deletedIds.has(formatEntryId(ref)) && cascades !== undefined",
       },
     ],
   },
@@ -133,7 +147,7 @@ export const pruneFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/prune/gather-facts.test.ts"],
     faults: [
       {
-        what: "only the first two claims are looked at",
+        what: "only the first two claims are read",
         find: "of [...claims.values()].flat()) {",
         replace: "of [...claims.values()].flat().slice(0, 2)) {",
       },
@@ -149,12 +163,12 @@ export const pruneFaults: readonly FileFaults[] = [
         replace: "if (claim.ownerUid !== claim.id) ofOthers",
       },
       {
-        what: "claims are read after who made them was looked at, or not at all",
+        what: "claims are read after their claimants, or not at all",
         find: "claimants: claimants.get(one.entry.id) ?? []",
         replace: "claimants: claimants.get(one.entry.version) ?? []",
       },
       {
-        what: "what was retained in a namespace that goes is not looked at",
+        what: "objects retained in a deleted namespace are not read",
         find: ", ...kept];",
         replace: "];",
       },
@@ -180,22 +194,22 @@ export const pruneFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "what may leave the inventory is not saved as planned",
+        what: "objects that may leave the inventory are not saved as planned",
         find: "  if (!equal(progress.saved, ahead)) {",
         replace: "  if (ahead.length < 0) {",
       },
       {
-        what: "what an heir lets go of before it is listened to goes unheard",
+        what: "a release by the next owner before the subscription is missed",
         find: "if (await announce(decisions, progress)) continue;",
         replace: "await announce(decisions, progress);",
       },
       {
-        what: "an heir is not listened to",
-        find: "await progress.set.others.listenTo([...all].toSorted(), progress.signal);",
+        what: "no subscription to the next owner",
+        find: "await progress.set.others.subscribeTo([...all].toSorted(), progress.signal);",
         replace: "",
       },
       {
-        what: "an heir is asked again and again",
+        what: "the next owner is woken again and again",
         find: 'decisions.filter(({ entry }) => entry.state !== "planned"),',
         replace: "decisions,",
       },
@@ -206,12 +220,12 @@ export const pruneFaults: readonly FileFaults[] = [
     tests: carriedOut,
     faults: [
       {
-        what: "nobody is told that a claim has ended",
+        what: "the end of a claim is not announced",
         find: "if (isAwaited) await others.announceRelease(signal);",
         replace: "",
       },
       {
-        what: "what a leaving owner gives back is not noticed",
+        what: "objects that an owner that is being deleted gives back are not noticed",
         find: "if (!stays && (await isOurs(decision.entry, set, signal)))",
         replace: "if (stays && (await isOurs(decision.entry, set, signal)))",
       },
@@ -222,22 +236,22 @@ export const pruneFaults: readonly FileFaults[] = [
     tests: carriedOut,
     faults: [
       {
-        what: "an object that changed under its delete is not judged anew",
+        what: "an object that changed during its delete is not decided again",
         find: `    if (error.reason === "Conflict" && !isLastLook) return undefined;\n`,
         replace: "",
       },
       {
-        what: "a leaving owner does not look whether its heir still claims the object",
+        what: "an owner that is being deleted does not check whether its next owner still claims the object",
         find: "if (isClaimed) return",
-        replace: "if (isClaimed || heir.uid.length > 0) return",
+        replace: "if (isClaimed || nextOwner.uid.length > 0) return",
       },
       {
-        what: "a leaving owner labels another state of the object than the one it judged",
+        what: "an owner that is being deleted labels another state of the object than the one it decided on",
         find: "...(resourceVersion && { resourceVersion })",
         replace: "...(resourceVersion && {})",
       },
       {
-        what: "a leaving owner does not take back what somebody else writes meanwhile",
+        what: "an owner that is being deleted does not take back an object that another client writes meanwhile",
         find: "|| look === maxLooks) throw error;",
         replace: "|| look > 0) throw error;",
       },
@@ -248,9 +262,14 @@ export const pruneFaults: readonly FileFaults[] = [
     tests: ["test/unit/apply/prune/carry-out.test.ts"],
     faults: [
       {
-        what: "a leaving owner forgets what changed under each of its looks",
-        find: "if (isChanged || isPassing(error)) {",
-        replace: "if (isPassing(error)) {",
+        what: "an owner that is being deleted forgets an object that changed during each of its reads",
+        find: "if (isChanged || isPassing(error)) return refused",
+        replace: "if (isPassing(error)) return refused",
+      },
+      {
+        what: "an owner that is being deleted forgets an object whose labels it could not put back",
+        find: "return refused(`it has the labels of",
+        replace: "return skipped(`it has the labels of",
       },
     ],
   },
@@ -269,7 +288,7 @@ export const pruneFaults: readonly FileFaults[] = [
         replace: "return outcome === undefined ? [entry] : [];",
       },
       {
-        what: "what is being handed over leaves the inventory",
+        what: "an object that is being handed over leaves the inventory",
         find: 'return [{ ...entry, state: "planned" }];',
         replace: "return [];",
       },

@@ -1,12 +1,23 @@
 import type { FileFaults } from "./fault.ts";
 
+const ofQueue = [
+  "test/unit/queue/driver.test.ts",
+  "test/unit/queue/rules.test.ts",
+  "test/unit/queue/rules-end.test.ts",
+  "test/unit/queue/timing.test.ts",
+  "test/unit/queue/sweep.test.ts",
+  "test/unit/queue/state-away.test.ts",
+];
+
+const ofHints = ["test/unit/queue/hint-rules.test.ts"];
+
 export const queueFaults: readonly FileFaults[] = [
   {
     file: "lib/queue/change-item.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
+    tests: ofQueue,
     faults: [
       {
-        what: "since is after the write that took the lease",
+        what: "`since` is after the write that took the lease",
         find: 'if (answer === "stored") return { item: next, outcome, since };',
         replace: 'if (answer === "stored") return { item: next, outcome, since: instant(deps) };',
         tests: ["test/unit/queue/change-item.test.ts"],
@@ -27,7 +38,7 @@ export const queueFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/queue/handle-wake-up.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
+    tests: ofQueue,
     faults: [
       {
         what: "taker does not recognise its own lease",
@@ -80,36 +91,62 @@ export const queueFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/queue/notice-resource.ts",
+    file: "lib/queue/observe-resource.ts",
     tests: ["test/unit/local/watch-resources.test.ts"],
     faults: [
       {
-        what: "sighting remembered before the request",
-        find: `  await requests.request(key, "resource changed", signal);
-  await sightings.put(key, sighting, signal);`,
-        replace: `  await sightings.put(key, sighting, signal);
-  await requests.request(key, "resource changed", signal);`,
-        tests: ["test/unit/queue/notice-resource.test.ts"],
+        what: "summary remembered before the request",
+        find: `  if (isRun) await deps.requests.request(key, "resource changed", signal);`,
+        replace: `  await deps.observed.put(key, summary, signal);
+  if (isRun) await deps.requests.request(key, "resource changed", signal);`,
+        tests: ["test/unit/queue/observe-resource.test.ts"],
       },
       {
-        what: "sighting removed before the request",
-        find: `  await requests.request(key, "resource gone", signal);
-  await sightings.remove(key, signal);`,
-        replace: `  await sightings.remove(key, signal);
-  await requests.request(key, "resource gone", signal);`,
-        tests: ["test/unit/queue/notice-resource.test.ts"],
+        what: "summary removed before the request",
+        find: `  await deps.requests.request(key, "resource gone", signal);`,
+        replace: `  await deps.observed.remove(key, signal);
+  await deps.requests.request(key, "resource gone", signal);`,
+        tests: ["test/unit/queue/observe-resource.test.ts"],
+      },
+      {
+        what: "Receivers hear nothing of other labels",
+        find: "!before.startsWith(selection)) await",
+        replace: "before.startsWith('[')) await",
+        tests: ["test/unit/queue/observe-resource.test.ts"],
       },
     ],
   },
   {
-    file: "lib/queue/rules/may-write.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
-    faults: [{ what: "the clock that says less counts", find: "Math.max(now.wall", replace: "Math.min(now.wall" }],
+    file: "lib/queue/observed-kinds.ts",
+    tests: ["test/unit/queue/observed-kinds.test.ts"],
+    faults: [
+      {
+        what: "an ExternalArtifact is followed while its gate is off",
+        find: "if (!gates.ExternalArtifact) return [];",
+        replace: "if (gates.ExternalArtifact === undefined) return [];",
+      },
+      {
+        what: "a Secret that is deleted and created again looks the same",
+        find: "JSON.stringify([uid, resourceVersion])",
+        replace: "JSON.stringify([resourceVersion])",
+      },
+      {
+        what: "only the first subscriber of a ConfigMap runs",
+        find: `        await requests.request(subscriber, \`\${kind}/\${key.name}: \${reason}\`, signal);`,
+        replace: `        return requests.request(subscriber, \`\${kind}/\${key.name}: \${reason}\`, signal);`,
+      },
+      {
+        what: "every ConfigMap of the cluster is watched",
+        find: `version: "v1", kind, labelSelector },`,
+        replace: `version: "v1", kind },`,
+      },
+    ],
   },
   {
-    file: "lib/queue/rules/on-end.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
+    file: "lib/queue/rules.ts",
+    tests: ofQueue,
     faults: [
+      { what: "the clock that says less counts", find: "Math.max(now.wall", replace: "Math.min(now.wall" },
       {
         what: "handled = requested at a good end",
         find: `        handled: item.started,
@@ -119,65 +156,65 @@ export const queueFaults: readonly FileFaults[] = [
       },
       {
         what: "failed run resets attempts",
-        find: "return { ...dropped, dueAt: now + backoffMs(item.attempts), died: false, fault: end.fault };",
+        find: "return { ...dropped, dueAt: now + attemptBackOffMs(item.attempts), died: false, fault: end.fault };",
         replace:
-          "return { ...dropped, attempts: 0, dueAt: now + backoffMs(item.attempts), died: false, fault: end.fault };",
+          "return { ...dropped, attempts: 0, dueAt: now + attemptBackOffMs(item.attempts), died: false, fault: end.fault };",
       },
       {
         what: "end with a newer request: not in the sweep's index",
-        find: "wakeUntil: item.requested > item.started ? now + wakeMs : undefined };",
+        find: "wakeUntil: waits ? now + followUpWaitMs(item, now) + wakeMs : undefined };",
         replace: "wakeUntil: undefined };",
       },
-    ],
-  },
-  {
-    file: "lib/queue/rules/on-renew.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
-    faults: [
       {
         what: "renewal does not move wakeUntil",
         find: "return { ...item, lease, wakeUntil: now + leaseMs };",
         replace: "return { ...item, lease };",
       },
-    ],
-  },
-  {
-    file: "lib/queue/rules/on-request.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
-    faults: [
       {
         what: "wakeUntil trusted five minutes longer",
         find: "now < item.wakeUntil",
         replace: "now <= item.wakeUntil + 300_000",
       },
-    ],
-  },
-  {
-    file: "lib/queue/rules/on-sweep.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
-    faults: [
       {
         what: "sweep does not move the item out of the index",
-        find: "item: { ...item, wakeUntil: now + wakeMs },",
+        find: "item: { ...item, wakeUntil: now + delayMs + wakeMs },",
         replace: "item: { ...item },",
       },
-    ],
-  },
-  {
-    file: "lib/queue/rules/on-wake-up.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
-    faults: [
       {
         what: "hint in back-off drops dueAt",
-        find: "const later = { ...item, started: item.requested, wakeUntil: undefined, input };",
+        find: "const later = { ...item, started: item.requested, ...hintedIf(false), wakeUntil: undefined, input };",
         replace: "const later = { ...item, started: item.requested, wakeUntil: undefined, dueAt: undefined, input };",
       },
       {
         what: "a run covers one request only",
         find: `    started: item.requested,
-    token`,
+    ...hintsTaken`,
         replace: `    started: item.started + 1,
-    token`,
+    ...hintsTaken`,
+      },
+      {
+        what: "a request that is no hint waits for hints",
+        find: 'if (covered && underWay && (kind === "hint" || item.hinted !== true))',
+        replace: "if (covered && underWay)",
+        tests: ofHints,
+      },
+      {
+        what: "a hint makes a request that waits a hint",
+        find: 'const hinted = kind === "hint" && (!covered || item.hinted === true);',
+        replace: 'const hinted = kind === "hint";',
+        tests: ofHints,
+      },
+      {
+        what: "a run that is handed back waits for hints",
+        find: "return { ...item, ...hintedIf(false), lease: undefined, attempts, dueAt",
+        replace: "return { ...item, lease: undefined, attempts, dueAt",
+        tests: ofHints,
+      },
+      {
+        what: "the delay of a hint is not in wakeUntil",
+        find: "return { item: { ...next, wakeUntil: now + delayMs + wakeMs }, send: true, delayMs };",
+        replace: "return { item: { ...next, wakeUntil: now + wakeMs }, send: true, delayMs };",
+        tests: ofHints,
       },
       {
         what: "input unknown counts as unchanged",
@@ -187,12 +224,54 @@ export const queueFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/queue/hint-rules.ts",
+    tests: ofHints,
+    faults: [
+      {
+        what: "hints that meet a run are run at its end",
+        find: "return hinted === true ? restMs(hintedAt, burstMs, now) : 0;",
+        replace: "return hinted === true ? restMs(hintedAt, hintGapMs, now) : 0;",
+      },
+      {
+        what: "each hint of an idle object waits for a second",
+        find: "return restMs(hintedAt, hintGapMs, now);",
+        replace: "return restMs(hintedAt, burstMs, now);",
+      },
+      {
+        what: "any run counts as one for hints",
+        find: "hintedAt: hinted === true ? now : hintedAt };",
+        replace: "hintedAt: hinted === true || hintedAt !== 0 ? now : hintedAt };",
+      },
+      {
+        what: "a clock that is behind makes hints wait",
+        find: "return elapsedMs < 0 ? 0 : Math.max(0, windowMs - elapsedMs);",
+        replace: "return Math.max(0, windowMs - elapsedMs);",
+      },
+    ],
+  },
+  {
+    file: "lib/queue/request-reconcile.ts",
+    tests: ofHints,
+    faults: [
+      {
+        what: "the wake-up of a hint that waits is sent at once",
+        find: "if (send) await deps.wakeUps.send(wakeUpOf({ key }), delayMs, signal);",
+        replace: "if (send) await deps.wakeUps.send(wakeUpOf({ key }), 0, signal);",
+      },
+      {
+        what: "hints are requests",
+        find: 'ask(key, reason, signal, "hint"),',
+        replace: 'ask(key, reason, signal, "request"),',
+      },
+    ],
+  },
+  {
     file: "lib/queue/run-under-lease.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
+    tests: ofQueue,
     faults: [
       {
         what: "begins although the taking write answered too late",
-        find: `  if (!deps.rules.mayWrite(since, instant(deps))) return letGo(item, { kind: "cutOff" }, deps, signal);
+        find: `  if (!deps.rules.mayWrite(since, instant(deps))) return releaseLease(item, { kind: "cutOff" }, deps, signal);
 `,
         replace: "",
       },
@@ -213,38 +292,57 @@ export const queueFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/queue/sweep.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
+    tests: ofQueue,
     faults: [
       {
         what: "sweep looks at one page only",
-        find: "if (page.length < pageSize || moved === 0) return woken;",
-        replace: "return woken;",
+        find: "    if (clock.monotonic() - begun < maxSweepMs) continue;\n",
+        replace: "",
       },
       {
-        what: "one item's trouble ends the sweep",
+        what: "sweep without an end in time",
+        find: "if (clock.monotonic() - begun < maxSweepMs) continue;",
+        replace: "if (clock.monotonic() >= 0) continue;",
+      },
+      {
+        what: "sweep wakes one cluster without limit",
+        find: "      if (!isWanted(cluster)) return [];\n",
+        replace: "",
+      },
+      {
+        what: "sweep wakes all of a cluster at once",
+        find: "await deps.wakeUps.send(decision.wakeUp, delayMs, signal);",
+        replace: "await deps.wakeUps.send(decision.wakeUp, 0, signal);",
+      },
+      {
+        what: "a delayed wake-up counts as lost before it arrives",
+        find: "const decision = deps.rules.onSweep(item, deps.clock.now(), delayMs);",
+        replace: "const decision = deps.rules.onSweep(item, deps.clock.now());",
+      },
+      {
+        what: "a fault of one item ends the sweep",
         find: `    deps.log.warn("overdue object not woken", { key: item.key, error: messageOf(error) });
     return false;`,
         replace: "    throw error;",
       },
-    ],
-  },
-  {
-    file: "lib/queue/timing.ts",
-    tests: ["test/unit/queue/rules.test.ts", "test/unit/limits/queue.test.ts"],
-    faults: [
-      { what: "margin 5 s", find: "marginMs = 15_000", replace: "marginMs = 5_000" },
-      { what: "renewed once in 40 s", find: "renewEveryMs = 15_000", replace: "renewEveryMs = 40_000" },
-    ],
-  },
-  {
-    file: "lib/queue/void-leases.ts",
-    tests: ["test/unit/queue/driver.test.ts", "test/unit/queue/rules.test.ts", "test/unit/queue/state-away.test.ts"],
-    faults: [
       {
         what: "voided lease's wake-up does not say dueAt",
         find: "await deps.wakeUps.send(dueAt === undefined ? wakeUpOf({ key }) : { ...wakeUpOf({ key }), dueAt }, 0, stop);",
         replace: "await deps.wakeUps.send(wakeUpOf({ key }), 0, stop);",
       },
+    ],
+  },
+  {
+    file: "lib/queue/timing.ts",
+    tests: [
+      "test/unit/queue/rules.test.ts",
+      "test/unit/queue/rules-end.test.ts",
+      "test/unit/queue/timing.test.ts",
+      "test/unit/limits/queue.test.ts",
+    ],
+    faults: [
+      { what: "margin 5 s", find: "marginMs = 15_000", replace: "marginMs = 5_000" },
+      { what: "renewed once in 40 s", find: "renewEveryMs = 15_000", replace: "renewEveryMs = 40_000" },
     ],
   },
 ];

@@ -25,7 +25,7 @@ export interface TestRun {
   readonly skipped: number;
   /** Why a test file could not be loaded, for each such file. */
   readonly unloaded: readonly string[];
-  /** An error that belongs to no test, such as a rejection that nobody handles. */
+  /** An error that belongs to no test, such as an unhandled rejection. */
   readonly hasStrayError: boolean;
   /** Did not end in time. */
   readonly hung: boolean;

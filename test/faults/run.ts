@@ -15,7 +15,7 @@ import { runTests, type TestRun } from "./run-tests.ts";
  */
 const asked = askedOrEnd();
 
-/** A fault that makes its tests wait for ever is noticed too: they would not end in CI either. */
+/** A fault that makes its tests hang counts as noticed: they would not end in CI either. */
 const timeoutMs = 180_000;
 
 const listed = faultsToTry(fileFaults);

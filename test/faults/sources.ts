@@ -2,39 +2,108 @@ import type { FileFaults } from "./fault.ts";
 
 const ofSource = [
   "test/unit/flows/oci-repository.test.ts",
+  "test/unit/flows/oci-repository-replaced.test.ts",
+  "test/unit/flows/oci-repository-suspended.test.ts",
+  "test/unit/flows/oci-repository-durations.test.ts",
   "test/unit/flows/oci-repository-artifact.test.ts",
   "test/unit/flows/oci-repository-failures.test.ts",
 ];
 
 export const sourcesFaults: readonly FileFaults[] = [
   {
-    file: "lib/flows/oci-repository/oci-repository-flow.ts",
+    file: "lib/flows/source/source-flow.ts",
     tests: ofSource,
     faults: [
       {
-        what: "source looks before it listens",
-        find: `  await of.deps.edges.listen([repositoryEdge(address.host, address.repository)], of.run.fence, of.run.signal);
-  const registry = await registryOf(address, spec, connect, of);
-  const resolved = await resolve(spec, address, registry, of.run.signal);`,
-        replace: `  const registry = await registryOf(address, spec, connect, of);
-  const resolved = await resolve(spec, address, registry, of.run.signal);
-  await of.deps.edges.listen([repositoryEdge(address.host, address.repository)], of.run.fence, of.run.signal);`,
+        what: "a source that has just subscribed takes a listing from before",
+        find: "isOld ? since : deps.clock.monotonic()",
+        replace: "isOld ? since : since",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
+        what: "source is resolved before it subscribes",
+        find: `  const subscribed = await subscribe(kind.topics(spec, ctx), ctx);
+  const resolved = await kind.resolve(spec, { ...ctx, since: subscribed.since });`,
+        replace: `  const resolved = await kind.resolve(spec, ctx);
+  const subscribed = await subscribe(kind.topics(spec, ctx), ctx);`,
       },
     ],
   },
   {
-    file: "lib/flows/oci-repository/store-artifact.ts",
+    file: "lib/flows/source/report.ts",
+    tests: ["test/unit/flows/source/memory-source.test.ts"],
+    faults: [
+      {
+        what: "an event that is late counts as missed",
+        find: 'if (run.isRequested) return "no finding";',
+        replace: 'if (run.isRequested && before.artifact === undefined) return "no finding";',
+      },
+      {
+        what: "a finding whose time of push nobody says is never counted",
+        find: 'run.carried).data?.unannounced === revision) return "missed";',
+        replace: 'run.carried).data?.unannounced === revision) return "no finding";',
+      },
+    ],
+  },
+  {
+    file: "lib/sources/shared-listing.ts",
+    tests: ["test/unit/sources/shared-listing.test.ts"],
+    faults: [
+      {
+        what: "a listing answers a run that began at the same moment",
+        find: "found.startedAt > since",
+        replace: "found.startedAt >= since",
+      },
+      {
+        what: "a run that is stopped fails all who waited for its listing",
+        find: `        signal.throwIfAborted();
+        return ask(signal);`,
+        replace: `        signal.throwIfAborted();
+        return await typed<Answer>(found);`,
+      },
+    ],
+  },
+  {
+    file: "lib/sources/followed.ts",
+    tests: ["test/unit/sources/followed.test.ts"],
+    faults: [
+      {
+        what: "an event that names no tag wakes nobody who follows one",
+        find: "return name === undefined || follows.names.includes(name);",
+        replace: "return name !== undefined && follows.names.includes(name);",
+      },
+      {
+        what: "a range that cannot be read is never woken",
+        find: "if (error instanceof RangeError) return true;",
+        replace: "if (error instanceof RangeError) return false;",
+      },
+      {
+        what: "a ref that is called like a version wakes who follows versions",
+        find: "  if (!name.startsWith(after)) return false;\n",
+        replace: "",
+        named: "no other ref that is called like one",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/source/stored-artifact.ts",
     tests: ofSource,
     faults: [
       {
-        what: "recorded before stored",
+        what: "an artifact is recorded before it is stored",
         find: `  await deps.artifacts.put(pulled.digest, pulled.bytes, run.signal).catch(unstored);
   await deps.records.record(run.key, live.metadata.uid, pulled.digest, run.fence, run.signal);`,
         replace: `  await deps.records.record(run.key, live.metadata.uid, pulled.digest, run.fence, run.signal);
   await deps.artifacts.put(pulled.digest, pulled.bytes, run.signal).catch(unstored);`,
       },
       {
-        what: "status' artifact trusted unrecorded",
+        what: "the settings of an artifact do not count",
+        find: " && equal(observedOf(status), observed)",
+        replace: "",
+        tests: ["test/unit/flows/source/memory-source.test.ts"],
+      },
+      {
+        what: "an artifact in the status is trusted without a record",
         find: `    (await deps.records.recorded(run.key, live.metadata.uid, digest.data, run.signal)) &&
 `,
         replace: "",
@@ -42,9 +111,37 @@ export const sourcesFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/oci-repository/subject-of-run.ts",
+    file: "lib/flows/source/read-source.ts",
+    tests: ["test/unit/flows/source/read-source.test.ts"],
+    faults: [
+      {
+        what: "artifact of a source that is being deleted counts",
+        find: "  if (deletionTimestamp !== undefined) return { uid, artifact: undefined };\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/source/source-conditions.ts",
+    tests: ["test/unit/flows/source/memory-source.test.ts"],
+    faults: [
+      {
+        what: "another failure hides that a source is verified",
+        find: "removeConditions(status, isVerified ? failureTypes : ",
+        replace: "removeConditions(status, !isVerified ? failureTypes : ",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/source/source-context.ts",
     tests: ofSource,
-    faults: [{ what: "source's writes not fenced", find: "fencedCluster(deps.cluster, run)", replace: "deps.cluster" }],
+    faults: [
+      {
+        what: "the source's writes do not check the lease",
+        find: "leasedCluster(deps.home, run)",
+        replace: "deps.home",
+      },
+    ],
   },
   {
     file: "lib/sources/archive/read-tar.ts",
@@ -52,8 +149,8 @@ export const sourcesFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "pax size ignored",
-        find: "const told = paxSize === undefined ? headerSize : Number(paxSize);",
-        replace: "const told = headerSize;",
+        find: "const declaredSize = paxSize === undefined ? headerSize : Number(paxSize);",
+        replace: "const declaredSize = headerSize;",
       },
     ],
   },
@@ -61,6 +158,11 @@ export const sourcesFaults: readonly FileFaults[] = [
     file: "lib/sources/archive/unpack.ts",
     tests: ["test/unit/sources/unpack.test.ts"],
     faults: [
+      {
+        what: "a link of any length",
+        find: 'if ((type !== "1" && type !== "2") || Buffer',
+        replace: 'if (type === "1" || type === "2" || Buffer',
+      },
       { what: "NUL in names allowed", find: ' || name.includes("\\0")', replace: "" },
       {
         what: "no limit of unpacked bytes",
@@ -70,12 +172,22 @@ export const sourcesFaults: readonly FileFaults[] = [
       },
       {
         what: "symbolic link becomes an empty file",
-        find: `    case "2":
-      links.push(path);
+        find: `      links.set(path, { type: "link", path, target });
       return;`,
-        replace: `    case "2":
-      links.push(path);
+        replace: `      links.set(path, { type: "link", path, target });
       break;`,
+      },
+      {
+        what: "a hard link begins at its own folder",
+        find: "target, isHard: true }",
+        replace: "target }",
+        tests: ["test/unit/sources/pull-artifact.test.ts"],
+      },
+      {
+        what: "copies of links are not counted",
+        find: "if (bytes <= limits.maxBytes) return followed;",
+        replace: "if (bytes >= 0) return followed;",
+        tests: ["test/unit/sources/pull-artifact.test.ts"],
       },
       { what: "'..' as last part allowed", find: 'isBad || parts.includes("..") || name', replace: "isBad || name" },
       {
@@ -102,12 +214,16 @@ export const sourcesFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/sources/oci/registry-client.ts",
-    tests: ["test/unit/sources/registry-client.test.ts"],
+    tests: [
+      "test/unit/sources/registry-client.test.ts",
+      "test/unit/sources/misbehaving-registry.test.ts",
+      "test/unit/sources/registry-limits.test.ts",
+    ],
     faults: [
       {
         what: "untrusted TLS falls back to plain HTTP",
-        find: 'error.kind === "tls" || error.kind === "refused"',
-        replace: 'error.kind === "refused"',
+        find: 'error.reason === "tls" || error.reason === "refused"',
+        replace: 'error.reason === "refused"',
         tests: ["test/unit/sources/registry-credentials.test.ts"],
       },
       {

@@ -1,11 +1,11 @@
-/** One fault that a gate must find: a file as somebody might write it, and what the gate has to say of it. */
+/** One fault that a gate must find: a file, and the text that the gate has to print for it. */
 export interface PlantedFault {
   readonly name: string;
   /** Where the file is put; overrides by folder apply to it as to any other. */
   readonly path: string;
   readonly text: string;
   readonly gate: "types" | "lint" | "format" | "dead code";
-  /** A piece of the gate's answer: the name of the rule, mostly. */
+  /** A part of the gate's output: mostly the name of the rule. */
   readonly expected: string;
 }
 
@@ -27,14 +27,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     expected: "lib/core/index-error.ts",
   },
   {
-    name: "a half of a cycle",
+    name: "one half of a cycle",
     path: "lib/core/cycle-a.ts",
     text: 'import { b } from "./cycle-b.ts";\nexport const a = (): number => b();\n',
     gate: "lint",
     expected: "no-cycle",
   },
   {
-    name: "the other half",
+    name: "the other half of a cycle",
     path: "lib/core/cycle-b.ts",
     text: 'import { a } from "./cycle-a.ts";\nexport const b = (): number => a();\n',
     gate: "lint",
@@ -47,7 +47,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     gate: "lint",
     expected: "no-cycle",
   },
-  { name: "its user", path: "lib/core/thing-user.ts", text: port, gate: "lint", expected: "no-cycle" },
+  {
+    name: "the other file of a cycle of types",
+    path: "lib/core/thing-user.ts",
+    text: port,
+    gate: "lint",
+    expected: "no-cycle",
+  },
   {
     name: "core that knows a kind",
     path: "lib/core/layer.ts",
@@ -98,6 +104,20 @@ export const plantedFaults: readonly PlantedFault[] = [
     expected: "no-restricted-imports",
   },
   {
+    name: "a package that knows Sluice",
+    path: "packages/embedded-kubernetes/src/server/layer.ts",
+    text: 'import { x } from "../../../../lib/core/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
+    name: "a test of a package that knows the tests of Sluice",
+    path: "packages/embedded-kubernetes/test/unit/layer.ts",
+    text: 'import { x } from "../../../../test/doubles/x.ts";\nexport const y = x;\n',
+    gate: "lint",
+    expected: "no-restricted-imports",
+  },
+  {
     name: "an SDK outside the adapters",
     path: "lib/queue/sdk.ts",
     text: 'import { SQSClient } from "@aws-sdk/client-sqs";\nexport const client = new SQSClient({});\n',
@@ -126,14 +146,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     expected: "no-explicit-any",
   },
   {
-    name: "a value of any",
+    name: "a use of a value of type any",
     path: "lib/core/unsafe.ts",
     text: 'export const name = (): string => JSON.parse("{}").name;\n',
     gate: "lint",
     expected: "no-unsafe-return",
   },
   {
-    name: "a bang",
+    name: "a non-null assertion",
     path: "lib/core/bang.ts",
     text: "export const first = (list: readonly string[]): string => list[0]!;\n",
     gate: "lint",
@@ -147,7 +167,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     expected: "no-unsafe-type-assertion",
   },
   {
-    name: "a promise that nobody waits for",
+    name: "a promise that is not awaited",
     path: "lib/core/floating.ts",
     text: "const work = async (): Promise<void> => {};\nexport function start(): void {\n  work();\n}\n",
     gate: "lint",
@@ -175,7 +195,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     expected: "no-default-export",
   },
   {
-    name: "a print",
+    name: "a call of console.log",
     path: "lib/core/print.ts",
     text: 'export function say(): void {\n  console.log("x");\n}\n',
     gate: "lint",
@@ -189,21 +209,21 @@ export const plantedFaults: readonly PlantedFault[] = [
     expected: "expect-expect",
   },
   {
-    name: "a line as nobody formats it",
+    name: "a line that is not formatted",
     path: "lib/core/format.ts",
     text: "export   const x=1\n",
     gate: "format",
     expected: "lib/core/format.ts",
   },
   {
-    name: "an export that nobody uses",
+    name: "an unused export",
     path: "lib/core/unused.ts",
     text: "export const unused = 1;\n",
     gate: "dead code",
     expected: "lib/core/unused.ts",
   },
   {
-    name: "a package that nobody declared",
+    name: "an undeclared package",
     path: "cli/planted.js",
     text: 'import "left-pad";\n',
     gate: "dead code",

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type PlantedFault, plantedFaults } from "./planted-faults.ts";
 
-/** What each gate is called with, in a tree that holds nothing but planted faults and the project's own settings. */
+/** The command of each gate, run in a tree of planted faults and the project's own settings. */
 const gates: Readonly<Record<PlantedFault["gate"], readonly string[]>> = {
   types: ["tsc", "-p", "."],
   lint: ["oxlint", "--format=unix"],
@@ -36,7 +36,7 @@ function answerOf(gate: PlantedFault["gate"], tree: string): { status: number | 
   return { status, text: `${stdout}\n${stderr}` };
 }
 
-/** Whether one line of the answer names the file and what is wrong with it. */
+/** Whether one line of the output names the file and the fault. */
 function isFound({ path, expected }: PlantedFault, text: string): boolean {
   return text.split("\n").some((line) => line.includes(path) && line.includes(expected));
 }

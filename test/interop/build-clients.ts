@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "../../lib/core/failure.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { lockFolder } from "../../local/lock-folder.ts";
+import { lockFolder } from "../../local/folders.ts";
 
 const execute = promisify(execFile);
 const go = process.env["SLUICE_GO"] ?? "/usr/local/go/bin/go";
@@ -17,22 +17,38 @@ const tools = join(import.meta.dirname, "../../.cache/interop");
 export const engineNative = join(tools, "engine-native");
 export const crane = join(tools, "crane");
 export const orasPush = join(tools, "oras-push");
-/** Says what Go makes of patterns: `test/interop/dialects`. */
+/** Prints how Go reads patterns: `test/interop/dialects`. */
 export const dialects = join(tools, "dialects");
+/** The real sops, and age's maker of keys. */
+export const [sops, ageKeygen] = [join(tools, "sops"), join(tools, "age-keygen")] as const;
 
-/** Builds the clients once; says why they are not there where that cannot be done, which skips the tests. */
+/** Builds the clients once; if it cannot, answers the reason, and the tests are skipped. */
 export async function buildClients(): Promise<string | undefined> {
   return once([crane, orasPush], () => build("./oras-push", "github.com/google/go-containerregistry/cmd/crane"));
 }
 
-/** Builds {@link engineNative}, each time, since the engine's code is the project's own; Go knows what has changed. */
+/** Builds {@link engineNative}, each time, because the engine's code is the project's own; Go compiles only changed packages. */
 export async function buildEngineNative(): Promise<string | undefined> {
   return once([], () => run(join(import.meta.dirname, "../../engine/native/build.sh"), [engineNative]));
 }
 
-/** Builds {@link dialects}, each time, as it is the project's own too. */
+/** Builds {@link dialects}, each time, because it is the project's own too. */
 export async function buildDialects(): Promise<string | undefined> {
   return once([], () => build("./dialects"));
+}
+
+/** Installs {@link sops} and {@link ageKeygen} once, in the releases that Flux's and our own fixtures are made with. */
+export async function installSops(): Promise<string | undefined> {
+  const modules = ["github.com/getsops/sops/v3/cmd/sops@v3.13.2", "filippo.io/age/cmd/age-keygen@v1.3.1"];
+  return once([sops, ageKeygen], async () => {
+    for (const module of modules) {
+      const missing = await run(go, ["install", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", module], {
+        GOBIN: tools,
+      });
+      if (missing !== undefined) return missing;
+    }
+    return undefined;
+  });
 }
 
 async function once(programs: readonly string[], make: () => Promise<string | undefined>): Promise<string | undefined> {
@@ -40,7 +56,7 @@ async function once(programs: readonly string[], make: () => Promise<string | un
   if (areBuilt()) return undefined;
   if (!existsSync(go)) return " (skipped: no Go; SLUICE_GO names its program)";
   await mkdir(tools, { recursive: true });
-  // Several suites need them: the second waits for what the first one builds.
+  // Several suites need them: the second waits for the build of the first.
   const lock = await lockFolder(tools, patienceMs, systemClock, AbortSignal.timeout(patienceMs));
   try {
     return areBuilt() ? undefined : await make();
@@ -50,7 +66,7 @@ async function once(programs: readonly string[], make: () => Promise<string | un
 }
 
 function build(...packages: readonly string[]): Promise<string | undefined> {
-  // As the real parts are built: what they share with these, Go's own library above all, is compiled once.
+  // With the flags of the real parts, so that shared packages, above all Go's own library, are compiled once.
   const flags = [
     "build",
     "-trimpath",
@@ -63,10 +79,18 @@ function build(...packages: readonly string[]): Promise<string | undefined> {
   return run(go, [...flags, ...packages]);
 }
 
-async function run(program: string, args: readonly string[]): Promise<string | undefined> {
+async function run(
+  program: string,
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<string | undefined> {
   const PATH = [dirname(go), process.env["PATH"]].join(delimiter);
   try {
-    await execute(program, args, { cwd: import.meta.dirname, timeout: patienceMs, env: { ...process.env, PATH } });
+    await execute(program, args, {
+      cwd: import.meta.dirname,
+      timeout: patienceMs,
+      env: { ...process.env, ...more, PATH },
+    });
     return undefined;
   } catch (error) {
     return ` (skipped: Go could not build them: ${messageOf(error).split("\n", 2).join(" ")})`;

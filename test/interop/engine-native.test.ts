@@ -6,20 +6,20 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { engineLimits } from "../../lib/manifests/build-by-engine.ts";
-import type { BuildSpec } from "../../lib/manifests/build-spec.ts";
+import type { BuildSpec } from "../../lib/manifests/build-input.ts";
 import { generatedOverlay } from "../property/generated-overlay.ts";
 import { generatedTree } from "../property/generated-tree.ts";
 import { type Files, realEngine } from "../unit/manifests/build-files.ts";
 import { buildEngineNative, engineNative } from "./build-clients.ts";
 
-/** CI asks for 2,000; each tree costs a process. */
+/** CI runs 2,000; each tree costs a process. */
 const trees = Number(process.env["SLUICE_BUILD_TREES"] ?? "60");
 const seed = Number(process.env["SLUICE_BUILD_SEED"] ?? "20261122");
 const missing = await buildEngineNative();
 const parent = await mkdtemp(join(tmpdir(), "sluice-native-"));
 afterAll(() => rm(parent, { recursive: true, force: true }));
 
-/** What the engine's code makes of the files on a disk, compiled for this machine. */
+/** The output of the engine's code, compiled for this machine, for files on a disk. */
 async function nativeOutput(files: Files, spec: BuildSpec): Promise<string> {
   const root = await mkdtemp(join(parent, "tree-"));
   for (const [path, content] of Object.entries(files)) {
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`the engine's code, compiled for this mac
       }),
       { numRuns: trees / 2, seed },
     );
-    // Two that refuse everything would agree.
+    // Two builders that refuse everything would agree.
     expect(built).toBeGreaterThan(trees / 8);
   });
 });

@@ -67,7 +67,7 @@ const odd = fc
   .tuple(fc.constantFrom("", "v", "V"), fc.array(fc.oneof(few, oddNumber), { minLength: 1, maxLength: 4 }), oddPre)
   .map(([v, parts, pre]) => `${v}${parts.join(".")}${pre}`);
 
-/** Ranges, sound and unsound, and tags to hold against them. */
+/** Ranges, valid and invalid, and tags to match with them. */
 const rangeCase = fc
   .tuple(range, fc.oneof({ weight: 6, arbitrary: sound }, { weight: 1, arbitrary: odd }))
   .map(([pattern, tag]): DialectCase => ["range", pattern, tag]);
@@ -83,7 +83,7 @@ const atom = fc.constantFrom(
   ),
   ..."rc alpha 1\\.0 ^1 ^v?1\\. [0-9]+$ .* .+".split(" "),
 );
-/** Not two groups of one name, which Go takes, and the expressions of Sluice do not. */
+/** Without two groups of one name, which Go accepts and Sluice refuses. */
 const expression = fc
   .array(atom, { maxLength: 6 })
   .map((atoms) =>
@@ -91,7 +91,7 @@ const expression = fc
   )
   .map((atoms) => atoms.join(""));
 const taggedText = fc.string({ unit: fc.constantFrom(...Array.from("abrcRC019.-")), maxLength: 12 });
-/** Regular expressions, sound and unsound, and tags that are versions. */
+/** Regular expressions, valid and invalid, and tags that are versions. */
 const expressionCase = fc
   .tuple(expression, sound, taggedText)
   .map(([pattern, tag, text]): DialectCase => ["expression", pattern, withText(tag, text)]);
@@ -136,7 +136,36 @@ const ignoreCase = fc
   .tuple(fc.array(line, { minLength: 1, maxLength: 3 }), path)
   .map(([lines, text]): DialectCase => ["ignore", lines.join("\n"), text]);
 
-const cases = { range: rangeCase, expression: expressionCase, ignore: ignoreCase };
+const variables = { foo: "bar", empty: "", path: "/a/b/c.tar.gz", m: "a.b.c", uni: "éß€aZ" };
+const variable = fc.constantFrom("foo", "foo", "path", "path", "m", "uni", "empty", "missing");
+const word = fc.constantFrom(
+  ..."a b c / * ? . é € [a-z] [^a/] \\/ \\\\ $$ $ 2 -1 : [ ] tar ${foo} ${missing:=z} } # % = ^ , { ( ' \"".split(" "),
+  " ",
+  "\n",
+);
+const words = fc.array(word, { maxLength: 4 }).map((parts) => parts.join(""));
+const offset = fc.integer({ min: -4, max: 8 }).map(String);
+const operation = fc.oneof(
+  fc.constant(""),
+  fc.tuple(fc.constantFrom(":=", ":-", "=", ":+", ":?", "-", "+"), words).map((texts) => texts.join("")),
+  fc.oneof(offset, words).map((at) => `:${at}`),
+  fc.tuple(offset, offset).map(([at, length]) => `:${at}:${length}`),
+  fc.tuple(fc.constantFrom("#", "##", "%", "%%"), words).map((texts) => texts.join("")),
+  fc
+    .tuple(fc.constantFrom("/", "//", "/#", "/%"), words, fc.constantFrom("/", "/", "/", ""), words)
+    .map((texts) => texts.join("")),
+  fc.constantFrom("^", "^^", ",", ",,", "^,"),
+);
+const templateExpression = fc.oneof(
+  { weight: 9, arbitrary: fc.tuple(variable, operation).map(([of, does]) => `\${${of}${does}}`) },
+  { weight: 1, arbitrary: variable.map((of) => `\${#${of}}`) },
+);
+/** Templates, valid and invalid, and variables. */
+const templateCase = fc
+  .array(fc.oneof({ weight: 2, arbitrary: templateExpression }, { weight: 1, arbitrary: words }), { maxLength: 3 })
+  .map((parts): DialectCase => ["template", parts.join(""), JSON.stringify(variables)]);
+
+const cases = { range: rangeCase, expression: expressionCase, ignore: ignoreCase, template: templateCase };
 
 /** That many cases of a dialect, the same for the same seed. */
 export function generatedCases(dialect: DialectCase[0], count: number, seed: number): readonly DialectCase[] {

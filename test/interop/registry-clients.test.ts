@@ -22,7 +22,7 @@ const signal = AbortSignal.timeout(600_000);
 
 const missing = await buildClients();
 
-/** Clients that others wrote, at the versions that go.sum names. */
+/** Clients of other projects, at the versions that go.sum names. */
 describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`, () => {
   const http = httpClient({ network: homeNetwork });
   let folder: string;
@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`
   });
 
   const run = async (program: string, args: readonly string[]): Promise<string> => {
-    // HOME holds no login of whoever runs the tests.
+    // HOME has no login of the person who runs the tests.
     const { stdout } = await execute(program, [...args], { cwd: folder, env: { HOME: folder } });
     return stdout.trim();
   };
@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`
     await expect(run(crane, ["digest", `${image}:v1`])).rejects.toThrow("MANIFEST_UNKNOWN: manifest unknown");
   });
 
-  test("what crane pushed is an artifact", async () => {
+  test("an image that crane pushed is an artifact", async () => {
     await contentOf("pulled");
     await run("tar", ["czf", "pulled.tgz", "-C", "pulled", "."]);
     await run(crane, ["append", "-f", "pulled.tgz", "-t", `${registry.address}/team/pulled:v1`]);
@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(`clients of other makers${missing ?? ""}`
     expect(artifact.links).toEqual([]);
   });
 
-  test("crane and Sluice read the same of what Sluice pushed", async () => {
+  test("crane and Sluice read the same artifact that Sluice pushed", async () => {
     const path = await contentOf("ours");
     const url = `oci://${registry.address}/team/ours:v1`;
     const artifact = { url, path, source: "https://example.test/repo", revision: "main@sha1:0" };

@@ -4,19 +4,19 @@ export interface Equivalent {
   readonly file: string;
   /** The first line of the mutant's place, without the space around it. */
   readonly line: string;
-  /** What is replaced. */
+  /** The replaced text. */
   readonly from: string;
-  /** What stands there in the mutant. */
+  /** Its replacement in the mutant. */
   readonly to: string;
   readonly why: string;
 }
 
 export const equivalents: readonly Equivalent[] = [
   {
-    file: "lib/queue/rules/on-wake-up.ts",
-    line: "if (backoffMs(attempts) <= leaseMs) return take({ ...item, attempts, died: true }, waking);",
-    from: "backoffMs(attempts) <= leaseMs",
-    to: "backoffMs(attempts) < leaseMs",
+    file: "lib/queue/rules.ts",
+    line: "if (attemptBackOffMs(attempts) <= leaseMs) return takeLease({ ...item, attempts, died: true }, waking);",
+    from: "attemptBackOffMs(attempts) <= leaseMs",
+    to: "attemptBackOffMs(attempts) < leaseMs",
     why: "No back-off is as long as a lease: they are 48 s and 96 s, on either side of its 60 s.",
   },
   {
@@ -59,13 +59,13 @@ export const equivalents: readonly Equivalent[] = [
     line: 'return ref.group === "" && ref.kind === "Namespace";',
     from: 'ref.group === ""',
     to: "true",
-    why: "A kind of that name of another group only has its dry run earlier: extentOf makes no namespace of it.",
+    why: "A kind of that name of another group only has its dry run earlier: cascadeScopeOf makes no namespace of it.",
   },
   {
-    file: "lib/queue/notice-resource.ts",
+    file: "lib/queue/observe-resource.ts",
     line: "return JSON.stringify([uid, generation, annotations[requestedAtAnnotation] ?? null, deletionTimestamp !== undefined]);",
     from: "deletionTimestamp !== undefined",
     to: "deletionTimestamp === undefined",
-    why: "A sighting is only compared with another: either word tells the two cases apart.",
+    why: "A summary is only compared with another: either word tells the two cases apart.",
   },
 ];

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Mutant } from "./score.ts";
 
 /**
- * Those of the mutants that do not compile: the types notice them, so that no test has to. What a mutant leaves unused is no
- * such reason. Each is written beside its file in a copy of the project, so one run of the compiler is enough; what only those
+ * Those of the mutants that do not compile: the types notice them, so that no test has to. An unused name alone does not
+ * count. Each is written beside its file in a copy of the project, so one run of the compiler is enough; what only those
  * who import the file would not compile with is not found.
  */
 export function findUncompiled(mutants: readonly Mutant[], folder: string): ReadonlySet<Mutant> {

@@ -2,7 +2,7 @@ interface Path {
   readonly node: Syntax;
 }
 
-/** What of Babel's tree this needs; Stryker, which has its types, is installed beside the project. */
+/** The part of Babel's tree that this needs; Stryker, which has its types, is installed beside the project. */
 export interface Syntax {
   readonly type: string;
   readonly name?: string;
@@ -17,12 +17,12 @@ export interface Syntax {
 
 const levels = new Set(["debug", "info", "warn", "error"]);
 
-/** A line in the log is for people: whether it is there, when, and its words are not counted. */
+/** A line in the log is for people: its presence, its condition and its words are not counted. */
 function shouldIgnore({ node }: Path): string | undefined {
   return isLogLine(node) ? "a line in the log" : undefined;
 }
 
-/** Calls of a log, and what holds nothing else: a statement, a block, a condition without an alternative. */
+/** Calls of a log, and nodes that contain nothing else: a statement, a block, a condition without an else. */
 function isLogLine({ type, expression, body, consequent, alternate, callee }: Syntax): boolean {
   if (type === "ExpressionStatement") return expression !== undefined && isLogLine(expression);
   if (type === "BlockStatement") return Array.isArray(body) && body.length > 0 && body.every(isLogLine);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 const here = import.meta.dirname;
 
 /**
- * Installs Stryker by its own lock file in `folder`, unless it is there, and answers its command. It is 177 packages that
- * neither a user nor CI needs. The folder has to lie in the project, whose vitest Stryker then finds.
+ * Installs Stryker from its own lock file into `folder` unless it is there, and answers its command. It has 177 packages that
+ * neither users nor CI need. The folder has to lie in the project, whose vitest Stryker then finds.
  */
 export function installStryker(folder: string): string {
   const installed = join(folder, "package-lock.json");
@@ -16,7 +16,7 @@ export function installStryker(folder: string): string {
     return command;
   mkdirSync(folder, { recursive: true });
   copyFileSync(join(here, "package.json"), join(folder, "package.json"));
-  // Where npm has started this, it says where it lies itself.
+  // If npm has started this, it names its own path.
   const npm = process.env["npm_execpath"];
   const [program, ...first] = npm === undefined ? ["npm"] : [process.execPath, npm];
   copyFileSync(lock, installed);

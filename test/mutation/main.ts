@@ -15,7 +15,7 @@ import { type Measured, measure, mutantsOf, Report, type Score } from "./score.t
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  // Tries again what has not changed, too: Stryker does not see that a test's own imports have.
+  // Also reruns unchanged mutants: Stryker does not notice changes in the imports of a test.
   options: { force: { type: "boolean", default: false } },
 });
 
@@ -54,7 +54,7 @@ function measureAll(): Measured {
   return measure(mutants, equivalents, (mutant) => uncompiled.has(mutant));
 }
 
-/** Answers the status to end with. */
+/** Answers the exit code. */
 function print({ scores, survivors, problems }: Measured): number {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   for (const { file, line, column, from, to, outcome } of survivors) {

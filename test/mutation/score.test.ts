@@ -27,7 +27,7 @@ const listed: Equivalent = {
 };
 
 describe("the mutation score", () => {
-  test("says where a survivor stands, what was there and what stands there instead", () => {
+  test("shows the place of a survivor, the original text and its replacement", () => {
     expect(mutants("lib/a/old.ts", "Survived")).toEqual([
       {
         file: "lib/a/old.ts",
@@ -43,7 +43,7 @@ describe("the mutation score", () => {
     ]);
   });
 
-  test("is what was noticed of all, folder by folder, and tests that no longer end have noticed", () => {
+  test("is the share of mutants that tests noticed, folder by folder; a timeout counts as noticed", () => {
     const all = [
       ...mutants("lib/a/old.ts", "Killed", "Timeout", "RuntimeError", "Survived"),
       ...mutants("lib/b/new.ts", "Killed", "NoCoverage"),
@@ -59,7 +59,7 @@ describe("the mutation score", () => {
     ]);
   });
 
-  test("leaves out lines of the log, and excuses what is equivalent or does not compile", () => {
+  test("leaves out log lines, and excuses mutants that are equivalent or do not compile", () => {
     const all = mutants("lib/a/old.ts", "Survived", "Survived", "Survived", "Ignored", "Killed");
     const { scores, survivors, problems } = measure(all, [listed], ({ to }) => to === "age > 7");
     expect(scores).toEqual([{ folder: "lib/a", mutants: 4, noticed: 1, survived: 1, excused: 2, share: 0.5 }]);
@@ -67,7 +67,7 @@ describe("the mutation score", () => {
     expect(problems).toEqual([]);
   });
 
-  test("refuses what is listed as equivalent and is noticed, or is no mutant any more; files not measured do not count", () => {
+  test("refuses a listed equivalent that is noticed or no longer exists; files that were not measured do not count", () => {
     const elsewhere = { ...listed, file: "lib/b/old.ts" };
     const { scores, problems } = measure(mutants("lib/a/old.ts", "Killed"), [listed, elsewhere], never);
     expect(scores[0]).toMatchObject({ noticed: 1, excused: 0 });
@@ -79,13 +79,13 @@ describe("the mutation score", () => {
     expect(moved.survivors).toHaveLength(1);
   });
 
-  test("is none of a run that was cut off", () => {
+  test("is refused for a run that was cut off", () => {
     expect(() => mutants("lib/a/old.ts", "Pending")).toThrow(
       "lib/a/old.ts:2: a mutant is Pending: the run was cut off",
     );
   });
 
-  test("every mutant that is listed as equivalent says why", () => {
+  test("every listed equivalent has a reason", () => {
     expect(equivalents.filter(({ why }) => !/^[A-Z].{20,}\.$/.test(why))).toEqual([]);
   });
 });

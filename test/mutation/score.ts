@@ -4,7 +4,7 @@ import type { Equivalent } from "./equivalents.ts";
 
 const Place = z.object({ line: z.int(), column: z.int() });
 
-/** What of Stryker's report is read here. */
+/** The part of Stryker's report that is read here. */
 export const Report = z.object({
   files: z.record(
     z.string(),
@@ -42,7 +42,7 @@ export interface Mutant {
 
 const outcomes: Readonly<Record<string, Mutant["outcome"]>> = {
   Killed: "noticed",
-  // Tests that do not end any more have noticed it.
+  // Tests that no longer end have noticed it.
   Timeout: "noticed",
   RuntimeError: "noticed",
   Survived: "survived",
@@ -50,7 +50,7 @@ const outcomes: Readonly<Record<string, Mutant["outcome"]>> = {
   Ignored: "left out",
 };
 
-/** Throws where a mutant's status is one that Stryker gives while it runs. */
+/** Throws if the status of a mutant is one that Stryker gives while it runs. */
 export function mutantsOf({ files }: Report): readonly Mutant[] {
   return Object.entries(files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split("\n");
@@ -73,13 +73,13 @@ export interface Score {
   readonly mutants: number;
   readonly noticed: number;
   readonly survived: number;
-  /** Those that no test can or need notice: equivalent, or refused by the compiler. */
+  /** Mutants that no test can notice, or has to: equivalent, or refused by the compiler. */
   readonly excused: number;
-  /** Noticed of those that are not excused, from 0 to 1. */
+  /** The share of noticed mutants among those that are not excused, from 0 to 1. */
   readonly share: number;
 }
 
-/** What was measured, with what is wrong with the list of equivalent mutants. */
+/** The results, and the faults of the list of equivalent mutants. */
 export interface Measured {
   readonly scores: readonly Score[];
   readonly survivors: readonly Mutant[];
@@ -87,7 +87,7 @@ export interface Measured {
 }
 
 /**
- * Counts what the tests noticed, folder by folder: noticed / (all - excused). Lines of the log are not counted at all.
+ * Counts the mutants that the tests noticed, folder by folder: noticed / (all - excused). Lines of the log are not counted at all.
  *
  * @param isUncompiled whether the compiler refuses a mutant that no test has noticed
  */

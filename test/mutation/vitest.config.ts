@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** A mutant's tests end with the first that fails, so the quick ones begin. */
+/** The tests of a mutant end with the first failure, so the quick ones begin. */
 class SimulatorLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isSlow = ({ moduleId }: TestSpecification): number => (moduleId.includes("/simulator/") ? 1 : 0);
@@ -9,7 +9,7 @@ class SimulatorLast extends BaseSequencer {
   }
 }
 
-/** The tests nearest to what is mutated: a mutant that only a story of the whole system notices counts as a survivor. */
+/** The tests nearest to the mutated code: a mutant that only a story of the whole system notices counts as a survivor. */
 export default defineConfig({
   test: {
     include: ["test/unit/{apply,queue}/**/*.test.ts", "test/unit/local/state/other-release.test.ts"],

@@ -1,24 +1,26 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Failure } from "../../lib/core/failure.ts";
-import { artifactTree } from "../../lib/manifests/artifact-tree.ts";
-import { attemptPlain } from "../../lib/manifests/attempt-plain.ts";
+import { artifactTree, plainFiles } from "../../lib/manifests/artifact-tree.ts";
 import { buildByEngine } from "../../lib/manifests/build-by-engine.ts";
-import { plainFiles } from "../../lib/manifests/plain-folder.ts";
+import { attemptPlain } from "../../lib/manifests/build-plain.ts";
 import { artifactOf, realEngine } from "../unit/manifests/build-files.ts";
-import { type GeneratedTree, generatedTree } from "./generated-tree.ts";
+import { type GeneratedTree, generatedTree, patchedTree } from "./generated-tree.ts";
+import { referringTree } from "./referring-tree.ts";
+import { writtenPatch } from "./written-patch.ts";
 
-/** CI asks for 2,000; each tree costs a run of the engine. */
+/** CI runs 2,000; each tree costs a run of the engine. */
 const trees = Number(process.env["SLUICE_BUILD_TREES"] ?? "120");
 const seed = Number(process.env["SLUICE_BUILD_SEED"] ?? "20261121");
 
-test(`what is built in process is what kustomize prints, byte for byte (${trees} trees, seed ${seed})`, {
-  timeout: 60_000 + trees * 500,
-}, async () => {
+const asMuch = { timeout: 60_000 + trees * 500 };
+
+/** How many of the trees were built in process, each compared with the engine. */
+async function builtAlike(generated: fc.Arbitrary<GeneratedTree>): Promise<number> {
   let built = 0;
   const check = async ({ files, spec }: GeneratedTree): Promise<void> => {
     const archive = await artifactOf(Object.fromEntries(files.map(({ path, content }) => [path, content])));
-    const tree = await artifactTree(archive, AbortSignal.timeout(60_000));
+    const tree = await artifactTree(archive, {}, AbortSignal.timeout(60_000));
     const inOrder = (plainFiles(tree, "") ?? []).map((path) => ({
       path,
       content: tree.files.get(path) ?? new Uint8Array(),
@@ -31,12 +33,33 @@ test(`what is built in process is what kustomize prints, byte for byte (${trees}
     expect(outcome.build.objects).toEqual(expected.objects);
   };
   try {
-    await fc.assert(fc.asyncProperty(generatedTree, check), { numRuns: trees, seed });
+    await fc.assert(fc.asyncProperty(generated, check), { numRuns: trees, seed });
   } catch (error) {
     if (error instanceof Failure)
       throw new Error(`the engine refuses what was built: ${error.message}`, { cause: error });
     throw error;
   }
-  // A builder that leaves everything to the engine would pass; this one has to do some of the work.
-  expect(built).toBeGreaterThan(trees / 5);
+  return built;
+}
+
+// A builder that leaves everything to the engine would pass; this one has to do some of the work.
+
+test(
+  `a build in process prints what kustomize prints, byte for byte (${trees} trees, seed ${seed})`,
+  asMuch,
+  async () => {
+    expect(await builtAlike(generatedTree)).toBeGreaterThan(trees / 5);
+  },
+);
+
+test(`the same with patches of the spec (${trees} trees, seed ${seed})`, asMuch, async () => {
+  expect(await builtAlike(patchedTree)).toBeGreaterThan(trees / 8);
+});
+
+test(`the same with patches as people write them (${trees} trees, seed ${seed})`, asMuch, async () => {
+  expect(await builtAlike(writtenPatch)).toBeGreaterThan(trees / 8);
+});
+
+test(`the same with references to renamed objects (${trees} trees, seed ${seed})`, asMuch, async () => {
+  expect(await builtAlike(referringTree)).toBeGreaterThan(trees / 3);
 });

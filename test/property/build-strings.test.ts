@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { attemptPlain } from "../../lib/manifests/attempt-plain.ts";
 import { engineLimits } from "../../lib/manifests/build-by-engine.ts";
+import { attemptPlain } from "../../lib/manifests/build-plain.ts";
 import { realEngine } from "../unit/manifests/build-files.ts";
-import { awkward } from "./generated-tree.ts";
+import { awkward } from "./generated-yaml.ts";
 
 const seed = Number(process.env["SLUICE_BUILD_SEED"] ?? "20261121");
 
@@ -14,7 +14,7 @@ const texts = fc.oneof(
   fc.string({ unit: fc.constantFrom(...nasty, "word", "another", " ", " "), minLength: 60, maxLength: 120 }),
   fc.string({ unit: "grapheme", maxLength: 20 }),
 );
-/** Over the others go-yaml's order runs in circles, and what it prints differs from run to run. */
+/** go-yaml's order of the other keys has cycles, and its output differs from run to run. */
 const keys = fc
   .string({ unit: fc.constantFrom(...Array.from("abZ019-_./ é漢:#'\"")), minLength: 1, maxLength: 8 })
   .filter((key) => !/(^|[^0-9])0[0-9]|[0-9]\p{L}/u.test(key));
@@ -37,7 +37,7 @@ function built(file: string): string | undefined {
   return outcome.kind === "built" ? outcome.build.text : undefined;
 }
 
-/** One document that holds every line that is built in process on its own, printed by both. */
+/** One document of all lines that are built in process, printed by both builders. */
 async function bothPrint(
   lines: readonly string[],
 ): Promise<{ ours: string | undefined; theirs: string; share: number }> {

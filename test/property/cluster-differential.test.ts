@@ -26,13 +26,13 @@ describe.skipIf(kubeconfig === "")("with SLUICE_REAL_ADMIN_KUBECONFIG", () => {
       ({ seed, matches }) => !found.some((each) => each.seed === seed && matches(each)),
     );
     expect(
-      gone.map(({ name }) => `${name}: is no more, so take it out of the table and of docs/embedded-cluster.md`),
+      gone.map(({ name }) => `${name}: is gone, so take it out of the table and of the package's docs/fidelity.md`),
     ).toEqual([]);
   });
 });
 
-test("docs/embedded-cluster.md lists the differences that are known", () => {
-  const page = readFileSync(new URL("../../docs/embedded-cluster.md", import.meta.url), "utf8");
+test("docs/fidelity.md of the package lists the known differences", () => {
+  const page = readFileSync(new URL("../../packages/embedded-kubernetes/docs/fidelity.md", import.meta.url), "utf8");
   expect(knownDifferences.map(({ name }) => name).filter((name) => !page.includes(`| ${name} |`))).toEqual([]);
 });
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import type { BuildSpec } from "../../lib/manifests/build-spec.ts";
+import type { BuildSpec } from "../../lib/manifests/build-input.ts";
 import type { Files } from "../unit/manifests/build-files.ts";
 import { generatedTree } from "./generated-tree.ts";
 
-/** A folder with a kustomization file that uses a little of everything, and what a spec lays over it. */
+/** A folder with a kustomization file that uses a little of everything, and the fields of a spec that change its output. */
 export interface GeneratedOverlay {
   readonly files: Files;
   readonly spec: BuildSpec;

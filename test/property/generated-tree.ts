@@ -1,115 +1,13 @@
 import fc from "fast-check";
 import type { PlainFile, PlainSpec } from "../../lib/manifests/build-plain.ts";
+import { patch, specPatch } from "./generated-patch.ts";
+import { fields, mapping, type Node, printable, quoted, render, scalar, value } from "./generated-yaml.ts";
 
-/** A folder of plain YAML in many spellings, and what a spec asks of it. */
+/** A folder of plain YAML in many spellings, and a spec for it. */
 export interface GeneratedTree {
   readonly files: readonly PlainFile[];
   readonly spec: PlainSpec;
 }
-
-type Node =
-  | { readonly kind: "scalar"; readonly text: string }
-  | { readonly kind: "literal"; readonly header: string; readonly lines: readonly string[] }
-  | { readonly kind: "mapping"; readonly entries: readonly (readonly [string, Node])[] }
-  | { readonly kind: "sequence"; readonly items: readonly Node[]; readonly indented: boolean };
-
-const scalar = (text: string): Node => ({ kind: "scalar", text });
-const mapping = (entries: readonly (readonly [string, Node | undefined])[]): Node => ({
-  kind: "mapping",
-  entries: entries.flatMap(([key, node]) => (node === undefined ? [] : [[key, node] as const])),
-});
-
-/** Plain scalars over which YAML readers fall out, and many that look as if they might. */
-export const awkward: readonly string[] =
-  "yes no on off y n Yes NO true True false null ~ 0 -0 1 -1 007 0755 0o17 0x1F 0b101 1_000 1e3 1E5 -2.50 0.10 1.0 .5 5. +1 10.0.0.1 1.2.3 v1.2.3 22:22 1:30 12:30:45 2001-12-14 2001-12-14T21:59:43Z 2001-1-2 50m 32Mi 0.5 100% -c --flag - a-b .hidden .. ... = << ? : :x x:y a,b [] {} '' \"\" 'it''s' \"a\\tb\" \"a\\nb\" \"a\\nb\\n\" \" lead\" 'trail ' \"a #b\" 'a: b' '- a' \"123\" 'true' \"null\" \"~\" \"1e3\" \"0x1F\" \"2001-12-14\" \"22:22\" 'é' ünïcode \"\\u00e9\" 😀 '😀 smile' '#x' '@x' '`x' '%x' '!x' '&x' '*x' '|x' '>x' \"?x\" '? x' ',x' '[x' '{x' x#y 9007199254740991 123456789012 1234567.5 0.0001 99999.5 100000.5 -e -0.0 +.5 0o 0x 1__0 -1_0 1.e3 12e03 2020-01 2020-13-45 2020-02-30 1e400 0x1p4 .5_0 1_0.5 Infinity NaN .nan .Inf -.inf NULL Null TRUE ON".match(
-    /"[^"]*"|'(?:[^']|'')*'|\S+/g,
-  ) ?? [];
-
-/** Those of them that no builder has to think about. */
-const plainEnough = awkward.filter(
-  (text) => (/^[a-z\d.-]+$/i.test(text) && !/^[-+.\d]/.test(text)) || /^['"[{]/.test(text),
-);
-
-const printable = fc.string({
-  unit: fc.constantFrom(...Array.from("abcXYZ 019-_.:,#'\"\\/{}[]&*!|>%@`?=+~é漢")),
-  maxLength: 24,
-});
-const words = fc
-  .array(fc.stringMatching(/^[a-z]{1,14}$/), { minLength: 8, maxLength: 30 })
-  .map((list) => list.join(" "));
-const quoted = fc
-  .oneof(printable, words)
-  .chain((text) => fc.constantFrom(JSON.stringify(text), `'${text.replaceAll("'", "''")}'`));
-
-const scalarNode: fc.Arbitrary<Node> = fc
-  .oneof(
-    { weight: 3, arbitrary: fc.stringMatching(/^[a-z][a-z0-9./-]{0,12}[a-z0-9]$/) },
-    { weight: 1, arbitrary: fc.constantFrom(...plainEnough, ...plainEnough, ...plainEnough, ...awkward) },
-    { weight: 2, arbitrary: quoted },
-    { weight: 1, arbitrary: words },
-    { weight: 2, arbitrary: fc.integer({ min: -100_000, max: 100_000 }).map(String) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom("true", "false", "", "[]", "{}", "[a, b]", '["-c", "x y"]', "{a: b}", "[[1, 2], [x]]"),
-    },
-  )
-  .map(scalar);
-
-const literalNode: fc.Arbitrary<Node> = fc.record({
-  kind: fc.constant("literal" as const),
-  header: fc.constantFrom(..."| |- | |- | |- | |- | |- | |- | |- |+ > >-".split(" ")),
-  lines: fc
-    .tuple(
-      fc.stringMatching(/^[a-z#:'"{-]{1,6}$/),
-      fc.array(
-        fc.oneof(printable, words, fc.constantFrom("", "  indented", "trail ", "# no comment", "a: b", "x\ty")),
-        {
-          maxLength: 3,
-        },
-      ),
-    )
-    .map(([first, rest]) => [first, ...rest]),
-});
-
-/** No number with a letter after it: over those go-yaml's order of keys differs from run to run. */
-const key = fc.oneof(
-  { weight: 6, arbitrary: fc.stringMatching(/^[a-z][a-zA-Z]{0,6}[0-9]{0,2}$/) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom("a1", "a10", "a2", "A", "a-b", "a.b/c", "a_b", "a01", "on1", "key.yaml"),
-  },
-  { weight: 1, arbitrary: fc.constantFrom('"on"', "'y'", '"1"', '"a b"', '"a: b"', "y", "no") },
-);
-
-const { value } = fc.letrec<{ value: Node }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 3, depthIdentifier: "value" },
-    { weight: 6, arbitrary: scalarNode },
-    { weight: 1, arbitrary: literalNode },
-    {
-      weight: 2,
-      arbitrary: fc
-        .uniqueArray(fc.tuple(key, tie("value")), {
-          minLength: 1,
-          maxLength: 4,
-          selector: ([name]) => name.replaceAll(/['"]/g, ""),
-        })
-        .map((entries) => mapping(entries)),
-    },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        kind: fc.constant("sequence" as const),
-        items: fc.array(tie("value"), { minLength: 1, maxLength: 3 }),
-        indented: fc.boolean(),
-      }),
-    },
-  ),
-}));
-
-const fields = fc
-  .uniqueArray(fc.tuple(key, value), { maxLength: 5, selector: ([name]) => name.replaceAll(/['"]/g, "") })
-  .map((entries) => mapping(entries));
 
 const image = fc
   .constantFrom(
@@ -268,38 +166,65 @@ export const generatedTree: fc.Arbitrary<GeneratedTree> = fc
       },
       { requiredKeys: [] },
     ),
+    patches: fc.option(fc.array(patch, { minLength: 1, maxLength: 2 }), { nil: undefined, freq: 1 }),
   })
   .filter(({ files }) => files.every(({ path }) => !files.some((other) => other.path.startsWith(`${path}/`))))
-  .map(({ files, spec }) => ({
-    spec,
+  .map(({ files, spec, patches }) => ({
+    spec: {
+      ...spec,
+      ...(patches !== undefined && {
+        patches: patches.map((one) =>
+          specPatch(
+            one,
+            files.flatMap(({ documents }) => documents),
+          ),
+        ),
+      }),
+    },
     files: files.map(({ path, documents, separator, start, lineEnd }) => {
       const text = start + documents.map((document) => `${render(document, 0).replace(/^\n/, "")}\n`).join(separator);
       return { path, content: Buffer.from(text.replaceAll("\n", lineEnd)) };
     }),
   }));
 
-/** Block style, starting where a value follows `key:` or `-`. */
-function render(node: Node, indent: number): string {
-  const margin = " ".repeat(indent);
-  switch (node.kind) {
-    case "scalar":
-      return node.text === "" ? "" : ` ${node.text}`;
-    case "literal":
-      return ` ${node.header}\n${node.lines.map((line) => (line === "" ? "" : `${margin}  ${line}`)).join("\n")}`;
-    case "mapping":
-      if (node.entries.length === 0) return " {}";
-      return `\n${node.entries.map(([name, inner]) => `${margin}${name}:${render(inner, childIndent(inner, indent))}`).join("\n")}`;
-    case "sequence":
-      return `\n${node.items.map((item) => `${margin}-${renderItem(item, indent)}`).join("\n")}`;
-  }
-}
+const plainText = fc.oneof(printable, fc.constantFrom("yes", "1e3", "0o17", "a: b", "two\nlines\n"));
+const plainData = fc.dictionary(fc.constantFrom("a", "b", "c-d"), plainText, { minKeys: 1 });
+const plainObject = fc.oneof(
+  plainData.map((data) => ["v1", "ConfigMap", { data }] as const),
+  fc.record({ a: fc.nat(), more: plainData }).map((spec) => ["example.test/v1", "Widget", { spec }] as const),
+  fc.nat({ max: 9 }).map((replicas) => {
+    const one = [
+      { name: "c0", image: "nginx:1", args: ["-x", "1"] },
+      { name: "c1", image: "app" },
+    ];
+    return ["apps/v1", "Deployment", { spec: { replicas, template: { spec: { containers: one } } } }] as const;
+  }),
+);
 
-/** The first key of a mapping follows the dash on its line. */
-function renderItem(item: Node, indent: number): string {
-  const text = render(item, indent + 2);
-  return item.kind === "mapping" && text.startsWith("\n") ? ` ${text.trimStart()}` : text;
-}
-
-function childIndent(inner: Node, indent: number): number {
-  return inner.kind === "sequence" && !inner.indented ? indent : inner.kind === "literal" ? indent : indent + 2;
-}
+/** Objects that are built in process without a doubt, and patches that meet them. */
+export const patchedTree: fc.Arbitrary<GeneratedTree> = fc
+  .record({
+    objects: fc.array(fc.tuple(plainObject, fc.boolean()), { minLength: 1, maxLength: 4 }),
+    patches: fc.array(patch, { minLength: 1, maxLength: 3 }),
+    namePrefix: fc.option(fc.constant("dev-"), { nil: undefined }),
+  })
+  .map(({ objects, patches, namePrefix }) => {
+    const texts = (pairs: Readonly<Record<string, string>>) =>
+      mapping(Object.entries(pairs).map(([name, text]) => [name, scalar(JSON.stringify(text))] as const));
+    const names = ["a", "web", "b1", "z"];
+    const documents = objects.map(([[apiVersion, kind, content], isLabelled], index) => {
+      const metadata = mapping([
+        ["name", scalar(names[index] ?? "")],
+        ["labels", isLabelled ? texts({ app: "x" }) : undefined],
+        ["annotations", isLabelled ? texts({ "a.test/b": "y" }) : undefined],
+      ]);
+      const fields_ = Object.entries(content).map(([name, inner]) => [name, scalar(JSON.stringify(inner))] as const);
+      return mapping([["apiVersion", scalar(apiVersion)], ["kind", scalar(kind)], ["metadata", metadata], ...fields_]);
+    });
+    const text = documents.map((document) => `${render(document, 0).replace(/^\n/, "")}\n`).join("---\n");
+    const spec = {
+      patches: patches.map((one) => specPatch(one, documents)),
+      ...(namePrefix !== undefined && { namePrefix }),
+    };
+    return { files: [{ path: "a.yaml", content: Buffer.from(text) }], spec };
+  });

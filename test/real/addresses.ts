@@ -1,26 +1,26 @@
 import { z } from "zod";
 
-/** Where the parts answer, and with which accounts; a field is missing where its part is not up. */
+/** The addresses and accounts of the parts; a field is missing if its part is not up. */
 export const Addresses = z.object({
   /** The user `sluice` of the group `sluice`, who may do everything and is, unlike `system:masters`, throttled. */
   kubeconfig: z.string().optional(),
   adminKubeconfig: z.string().optional(),
-  /** The audit log, one JSON line a request, where it was asked for. */
+  /** The audit log, one JSON line per request, if it was asked for. */
   audit: z.string().optional(),
   /** A cluster that takes the tokens that EKS takes, and all that goes with it. */
   eks: z
     .object({
-      /** Its ARN; what describes it is the test's to answer. */
+      /** Its ARN; the test answers DescribeCluster itself. */
       cluster: z.string(),
       /** The role whose sessions may do everything in it. */
       role: z.string(),
-      /** STS, which alone gives out credentials of the role. */
+      /** STS, the only source of credentials of the role. */
       sts: z.string(),
-      /** Of its administrator. */
+      /** The kubeconfig of its administrator. */
       kubeconfig: z.string(),
       /** The log of every request to it. */
       audit: z.string(),
-      /** Where its processes keep their pid files. */
+      /** The folder of its processes' pid files. */
       folder: z.string(),
     })
     .optional(),
@@ -31,7 +31,7 @@ export const Addresses = z.object({
   aws: z.string().optional(),
   /** The folder of `aws-lambda-ric`, which is no server. */
   lambdaRic: z.string().optional(),
-  /** What S3 checks; the other parts take any account whose id holds only letters and digits. */
+  /** The account that S3 checks; the other parts accept any account whose id holds only letters and digits. */
   accessKeyId: z.string().optional(),
   secretAccessKey: z.string().optional(),
   region: z.string().optional(),
@@ -43,7 +43,7 @@ export const Addresses = z.object({
 });
 export type Addresses = z.infer<typeof Addresses>;
 
-/** What tests read: `registryTls.ca` becomes `SLUICE_REAL_REGISTRY_TLS_CA`. */
+/** The environment variables that tests read: `registryTls.ca` becomes `SLUICE_REAL_REGISTRY_TLS_CA`. */
 export function environmentOf(addresses: Addresses): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(addresses)

@@ -16,7 +16,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** One request to a part; undefined where nobody listens, or nobody answers within five seconds. */
+/** One request to a part; undefined if no server listens, or none answers within five seconds. */
 export async function ask(
   url: string,
   { method = "GET", headers = {}, ca, body }: Question = {},

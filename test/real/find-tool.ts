@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from "node:path";
 import type { PartName } from "./part.ts";
 import { PartFailure } from "./part-failure.ts";
 
-/** Where a tool often lies without being on the PATH, and how to get it. */
+/** Folders in which a tool often lies without being on the PATH, and how to install it. */
 const tools: Readonly<Record<string, { readonly folders: readonly string[]; readonly mend: string }>> = {
   go: { folders: ["/usr/local/go/bin"], mend: "Install Go 1.24 or newer (https://go.dev/dl)" },
   java: { folders: [], mend: "Install a JDK, 17 or newer (Debian: openjdk-17-jdk-headless)" },

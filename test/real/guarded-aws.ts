@@ -6,15 +6,15 @@ import { account } from "./parts/account.ts";
 
 const Printed = z.object({ aws: z.string() });
 
-/** A moto of its own that checks who asks, by the signature, and what a role's policy allows. */
+/** A moto of its own that checks the signature of each request and the policy of the role. */
 export interface GuardedAws extends AsyncDisposable {
-  /** Temporary ones of a role, as a function of Lambda has them. */
+  /** Temporary credentials of a role, as a Lambda function has them. */
   readonly credentials: Readonly<Record<"accessKeyId" | "secretAccessKey" | "sessionToken", string>>;
-  /** With those credentials. */
+  /** A connection with those credentials. */
   readonly connection: AwsConnection;
   /** Makes these actions all that the role may do. */
   allow(...actions: readonly string[]): Promise<void>;
-  /** Does what needs rights of its own, while nobody is checked. */
+  /** Runs a set-up that needs rights of its own, while no request is checked. */
   unguarded<Result>(work: (connection: AwsConnection) => Promise<Result>): Promise<Result>;
 }
 
@@ -73,7 +73,7 @@ async function makeRole(url: string): Promise<GuardedAws["credentials"]> {
   };
 }
 
-/** For services whose clients we do not have; only while nobody is checked. */
+/** For services whose clients we do not have; only while no request is checked. */
 async function ask(url: string, service: "iam" | "sts", request: Readonly<Record<string, string>>): Promise<string> {
   const credential = `${account.accessKeyId}/20260101/us-east-1/${service}/aws4_request`;
   const authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=host, Signature=unchecked`;
@@ -81,7 +81,7 @@ async function ask(url: string, service: "iam" | "sts", request: Readonly<Record
   const body = new URLSearchParams({ Version, ...request });
   const answer = await fetch(url, { method: "POST", body, headers: { authorization } });
   const text = await answer.text();
-  // A policy that is not there is what its removal asks for.
+  // Removing a policy that does not exist is fine.
   if (answer.ok || request["Action"] === "DeleteRolePolicy") return text;
   throw new Error(`moto refuses ${request["Action"]}: ${text}`);
 }
@@ -92,14 +92,14 @@ function textIn(xml: string, name: string): string {
   return text;
 }
 
-/** What services that speak JSON call moto's refusals. */
+/** The names that JSON services have for moto's refusals. */
 const jsonNames: Readonly<Record<string, string>> = {
   AccessDenied: "AccessDeniedException",
   InvalidClientTokenId: "UnrecognizedClientException",
   SignatureDoesNotMatch: "InvalidSignatureException",
 };
 
-/** moto refuses in XML whatever the service speaks: on its way a refusal gets the form and the name that JSON services give it. */
+/** moto always refuses in XML: this turns a refusal into the form and name of JSON services. */
 function jsonWire(url: string): Promise<FaultyWire> {
   return faultyWire(url, (request, _count, body) => {
     const speaksJson = request.headers["x-amz-target"] !== undefined || request.url?.startsWith("/clusters/") === true;

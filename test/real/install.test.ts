@@ -12,7 +12,7 @@ const { cache, fakePart, installation, installed, said, start, stop } = partWorl
 describe("an installation", () => {
   const programs = async (): Promise<string[]> => readdir(join(cache(), "installed"));
 
-  test("that lost a file is made again, and said to be damaged", async () => {
+  test("that lost a file is reported as damaged and made again", async () => {
     await start();
     await stop();
     const [folder = ""] = await programs();
@@ -38,7 +38,7 @@ describe("an installation", () => {
     expect(left.some((name) => name.endsWith(".unfinished"))).toBe(false);
   });
 
-  test("waits for the first of its toolchain, and for none of another", async () => {
+  test("waits for the first of its toolchain, and for none of another toolchain", async () => {
     const told: string[] = [];
     const other = Promise.withResolvers<void>();
     const third = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ describe("an installation", () => {
     });
     const installations = [
       step("versitygw", "go", () => other.promise),
-      // Ends only once the next one has begun.
+      // It ends only once the next one has begun.
       step("etcd", "go", () => third.promise),
       step("kwok", "go", async () => third.resolve()),
       step("moto", "python", async () => other.resolve()),
@@ -66,13 +66,13 @@ describe("an installation", () => {
     expect(ofGo.slice(2).toSorted()).toEqual(["etcd begins", "etcd ends", "kwok begins", "kwok ends"]);
   });
 
-  test("that does not fit on the disk is not begun", async () => {
+  test("that does not fit on the disk is not started", async () => {
     const huge: Part = { ...fakePart(), installations: [{ ...installation, needsMegabytes: 1e12 }] };
     await expect(start(huge)).rejects.toThrow(/^s3: the disk of .* has [0-9]+ MB left, and installing versitygw takes/);
     expect(installed()).toBe(0);
   });
 
-  test("says which tool is missing and how to get it", async () => {
+  test("names a missing tool and how to get it", async () => {
     const path = process.env["PATH"] ?? "";
     const needy: Installation = {
       ...installation,
@@ -104,7 +104,7 @@ describe("an installation", () => {
     }
   });
 
-  test("whose record is cut off is made again", async () => {
+  test("whose record is truncated is made again", async () => {
     await start();
     await stop();
     const [folder = ""] = await programs();
@@ -125,12 +125,12 @@ describe("an installation", () => {
     );
   });
 
-  test("is never more urgent than whoever asked for it, which under `nice` only root may be", async () => {
+  test("never runs at a higher priority than its caller", async () => {
     const log = join(cache(), "log");
     const script = `
       const { buildInto } = await import(${JSON.stringify(join(import.meta.dirname, "run-tool.ts"))});
       const group = "/proc/self/autogroup";
-      // It may begin before it is told to give way.
+      // It may begin before its priority is lowered.
       const say = ["-e", \`
         const giveUpAt = Date.now() + 20_000;
         const look = () => {

@@ -9,12 +9,12 @@ import { buildInto } from "./run-tool.ts";
 import { versions } from "./versions.ts";
 
 const marker = "installed.json";
-/** Set where what is installed belongs to a checkout whose own parts run from it: nothing is mended under them. */
+/** Set if the installations belong to a checkout whose own parts run from them: they are not repaired. */
 export const borrowed = "SLUICE_REAL_BORROWED";
-/** Path and size of each file, as it was when the installation was complete. */
+/** Path and size of each file, when the installation was complete. */
 const Contents = z.record(z.string(), z.int());
 
-/** Answers the folder of a program, which it installs where that is missing, damaged or of another version. */
+/** Answers the folder of a program, and installs it first if it is missing, damaged or of another version. */
 export async function install(
   installation: Installation,
   part: PartName,
@@ -54,7 +54,7 @@ async function keyOf({ program, locks }: Installation): Promise<string> {
   return `${program}-${versions[program]}-${hash.digest("hex").slice(0, 12)}`;
 }
 
-/** Undefined where the folder holds what was installed there; sizes only, since hashing half a gigabyte is not instant. */
+/** Undefined if the folder holds what was installed there; sizes only, since hashing half a gigabyte is not instant. */
 async function damageOf(folder: string): Promise<string | undefined> {
   let contents: z.infer<typeof Contents>;
   try {
@@ -71,7 +71,7 @@ async function damageOf(folder: string): Promise<string | undefined> {
 
 async function contentsOf(folder: string): Promise<z.infer<typeof Contents>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  // Python writes its compiled files anew as it likes.
+  // Python may rewrite its compiled files.
   const lasting = entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith("__pycache__"));
   const files = lasting.map((entry) => join(entry.parentPath, entry.name));
   const sizeOf = async (path: string) => [path.slice(folder.length + 1), (await stat(path)).size] as const;
@@ -87,7 +87,7 @@ async function requireSpace(folder: string, { program, needsMegabytes }: Install
   }
 }
 
-/** Older versions: nothing in this checkout asks for them any more. */
+/** Older versions: nothing in this checkout uses them any longer. */
 async function removeOthers(program: string, folder: string): Promise<void> {
   for (const name of await readdir(dirname(folder))) {
     const path = join(dirname(folder), name);

@@ -2,9 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../lib/core/failure.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { lockFolder } from "../../local/lock-folder.ts";
-import { closedPipeExitCode, onClosedPipe } from "../../local/on-closed-pipe.ts";
-import { stopOnSignal } from "../../local/stop-on-signal.ts";
+import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "../../local/end-of-process.ts";
+import { lockFolder } from "../../local/folders.ts";
 import { type Addresses, environmentOf } from "./addresses.ts";
 import { cacheFolder } from "./folders.ts";
 import { type Part, partNames } from "./part.ts";
@@ -28,7 +27,7 @@ Without a PART all are meant: ${partNames.join(", ")}.
 --audit makes the API server keep an audit log.
 Without --silent npm begins the output with lines of its own.
 `;
-/** Long enough for another one to install everything. */
+/** Long enough for another command to install everything. */
 const lockPatienceMs = 2_400_000;
 
 const stop = new AbortController();
@@ -38,7 +37,7 @@ onClosedPipe([process.stdout, process.stderr], () => process.exit(closedPipeExit
 try {
   process.exitCode = await main(process.argv.slice(2), stop.signal);
 } catch (error) {
-  // What was given up for a signal is no mistake of anybody's: no stack.
+  // A command that was stopped by a signal is not a bug: no stack.
   process.stderr.write(`${stop.signal.aborted ? messageOf(stop.signal.reason) : textOf(error)}\n`);
   process.exitCode = stoppedWith() ?? 1;
 }
@@ -81,7 +80,7 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   }
 }
 
-/** One at a time in a checkout: a second waits, and then finds everything done. */
+/** One at a time in a checkout: a second command waits, and then finds everything done. */
 async function locked(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
   const folder = cacheFolder();
   await mkdir(folder, { recursive: true });
@@ -128,11 +127,11 @@ function say(line: string): void {
 
 function textOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(textOf).join("\n");
-  // The file system's: no room, no right, something else of that name.
+  // An error of the file system: no space, no permission, or another file of that name.
   if (error instanceof Error && "syscall" in error) {
     const folder = `the cache folder ${cacheFolder()} cannot be used: ${error.message}`;
-    return `${folder}. Mend that, or name another folder with SLUICE_REAL_CACHE`;
+    return `${folder}. Fix this, or name another folder with SLUICE_REAL_CACHE`;
   }
-  // Whatever else is thrown is a mistake of these scripts, or of the machine: its stack says where.
+  // Any other error is a bug of these scripts or a fault of the machine: its stack says where.
   return error instanceof PartFailure || !(error instanceof Error) ? messageOf(error) : (error.stack ?? error.message);
 }

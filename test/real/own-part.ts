@@ -14,7 +14,7 @@ interface Start {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A part of its own for one test, of the programs that are installed: its addresses as `up --json` prints them. */
+/** A part of its own for one test, run from the installed programs: its addresses as `up --json` prints them. */
 export async function ownPart<Addresses>(
   part: PartName,
   printed: z.ZodType<Addresses>,

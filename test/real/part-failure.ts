@@ -1,6 +1,6 @@
 import type { PartName } from "./part.ts";
 
-/** A part that cannot be installed or started: names the part, the reason and the mend. Anything else thrown is a bug. */
+/** A part that cannot be installed or started: names the part, the reason and the remedy. Any other error is a bug. */
 export class PartFailure extends Error {
   override readonly name = "PartFailure";
 

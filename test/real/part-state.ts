@@ -8,7 +8,7 @@ import type { Part, PartName } from "./part.ts";
 import { isAlive, readPidFiles } from "./pid-file.ts";
 
 const Started = z.object({ addresses: Addresses, programs: z.array(z.string()) });
-/** What is written once a part has answered: where it does, and the folders of the programs that it runs. */
+/** The file that is written once a part has answered: its addresses, and the folders of the programs that it runs. */
 export type Started = z.infer<typeof Started>;
 
 export type PartState =

@@ -9,7 +9,7 @@ import { readPidFiles } from "./pid-file.ts";
 import { stopPart } from "./stop-part.ts";
 import { up } from "./up.ts";
 
-/** A part of a few lines: a web server that may be told to ignore TERM, or to say something and end. */
+/** A part of a few lines: a web server that can ignore TERM, or print something and exit. */
 export const server = `
 import { createServer } from "node:http";
 const [port, how] = process.argv.slice(2);
@@ -26,6 +26,9 @@ export function partWorld() {
   const signal = AbortSignal.timeout(120_000);
   const stop = () => stopPart("s3", signal);
 
+  // Test files share a process: the ones that run later in it need the cache that CI names.
+  const named = process.env["SLUICE_REAL_CACHE"];
+
   beforeEach(async () => {
     cache = await mkdtemp(join(tmpdir(), "sluice-real-"));
     process.env["SLUICE_REAL_CACHE"] = cache;
@@ -34,7 +37,8 @@ export function partWorld() {
   });
   afterEach(async () => {
     await stop();
-    delete process.env["SLUICE_REAL_CACHE"];
+    if (named === undefined) delete process.env["SLUICE_REAL_CACHE"];
+    else process.env["SLUICE_REAL_CACHE"] = named;
     await rm(cache, { recursive: true });
   });
 
@@ -66,9 +70,9 @@ export function partWorld() {
   }
 
   return {
-    /** The folder that all is installed in and runs in. */
+    /** The folder of all installations and processes. */
     cache: () => cache,
-    /** What was said while it was brought up. */
+    /** The messages while it was brought up. */
     said: () => said,
     /** How often its program was installed. */
     installed: () => installed,

@@ -4,11 +4,11 @@ import type { Program } from "./versions.ts";
 export const partNames = ["control-plane", "eks", "dynamodb", "sqs", "s3", "aws", "registry"] as const;
 export type PartName = (typeof partNames)[number];
 
-/** Something that stands in for a service of Amazon's or of others, and runs as processes on loopback. */
+/** A stand-in for a service of AWS or of others, which runs as processes on loopback. */
 export interface Part {
   readonly name: PartName;
   readonly installations: readonly Installation[];
-  /** Starts every process and answers once the part does; throws a `PartFailure` where it does not. */
+  /** Starts every process and answers once the part does; throws a `PartFailure` if it does not. */
   readonly start: (run: PartRun) => Promise<Addresses>;
   /** Whether a part that was started earlier still answers. */
   readonly answers: (addresses: Addresses) => Promise<boolean>;
@@ -21,7 +21,7 @@ export interface Installation {
   readonly toolchain: "go" | "maven" | "npm" | "python";
   /** Files of this folder that say what is installed: a change of one makes a new installation. */
   readonly locks: readonly string[];
-  /** What it takes of the disk at most, with the caches of its package manager. */
+  /** The disk space that it needs at most, with the caches of its package manager. */
   readonly needsMegabytes: number;
   readonly install: (folder: string, build: Build) => Promise<void>;
 }
@@ -37,15 +37,15 @@ export interface BuildOptions {
 }
 
 export interface PartRun {
-  /** Where a program was installed. */
+  /** The folder of an installed program. */
   readonly installed: (program: Program) => string;
   /** Empty at first; deleted when the part is stopped. */
   readonly folder: string;
   readonly audit: boolean;
-  /** Ports of loopback that nobody listens on. */
+  /** Free ports of loopback. */
   readonly ports: (count: number) => Promise<readonly number[]>;
   readonly spawn: (process: ProcessSpec) => Promise<void>;
-  /** Looks again until the answer is true; throws a `PartFailure` at once where a process has died, or after a minute and a half. */
+  /** Looks again until the answer is true; throws a `PartFailure` at once if a process has died, or after a minute and a half. */
   readonly until: (what: string, isTrue: () => Promise<boolean>) => Promise<void>;
 }
 

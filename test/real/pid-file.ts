@@ -12,7 +12,7 @@ export function writePidFile(folder: string, name: string, pid: number): void {
   writeFileSync(join(folder, `${name}.pid`), `${pid}\n${stateOf(pid)?.startedAt ?? ""}\n`);
 }
 
-/** Of every process that was started in the folder, whether it runs still or not. */
+/** The pid files of all processes that were started in the folder, whether they still run or not. */
 export function readPidFiles(folder: string): readonly StartedProcess[] {
   let names: readonly string[];
   try {
@@ -29,17 +29,17 @@ export function readPidFiles(folder: string): readonly StartedProcess[] {
 export function isAlive({ pid, startedAt }: StartedProcess): boolean {
   if (!(pid > 0)) return false;
   const state = stateOf(pid);
-  // A zombie has ended; only its parent has not looked yet.
+  // A zombie has ended; only its parent has not waited for it yet.
   if (state !== undefined) return state.startedAt === startedAt && state.letter !== "Z";
   try {
-    // Where there is no /proc, the number has to do.
+    // Without /proc, the number has to be enough.
     return startedAt === "" && process.kill(pid, 0);
   } catch {
     return false;
   }
 }
 
-/** From /proc/PID/stat, behind the name in brackets: the state, and the start in ticks since the machine's. */
+/** From /proc/PID/stat, behind the name in brackets: the state, and the start in ticks since boot. */
 function stateOf(pid: number): { readonly letter: string; readonly startedAt: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

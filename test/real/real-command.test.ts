@@ -7,14 +7,14 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../lib/core/system-clock.ts";
-import { lockFolder } from "../../local/lock-folder.ts";
+import { lockFolder } from "../../local/folders.ts";
 import { ask } from "./ask.ts";
 import { cacheFolder } from "./folders.ts";
 import { sandboxes } from "./lambda/sandbox.ts";
 
 const main = join(import.meta.dirname, "main.ts");
 const guide = join(import.meta.dirname, "../../docs/testing.md");
-/** A small disk, seen by these commands alone: a part is up when it gets full. */
+/** A small disk that only these commands see: it gets full while a part is up. */
 const onFullDisk = `
 mount -t tmpfs -o size=200k tmpfs "$1" && ln -s "$2" "$1/installed" && shift 2
 "$@" up s3 >&2
@@ -27,7 +27,7 @@ ls "$SLUICE_REAL_CACHE/run"
 const hasMounts = sandboxes()[0] === "mount namespace";
 const Printed = z.object({ s3: z.string() });
 
-/** `npm run real` in a checkout of its own, or in another command's place. */
+/** `npm run real` in a checkout of its own, or another command in such a checkout. */
 async function run(command: string, args: readonly string[], cache: string) {
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
   const child = spawn(command, args, { stdio, env: { ...process.env, SLUICE_REAL_CACHE: cache } });
@@ -43,12 +43,12 @@ describe("npm run real", () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test("says in one line that its cache folder is no folder", async () => {
+  test("reports in one line that its cache folder is not a folder", async () => {
     const file = join(folder, "file");
     await writeFile(file, "");
     const { code, err } = await real(file, "up");
     expect(code).toBe(1);
-    expect(err).toMatch(/^the cache folder .*file cannot be used: EEXIST[^\n]*\. Mend that, or name another[^\n]*\n$/);
+    expect(err).toMatch(/^the cache folder .*file cannot be used: EEXIST[^\n]*\. Fix this, or name another[^\n]*\n$/);
   });
 
   test.skipIf(!hasMounts)("says in one line that there is no Go, and how to get it", async () => {
@@ -59,7 +59,7 @@ describe("npm run real", () => {
     expect(err).toMatch(/^s3: there is no `go` on this machine\. Install Go [^\n]* and see that it is on the PATH\n$/m);
   });
 
-  test("that is told to end while it waits says so in one line, and ends with the signal's code", async () => {
+  test("that gets a signal while it waits says so in one line, and exits with the code of the signal", async () => {
     const lock = await lockFolder(folder, 0, systemClock, new AbortController().signal);
     try {
       const env = { ...process.env, SLUICE_REAL_CACHE: folder };
@@ -77,7 +77,7 @@ describe("npm run real", () => {
     }
   });
 
-  test("whose output nobody reads ends quietly", async () => {
+  test("whose output is closed ends quietly", async () => {
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     const child = spawn(process.execPath, [main, "--help"], { stdio });
     child.stdout.destroy();
@@ -85,7 +85,7 @@ describe("npm run real", () => {
     expect({ err, code: child.exitCode }).toEqual({ err: "", code: 141 });
   });
 
-  test("says that a part is down that was never up, and down does nothing", async () => {
+  test("reports a part that was never up as down, and down does nothing", async () => {
     expect(await real(folder, "status")).toEqual({ code: 1, out: "s3: down\n", err: "" });
     expect(await real(folder, "down")).toEqual({ code: 0, out: "", err: "" });
   });
@@ -112,7 +112,7 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
     };
     const answers = async (address: string): Promise<boolean> => (await ask(address)) !== undefined;
 
-    test("as it is documented prints the addresses as one line of JSON and nothing beside it", async () => {
+    test("as documented prints the addresses as one line of JSON and nothing else", async () => {
       const documents = await Promise.all([readFile(guide, "utf8"), real(first(), "--help").then(({ out }) => out)]);
       const named = documents.map((document) => /npm run .*real -- up --json/.exec(document)?.[0]);
       const [command = "nothing"] = named;
@@ -122,7 +122,7 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
       expect(await answers(Printed.parse(JSON.parse(out)).s3)).toBe(true);
     }, 120_000);
 
-    test("twice at once in one checkout starts each part once; another checkout has its own, which outlives the first's", async () => {
+    test("twice at once in one checkout starts each part once; another checkout has its own parts, which outlive those of the first", async () => {
       const [one, again, other] = await Promise.all([up(first()), up(first()), up(second())]);
       expect(again).toBe(one);
       expect(other).not.toBe(one);
@@ -138,14 +138,14 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
         const args = ["--mount", "--map-root-user", "sh", "-c", onFullDisk, "full-disk"];
         const folders = [first(), join(cacheFolder(), "installed")];
         const { out, err } = await run("unshare", [...args, ...folders, process.execPath, main], first());
-        expect(err).toMatch(/^the cache folder .* cannot be used: ENOSPC: no space left on device[^\n]*\. Mend that/m);
+        expect(err).toMatch(/^the cache folder .* cannot be used: ENOSPC: no space left on device[^\n]*\. Fix this/m);
         expect(err).not.toMatch(/^ {4}at /m);
         expect(out).toBe("up ended with 1\ndown ended with 0\n");
       },
       120_000,
     );
 
-    test("status names a part that was killed or half written down, and up brings it back", async () => {
+    test("status names a part that was killed or whose record is incomplete, and up brings it back", async () => {
       await up(first());
       const { out } = await real(first(), "status");
       const pid = Number(/process ([0-9]+)/.exec(out)?.[1]);

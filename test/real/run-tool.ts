@@ -8,7 +8,7 @@ import { logTail } from "./log-tail.ts";
 import type { Build, PartName } from "./part.ts";
 import { PartFailure } from "./part-failure.ts";
 
-/** Runs the tools of one installation, one after the other, politely to whoever else works on the machine. */
+/** Runs the tools of one installation, one after the other, at low priority. */
 export function buildInto(log: string, part: PartName, signal: AbortSignal): Build {
   return {
     async run(tool, args, { cwd, env = {} }) {
@@ -47,9 +47,9 @@ function makePolite(pid: number): void {
   const priority = Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL);
   setPriority(pid, priority);
   try {
-    // Where Linux shares the processors among sessions, of which the tool leads one, this is what counts.
+    // If Linux shares the processors among sessions (the tool leads one), only this has an effect.
     writeFileSync(`/proc/${pid}/autogroup`, `${priority}`);
   } catch {
-    // A machine that shares them among processes.
+    // The machine shares them among processes.
   }
 }

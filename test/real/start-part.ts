@@ -17,7 +17,7 @@ import type { Program } from "./versions.ts";
 
 const patienceMs = 90_000;
 const lookAgainMs = 100;
-/** As Go, Java, Python and Node say it. */
+/** The words of Go, Java, Python and Node for it. */
 const portTaken = /address (is )?already in use|EADDRINUSE/i;
 
 export interface StartOptions {
@@ -25,7 +25,7 @@ export interface StartOptions {
   readonly audit: boolean;
 }
 
-/** Starts a part from nothing. Between the choice of a port and its use somebody else may take it: then once more. */
+/** Starts a part from nothing. Retries once if another process takes a chosen port before the part does. */
 export async function startPart(part: Part, options: StartOptions, signal: AbortSignal): Promise<Addresses> {
   try {
     return await startOnce(part, options, signal);
@@ -80,7 +80,7 @@ async function until(
     const answered = await isTrue();
     const processes = readPidFiles(folder);
     const dead = processes.find((process) => !isAlive(process));
-    // Also where there was an answer: somebody else may listen on the port that the dead one wanted.
+    // Even if there was an answer: another process may listen on the port that the dead one wanted.
     if (dead !== undefined)
       throw new PartFailure(name, `${dead.name} died as it started. ${await logsOf([dead], folder)}`);
     if (answered) return;

@@ -13,11 +13,11 @@ const Spec = z.object({
   env: z.record(z.string(), z.string()).default({}),
 });
 
-/** Starts a process of a part, which lives on without us. Its folder gets its log, its pid file and what it was started with. */
+/** Starts a process of a part, which outlives us. Its log, its pid file and its arguments are in its folder. */
 export async function startProcessIn(folder: string, spec: ProcessSpec): Promise<void> {
   const { name, command, args, env = {} } = spec;
   await using log = await open(join(folder, `${name}.log`), "a");
-  // Little of our own environment: a proxy or an account of whoever runs the tests is not for these.
+  // Little of our own environment: a proxy or an account of the person who runs the tests must not reach the parts.
   const kept = Object.fromEntries(["PATH", "HOME", "JAVA_HOME"].map((key) => [key, process.env[key] ?? ""]));
   const stdio: ["ignore", number, number] = ["ignore", log.fd, log.fd];
   const child = spawn(command, args, { cwd: folder, env: { ...kept, ...env }, stdio, detached: true });
@@ -27,7 +27,7 @@ export async function startProcessIn(folder: string, spec: ProcessSpec): Promise
   await writeFile(specFile(folder, name), JSON.stringify(spec));
 }
 
-/** Starts a process again that a test has killed, as it was started first. */
+/** Restarts a process that a test has killed, with the same arguments. */
 export async function startProcessAgain(folder: string, name: string): Promise<void> {
   await startProcessIn(folder, Spec.parse(JSON.parse(await readFile(specFile(folder, name), "utf8"))));
 }

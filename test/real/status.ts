@@ -5,7 +5,7 @@ import type { Part } from "./part.ts";
 import { partState } from "./part-state.ts";
 import { isAlive, readPidFiles } from "./pid-file.ts";
 
-/** Says of every part how it is; 0 where all are up. */
+/** Prints the state of every part; answers 0 if all are up. */
 export async function status(parts: readonly Part[], say: (line: string) => void): Promise<number> {
   let worst = 0;
   for (const part of parts) {

@@ -3,10 +3,10 @@ import { isAlive, type StartedProcess } from "./pid-file.ts";
 
 const patienceMs = 3_000;
 const lookAgainMs = 50;
-/** Killed processes are gone as soon as the machine gets to it. */
+/** Time for killed processes to disappear. */
 const killPatienceMs = 10_000;
 
-/** Ends processes with all they have started: TERM to all at once, KILL to those left after three seconds. */
+/** Ends processes and their children: TERM to all at once, KILL to those left after three seconds. */
 export async function stopProcesses(processes: readonly StartedProcess[], signal: AbortSignal): Promise<void> {
   const left = await endAll(processes.filter(isAlive), "SIGTERM", patienceMs, signal);
   const survivors = await endAll(left, "SIGKILL", killPatienceMs, signal);

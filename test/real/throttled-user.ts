@@ -13,9 +13,9 @@ import { closeServer } from "../doubles/close-server.ts";
 import { pem } from "../doubles/pem.ts";
 import { portOnLoopback } from "../doubles/port-on-loopback.ts";
 
-/** A user of a real API server who may do everything, and whose requests it answers 429 for as long as a test says so. */
+/** A user of a real API server who may do everything. A test can make the server answer 429 to all requests of this user. */
 export interface ThrottledUser extends AsyncDisposable {
-  /** To enter as that user. */
+  /** The kubeconfig of that user. */
   readonly config: ClusterConfig;
   /** From here on each of its requests is answered 429. */
   throttle(): Promise<void>;
@@ -38,7 +38,7 @@ export async function throttledUser(config: ClusterConfig): Promise<ThrottledUse
   const webhook = await slowWebhook();
   const admin = connect(config, deps);
   const own = { ...config, user: { ...config.user, impersonate: { user: name, groups: ["system:authenticated"] } } };
-  // Too little time to send anything again.
+  // Too little time to retry.
   const impatient = apiClient(own, { ...deps, limitMs: 500 });
   const waiting = apiClient(own, { ...deps, limitMs: 15_000 });
   const version = (signal: AbortSignal) =>
@@ -94,7 +94,7 @@ export async function throttledUser(config: ClusterConfig): Promise<ThrottledUse
   };
 }
 
-/** An admission webhook that allows everything, but not before it is told to. */
+/** An admission webhook that allows everything once it is released. */
 async function slowWebhook() {
   const [cert, key] = await Promise.all([pem("server.crt"), pem("server.key")]);
   let gate = Promise.withResolvers<void>();
@@ -125,7 +125,7 @@ async function slowWebhook() {
 const heldLabel = "test.sluice.dev/held";
 const plenty = 50;
 
-/** Changes nothing, and is shown to the webhook. */
+/** A request that changes nothing and goes through the webhook. */
 function heldRequest(name: string): ApiRequest {
   const metadata = { name, namespace: "default", labels: { [heldLabel]: name } };
   const json = { apiVersion: "v1", kind: "ConfigMap", metadata };

@@ -14,7 +14,7 @@ import { status } from "./status.ts";
 const { cache, fakePart, installed, onlyProcess, said, start, stop } = partWorld();
 
 describe("a part that is brought up", () => {
-  test("answers, and a second time is left as it is", async () => {
+  test("answers, and is left alone by a second up", async () => {
     const { s3 = "" } = await start();
     expect((await ask(s3))?.text).toBe("here");
     const { pid } = onlyProcess();
@@ -23,7 +23,7 @@ describe("a part that is brought up", () => {
     expect(installed()).toBe(1);
   });
 
-  test("is gone with its data once it is stopped, also where it ignores TERM", async () => {
+  test("is gone with its data once it is stopped, even if it ignores TERM", async () => {
     await start(fakePart("deaf"));
     const process = onlyProcess();
     await stop();
@@ -31,12 +31,12 @@ describe("a part that is brought up", () => {
     expect(await readdir(join(cache(), "run"))).toEqual([]);
   });
 
-  test("is named with the end of its log where it dies as it starts, and leaves nothing running", async () => {
+  test("is named with the end of its log if it dies while it starts, and leaves no process behind", async () => {
     await expect(start(fakePart("dying"))).rejects.toThrow(/^s3: fake died as it started.*\n {2}no luck today$/s);
     expect(readPidFiles(partFolder("s3"))).toEqual([]);
   });
 
-  test("installs nothing in a cache that is borrowed, and uses what is there", async () => {
+  test("installs nothing in a borrowed cache, and uses what is there", async () => {
     process.env[borrowed] = "true";
     try {
       await expect(start()).rejects.toThrow("s3: versitygw in the cache is missing; it is another's");
@@ -52,7 +52,7 @@ describe("a part that is brought up", () => {
     }
   });
 
-  test("is named where it has died since, and is started anew", async () => {
+  test("is named if it has died since, and is started again", async () => {
     await start();
     const first = onlyProcess();
     process.kill(first.pid, "SIGKILL");
@@ -65,7 +65,7 @@ describe("a part that is brought up", () => {
     expect(isAlive(onlyProcess())).toBe(true);
   });
 
-  test("tries other ports once where its own is taken in the meantime", async () => {
+  test("tries other ports once if its own is taken in the meantime", async () => {
     const squatter = createServer((socket) => socket.destroy());
     const taken = await portOnLoopback(squatter);
     let tries = 0;
@@ -83,7 +83,7 @@ describe("a part that is brought up", () => {
     }
   });
 
-  test("does not end a process that has got the number of one of its own", async () => {
+  test("does not end a process that has reused the number of one of its own", async () => {
     await start();
     const { pid, name } = onlyProcess();
     const file = join(partFolder("s3"), `${name}.pid`);

@@ -1,4 +1,4 @@
-import { mapLimit } from "../../lib/core/map-limit.ts";
+import { mapLimit } from "../../lib/core/concurrency.ts";
 import type { Addresses } from "./addresses.ts";
 import { install } from "./install.ts";
 import type { Part } from "./part.ts";
@@ -12,7 +12,7 @@ export interface UpOptions {
   readonly say: (line: string) => void;
 }
 
-/** Brings parts up that are not, with what they need installed, and answers where all of them are. */
+/** Installs and starts the parts that are not up, and answers the addresses of all of them. */
 export async function up(parts: readonly Part[], { audit, say }: UpOptions, signal: AbortSignal): Promise<Addresses> {
   const states = await Promise.all(parts.map(async (part) => ({ part, state: await partState(part) })));
   let addresses: Addresses = {};

@@ -1,5 +1,5 @@
 /**
- * What the real parts are made of, exactly. The lock files beside the part (`go/<name>/go.sum`, `maven/<name>.sha256`,
+ * The exact versions of everything in the real parts. The lock files beside the part (`go/<name>/go.sum`, `maven/<name>.sha256`,
  * `python/requirements.txt`, `npm/<name>/package-lock.json`) hold the checksums; a test compares them with this list.
  */
 export const versions = {

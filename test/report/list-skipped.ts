@@ -2,12 +2,12 @@ import type { Reporter, TestCase, TestSuite } from "vitest/node";
 
 const mend = `npm run real -- up; eval "$(npm run --silent real -- env)"; npm test`;
 
-/** A reporter that says after a run which suites were skipped for want of their part, and how to get it. */
+/** A reporter that says after a run which suites were skipped because their part is missing, and how to get it. */
 export function listSkipped(write: (text: string) => void): Reporter {
   let isFiltered = false;
   return {
     onInit({ config }) {
-      // Then nearly everything is left out, and not for want of a part.
+      // Then nearly everything is skipped, and not because a part is missing.
       isFiltered = config.testNamePattern !== undefined;
     },
     onTestRunEnd(modules) {

@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * Test files that take more than half a minute by themselves, the longest first. In a fresh checkout vitest begins with the largest
- * files, and these are small: one that begins last has all the others' workers wait for it.
+ * files, and these are small: if one of them begins last, all other workers wait for it.
  */
 export const longFiles = [
   "e2e/whole-system/whole-system",

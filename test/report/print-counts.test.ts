@@ -31,15 +31,15 @@ const print = (statuses: readonly string[], ...options: readonly string[]) =>
 
 test.each([
   {
-    title: "the last line is the count of all, and success where nothing failed",
+    title: "the last line has the counts of all suites, and the exit code is 0 if no test failed",
     statuses: ["passed", "passed"],
     lines: ["contract: 2 passed, 0 failed", "2 passed, 0 failed"],
     status: 0,
   },
   {
-    title: "a failed test is a failure",
+    title: "a failed test is named and is a failure",
     statuses: ["passed", "failed"],
-    lines: ["contract: 1 passed, 1 failed", "1 passed, 1 failed"],
+    lines: ["failed: contract/a.test.ts: a failed test", "contract: 1 passed, 1 failed", "1 passed, 1 failed"],
     status: 1,
   },
   {
@@ -63,7 +63,7 @@ test.each([
   expect(print(statuses)).toEqual({ lines, status });
 });
 
-test("of the counts, a skipped test whose name is allowed is named, and no failure", () => {
+test("a skipped test whose name is allowed is named, and is not a failure", () => {
   expect(printAll({ contract: ["passed", "skipped"], unit: ["pending"] }, "--may-skip=a skipped|a pending")).toEqual({
     lines: [
       "skipped, as is allowed: contract/a.test.ts: a skipped test",
@@ -78,7 +78,12 @@ test("of the counts, a skipped test whose name is allowed is named, and no failu
 
 test("several reports are counted together", () => {
   expect(printAll({ unit: ["passed"], contract: ["passed", "failed"] })).toEqual({
-    lines: ["contract: 1 passed, 1 failed", "unit: 1 passed, 0 failed", "2 passed, 1 failed"],
+    lines: [
+      "failed: contract/a.test.ts: a failed test",
+      "contract: 1 passed, 1 failed",
+      "unit: 1 passed, 0 failed",
+      "2 passed, 1 failed",
+    ],
     status: 1,
   });
 });

@@ -4,18 +4,19 @@ import { parseArgs } from "node:util";
 import { suiteCounts, VitestReport } from "./suite-counts.ts";
 
 /**
- * `node test/report/print-counts.ts [--may-skip=PATTERN] REPORT...`: the counts of each suite in all reports together, and last a
- * line with those of all suites. Tests that were skipped are named, and are failures, for a part of theirs was missing, unless their
+ * `node test/report/print-counts.ts [--may-skip=PATTERN] REPORT...`: what failed and why, the counts of each suite in all reports
+ * together, and last a line with those of all suites. Skipped tests are named and count as failures, because their part was missing, unless their
  * name matches the pattern.
  */
 const { values, positionals } = parseArgs({ options: { "may-skip": { type: "string" } }, allowPositionals: true });
 const { "may-skip": allowed = "^$" } = values;
 const read = async (path: string) => VitestReport.parse(JSON.parse(await readFile(path, "utf8")));
 const testResults = (await Promise.all(positionals.map(read))).flatMap((report) => report.testResults);
-const { suites, total, skipped } = suiteCounts({ testResults }, join(import.meta.dirname, ".."));
+const { suites, total, skipped, failures } = suiteCounts({ testResults }, join(import.meta.dirname, ".."));
 const mayBeSkipped = (name: string) => new RegExp(allowed).test(name);
 const missing = skipped.filter((name) => !mayBeSkipped(name));
 const lines = [
+  ...failures.map((failure) => `failed: ${failure}`.trimEnd()),
   ...skipped.filter(mayBeSkipped).map((name) => `skipped, as is allowed: ${name}`),
   ...missing.map((name) => `skipped, and must not be: ${name}`),
   ...[...suites].map(([suite, { passed, failed }]) => `${suite}: ${passed} passed, ${failed} failed`),

@@ -23,17 +23,43 @@ describe("the counts of a run", () => {
     expect(skipped).toEqual([]);
   });
 
-  test("hold a file that could not be loaded as one failure", () => {
+  test("are those of each package too, by its name", () => {
+    const testResults = [
+      "/p/packages/tool/test/unit/a.test.ts",
+      "/p/packages/tool/test/b.test.ts",
+      "/p/test/e2e/a.test.ts",
+    ].map((name) => ({ name, status: "passed", assertionResults: [result("passed"), result("skipped")] }));
+    const { suites, skipped } = suiteCounts({ testResults }, "/p/test");
+    expect([...suites]).toEqual([
+      ["e2e", { passed: 1, failed: 0 }],
+      ["tool", { passed: 2, failed: 0 }],
+    ]);
+    expect(skipped).toContain("../packages/tool/test/b.test.ts: a test");
+  });
+
+  test("count a file that could not be loaded as one failure", () => {
     const testResults = [{ name: "/p/test/unit/a.test.ts", status: "failed", assertionResults: [] }];
     expect(suiteCounts({ testResults }, "/p/test").total).toEqual({ passed: 0, failed: 1 });
   });
 
-  test("are none where a file was run twice", () => {
+  test("name what failed, with its reason and without its stack", () => {
+    const failureMessages = ["\u001B[31mError: no such part\u001B[39m\n    at run (/p/a.ts:1:2)\nexpected 1"];
+    const testResults = [
+      { name: "/p/test/e2e/a.test.ts", status: "failed", assertionResults: [{ ...result("failed"), failureMessages }] },
+      { name: "/p/test/unit/b.test.ts", status: "failed", message: "cannot be loaded", assertionResults: [] },
+    ];
+    expect(suiteCounts({ testResults }, "/p/test").failures).toEqual([
+      "e2e/a.test.ts: a test\n    Error: no such part\n    expected 1",
+      "unit/b.test.ts\n    cannot be loaded",
+    ]);
+  });
+
+  test("are refused if a file was run twice", () => {
     const once = { name: "/p/test/unit/a.test.ts", status: "passed", assertionResults: [result("passed")] };
     expect(() => suiteCounts({ testResults: [once, once] }, "/p/test")).toThrow("a.test.ts was run twice");
   });
 
-  test("name what was skipped, for whatever reason, and count it nowhere", () => {
+  test("name skipped tests of any kind, and do not count them", () => {
     const assertionResults = [result("skipped", "needs a part"), result("pending", "later"), result("passed")];
     const testResults = [{ name: "/p/test/contract/a.test.ts", status: "passed", assertionResults }];
     const { total, skipped } = suiteCounts({ testResults }, "/p/test");

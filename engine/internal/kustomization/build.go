@@ -57,7 +57,6 @@ func Build(files filesys.FileSystem, root, folder string, spec Spec) (outcome Ou
 }
 
 func run(fsys filesys.FileSystem, folder string) ([]byte, error) {
-	loadSchema()
 	defer forgetOwnSchema()
 	options := &krusty.Options{LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()}
 	objects, err := krusty.MakeKustomizer(options).Run(fsys, folder)
@@ -67,11 +66,8 @@ func run(fsys filesys.FileSystem, folder string) ([]byte, error) {
 	return objects.AsYaml()
 }
 
-// loadSchema reads Kubernetes' own schema, to which a kustomization file's `openapi.path` then adds. It takes long, so it is
-// kept for the next build.
-func loadSchema() { openapi.Schema() }
-
-// forgetOwnSchema keeps a schema that an artifact brought from the next build.
+// forgetOwnSchema keeps a schema that an artifact brought from the next build. Kubernetes' own is read by the first build with
+// a merge patch, and kept.
 func forgetOwnSchema() {
 	if openapi.GetSchemaVersion() != kubernetesapi.DefaultOpenAPI {
 		openapi.ResetOpenAPI()

@@ -205,3 +205,68 @@ func TestASchemaOfOneArtifactIsNotThatOfTheNext(t *testing.T) {
 		}
 	}
 }
+
+func TestASchemaOfAnArtifactAddsToThatOfKubernetes(t *testing.T) {
+	schema := `{"definitions": {"test.x.v1.Widget": {"type": "object",
+	"x-kubernetes-group-version-kind": [{"group": "x.test", "kind": "Widget", "version": "v1"}]}}}`
+	patch := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n" +
+		"spec: {template: {spec: {containers: [{name: side, image: side}]}}}\n"
+	files := map[string]string{"base/deployment.yaml": deployment, "patch.yaml": patch, "base/schema.json": schema,
+		"base/kustomization.yaml": "resources: [deployment.yaml]\nopenapi: {path: schema.json}\n",
+		"kustomization.yaml":      "resources: [base]\npatches: [{path: patch.yaml}]\n"}
+	// The first build resets what has been read, so that the second one begins as a new process does.
+	for range 2 {
+		if result := mustBuild(t, files, "", Spec{}); !strings.Contains(result, "image: nginx:1") {
+			t.Errorf("not merged by Kubernetes' schema: %s", result)
+		}
+	}
+}
+
+func TestAJsonPatchKeepsTheDigitsOfIntegersOf64Bits(t *testing.T) {
+	integers := []string{
+		"9007199254740991", "9007199254740992", "9007199254740993", "-9007199254740993", "9223372036854775807",
+		"9223372036854775808", "-9223372036854775808", "18446744073709551614", "18446744073709551615", "0", "1000000",
+	}
+	object := configMap + "spec:\n  list:\n"
+	patch := `[{"op": "add", "path": "/spec/added", "value": [`
+	want := "spec:\n  added:\n"
+	for i, integer := range integers {
+		object += "  - id: " + integer + "\n"
+		if i > 0 {
+			patch += ","
+		}
+		patch += integer
+		want += "  - " + integer + "\n"
+	}
+	want += "  list:\n"
+	for _, integer := range integers {
+		want += "  - id: " + integer + "\n"
+	}
+	// Two patches in a row: the second reads what the first has written.
+	patches := []Patch{
+		{Patch: patch + "]}]", Target: &Selector{Kind: "ConfigMap"}},
+		{Patch: "- {op: test, path: /spec/added/2, value: 9007199254740993}", Target: &Selector{Kind: "ConfigMap"}},
+	}
+	result := mustBuild(t, map[string]string{"app/a.yaml": object}, "app", Spec{Patches: patches})
+	if _, spec, _ := strings.Cut(result, "  name: cm\n"); spec != want {
+		t.Errorf("got\n%s\nwant\n%s", spec, want)
+	}
+}
+
+func TestAJsonPatchMakesDoublesOfAllOtherNumbers(t *testing.T) {
+	for _, number := range []struct{ given, want string }{
+		{"18446744073709551616", "1.8446744073709552e+19"},
+		{"123456789012345678901234567890", "1.2345678901234568e+29"},
+		{"1.0", "1"}, {"1e18", "1000000000000000000"}, {"0.30000000000000004", "0.30000000000000004"}, {"1234567.5", "1.2345675e+06"},
+	} {
+		// The long integer lets every number of the object be read again.
+		object := configMap + "spec: {long: 9007199254740993, id: " + number.given + "}\n"
+		patch := "[{\"op\": \"add\", \"path\": \"/spec/p\", \"value\": " + number.given + "}]"
+		spec := Spec{Patches: []Patch{{Patch: patch, Target: &Selector{Kind: "ConfigMap"}}}}
+		result := mustBuild(t, map[string]string{"app/a.yaml": object}, "app", spec)
+		want := "spec:\n  id: " + number.want + "\n  long: 9007199254740993\n  p: " + number.want + "\n"
+		if _, got, _ := strings.Cut(result, "  name: cm\n"); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", number.given, got, want)
+		}
+	}
+}

@@ -45,6 +45,13 @@ func (r treeMaker) name() string {
 	return r.of("a", "b", "c", "d", "e", "web", "web-a", "p-a", "p-web", "web-s", "gen", "x", "y", "z", "api", "db")
 }
 
+// number is one of which upstream's JSON patches lose no digit, or that is a double anyway, or a text that looks like one.
+func (r treeMaker) number() string {
+	return r.of("0", "-7", "1.0", "0.1000", "1e3", "1E5", "1000000", "1234567.5", "-2.5e-7", "0.30000000000000004", "9007199254740991",
+		"9007199254740992", "-9007199254740994", "1000000000000000000", "18446744073709551616", "123456789012345678901234567890",
+		`"9007199254740993"`)
+}
+
 func generatedTree(random *rand.Rand) (map[string]string, Spec) {
 	r := treeMaker{random}
 	files := map[string]string{}
@@ -75,6 +82,10 @@ func (r treeMaker) spec() Spec {
 	if r.oneIn(4) {
 		patch := "- {op: add, path: /metadata/annotations, value: {x: y}}"
 		spec.Patches = []Patch{{Patch: patch, Target: &Selector{Kind: r.of("ConfigMap", "Deploy.*", "")}}}
+	}
+	if r.oneIn(3) {
+		patch := fmt.Sprintf(`[{"op": "add", "path": "/spec/list/0", "value": [%s, {"a": %s}]}]`, r.number(), r.number())
+		spec.Patches = append(spec.Patches, Patch{Patch: patch, Target: &Selector{Kind: "Widget"}})
 	}
 	if r.oneIn(5) {
 		spec.BuildMetadata = []string{r.of("originAnnotations", "transformerAnnotations")}
@@ -133,7 +144,7 @@ func (r treeMaker) object() string {
 	case 7:
 		return head("v1", r.of("Secret", "Namespace", "Service"))
 	default:
-		return head("example.test/v1", "Widget") + fmt.Sprintf("spec: {configMapRef: {name: %q}}\n", other)
+		return head("example.test/v1", "Widget") + fmt.Sprintf("spec: {configMapRef: {name: %q}, list: [%s, {m: %s}]}\n", other, r.number(), r.number())
 	}
 }
 

@@ -1,27 +1,27 @@
-import { ownerLabels } from "../../api/owner-labels.ts";
+import { ownerLabels } from "../../api/names.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import { type ApplySet, ownerOfClaim } from "../apply-set.ts";
 import { fieldManager } from "../field-managers.ts";
-import { judgedOnly, maxLooks } from "../judged-only.ts";
 import { isOwnedBy } from "../opt-outs.ts";
-import { type ApplySet, ownerOfClaim } from "./apply-set.ts";
-import type { Judged, PruneDecision } from "./decisions.ts";
+import { maxLooks, preconditionsOf } from "../preconditions.ts";
+import type { CheckedObject, PruneDecision } from "./decisions.ts";
 import type { Claimant, PruneFacts } from "./facts.ts";
 import { claimantsOf } from "./gather-facts.ts";
 import type { Pruned } from "./pruned.ts";
 
 /**
- * Does what was decided, to the object that was judged and to no other or later state of it. Undefined where the object has
- * changed meanwhile and has to be decided anew.
+ * Carries out a decision, with a precondition on the object that was checked. Undefined if the object has changed since: decide
+ * again.
  *
- * @param isLastLook it was decided anew often enough: a conflict is reported like any other refusal
+ * @param isLastLook the limit of decisions is reached: a conflict is reported like any other refusal
  */
 export async function carryOut(
   decision: PruneDecision,
-  { isLeaving }: Pick<PruneFacts, "isLeaving">,
+  { isFinalizing }: Pick<PruneFacts, "isFinalizing">,
   isLastLook: boolean,
   set: ApplySet,
   signal: AbortSignal,
@@ -33,28 +33,30 @@ export async function carryOut(
     case "keep":
       return { kind: "skipped", entry, why: decision.why, isMarked: decision.isRetained };
     case "unknown":
+      if (decision.isDeleted === true) return { kind: "deleted", entry, held: true };
+      return { kind: "refused", entry, message: decision.line };
     case "refuse":
       return { kind: "refused", entry, message: decision.line };
     case "handOver": {
-      const { claimant } = decision.to;
-      if (!isLeaving || claimant === undefined) return { kind: "pending", entry, why: decision.why };
-      return handOverNow(entry, decision.judged, claimant, isLastLook, set, signal);
+      const { claimant, owner: to } = decision.to;
+      if (!isFinalizing || claimant === undefined) return { kind: "pending", entry, why: decision.why, to };
+      return handOverNow(entry, decision.checked, claimant, isLastLook, set, signal);
     }
     case "delete":
-      if (decision.isGoing) return { kind: "deleted", entry, held: true };
-      return deleteJudged(entry, decision.judged, isLastLook, set, signal);
+      if (decision.isTerminating) return { kind: "deleted", entry, held: true };
+      return deleteChecked(entry, decision.checked, isLastLook, set, signal);
   }
 }
 
-async function deleteJudged(
+async function deleteChecked(
   entry: InventoryEntry,
-  { ref, metadata }: Judged,
+  { ref, metadata }: CheckedObject,
   isLastLook: boolean,
   { cluster }: ApplySet,
   signal: AbortSignal,
 ): Promise<Pruned | undefined> {
   try {
-    const outcome = await cluster.delete(ref, judgedOnly(metadata), signal);
+    const outcome = await cluster.delete(ref, preconditionsOf(metadata), signal);
     return { kind: "deleted", entry, held: outcome === "deleting" };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -64,38 +66,46 @@ async function deleteJudged(
 }
 
 /**
- * An owner that leaves cannot wait until its heir has applied the object: it puts the heir's labels on it itself, so that the
- * heir deletes it once it no longer wants it. We write the labels and then read the claim; an heir that lets go ends its claim
- * and then reads the labels. So at least one of the two sees the other. Where the heir has let go, the object stays ours.
+ * An owner that is being deleted cannot wait until the next owner has applied the object: it writes the labels of the next owner
+ * itself, so that the next owner deletes the object once it no longer wants it. We write the labels and then read the claim; a next
+ * owner that releases the object ends its claim and then reads the labels. So at least one of the two sees the other. If the next
+ * owner has released the object, it stays ours.
  */
 async function handOverNow(
   entry: InventoryEntry,
-  { ref, metadata }: Judged,
-  heir: Claimant,
+  { ref, metadata }: CheckedObject,
+  nextOwner: Claimant,
   isLastLook: boolean,
   set: ApplySet,
   signal: AbortSignal,
 ): Promise<Pruned | undefined> {
-  const skipped = { kind: "skipped", entry, isMarked: false } as const;
-  const by = ownerOfClaim(heir.owner);
+  const by = ownerOfClaim(nextOwner.owner);
+  const skipped = (why: string): Pruned => ({ kind: "skipped", entry, isMarked: false, why });
+  const refused = (why: string): Pruned => {
+    return { kind: "refused", entry, message: `${subject(ref)} hand over failed: ${why}` };
+  };
+  let labelled: LiveObject;
   try {
-    const labelled = await label({ ref, metadata }, by, set, signal);
-    const claimants = (await claimantsOf([entry], set, signal)).get(entry.id) ?? [];
-    const isClaimed = claimants.some(({ uid, standing }) => uid === heir.uid && standing === "alive");
-    if (isClaimed) return { ...skipped, why: `${heir.owner} has it now` };
-    await takeBack({ ref, metadata: labelled.metadata }, by, set, signal);
-    const message = `${subject(ref)} hand over failed: ${heir.owner} lets go of it time and again`;
-    return isLastLook ? { kind: "refused", entry, message } : undefined;
+    labelled = await label({ ref, metadata }, by, set, signal);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const isChanged = error.reason === "NotFound" || error.reason === "Conflict";
     if (isChanged && !isLastLook) return undefined;
     // Without our entry no run would look at it again.
-    if (isChanged || isPassing(error)) {
-      return { kind: "refused", entry, message: `${subject(ref)} hand over failed: ${messageOf(error)}` };
-    }
-    return { ...skipped, why: `${heir.owner} claims it, and its labels could not be put on it: ${messageOf(error)}` };
+    if (isChanged || isPassing(error)) return refused(messageOf(error));
+    return skipped(`${nextOwner.owner} claims it, and its labels could not be put on it: ${messageOf(error)}`);
   }
+  try {
+    const claimants = (await claimantsOf([entry], set, signal)).get(entry.id) ?? [];
+    const isClaimed = claimants.some(({ uid, state }) => uid === nextOwner.uid && state === "alive");
+    if (isClaimed) return skipped(`${nextOwner.owner} has it now`);
+    await takeBack({ ref, metadata: labelled.metadata }, by, set, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.reason === "NotFound" && !isLastLook) return undefined;
+    return refused(`it has the labels of ${nextOwner.owner}, which may no longer claim it: ${messageOf(error)}`);
+  }
+  return isLastLook ? refused(`${nextOwner.owner} releases it again and again`) : undefined;
 }
 
 interface Named {
@@ -103,9 +113,9 @@ interface Named {
   readonly namespace: string;
 }
 
-/** Puts these owner labels on the object, in the state that was judged. */
+/** Puts these owner labels on the object, in the state that was checked. */
 async function label(
-  { ref, metadata: { resourceVersion } }: Judged,
+  { ref, metadata: { resourceVersion } }: CheckedObject,
   owner: Named,
   { cluster }: ApplySet,
   signal: AbortSignal,
@@ -115,10 +125,10 @@ async function label(
 }
 
 /**
- * Puts our labels back on an object that carries those of an heir which does not know of it, also while other clients write
- * it: with the heir's labels it would belong to no owner.
+ * Restores our labels on an object with the labels of a next owner that no longer claims it, also while other clients write it:
+ * with those labels it would belong to no owner.
  */
-async function takeBack(given: Judged, heir: Named, set: ApplySet, signal: AbortSignal): Promise<void> {
+async function takeBack(given: CheckedObject, nextOwner: Named, set: ApplySet, signal: AbortSignal): Promise<void> {
   const { ref } = given;
   let { metadata } = given;
   for (let look = 1; ; look++) {
@@ -129,7 +139,8 @@ async function takeBack(given: Judged, heir: Named, set: ApplySet, signal: Abort
       if (!(error instanceof ApiError && error.reason === "Conflict") || look === maxLooks) throw error;
     }
     const found = await set.cluster.get(ref, signal);
-    if (found === undefined || found.metadata.uid !== given.metadata.uid || !isOwnedBy(found.metadata, heir)) return;
+    if (found === undefined || found.metadata.uid !== given.metadata.uid || !isOwnedBy(found.metadata, nextOwner))
+      return;
     metadata = found.metadata;
   }
 }

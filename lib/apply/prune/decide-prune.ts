@@ -1,18 +1,17 @@
 import type { Metadata } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
 import { byApplyOrder } from "../apply-order.ts";
+import { ownerOfClaim } from "../apply-set.ts";
 import { formatEntryId } from "../entry-id.ts";
 import { ownEntry } from "../field-managers.ts";
 import { isOwnedBy, keptBy } from "../opt-outs.ts";
-import { ownerOfClaim } from "./apply-set.ts";
+import { refusals } from "./cascade-refusals.ts";
 import type { PruneDecision } from "./decisions.ts";
 import type { Claimant, EntryFacts, PruneFacts } from "./facts.ts";
-import { refusals } from "./taken-along.ts";
 
 /**
- * What becomes of everything in an inventory that is not wanted any more, in apply order: the one place that decides about
- * deletion. For a revision, for the end of the owner, and for letting go (`policy: retain`) alike. Pure; the order of the facts
- * does not matter.
+ * The decisions about all objects of an inventory that are no longer wanted, in apply order: the one place that decides about
+ * deletion, for a revision, for the deletion of the owner and for `policy: retain`. Pure; the order of the facts does not matter.
  *
  * An object that no owner wants is deleted by the owner that its labels name, once no other live owner claims it (ADR 0015).
  */
@@ -25,7 +24,7 @@ export function decidePrune(facts: PruneFacts): readonly PruneDecision[] {
     facts.expected.toSorted((a, b) => (a.owner < b.owner ? 1 : -1)).map((one) => [formatEntryId(one.ref), one.owner]),
   );
   const decided = unwanted.map((one) => ({ ...one, decision: decideOne(one, expected.get(one.entry.id), facts) }));
-  const lines = facts.policy === "prune" && !facts.isLeaving ? refusals(decided, facts) : new Map<string, string>();
+  const lines = facts.policy === "prune" && !facts.isFinalizing ? refusals(decided, facts) : new Map<string, string>();
   return decided
     .filter(({ entry }) => entry.state !== "retained")
     .map(({ entry, decision }) => {
@@ -34,49 +33,62 @@ export function decidePrune(facts: PruneFacts): readonly PruneDecision[] {
     });
 }
 
-/** The checks before a delete, in order; each names why the object stays. */
+/** The checks before a delete, in order; each says why the object stays. */
 function decideOne(
   { entry, ref, object, claimants }: EntryFacts,
   expectedBy: string | undefined,
-  { clusterUid, owner, policy }: PruneFacts,
+  { clusterUid, isFinalizing, owner, policy }: PruneFacts,
 ): PruneDecision {
-  const unknown = (message: string): PruneDecision => ({ kind: "unknown", entry, line: `${subject(ref)} ${message}` });
+  const unknown = (message: string) => ({ kind: "unknown", entry, line: `${subject(ref)} ${message}` }) as const;
   if (clusterUid !== owner.clusterUid) {
     return unknown(`not pruned: the inventory is of cluster ${owner.clusterUid}, and this is ${clusterUid}`);
   }
-  const alive = claimants.filter(({ standing }) => standing === "alive");
+  const alive = claimants.filter(({ state }) => state === "alive");
   const keep = (why: string, isRetained: boolean): PruneDecision => {
     const metadata = object.kind === "there" ? object.metadata : undefined;
     const isAwaited = alive.length > 0 && !isOwnedBy(metadata, owner);
-    return { kind: "keep", entry, why, isRetained, isAwaited, labelled: labelledBy(metadata, claimants) };
+    const hasOtherLabels = metadata !== undefined && !isOwnedBy(metadata, owner);
+    return {
+      kind: "keep",
+      entry,
+      why,
+      isRetained,
+      isAwaited,
+      hasOtherLabels,
+      labelled: labelledBy(metadata, claimants),
+    };
   };
   if (entry.state === "retained") return keep("kept when it left the artifact", true);
   if (policy === "retain") return keep("nothing is to be pruned", true);
-  if (object.kind === "unknown") return unknown(object.message);
+  if (object.kind === "unknown") {
+    // The account's own rights may be among what was deleted: an owner that goes has no later run that could know more.
+    const isDeleted = isFinalizing && entry.state === "deleting" && object.isForbidden === true;
+    return { ...unknown(object.message), ...(isDeleted ? { isDeleted } : {}) };
+  }
   if (object.kind === "unasked") return unknown("query failed: the cluster was not asked");
   if (object.kind === "gone") return { kind: "gone", entry };
   const { metadata, version } = object;
-  const judged = { ref: { ...ref, version }, metadata };
+  const checked = { ref: { ...ref, version }, metadata };
   if (!isOwnedBy(metadata, owner)) return keep("its owner labels name another owner", false);
   const mark = keptBy(metadata);
   const isForeign = entry.uid !== metadata.uid && ownEntry(metadata.managedFields) === undefined;
-  const heir = alive.find(({ owner: by }) => by === expectedBy) ?? alive[0];
-  // Who has a claim looks after it from then on; one that is only about to make one does not know of it.
-  if (heir !== undefined && mark === undefined && !isForeign) {
-    const why = `${heir.owner} claims it and has not applied it yet`;
-    return { kind: "handOver", entry, why, to: { owner: heir.owner, claimant: heir }, judged };
+  const nextOwner = alive.find(({ owner: by }) => by === expectedBy) ?? alive[0];
+  // An owner with a claim manages the object from then on; an owner that is only about to apply it does not know of it yet.
+  if (nextOwner !== undefined && mark === undefined && !isForeign) {
+    const why = `${nextOwner.owner} claims it and has not applied it yet`;
+    return { kind: "handOver", entry, why, to: { owner: nextOwner.owner, claimant: nextOwner }, checked };
   }
   if (expectedBy !== undefined) {
-    const why = `${expectedBy} is about to have it`;
-    return { kind: "handOver", entry, why, to: { owner: expectedBy, claimant: undefined }, judged };
+    const why = `${expectedBy} is about to apply it`;
+    return { kind: "handOver", entry, why, to: { owner: expectedBy, claimant: undefined }, checked };
   }
   if (mark !== undefined) return keep(`${mark} on the object in the cluster`, true);
-  if (isForeign) return keep("somebody else made an object of its name", false);
-  return { kind: "delete", entry, judged, isGoing: metadata.deletionTimestamp !== undefined };
+  if (isForeign) return keep("another client created an object with this name", false);
+  return { kind: "delete", entry, checked, isTerminating: metadata.deletionTimestamp !== undefined };
 }
 
-/** Which of these the owner labels name: one that exists, if there is one, else one of that name that is gone. */
+/** The claimant that the owner labels name: one that exists if there is one, else one that is gone. */
 function labelledBy(metadata: Metadata | undefined, claimants: readonly Claimant[]): Claimant | undefined {
   const named = claimants.filter(({ owner }) => isOwnedBy(metadata, ownerOfClaim(owner)));
-  return named.find(({ standing }) => standing !== "gone") ?? named[0];
+  return named.find(({ state }) => state !== "gone") ?? named[0];
 }

@@ -7,37 +7,47 @@ interface Decided {
   readonly entry: InventoryEntry;
 }
 
-/** An object as it was judged: a delete or a change is of this one and of this state of it, or of none. */
-export interface Judged {
+/** The object as it was checked. A delete or patch has its uid and resourceVersion as precondition. */
+export interface CheckedObject {
   readonly ref: VersionedRef;
   readonly metadata: Metadata;
 }
 
-/** What is to become of one entry of the inventory that is not wanted. */
+/** The decision about one inventory entry whose object is not wanted. */
 export type PruneDecision =
-  /** It is not in the cluster, or its kind is no longer served: nothing is to be done, and its entry leaves the inventory. */
+  /** It does not exist, or its kind is no longer served: there is nothing to do, and its entry leaves the inventory. */
   | (Decided & { readonly kind: "gone" })
-  /** `isGoing`: it was deleted before, and a finalizer holds it. */
-  | (Decided & { readonly kind: "delete"; readonly judged: Judged; readonly isGoing: boolean })
+  /** `isTerminating`: it was deleted before, and a finalizer holds it. */
+  | (Decided & { readonly kind: "delete"; readonly checked: CheckedObject; readonly isTerminating: boolean })
   /** It stays. `isRetained`: its entry stays too, and it is never deleted later. Else it is not ours, and its entry goes. */
-  | (Decided & { readonly kind: "keep"; readonly why: string; readonly isRetained: boolean } & Leaving)
-  /** It is to be another owner's, whose labels are not on it yet: until they are, its entry stays. */
-  | (Decided & { readonly kind: "handOver"; readonly why: string; readonly to: Heir; readonly judged: Judged })
-  /** It would take along what is to stay, which `line` names: nothing at all is pruned. */
+  | (Decided & { readonly kind: "keep"; readonly why: string; readonly isRetained: boolean } & AfterRelease)
+  /** Another owner gets it. Its entry stays until that owner's labels are on it. */
+  | (Decided & {
+      readonly kind: "handOver";
+      readonly why: string;
+      readonly to: NextOwner;
+      readonly checked: CheckedObject;
+    })
+  /** Its deletion would cascade to objects that must stay; `line` names them. Then nothing is pruned. */
   | (Decided & { readonly kind: "refuse"; readonly line: string })
-  /** Too little is known of it: it stays as it is, and the others are not held up by it. */
-  | (Decided & { readonly kind: "unknown"; readonly line: string });
+  /**
+   * Not enough is known about it: it stays as it is, and the other objects are pruned. `isDeleted`: all that is wanted of it was done,
+   * its delete was accepted in an earlier run; only whether it is gone is not known.
+   */
+  | (Decided & { readonly kind: "unknown"; readonly line: string; readonly isDeleted?: true });
 
-/** What the end of our claim on an object that stays may call for. */
-interface Leaving {
-  /** Another owner claims it too, and its labels are not known to be ours: whom they name may wait for our claim to end. */
+/** What to do after our claim on a kept object ends. */
+interface AfterRelease {
+  /** Another owner claims it too, and its labels may name that owner, which then waits for our claim to end. */
   readonly isAwaited: boolean;
-  /** The claimant that its labels name: while that one is being deleted, it may still give the object back to us. */
+  /** Its labels name another owner. While that owner is being deleted, it may give the object back to us. */
+  readonly hasOtherLabels: boolean;
+  /** The claimant that its labels name; undefined if none, or if that owner has ended its claim before the claims were read. */
   readonly labelled: Claimant | undefined;
 }
 
-/** `claimant`: undefined where it has no claim yet and is only about to make one. */
-export interface Heir {
+/** `claimant`: undefined while it has no claim and is only about to apply the object. */
+export interface NextOwner {
   readonly owner: string;
   readonly claimant: Claimant | undefined;
 }

@@ -2,22 +2,22 @@ import type { Metadata } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 
-/** All that a prune goes by, gathered before anything is decided. A value: the same facts have the same answer. */
+/** The facts of a prune, gathered before anything is decided. A value: the same facts give the same decisions. */
 export interface PruneFacts {
   readonly owner: FormerOwner;
-  /** The uid of the cluster that was looked at. */
+  /** The uid of the cluster that was read. */
   readonly clusterUid: string;
   /** `retain`: nothing is deleted (`prune: false`, `deletionPolicy: Orphan`). */
   readonly policy: "prune" | "retain";
   /** The owner itself is being deleted: it wants nothing, and has no later run. */
-  readonly isLeaving: boolean;
+  readonly isFinalizing: boolean;
   /** What the owner wants now. */
   readonly wanted: readonly Placed[];
-  /** Of the owner's inventory: what is not wanted, and what was retained in what a namespace or definition would take along. */
+  /** Of the owner's inventory: the entries that are not wanted, and retained ones that a namespace or definition could cascade to. */
   readonly entries: readonly EntryFacts[];
-  /** What other owners are about to have: no claim of theirs says so yet (ADR 0009). */
+  /** The objects that other owners are about to apply and have not claimed yet (ADR 0009). */
   readonly expected: readonly Expected[];
-  /** Owners of the cluster, this one too, as far as something of theirs may be taken along (ADR 0007). */
+  /** The owners in the cluster, including this one, with objects that a prune candidate could cascade to (ADR 0007). */
   readonly owners: readonly OwnerNearby[];
 }
 
@@ -37,18 +37,18 @@ export interface Placed {
 }
 
 export interface Expected extends Placed {
-  /** Who is about to have it, as `Kustomization/namespace/name`. */
+  /** The owner that is about to apply it, as `Kustomization/namespace/name`. */
   readonly owner: string;
 }
 
 export interface OwnerNearby extends Placed {
-  /** It is this owner: what that has is in {@link PruneFacts.entries}. */
+  /** It is this owner: its objects are in {@link PruneFacts.entries}. */
   readonly isSelf: boolean;
-  /** It is being deleted together with all that it has. */
-  readonly isGoing: boolean;
-  /** Its deletion deletes all that it has. */
-  readonly takesAlong: boolean;
-  /** What it has in this cluster by its status, as far as something that is to go might take it along. */
+  /** It is being deleted together with all its objects. */
+  readonly isTerminating: boolean;
+  /** Its deletion deletes all its objects. */
+  readonly cascades: boolean;
+  /** The objects in its status that a prune candidate could cascade to. */
   readonly has: readonly Placed[];
 }
 
@@ -56,26 +56,26 @@ export interface EntryFacts {
   readonly entry: InventoryEntry;
   readonly ref: ObjectRef;
   readonly object: Seen;
-  /** Who else claims it, in the ledger's order. */
+  /** The other owners that claim it, in the ledger's order. */
   readonly claimants: readonly Claimant[];
 }
 
-/** What the cluster says of an object. */
+/** What the cluster answers about an object. */
 export type Seen =
   | { readonly kind: "there"; readonly version: string; readonly plural: string; readonly metadata: Metadata }
   | { readonly kind: "gone" }
-  /** The cluster was not asked, since it is not to be deleted in any case. */
+  /** The cluster was not asked, since the object is not deleted in any case. */
   | { readonly kind: "unasked" }
-  /** `message`: why it cannot be known, for people. */
-  | { readonly kind: "unknown"; readonly message: string };
+  /** `message`: why the read failed, for people. `isForbidden`: the account may not read it. */
+  | { readonly kind: "unknown"; readonly message: string; readonly isForbidden?: true };
 
 /** Another owner with a claim in the ledger. */
 export interface Claimant {
   readonly uid: string;
   /** `Kustomization/namespace/name`. */
   readonly owner: string;
-  readonly standing: Standing;
+  readonly state: OwnerState;
 }
 
-/** `going`: it is being deleted together with all that it has. `gone`: there is none of this uid. */
-export type Standing = "alive" | "going" | "gone";
+/** `deleting`: it is being deleted together with all its objects. `gone`: no owner has this uid. */
+export type OwnerState = "alive" | "deleting" | "gone";

@@ -1,17 +1,17 @@
+import { mapLimit } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
-import { mapLimit } from "../../core/map-limit.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { Claim } from "../../core/ports/ledger.ts";
+import type { ApplySet } from "../apply-set.ts";
+import { cascadeScopeOf, mightBeWithin } from "../cascade-scope.ts";
 import { formatEntryId, parseEntryId } from "../entry-id.ts";
-import { extentOf, mightBeWithin } from "../extent.ts";
 import type { LiveObjects } from "../live-objects.ts";
-import type { ApplySet } from "./apply-set.ts";
 import type { Claimant, EntryFacts, Placed, PruneFacts, Seen } from "./facts.ts";
 
-/** What a prune is about. */
-export interface PruneTask extends Pick<PruneFacts, "isLeaving" | "policy" | "wanted"> {
+/** What to prune. */
+export interface PruneTask extends Pick<PruneFacts, "isFinalizing" | "policy" | "wanted"> {
   readonly inventory: readonly InventoryEntry[];
   /** What was listed with the owner's labels; what is not among it is read. A delete has the state that was seen as its condition. */
   readonly live: LiveObjects;
@@ -27,15 +27,15 @@ export function unwantedOf(
 }
 
 /**
- * Gathers what `decidePrune` goes by, each fact once; nothing is asked where nothing is unwanted.
+ * Gathers the facts for `decidePrune`, each once; asks nothing if every object is wanted.
  *
- * Claims are read after what siblings are about to have: a sibling that has caught up by then has claimed its objects before, so
- * one of the two reads sees it. The owners of the claims are looked at last, so that one that was made in between is not taken
+ * Claims are read after the objects that siblings are about to apply: a sibling that catches up in between claims its objects
+ * first, so one of the two reads sees it. The owners of the claims are read last, so that an owner created in between is not taken
  * for gone.
  */
 export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortSignal): Promise<PruneFacts> {
   const { owner, name, namespace, cluster, others } = set;
-  const { inventory, isLeaving, live, policy, wanted } = task;
+  const { inventory, isFinalizing, live, policy, wanted } = task;
   const unwanted = unwantedOf(
     inventory,
     wanted.map(({ ref }) => ({ id: formatEntryId(ref) })),
@@ -43,7 +43,7 @@ export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortS
   const facts = {
     owner: { name, namespace, clusterUid: owner.clusterUid },
     policy,
-    isLeaving,
+    isFinalizing,
     wanted,
   };
   if (unwanted.length === 0) {
@@ -55,18 +55,18 @@ export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortS
     return { ...facts, clusterUid, entries: await withClaimants(listed, set, signal), expected: [], owners: [] };
   }
   const looked = await lookAtAll(unwanted, live, set, signal);
-  const extents = looked.flatMap(({ object, ref }) => (object.kind === "there" ? (extentOf(ref) ?? []) : []));
-  const isWithin = (ref: ObjectRef) => extents.some((extent) => mightBeWithin(ref, extent));
-  const takesAlong = !isLeaving && extents.length > 0;
-  const retained = takesAlong
+  const scopes = looked.flatMap(({ object, ref }) => (object.kind === "there" ? (cascadeScopeOf(ref) ?? []) : []));
+  const isWithin = (ref: ObjectRef) => scopes.some((scope) => mightBeWithin(ref, scope));
+  const mayCascade = !isFinalizing && scopes.length > 0;
+  const retained = mayCascade
     ? inventory.filter(({ id, state }) => state === "retained" && isWithin(parseEntryId(id)))
     : [];
   const kept = await lookAtAll(retained, live, set, signal);
   const ids = new Set(unwanted.map(({ id }) => id));
   const isNear = (ref: ObjectRef) => ids.has(formatEntryId(ref)) || isWithin(ref);
-  const { expected, owners } = await others.around({ isNear, takesAlong }, signal);
+  const { expected, owners } = await others.ownersAround({ isNear, mayCascade }, signal);
   const entries = [...(await withClaimants(looked, set, signal)), ...kept];
-  if (!extents.some(({ kind }) => kind === "definition")) return { ...facts, clusterUid, entries, expected, owners };
+  if (!scopes.some(({ kind }) => kind === "definition")) return { ...facts, clusterUid, entries, expected, owners };
   const plurals = await pluralsOf([...expected, ...owners, ...owners.flatMap(({ has }) => has)], set, signal);
   const withPlural = <One extends Placed>(one: One): One => ({ ...one, plural: plurals.get(kindOf(one.ref)) });
   return {
@@ -78,7 +78,7 @@ export async function gatherFacts(task: PruneTask, set: ApplySet, signal: AbortS
   };
 }
 
-/** Who else claims these, by entry id; each claimant is looked at once. */
+/** The other owners that claim these objects, by entry id; each claimant is read once. */
 export async function claimantsOf(
   entries: readonly Pick<InventoryEntry, "id">[],
   { concurrency, ledger, others, owner }: ApplySet,
@@ -90,18 +90,18 @@ export async function claimantsOf(
   for (const claim of [...claims.values()].flat()) {
     if (claim.ownerUid !== owner.uid) ofOthers.set(claim.ownerUid, claim);
   }
-  const standings = new Map(
+  const states = new Map(
     await mapLimit(
       [...ofOthers.values()],
       concurrency,
-      async (claim, stop) => [claim.ownerUid, await others.standing(claim, stop)] as const,
+      async (claim, stop) => [claim.ownerUid, await others.stateOf(claim, stop)] as const,
       signal,
     ),
   );
   const claimantsIn = (made: readonly Claim[]) =>
     made.flatMap(({ owner: by, ownerUid: uid }): readonly Claimant[] => {
-      const standing = standings.get(uid);
-      return standing === undefined ? [] : [{ uid, owner: by, standing }];
+      const state = states.get(uid);
+      return state === undefined ? [] : [{ uid, owner: by, state }];
     });
   return new Map([...claims].map(([id, made]) => [id, claimantsIn(made)]));
 }
@@ -119,7 +119,7 @@ async function withClaimants(
   return looked.map((one) => ({ ...one, claimants: claimants.get(one.entry.id) ?? [] }));
 }
 
-/** Its claimants are not gathered yet. */
+/** Without its claimants, which are gathered later. */
 function lookedAt(entry: InventoryEntry, object: Seen): EntryFacts {
   return { entry, ref: parseEntryId(entry.id), object, claimants: [] };
 }
@@ -157,7 +157,8 @@ async function lookAt(
     return found === undefined ? { kind: "gone" } : { kind: "there", version, plural, metadata: found.metadata };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { kind: "unknown", message: `query failed: ${messageOf(error)}` };
+    const seen = { kind: "unknown", message: `query failed: ${messageOf(error)}` } as const;
+    return error.reason === "Forbidden" ? { ...seen, isForbidden: true } : seen;
   }
 }
 

@@ -1,9 +1,9 @@
-import { equal } from "../../core/equal.ts";
-import { mapLimit } from "../../core/map-limit.ts";
+import { mapLimit } from "../../core/concurrency.ts";
+import { equal } from "../../core/json.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import type { ApplySet } from "../apply-set.ts";
 import { parseEntryId } from "../entry-id.ts";
-import { maxLooks } from "../judged-only.ts";
-import type { ApplySet } from "./apply-set.ts";
+import { maxLooks } from "../preconditions.ts";
 import { carryOut } from "./carry-out.ts";
 import { decidePrune } from "./decide-prune.ts";
 import type { PruneDecision } from "./decisions.ts";
@@ -13,7 +13,7 @@ import { release } from "./release.ts";
 
 export interface PruneResult {
   readonly pruned: readonly Pruned[];
-  /** Why no more was pruned: what would go with it is still wanted. */
+  /** Why the prune stopped: an object that would be deleted along is still wanted. */
   readonly refusals: readonly string[];
   /** As it is saved now. */
   readonly inventory: readonly InventoryEntry[];
@@ -22,7 +22,7 @@ export interface PruneResult {
 export interface PruneOrder extends PruneTask {
   /** The inventory as it is saved. */
   readonly saved: readonly InventoryEntry[];
-  /** What was decided before: known in the inventory before it is decided anew. */
+  /** The decisions made while planning. They are saved to the inventory before the facts are gathered again. */
   readonly planned: readonly PruneDecision[];
 }
 
@@ -32,22 +32,22 @@ interface Progress {
   readonly set: ApplySet;
   readonly signal: AbortSignal;
   saved: readonly InventoryEntry[];
-  /** What is over, by entry id. */
+  /** The outcomes, by entry id. */
   readonly done: Map<string, Pruned>;
-  /** How often each has changed under its delete. */
+  /** How often each object has changed before its delete. */
   readonly conflicts: Map<string, number>;
-  /** The owners that this prune has asked to run. */
+  /** The owners that this prune has woken. */
   readonly woken: Set<string>;
-  /** The owners that this prune is listening to. */
-  listenedTo: ReadonlySet<string>;
+  /** The owners that this prune has subscribed to. */
+  subscribedTo: ReadonlySet<string>;
 }
 
 /**
- * Prunes an inventory: gathers the facts, decides, and carries out in reverse apply order. All objects are tried. What
- * has changed meanwhile is gathered and decided anew, with all that has not had its turn yet.
+ * Prunes an inventory: gathers the facts, decides, and carries out the decisions in reverse apply order. All objects are tried. If
+ * an object has changed meanwhile, the facts of all remaining objects are gathered again and decided again.
  *
- * Order of writes: the inventory (what may leave it as `planned`), the objects, the ledger, the inventory. So a run killed
- * between any two leaves nothing unlisted, and what is wanted again is claimed again.
+ * Order of writes: the inventory (entries that may leave it become `planned`), the objects, the ledger, the inventory. So a run
+ * that is killed between any two leaves no object unlisted, and an object that is wanted again is claimed again.
  */
 export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSignal): Promise<PruneResult> {
   const progress: Progress = {
@@ -58,7 +58,7 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
     done: new Map(),
     conflicts: new Map(),
     woken: new Set(),
-    listenedTo: new Set(),
+    subscribedTo: new Set(),
   };
   let live = order.live;
   let refusals: readonly string[] = [];
@@ -69,7 +69,7 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
     const decisions = decidePrune(facts).filter(({ entry }) => !progress.done.has(entry.id));
     refusals = decisions.flatMap((decision) => (decision.kind === "refuse" ? [decision.line] : []));
     if (refusals.length > 0) break;
-    // What an heir did before it was listened to shows only in a new look.
+    // The facts may be older than the subscription: gather them again.
     if (await announce(decisions, progress)) continue;
     const again = await carryOutInOrder(decisions, progress);
     if (again.size === 0) break;
@@ -78,22 +78,22 @@ export async function prune(order: PruneOrder, set: ApplySet, signal: AbortSigna
   const pruned = [...progress.done.values()];
   const inventory = withoutPruned(order.inventory, pruned);
   // The inventory of an owner that is deleted and leaves its objects behind is about to be removed.
-  const isKept = !(order.isLeaving && order.policy === "retain");
+  const isKept = !(order.isFinalizing && order.policy === "retain");
   if (isKept && !equal(progress.saved, inventory)) await set.inventories.save(set.owner, inventory, set.fence, signal);
   return { pruned: order.policy === "retain" ? [] : pruned, refusals, inventory };
 }
 
 /**
- * Before anything is done: listens to the heirs, asks them to apply what they are to have, and marks in the inventory what may
- * leave it. Answers whether an heir is listened to that was not before.
+ * Before anything is written to the cluster: subscribes to the next owners, wakes them so that they apply their objects, and saves
+ * as `planned` what may leave the inventory. True if there is a new subscription.
  */
 async function announce(decisions: readonly PruneDecision[], progress: Progress): Promise<boolean> {
   const { order, set, signal } = progress;
-  if (order.isLeaving) return false;
-  const isListening = await listenToHeirs(decisions, progress);
-  // An earlier run has asked for what is planned: asked again, two owners that wait for each other would never stop waking each
-  // other.
-  await wakeHeirs(
+  if (order.isFinalizing) return false;
+  const isNewSubscription = await subscribeToNextOwners(decisions, progress);
+  // An earlier run has woken the next owners of `planned` entries. Woken again, two owners that wait for each other would wake each
+  // other for ever.
+  await wakeNextOwners(
     decisions.filter(({ entry }) => entry.state !== "planned"),
     progress,
   );
@@ -105,23 +105,23 @@ async function announce(decisions: readonly PruneDecision[], progress: Progress)
     await set.inventories.save(set.owner, ahead, set.fence, signal);
     progress.saved = ahead;
   }
-  return isListening;
+  return isNewSubscription;
 }
 
-/** An heir that changes its mind leaves the object to us, and says so. */
-async function listenToHeirs(decisions: readonly PruneDecision[], progress: Progress): Promise<boolean> {
-  const heirs = decisions.flatMap((decision) => {
+/** A next owner that no longer wants the object leaves it to us and wakes its subscribers. */
+async function subscribeToNextOwners(decisions: readonly PruneDecision[], progress: Progress): Promise<boolean> {
+  const nextOwners = decisions.flatMap((decision) => {
     return decision.kind === "handOver" && decision.to.claimant !== undefined ? [decision.to.owner] : [];
   });
-  const all = new Set([...progress.listenedTo, ...heirs]);
-  if (all.size === progress.listenedTo.size) return false;
-  await progress.set.others.listenTo([...all].toSorted(), progress.signal);
-  progress.listenedTo = all;
+  const all = new Set([...progress.subscribedTo, ...nextOwners]);
+  if (all.size === progress.subscribedTo.size) return false;
+  await progress.set.others.subscribeTo([...all].toSorted(), progress.signal);
+  progress.subscribedTo = all;
   return true;
 }
 
-/** Asks each that has a claim on what is handed over to run, once. */
-async function wakeHeirs(decisions: readonly PruneDecision[], { set, signal, woken }: Progress): Promise<void> {
+/** Wakes each next owner that claims an object, once. */
+async function wakeNextOwners(decisions: readonly PruneDecision[], { set, signal, woken }: Progress): Promise<void> {
   for (const decision of decisions) {
     if (decision.kind !== "handOver" || decision.to.claimant === undefined || woken.has(decision.to.owner)) continue;
     woken.add(decision.to.owner);
@@ -129,12 +129,14 @@ async function wakeHeirs(decisions: readonly PruneDecision[], { set, signal, wok
   }
 }
 
-/** What is being deleted already keeps its state, and so does what is refused or cannot be known. */
+/** Terminating objects keep their state, and so do those that are refused or unknown. */
 function leavesInventory(decision: PruneDecision): boolean {
-  return decision.kind !== "unknown" && decision.kind !== "refuse" && !(decision.kind === "delete" && decision.isGoing);
+  return (
+    decision.kind !== "unknown" && decision.kind !== "refuse" && !(decision.kind === "delete" && decision.isTerminating)
+  );
 }
 
-/** Kind by kind, backwards, until something has changed under its delete; answers the ids of that. */
+/** Kind by kind, in reverse order, until an object has changed before its delete; returns the ids of such objects. */
 async function carryOutInOrder(decisions: readonly PruneDecision[], progress: Progress): Promise<ReadonlySet<string>> {
   const { order, set, signal, done, conflicts } = progress;
   const again = new Set<string>();
@@ -163,7 +165,7 @@ async function carryOutInOrder(decisions: readonly PruneDecision[], progress: Pr
     if (again.size > 0) break;
   }
   const over = decisions.filter(({ entry }) => isOver(done.get(entry.id)));
-  if (order.isLeaving) await wakeHeirs(over, progress);
+  if (order.isFinalizing) await wakeNextOwners(over, progress);
   for (const id of await release(over, set, signal)) {
     done.delete(id);
     again.add(id);
@@ -171,7 +173,7 @@ async function carryOutInOrder(decisions: readonly PruneDecision[], progress: Pr
   return again;
 }
 
-/** Whether it is no longer ours, or gone. */
+/** Whether the object is no longer ours, or gone. */
 function isOver(outcome: Pruned | undefined): boolean {
   return outcome?.kind === "skipped" || (outcome?.kind === "deleted" && !outcome.held);
 }

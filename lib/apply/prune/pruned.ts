@@ -1,20 +1,19 @@
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 
-/** What became of one object that is no longer wanted. */
+/** The outcome for one object that is no longer wanted. */
 export type Pruned =
-  /** The API server accepted the delete, or it was gone already. `held`: a finalizer still keeps it. */
+  /** The API server accepted the delete, or the object did not exist. `held`: a finalizer still keeps it. */
   | { readonly kind: "deleted"; readonly entry: InventoryEntry; readonly held: boolean }
-  /** It stays: an annotation protects it (`isMarked`), it is another's, or it is another object. */
+  /** It stays: an annotation protects it (`isMarked`), or it is another owner's or another client's object. */
   | { readonly kind: "skipped"; readonly entry: InventoryEntry; readonly why: string; readonly isMarked: boolean }
-  /** It is to be another's and is not yet: it is looked at again. */
-  | { readonly kind: "pending"; readonly entry: InventoryEntry; readonly why: string }
+  /** It is handed over to the owner `to`, which has not applied it yet: a later run decides again. */
+  | { readonly kind: "pending"; readonly entry: InventoryEntry; readonly why: string; readonly to: string }
   | { readonly kind: "refused"; readonly entry: InventoryEntry; readonly message: string };
 
 /**
- * The inventory after a prune, without what is seen gone. Objects that a finalizer holds stay as `deleting` and those that the
- * API server would not delete stay as they are, so that a later run looks at them again. What a mark has kept is retained: it
- * is never deleted later, nor a namespace from under it. What is being handed over stays, as `planned`. Others' objects leave for
- * good. Pure.
+ * The inventory after a prune. Removes deleted objects and those of other owners. Terminating ones become `deleting`, and ones
+ * that are being handed over `planned`; refused ones stay as they are; objects that an annotation protects become `retained` and
+ * are never deleted, nor is their namespace. Pure.
  */
 export function withoutPruned(before: readonly InventoryEntry[], pruned: readonly Pruned[]): readonly InventoryEntry[] {
   const outcomes = new Map(pruned.map((outcome) => [outcome.entry.id, outcome]));

@@ -1,8 +1,9 @@
 import { ApiError } from "../../core/ports/cluster.ts";
+import type { ApplySet } from "../apply-set.ts";
 import { parseEntryId } from "../entry-id.ts";
 import { isOwnedBy } from "../opt-outs.ts";
-import type { ApplySet } from "./apply-set.ts";
 import type { PruneDecision } from "./decisions.ts";
+import type { Claimant } from "./facts.ts";
 
 /**
  * Ends our claims on what is gone or not ours to delete, and wakes the owners that may wait for that: an owner keeps what it
@@ -40,11 +41,11 @@ async function returnedToUs(
   const returned = new Set<string>();
   const isStaying = new Map<string, boolean>();
   for (const decision of over) {
-    if (decision.kind !== "keep" || decision.isRetained || decision.labelled === undefined) continue;
-    const { owner, uid } = decision.labelled;
-    const standing = async () => set.others.standing({ owner, ownerUid: uid }, signal);
-    const stays = isStaying.get(uid) ?? (await standing()) === "alive";
-    isStaying.set(uid, stays);
+    if (decision.kind !== "keep" || decision.isRetained || !decision.hasOtherLabels) continue;
+    const { labelled } = decision;
+    const state = async ({ owner, uid }: Claimant) => set.others.stateOf({ owner, ownerUid: uid }, signal);
+    const stays = labelled !== undefined && (isStaying.get(labelled.uid) ?? (await state(labelled)) === "alive");
+    if (labelled !== undefined) isStaying.set(labelled.uid, stays);
     if (!stays && (await isOurs(decision.entry, set, signal))) returned.add(decision.entry.id);
   }
   return returned;

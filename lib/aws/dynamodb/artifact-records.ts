@@ -2,17 +2,16 @@ import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Digest } from "../../core/digest.ts";
 import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
 import type { WorkKey } from "../../core/work-key.ts";
-import { keyOf, type RowKey, textOf } from "./attributes.ts";
-import { fencedWrites, maxFencedWrites } from "./fenced-writes.ts";
-import { queryRows } from "./query-rows.ts";
-import { keyPart, objectPartition } from "./row-keys.ts";
+import { queryRows } from "./read-rows.ts";
+import { keyOf, keyPart, objectPartition, type RowKey, textOf } from "./rows.ts";
 import type { StateTable } from "./state-table.ts";
+import { fencedWrites, maxFencedWrites } from "./write-rows.ts";
 
-/** Records remembered at most. What was once read was stored by that source, whether its record is still kept or not. */
+/** The most records in the cache. A record that was once read stays true, even if it is removed later. */
 const maxRemembered = 1_000;
 const prefix = "artifact#";
 
-/** One item for each artifact that a source stored. */
+/** One row for each artifact that a source stored. */
 export function dynamodbArtifactRecords(table: StateTable): ArtifactRecords {
   const remembered = new Set<string>();
 
@@ -50,7 +49,7 @@ export function dynamodbArtifactRecords(table: StateTable): ArtifactRecords {
       const key = recordKey(source, sourceUid, digest);
       const name = nameOf(key);
       if (remembered.has(name)) return true;
-      // What an old copy of the table shows is so; what it does not show may be newer than the copy.
+      // A record in an old copy of the table is true; a missing one may be newer than the copy.
       if (!(await read(key, false, signal)) && !(await read(key, true, signal))) return false;
       const [oldest] = remembered;
       if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);

@@ -9,7 +9,7 @@ import { stateTable, ttlAttribute } from "./table.ts";
 
 const maxWaitSeconds = 120;
 
-/** Makes the table of {@link stateTable} under this name and waits until it can be used. For tests and stand-ins. */
+/** Creates the table of {@link stateTable} under this name and waits until it is usable. For tests and stand-ins. */
 export async function createStateTable(client: DynamoDBClient, name: string, signal: AbortSignal): Promise<void> {
   const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } = stateTable;
   const create = new CreateTableCommand({
@@ -23,7 +23,7 @@ export async function createStateTable(client: DynamoDBClient, name: string, sig
   try {
     await client.send(create, options);
   } catch (error) {
-    // An earlier try has made it, and its answer came too late.
+    // An earlier try has created it, and its answer came too late.
     if (!(error instanceof ResourceInUseException && (error.$metadata.attempts ?? 1) > 1)) throw error;
   }
   await waitUntilTableExists(

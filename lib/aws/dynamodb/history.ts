@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type History, HistoryRecord } from "../../core/ports/history.ts";
-import { keyOf, numberOf, textOf } from "./attributes.ts";
-import { queryRows } from "./query-rows.ts";
-import { objectPartition } from "./row-keys.ts";
+import { queryRows } from "./read-rows.ts";
+import { keyOf, numberOf, objectPartition, textOf } from "./rows.ts";
 import type { StateTable } from "./state-table.ts";
 import { ttlAttribute } from "./table.ts";
 
 const keptMs = 30 * 24 * 3_600_000;
-/** Times in a key have so many digits, so that they sort as numbers do. */
+/** All times in keys have this many digits, so that they sort as numbers do. */
 const timeDigits = 15;
 const prefix = "hist#";
 
@@ -36,7 +35,7 @@ export function dynamodbHistory(table: StateTable): History {
         Limit: limit,
       };
       const rows = await queryRows(table, query, signal, limit);
-      // DynamoDB removes what has expired when it likes to.
+      // DynamoDB may remove expired rows late.
       const nowSeconds = table.clock.now() / 1000;
       return rows
         .filter((row) => numberOf(row, ttlAttribute) > nowSeconds)

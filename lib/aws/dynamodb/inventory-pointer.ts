@@ -1,32 +1,35 @@
 import { z } from "zod";
 import type { InventoryOwner } from "../../core/ports/inventory-store.ts";
-import { bytesOf, numberOf, type Row, textOf } from "./attributes.ts";
-import { pack, unpack } from "./pack.ts";
-import { keyPart, workSortKey } from "./row-keys.ts";
+import { bytesOf, keyPart, numberOf, pack, type Row, textOf, unpack, workSortKey } from "./rows.ts";
 
-/** Which pages an inventory consists of. */
+/** The pages of an inventory. */
 export interface InventoryPointer {
-  /** Random with each save, so that whoever looks knows which save it was. */
+  /** A new one for each save, so that a reader knows which save it has read. */
   readonly generation: string;
   /** The generation of the owner's spec that it was saved under. */
   readonly savedUnder?: number | undefined;
-  /** The generation of each page, empty for a page without entries; or the pages' texts themselves, where they are short. */
+  /** The generation of each page, empty for a page without entries; or the texts of the pages themselves if they are short. */
   readonly content:
     | { readonly kind: "pages"; readonly generations: readonly string[] }
     | { readonly kind: "inline"; readonly texts: readonly string[] };
 }
 
 /**
- * An inventory that packs to this is kept inside its pointer: about 25 objects. Work item and pointer then stay within the
- * 4 KB that one read unit pays for.
+ * An inventory of at most this packed size is kept inside its pointer: about 25 objects. Work item and pointer together then stay
+ * within the 4 KB of one read unit.
  */
 const maxInlineBytes = 2_800;
-const pointerPrefix = `${workSortKey}#inv#`;
+export const pointerPrefix = `${workSortKey}#inv#`;
 const Texts = z.array(z.string());
 
-/** Whose inventory a pointer is, as its key says it. */
+/** The owner of an inventory, as the key of its pointer contains it. */
 export function ownerName({ uid, clusterUid }: InventoryOwner): string {
   return keyPart(`${clusterUid}#${uid}`);
+}
+
+/** The uid of the cluster of an {@link ownerName}; undefined for that of another owner. */
+export function clusterOfOwner(owner: string, uid: string): string | undefined {
+  return owner.endsWith(`#${uid}`) ? owner.slice(0, -uid.length - 1) : undefined;
 }
 
 export function pointerSortKey(owner: string): string {
@@ -39,7 +42,7 @@ export function ownerOfPointer(row: Row): string | undefined {
   return sortKey.startsWith(pointerPrefix) ? sortKey.slice(pointerPrefix.length) : undefined;
 }
 
-/** The content of an inventory of these pages if it is short enough to need no pages of its own. */
+/** The content of an inventory of these pages if it is short enough to be inside the pointer. */
 export function inlineContent(texts: readonly string[]): InventoryPointer["content"] | undefined {
   return packTexts(texts).length <= maxInlineBytes ? { kind: "inline", texts } : undefined;
 }

@@ -1,35 +1,34 @@
 import type { TransactWriteItem } from "@aws-sdk/client-dynamodb";
-import { arrangePages, entriesOfPages } from "../../apply/page-text.ts";
+import { arrangePages, entriesOfPages } from "../../apply/inventory-pages.ts";
 import type { Fence } from "../../core/ports/fence.ts";
 import type { InventoryEntry, InventoryOwner, InventoryStore } from "../../core/ports/inventory-store.ts";
-import { formatWorkKey } from "../../core/work-key.ts";
-import { keyOf, type RowKey } from "./attributes.ts";
-import { batchGet } from "./batch-get.ts";
-import { fencedWrites } from "./fenced-writes.ts";
-import { newGeneration } from "./inventory-generation.ts";
-import { collectPages, type PagesOf, readPages, writePages } from "./inventory-page-rows.ts";
+import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
+import { collectPages, newGeneration, newPageCache, type PagesOf, readPages, writePages } from "./inventory-pages.ts";
 import {
+  clusterOfOwner,
   type InventoryPointer,
   inlineContent,
   ownerName,
+  ownerOfPointer,
   pointerAttributes,
   pointerOf,
+  pointerPrefix,
   pointerSortKey,
 } from "./inventory-pointer.ts";
-import { missingPages } from "./missing-pages.ts";
-import { newPageCache } from "./page-cache.ts";
-import type { KnownInventory, Recollection } from "./recollection.ts";
-import { objectPartition } from "./row-keys.ts";
+import { batchGet, queryRows } from "./read-rows.ts";
+import type { KnownInventory, RowCache } from "./row-cache.ts";
+import { keyOf, objectPartition, type RowKey } from "./rows.ts";
 import type { StateTable } from "./state-table.ts";
+import { fencedWrites } from "./write-rows.ts";
 
-/** A page that is missing was collected since its pointer was read; a pointer that moved is an earlier write of ours that came late. */
+/** A missing page was removed after its pointer was read; a changed pointer is an earlier write of ours that came late. */
 const maxTries = 4;
 
 /**
- * Inventories: a pointer that is swapped under the fence, and pages that are written before it under names of their own, so
- * that whoever reads finds the old or the new and a writer that dies between leaves what the next one removes.
+ * Inventories: a pointer that is swapped under the fence, and pages that are written before under new names. A reader therefore
+ * finds the old or the new inventory, and a writer that dies in between leaves pages that the next one removes.
  */
-export function dynamodbInventoryStore(table: StateTable, recollection: Recollection): InventoryStore {
+export function dynamodbInventoryStore(table: StateTable, rowCache: RowCache): InventoryStore {
   const pages = newPageCache();
   const place = (owner: string, { key }: Fence): PagesOf => ({ partition: objectPartition(key), owner });
 
@@ -41,19 +40,19 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
   /** The inventory with its texts. */
   const read = async (owner: string, fence: Fence, signal: AbortSignal): Promise<Read> => {
     for (let tries = 0; tries < maxTries; tries++) {
-      const known = recollection.inventoryOf(owner, fence) ?? (await readPointer(owner, fence, signal));
+      const known = rowCache.inventoryOf(owner, fence) ?? (await readPointer(owner, fence, signal));
       if (known === "none") return { texts: undefined };
       const texts = known.texts ?? (await readPages(table, pages, place(owner, fence), known.pointer, signal));
       if (texts !== undefined) {
-        recollection.sawInventory(owner, fence, { pointer: known.pointer, texts });
+        rowCache.setInventory(owner, fence, { pointer: known.pointer, texts });
         return { pointer: known.pointer, texts };
       }
-      recollection.sawInventory(owner, fence, undefined);
+      rowCache.setInventory(owner, fence, undefined);
     }
     throw missingPages(table.name, fence.key, pointerKey(owner, fence));
   };
 
-  /** Puts the pointer in the place of the one that was read; false where that is another by now. */
+  /** Replaces the pointer that was read; false if it has changed since. */
   const swap = async (
     owner: string,
     before: InventoryPointer | undefined,
@@ -63,8 +62,8 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
   ): Promise<boolean> => {
     const write = pointerWrite(table, pointerKey(owner, fence), before, after);
     const mark = { attribute: "inventory", value: after?.generation ?? "removed" };
-    // Whatever becomes of this, what was known is no longer sure.
-    recollection.sawInventory(owner, fence, undefined);
+    // The write may or may not succeed, so the cached inventory is no longer certain.
+    rowCache.setInventory(owner, fence, undefined);
     return (await fencedWrites(table, fence, [write], signal, mark)).length === 0;
   };
 
@@ -92,7 +91,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
     };
     const after: InventoryPointer = { generation, savedUnder, content };
     if (!(await swap(owner, before, after, fence, signal))) return false;
-    recollection.sawInventory(owner, fence, { pointer: after, texts });
+    rowCache.setInventory(owner, fence, { pointer: after, texts });
     await collectPages(table, place(owner, fence), { before, after }, fence, signal);
     return true;
   };
@@ -109,10 +108,24 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
     for (let tries = 0; tries < maxTries; tries++) {
       if (await attempt()) return;
     }
-    throw new Error(`the inventory of ${formatWorkKey(key)} is changed by somebody without its lease`);
+    throw new Error(`the inventory of ${formatWorkKey(key)} is changed by a writer without its lease`);
+  };
+
+  const readOwners = async ({ key }: Fence, signal: AbortSignal): Promise<readonly string[]> => {
+    const query = {
+      ConsistentRead: true,
+      KeyConditionExpression: "pk = :pk AND begins_with(sk, :inventory)",
+      ExpressionAttributeValues: { ":pk": { S: objectPartition(key) }, ":inventory": { S: pointerPrefix } },
+      ProjectionExpression: "sk",
+    };
+    return (await queryRows(table, query, signal)).flatMap((row) => ownerOfPointer(row) ?? []);
   };
 
   return {
+    async clusters({ uid }, fence, signal) {
+      const owners = rowCache.inventoryOwners(fence) ?? (await readOwners(fence, signal));
+      return owners.flatMap((owner) => clusterOfOwner(owner, uid) ?? []);
+    },
     async load(owner, fence, signal) {
       const { texts } = await read(ownerName(owner), fence, signal);
       return texts === undefined ? undefined : entriesOfPages(texts);
@@ -128,7 +141,7 @@ export function dynamodbInventoryStore(table: StateTable, recollection: Recollec
 
 interface Read {
   readonly pointer?: InventoryPointer;
-  /** Undefined where nothing was saved. */
+  /** Undefined if nothing was saved. */
   readonly texts: readonly string[] | undefined;
 }
 
@@ -156,4 +169,16 @@ function pointerWrite(
         };
   if (after === undefined) return { Delete: { TableName, Key: key, ...condition } };
   return { Put: { TableName, Item: { ...key, ...pointerAttributes(after) }, ...condition } };
+}
+
+/**
+ * A part of an inventory is lost. To go on as if it were empty, or from the status alone, would leave objects in the cluster that
+ * no inventory contains: the operator has to decide that.
+ *
+ * @param pointer the key of its pointer, without which there is no inventory
+ */
+function missingPages(table: string, key: WorkKey, pointer: RowKey): Error {
+  return new Error(
+    `pages of the inventory of ${formatWorkKey(key)} are missing from table ${table}; restore the table to a time before that, or, if that is not possible, delete its item ${JSON.stringify(keyOf(pointer))}: the next run then starts from status.inventory, and objects that are not in it stay in the cluster`,
+  );
 }

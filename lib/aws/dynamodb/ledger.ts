@@ -2,24 +2,22 @@ import type { TransactWriteItem } from "@aws-sdk/client-dynamodb";
 import { z } from "zod";
 import type { Fence } from "../../core/ports/fence.ts";
 import type { Claim, Ledger } from "../../core/ports/ledger.ts";
-import { keyOf, type Row, type RowKey, textOf } from "./attributes.ts";
-import { batchGet } from "./batch-get.ts";
-import { fencedWrites, maxFencedWrites } from "./fenced-writes.ts";
-import { gaveUp } from "./gave-up.ts";
-import { retryBudget } from "./retry-budget.ts";
-import { keyPart } from "./row-keys.ts";
+import { batchGet } from "./read-rows.ts";
+import { gaveUp, retryBudget } from "./retry-budget.ts";
+import { keyOf, keyPart, type Row, type RowKey, textOf } from "./rows.ts";
 import type { StateTable } from "./state-table.ts";
+import { fencedWrites, maxFencedWrites } from "./write-rows.ts";
 
-/** A claim as the item of its entry holds it, the owner's first. */
+/** The claims in the row of an inventory entry, the owner's first. */
 const StoredClaims = z.array(z.strictObject({ ownerUid: z.string(), owner: z.string() }));
 type StoredClaims = z.infer<typeof StoredClaims>;
 
-/** Who claims what once a change is made; the same list where there is nothing to change. */
+/** The claims on an id after a change; the same list if nothing changes. */
 type Change = (id: string, before: StoredClaims) => StoredClaims;
 
 /**
- * One item for each object of a cluster that is claimed, in a partition of its own. Many claims are made a transaction at a
- * time, each under the fence: a holder that loses its lease between two has made some, which its successor makes again.
+ * One row for each claimed object of a cluster, in a partition of its own. Many claims are made in several transactions, each under
+ * the fence: if a holder loses its lease between two of them, its successor makes the claims again.
  */
 export function dynamodbLedger(table: StateTable): Ledger {
   return {
@@ -30,7 +28,7 @@ export function dynamodbLedger(table: StateTable): Ledger {
         const added = (byId.get(id) ?? []).filter(({ ownerUid }) => !known.has(ownerUid) && known.add(ownerUid));
         return added.length === 0 ? before : [...before, ...added.map(({ ownerUid, owner }) => ({ ownerUid, owner }))];
       };
-      // Most of what is claimed is new: no need to look first.
+      // Most claims are new: no need to read first.
       await changeClaims(table, clusterUid, [...byId.keys()], new Map(), change, fence, signal);
     },
     async release(clusterUid, ownerUid, ids, fence, signal) {
@@ -61,7 +59,7 @@ async function changeClaims(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
-  // One after the other: transactions that look at the same lease at the same time cancel each other.
+  // One after the other: concurrent transactions on the same lease cancel each other.
   for (let start = 0; start < ids.length; start += maxFencedWrites) {
     const known = new Map(found);
     const budget = retryBudget(table.clock);
@@ -71,7 +69,7 @@ async function changeClaims(
         const after = change(id, before);
         return after === before ? [] : [{ id, write: claimWrite(table, claimKey(clusterUid, id), before, after) }];
       });
-      // Without a change too: whoever has lost the lease has to hear of it.
+      // Also without a change: a holder that has lost the lease must get the error.
       const writes = changed.map(({ write }) => write);
       const refused = await fencedWrites(table, fence, writes, signal);
       if (refused.length === 0) break;
@@ -85,7 +83,7 @@ async function changeClaims(
   }
 }
 
-/** In place of what was there before and of nothing else. */
+/** Replaces exactly the claims that were there before. */
 function claimWrite(
   { name: TableName }: StateTable,
   key: RowKey,

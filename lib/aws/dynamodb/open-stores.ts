@@ -1,42 +1,54 @@
 import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
-import type { Edges } from "../../core/ports/edges.ts";
+import type { ClusterStates } from "../../core/ports/cluster-states.ts";
 import type { History } from "../../core/ports/history.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../core/ports/ledger.ts";
-import type { Sightings } from "../../core/ports/sightings.ts";
+import type { ObservedResources } from "../../core/ports/observed-resources.ts";
+import type { ReceiverIndex } from "../../core/ports/receiver-index.ts";
+import type { Subscriptions } from "../../core/ports/subscriptions.ts";
+import type { SweepLeases } from "../../core/ports/sweep-leases.ts";
 import type { WorkItems } from "../../core/ports/work-items.ts";
 import { dynamodbArtifactRecords } from "./artifact-records.ts";
-import { dynamodbEdges } from "./edges.ts";
+import { dynamodbClusterStates } from "./cluster-states.ts";
 import { dynamodbHistory } from "./history.ts";
 import { dynamodbInventoryStore } from "./inventory-store.ts";
 import { dynamodbLedger } from "./ledger.ts";
-import { newRecollection } from "./recollection.ts";
-import { dynamodbSightings } from "./sightings.ts";
+import { dynamodbObservedResources } from "./observed-resources.ts";
+import { dynamodbReceiverIndex } from "./receiver-index.ts";
+import { newRowCache } from "./row-cache.ts";
 import { openStateTable, type StateTable } from "./state-table.ts";
+import { dynamodbSubscriptions } from "./subscriptions.ts";
+import { dynamodbSweepLeases } from "./sweep-leases.ts";
 import { dynamodbWorkItems } from "./work-items.ts";
 
-/** Everything that is remembered in the table. Messages and dead letters are the queue's, artifacts the bucket's. */
+/** Everything that is stored in the table. Messages and dead letters are in queues, artifacts in a bucket. */
 export interface DynamodbStores {
   readonly items: WorkItems;
-  readonly edges: Edges;
-  readonly sightings: Sightings;
+  readonly subscriptions: Subscriptions;
+  readonly observed: ObservedResources;
+  readonly clusterStates: ClusterStates;
+  readonly sweepLeases: SweepLeases;
   readonly inventories: InventoryStore;
   readonly ledger: Ledger;
   readonly records: ArtifactRecords;
+  readonly receivers: ReceiverIndex;
   readonly history: History;
 }
 
-/** An adapter for every port that remembers something, on one table. Opens nothing before the first call. */
+/** The adapters of all these ports on one table. Opens no connection before the first call. */
 export function openDynamodbStores(of: Omit<StateTable, "call">): DynamodbStores {
   const table = openStateTable(of);
-  const recollection = newRecollection();
+  const rowCache = newRowCache();
   return {
-    items: dynamodbWorkItems(table, recollection),
-    edges: dynamodbEdges(table, recollection),
-    sightings: dynamodbSightings(table),
-    inventories: dynamodbInventoryStore(table, recollection),
+    items: dynamodbWorkItems(table, rowCache),
+    subscriptions: dynamodbSubscriptions(table, rowCache),
+    observed: dynamodbObservedResources(table),
+    clusterStates: dynamodbClusterStates(table),
+    sweepLeases: dynamodbSweepLeases(table),
+    inventories: dynamodbInventoryStore(table, rowCache),
     ledger: dynamodbLedger(table),
     records: dynamodbArtifactRecords(table),
+    receivers: dynamodbReceiverIndex(table),
     history: dynamodbHistory(table),
   };
 }

@@ -1,33 +1,41 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { orAborted } from "../../core/or-aborted.ts";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { orAborted } from "../../core/concurrency.ts";
+import type { Layout } from "../../core/layout.ts";
 import type { Clock } from "../../core/ports/clock.ts";
+import { type AwsConnection, clientConfig } from "../aws-connection.ts";
 import { AwsFault } from "../aws-fault.ts";
 import { callAws } from "../call-aws.ts";
-import { checkLayout } from "./check-layout.ts";
-import { gaveUp } from "./gave-up.ts";
-import { LayoutError } from "./layout-error.ts";
-import { retryBudget } from "./retry-budget.ts";
-import type { TableCall } from "./table-call.ts";
+import { gaveUp, retryBudget } from "./retry-budget.ts";
+import { checkLayout, LayoutError, type TableCall, tableLayout, type UpgradedTable } from "./table-layout.ts";
 
-/** The table and the way to it. */
+/** Rows are small: a try that takes longer than this has met a host that is being replaced. */
+const defaultAttemptTimeoutMs = 3_000;
+
+export function dynamodbClient(connection: AwsConnection, attemptTimeoutMs = defaultAttemptTimeoutMs): DynamoDBClient {
+  return new DynamoDBClient(clientConfig(connection, attemptTimeoutMs));
+}
+
+/** The table and the client to reach it. */
 export interface StateTable {
   readonly client: DynamoDBClient;
   readonly name: string;
   readonly region: string;
-  /** Whose it is, for messages. */
+  /** Its account, for messages. */
   readonly account?: string | undefined;
   readonly clock: Clock;
+  /** That of this release by default. */
+  readonly layout?: Layout<UpgradedTable>;
   /**
-   * Looks first, once, whether the table's layout is ours.
+   * Checks once, before the first call, whether the table's layout is ours, and upgrades that of an earlier release.
    *
-   * @throws AwsFault where AWS says no, {@link LayoutError} where the table is not as this version of Sluice makes it
+   * @throws AwsFault if AWS answers an error, {@link LayoutError} if a newer release wrote the table, or if its keys are others
    */
   readonly call: TableCall;
 }
 
-/** Opens nothing: the first call does. */
+/** Opens no connection before the first call. */
 export function openStateTable(of: Omit<StateTable, "call">): StateTable {
-  const { client, name: tableName, region, account } = of;
+  const { client, name: tableName, region, account, layout: own = tableLayout } = of;
   let layout: Promise<void> | undefined;
 
   const callOnce: TableCall = async (name, send, signal) => {
@@ -36,7 +44,7 @@ export function openStateTable(of: Omit<StateTable, "call">): StateTable {
       return await callAws(action, (options) => send(client, options), signal);
     } catch (error) {
       if (error instanceof AwsFault && isOfAnotherLayout(error)) {
-        throw new LayoutError(tableName, `its keys or its index are other ones (${error.message})`, { cause: error });
+        throw new LayoutError(tableName, `its keys or its index differ (${error.message})`, { cause: error });
       }
       throw error;
     }
@@ -48,16 +56,16 @@ export function openStateTable(of: Omit<StateTable, "call">): StateTable {
       try {
         return await callOnce(name, send, signal);
       } catch (error) {
-        // A transaction is at work on the item at the moment.
+        // A transaction is changing the row at the moment.
         if (!(error instanceof AwsFault && error.code === "TransactionConflictException")) throw error;
         if (!(await budget.again(signal))) throw gaveUp(tableName, name, "others write the same item", error);
       }
     }
   };
 
-  /** One look a process, which no caller's giving up ends for the others. One that failed is no answer. */
+  /** One check a process, shared by all callers; a caller that gives up does not end it. A check that failed is repeated. */
   const checked = async (signal: AbortSignal): Promise<void> => {
-    const look = (layout ??= checkLayout(tableName, callUnchecked, new AbortController().signal));
+    const look = (layout ??= checkLayout({ name: tableName, call: callUnchecked }, own, new AbortController().signal));
     try {
       await orAborted(look, signal);
     } catch (error) {
@@ -75,7 +83,7 @@ export function openStateTable(of: Omit<StateTable, "call">): StateTable {
   };
 }
 
-/** What DynamoDB says of a request that does not fit the table: it names the table's own schema or index. */
+/** DynamoDB's messages about a request that does not fit the table's schema or index. */
 const layoutWords = [
   "does not have the specified index",
   "does not match the schema",

@@ -1,27 +1,29 @@
-/** Raised with every change of the layout that older code would misread. */
-export const layoutVersion = 1;
-
-/** The index of what the sweep has to look at. */
+/** The index of the work items that the sweep has to look at. */
 export const dueIndex = "due";
 
 /**
- * The one table, as data: what tests create, what the CDK app deploys and what an error message compares with. Keys:
+ * The one table as data: tests create it, the CDK app deploys it. Keys:
  *
  * | `pk` | `sk` | what |
  * | --- | --- | --- |
- * | `layout` | `layout` | the version of this layout |
+ * | `layout` | `layout` | the version of this layout, and the release that wrote it |
  * | `obj#<key>` | `work` | the work item |
  * | `obj#<key>` | `work#inv#<cluster uid>#<owner uid>` | an inventory's pointer; a small inventory is inside it |
- * | `obj#<key>` | `edges` | what the object listens to |
+ * | `obj#<key>` | `edges` | the topics that the object subscribes to |
  * | `obj#<key>` | `artifact#<source uid>#<digest>` | an artifact that the source stored |
+ * | `obj#<key>` | `hook` | of a Receiver: which row its entry is, and the entry's digest |
  * | `obj#<key>` | `hist#<time>#<random>` | a finished reconcile; expires |
  * | `obj#<key>#inv#<cluster uid>#<owner uid>#<page>` | `<generation>` | a page of a large inventory |
- * | `edge#<what>` | `<key>` | who listens to it |
- * | `own#<cluster uid>/<entry id>` | `claims` | who owns an object of a cluster, and who else wants it |
- * | `seen#<cluster>/<group>/<kind>` | `<namespace>/<name>` | what was last seen of a custom resource |
+ * | `edge#<topic>` | `<key>` | a subscriber of the topic |
+ * | `hook#<digest of the path>` | `<key>` | a Receiver's entry, which deliveries read |
+ * | `own#<cluster uid>/<entry id>` | `claims` | the owner of an object of a cluster, and the others that claim it |
+ * | `cluster#<id>` | `hold` | why no run begins in that cluster; expires |
+ * | `cluster#<id>` | `busy#<process>` | how many runs of it a process has; expires |
+ * | `cluster#<id>` | `sweep` | who sweeps that cluster, and until when; expires |
+ * | `seen#<cluster>/<group>/<kind>` | `<namespace>/<name>` | the last summary of a custom resource |
  *
- * What many objects share is spread over partitions (the ledger by entry, the index by shard), since a partition takes
- * 1,000 writes a second.
+ * Rows of many objects are spread over partitions (the ledger by entry, the index by shard), since a partition takes 1,000 writes a
+ * second.
  */
 export const stateTable = {
   AttributeDefinitions: [
@@ -34,7 +36,7 @@ export const stateTable = {
     { AttributeName: "pk", KeyType: "HASH" },
     { AttributeName: "sk", KeyType: "RANGE" },
   ],
-  // Sparse, and only keys: a write that moves no due time costs the index nothing.
+  // Sparse and with keys only: a write that changes no due time costs nothing in the index.
   GlobalSecondaryIndexes: [
     {
       IndexName: dueIndex,

@@ -1,6 +1,6 @@
 import { RegistryLoginError } from "../../core/ports/registry-login.ts";
 
-/** Where Amazon's partitions have their services. */
+/** The domains of the services in Amazon's partitions. */
 const domains = [
   "amazonaws.com",
   "amazonaws.com.cn",
@@ -12,8 +12,8 @@ const domains = [
 ] as const;
 const anyDomain = [...domains, "on.aws"].map((domain) => domain.replaceAll(".", "\\.")).join("|");
 /**
- * As Flux's (reference sources 5.2), of which it is a part of the message too, except that it takes the whole host and an account of 12
- * digits: by Flux's, `….amazonaws.com.evil.example` gets the region's token. The second group is the region.
+ * Flux's expression (reference sources 5.2), which its message quotes, except that it matches the whole host and an account of 12 digits: by Flux's
+ * own, `….amazonaws.com.evil.example` would get the region's token. The second group is the region.
  */
 const expression = `^([0-9]{12})\\.dkr[.-]ecr(?:-fips)?\\.([a-z0-9-]+)\\.(?:${anyDomain})(?::443)?$`;
 const pattern = new RegExp(expression);
@@ -24,11 +24,13 @@ const publicHost = "public.ecr.aws";
 export function ecrRegion(host: string): string {
   if (host === publicHost) {
     throw new RegistryLoginError(
+      "not-supported",
       `${publicHost} with provider aws is not supported yet: set provider generic, it lets everybody in`,
     );
   }
   const region = pattern.exec(host)?.[2];
-  if (region === undefined) throw new RegistryLoginError(`invalid AWS registry: '${host}'. must match ${expression}`);
+  if (region === undefined)
+    throw new RegistryLoginError("not-supported", `invalid AWS registry: '${host}'. must match ${expression}`);
   return region;
 }
 
@@ -39,7 +41,7 @@ export function isEcrHost(host: string): boolean {
 
 /**
  * ECR's hosts in a region and the bucket that its layers come from, as entries of `network.allow`: with endpoints in the VPC
- * they are at private addresses. Only Amazon says where these names lead; of a whole domain of AWS' its customers do, too.
+ * they have private addresses. Only Amazon decides where these names lead; in a whole domain of AWS its customers do, too.
  */
 export function ecrEntries(region: string): readonly string[] {
   return [

@@ -1,4 +1,6 @@
-/** What the name of a cluster of EKS says. */
+import { clusterArnPattern } from "../../core/work-key.ts";
+
+/** The parts of the ARN of an EKS cluster. */
 export interface ClusterArn {
   readonly partition: string;
   readonly region: string;
@@ -6,19 +8,18 @@ export interface ClusterArn {
   readonly name: string;
 }
 
-export const clusterArnPattern =
-  /^arn:(aws[\w-]*):eks:([a-z0-9-]+):([0-9]{12}):cluster\/([0-9A-Za-z][A-Za-z0-9_-]{0,99})$/;
-
 /** Reads `arn:<partition>:eks:<region>:<account>:cluster/<name>`. Throws a `RangeError` for anything else. */
 export function parseClusterArn(text: string): ClusterArn {
   const [, partition, region, account, name] = clusterArnPattern.exec(text) ?? [];
   if (partition === undefined || region === undefined || account === undefined || name === undefined) {
-    throw new RangeError(`"${text}" is no cluster of EKS: write arn:aws:eks:<region>:<account>:cluster/<name>`);
+    throw new RangeError(
+      `"${text}" is not the ARN of an EKS cluster: write arn:aws:eks:<region>:<account>:cluster/<name>`,
+    );
   }
   return { partition, region, account, name };
 }
 
-/** What the hosts of AWS end with in each partition. */
+/** The domain of AWS in each partition. */
 const suffixes: Readonly<Record<string, string>> = {
   "aws-cn": "amazonaws.com.cn",
   "aws-eusc": "amazonaws.eu",
@@ -28,7 +29,7 @@ const suffixes: Readonly<Record<string, string>> = {
   "aws-iso-f": "csp.hci.ic.gov",
 };
 
-/** STS of a region, the regional one: the global endpoint is slower, and not for every region. */
+/** The regional endpoint of STS: the global one is slower and does not serve every region. */
 export function stsHost({ partition, region }: Pick<ClusterArn, "partition" | "region">): string {
   return `sts.${region}.${suffixes[partition] ?? "amazonaws.com"}`;
 }

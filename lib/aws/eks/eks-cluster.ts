@@ -1,36 +1,39 @@
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
+import { orAborted } from "../../core/concurrency.ts";
 import { messageOf } from "../../core/failure.ts";
-import { orAborted } from "../../core/or-aborted.ts";
-import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
+import { ApiError, type Cluster, type ImpersonatingCluster } from "../../core/ports/cluster.ts";
 import type { ApiDeps } from "../../kube/api-client.ts";
 import { connect } from "../../kube/connect.ts";
 import type { AwsConnection } from "../aws-connection.ts";
 import { AwsFault } from "../aws-fault.ts";
 import type { ClusterArn } from "./cluster-arn.ts";
-import { eksClient } from "./eks-client.ts";
-import { type EksDeps, eksClusterConfig } from "./eks-cluster-config.ts";
+import { type EksDeps, eksClient, eksClusterConfig } from "./eks-cluster-config.ts";
 
-/** EKS throttles DescribeCluster for the whole account: a cluster that is down is not described at each request. */
+/** EKS throttles DescribeCluster for the whole account, so a cluster that is down is not described at each request. */
 const describeEveryMs = 30_000;
 
 interface Connected {
-  readonly cluster: Cluster & { close(): void };
-  /** Calls and watches that it has not yet answered. */
+  readonly cluster: ImpersonatingCluster & { close(): void };
+  /** Calls and watches that are not yet answered. */
   pending: number;
   isStale: boolean;
 }
 
 /**
- * A cluster of EKS, described and connected to when it is first asked for. One that cannot be reached may have another
- * address or authority by now, so the next call describes it anew, for all who call meanwhile. What is on its way at the
- * former address goes on there, and its connections end with the last of it.
+ * A cluster of EKS, described and connected to at the first call. If it cannot be reached, its address or authority may have
+ * changed, so the next call describes it again, for all concurrent callers. Calls under way at the former address go on there, and
+ * its connections end with the last of them.
  */
-export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: ApiDeps): Cluster & { close(): void } {
+export function eksCluster(
+  arn: ClusterArn,
+  connection: AwsConnection,
+  deps: ApiDeps,
+): ImpersonatingCluster & { close(): void } {
   const { clock } = deps;
   const { credentials = defaultProvider() } = connection;
   const client = eksClient({ ...connection, region: arn.region });
   const closing = new AbortController();
-  /** The present one, and former ones that have something to answer. */
+  /** The present connection, and former ones with calls under way. */
   const open = new Set<Connected>();
   let present: Connected | undefined;
   let describing: Promise<Connected> | undefined;
@@ -53,13 +56,13 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
   const current = async (signal: AbortSignal): Promise<Connected> => {
     const isDue = present?.isStale === true && clock.monotonic() - describedAt >= describeEveryMs;
     if (present !== undefined && describing === undefined && !isDue) return present;
-    // Nobody's signal ends it: whoever gives up leaves the others waiting for it.
+    // No caller's signal ends it: the others go on waiting for it.
     describing ??= describe().finally(() => {
       describing = undefined;
     });
     return orAborted(describing, signal);
   };
-  /** A call's or a watch's hold on the connections, which notes whether they lead to the cluster. */
+  /** The hold of a call or a watch on the connections. It notes whether they reach the cluster. */
   const hold = async (signal: AbortSignal): Promise<Hold> => {
     const held = await current(signal);
     held.pending++;
@@ -78,10 +81,41 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
       },
     };
   };
+  return {
+    ...clusterThrough(hold, (cluster) => cluster),
+    async endpoint(signal) {
+      using held = await hold(signal);
+      return await held.cluster.endpoint?.(signal);
+    },
+    as: (user) => clusterThrough(hold, (cluster) => cluster.as(user)),
+    accountTokens: {
+      async issue(account, audiences, signal) {
+        using held = await hold(signal);
+        try {
+          return await held.cluster.accountTokens.issue(account, audiences, signal);
+        } catch (error) {
+          throw held.failed(error);
+        }
+      },
+    },
+    close() {
+      closing.abort(new Error(`the connections to cluster ${arn.name} were closed`));
+      for (const { cluster } of open) cluster.close();
+      open.clear();
+      client.destroy();
+    },
+  };
+}
+
+/** The port, whose every call holds the connections that are there when it begins. */
+function clusterThrough(
+  hold: (signal: AbortSignal) => Promise<Hold>,
+  identityOf: (cluster: ImpersonatingCluster) => Cluster,
+): Cluster {
   const through = async <Result>(work: (cluster: Cluster) => Promise<Result>, signal: AbortSignal): Promise<Result> => {
     using held = await hold(signal);
     try {
-      const result = await work(held.cluster);
+      const result = await work(identityOf(held.cluster));
       held.reached();
       return result;
     } catch (error) {
@@ -102,28 +136,22 @@ export function eksCluster(arn: ClusterArn, connection: AwsConnection, deps: Api
     async *watch(query, signal) {
       using held = await hold(signal);
       try {
-        yield* held.cluster.watch(query, signal);
+        yield* identityOf(held.cluster).watch(query, signal);
       } catch (error) {
         throw held.failed(error);
       }
-    },
-    close() {
-      closing.abort(new Error(`the connections to cluster ${arn.name} were closed`));
-      for (const { cluster } of open) cluster.close();
-      open.clear();
-      client.destroy();
     },
   };
 }
 
 interface Hold extends Disposable {
-  readonly cluster: Cluster;
+  readonly cluster: ImpersonatingCluster;
   readonly reached: () => void;
-  /** Gives the error back as it came. */
+  /** Answers the same error. */
   readonly failed: (error: unknown) => unknown;
 }
 
-/** Not to know where a cluster is, is not to reach it: such a run is tried again and never counts against its object. */
+/** A cluster that EKS does not describe counts as unreachable: the run is tried again and never counts against its object. */
 async function described(arn: ClusterArn, deps: EksDeps, signal: AbortSignal) {
   try {
     return await eksClusterConfig(arn, deps, signal);

@@ -9,21 +9,21 @@ import { bucketAction, objectIn, type S3Bucket } from "./s3-bucket.ts";
 const limitMs = 60_000;
 
 export interface StoredObject {
-  /** Of all its bytes, taken as they came. */
+  /** Of all its bytes, computed while they arrive. */
   readonly digest: Digest;
-  /** Names this very content, for a write that replaces it. */
+  /** Names exactly this content, for a write that replaces it. */
   readonly etag: string;
-  /** In one piece, where they were to be kept. */
+  /** The whole content, if it was to be kept. */
   readonly bytes: Uint8Array;
 }
 
 interface HowToRead {
   readonly maxBytes: number;
-  /** Without it no more than a chunk of the object is in memory at any time, and its bytes are empty. */
+  /** If false, only a chunk of the object is in memory at any time, and `bytes` is empty. */
   readonly keep: boolean;
 }
 
-/** Streams a whole object of at most `maxBytes` and tells its digest; undefined where there is none. */
+/** Streams a whole object of at most `maxBytes` and computes its digest; undefined if there is none. */
 export async function readObject(
   bucket: S3Bucket,
   key: string,
@@ -61,7 +61,7 @@ export async function readObject(
   );
 }
 
-/** As many bytes as HTTP has announced: Node ends a stream that has fewer with an error, and passes no more on. */
+/** Reads as many bytes as HTTP has announced: Node passes on at most that many, and ends a shorter stream with an error. */
 async function receive(body: Readable, length: number, keep: boolean): Promise<Omit<StoredObject, "etag">> {
   const bytes = Buffer.allocUnsafeSlow(keep ? length : 0);
   const sha256 = createHash("sha256");

@@ -1,26 +1,24 @@
-import { digestOf } from "../../core/digest.ts";
+import { type Digest, digestOf } from "../../core/digest.ts";
 import type { ArtifactStore } from "../../core/ports/artifact-store.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { AwsFault } from "../aws-fault.ts";
-import { artifactKey } from "./artifact-key.ts";
 import { createObject } from "./create-object.ts";
 import { readObject } from "./read-object.ts";
-import type { S3Bucket } from "./s3-bucket.ts";
-import type { WriteCondition } from "./write-condition.ts";
+import type { S3Bucket, WriteCondition } from "./s3-bucket.ts";
 
 export interface S3ArtifactsOptions {
   readonly bucket: S3Bucket;
-  /** What keys begin with; empty, or it ends with a slash. */
+  /** The prefix of all keys: empty, or it ends with a slash. */
   readonly prefix: string;
   readonly clock: Clock;
 }
 
-/** Above what the archive limits let through. */
+/** More than the limits of archives let through. */
 export const maxArtifactBytes = 256 * 1024 * 1024;
 const maxAttempts = 5;
 const firstWaitMs = 50;
 
-/** Artifacts in a bucket, each written once under its digest and verified whenever it is read. */
+/** Artifacts in a bucket, each written once under its digest and verified at each read. */
 export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): ArtifactStore {
   return {
     async put(digest, bytes, signal) {
@@ -30,13 +28,13 @@ export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): Arti
       let condition: WriteCondition = { IfNoneMatch: "*" };
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         if ((await createObject(bucket, key, digest, bytes, condition, signal)) === "stored") return;
-        // Somebody was first, or our own lost answer was. What lies there is trusted only when it is the artifact.
+        // Another writer was first, or our own write whose answer was lost. The object is trusted only if it is the artifact.
         const found = await readObject(bucket, key, { maxBytes: maxArtifactBytes, keep: false }, signal);
         if (found?.digest === digest) return;
         condition = found === undefined ? { IfNoneMatch: "*" } : { IfMatch: found.etag };
         await clock.sleep(Math.random() * firstWaitMs * 2 ** attempt, signal);
       }
-      const why = `others write the same key of bucket ${bucket.name} all the time`;
+      const why = `other writers keep writing the same key of bucket ${bucket.name}`;
       throw new AwsFault("refused", "PreconditionFailed", `artifact ${digest} is not stored: ${why}`);
     },
     async get(digest, signal) {
@@ -45,4 +43,13 @@ export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): Arti
       return found?.digest === digest ? found.bytes : undefined;
     },
   };
+}
+
+/**
+ * The key of an artifact in a bucket. All keys have the same length, so none is a folder of another: some stores cannot hold both
+ * `p` and `p/q`.
+ */
+export function artifactKey(prefix: string, digest: Digest): string {
+  const hex = digest.slice("sha256:".length);
+  return `${prefix}sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }

@@ -1,8 +1,8 @@
 import { BlockList, isIPv6 } from "node:net";
 
 /**
- * What an address is for. `metadata`: the services that a cloud has for one instance, its credentials among them.
- * `private`: networks that are not the internet's (RFC 1918, carrier-grade NAT, unique local, benchmarks).
+ * What an address is for. `metadata`: services of a cloud for one instance, which include its credentials. `private`: networks
+ * outside the internet (RFC 1918, carrier-grade NAT, unique local, benchmarks).
  */
 export type AddressKind =
   | "link-local"
@@ -14,7 +14,7 @@ export type AddressKind =
   | "reserved"
   | "unspecified";
 
-/** The first that holds an address is its kind: services of instances have addresses inside of other ranges. */
+/** The first range that contains an address decides, since addresses of instance services lie inside other ranges. */
 const kinds: readonly { readonly kind: AddressKind; readonly list: BlockList }[] = [
   // AWS on IPv6 (on IPv4 it is link-local, as Google's and Azure's), Google on IPv6, Alibaba, Oracle, Azure's host.
   ranges("metadata", "fd00:ec2::/32", "fd20:ce::254/128", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"),
@@ -27,29 +27,29 @@ const kinds: readonly { readonly kind: AddressKind; readonly list: BlockList }[]
   ranges("reserved", "240.0.0.0/4"),
 ];
 
-/** The kind of an address that is the end of its way: one that {@link destinations} answers. */
+/** The kind of an address that {@link destinations} has answered. */
 export function addressKind(address: string): AddressKind {
   const family = isIPv6(address) ? "ipv6" : "ipv4";
   return kinds.find(({ list }) => list.check(address, family))?.kind ?? "public";
 }
 
-/** An IPv6 range whose addresses stand for IPv4 addresses: those that begin with these groups, and where the IPv4 bytes are. */
+/** An IPv6 range whose addresses contain IPv4 addresses: the first groups of the range, and the positions of the IPv4 bytes. */
 interface Embedding {
   readonly prefix: readonly number[];
   readonly at: readonly (readonly [number, number, number, number])[];
-  /** Bytes written as their complement. */
+  /** The first byte that is written as its complement, with all that follow. */
   readonly inverted?: number;
 }
 
 const last = [12, 13, 14, 15] as const;
-/** RFC 4291. Its kind is known before it is read: Node takes it for the IPv4 address. */
+/** RFC 4291. Node already treats such an address as the IPv4 address. */
 const mapped: Embedding = { prefix: [0, 0, 0, 0, 0, 0xffff], at: [last] };
 const embeddings: readonly Embedding[] = [
   mapped,
   // Compatible (RFC 4291), translated by SIIT (RFC 2765).
   { prefix: [0, 0, 0, 0, 0, 0], at: [last] },
   { prefix: [0, 0, 0, 0, 0xffff, 0], at: [last] },
-  // NAT64 (RFC 6052), and that of an own network (RFC 8215), whose prefix may have any length from 48 on.
+  // NAT64 (RFC 6052), and NAT64 of a local network (RFC 8215), whose prefix has a length of 48 or more.
   { prefix: [0x64, 0xff9b, 0, 0, 0, 0], at: [last] },
   { prefix: [0x64, 0xff9b, 1], at: [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], last] },
   // 6to4 (RFC 3056). Teredo (RFC 4380): its server, and the client behind it.
@@ -58,9 +58,8 @@ const embeddings: readonly Embedding[] = [
 ];
 
 /**
- * Where a connection to this address may end: at itself, or at the IPv4 addresses that it stands for. An address of NAT64
- * does not tell how long its prefix is: each way to read it counts, except those that give no address (0.0.0.0/8) beside
- * one that does.
+ * Where a connection to this address may end: at itself, or at the IPv4 addresses that it contains. The length of a NAT64 prefix
+ * is unknown, so every reading counts, except readings in 0.0.0.0/8 if there is another one.
  */
 export function destinations(address: string): readonly string[] {
   const [bare = ""] = address.split("%"); // a zone: fe80::1%eth0
@@ -88,7 +87,7 @@ function ranges(kind: AddressKind, ...subnets: readonly string[]) {
 
 /** The eight numbers of an IPv6 address. */
 function groupsOf(address: string): readonly number[] {
-  // A URL writes it in one way: no IPv4 at its end, at most one `::`.
+  // A URL normalises it: no IPv4 at its end, at most one `::`.
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = [], tail = []] = text.split("::").map((part) => (part === "" ? [] : part.split(":")));
   const zeros = Array.from({ length: 8 - head.length - tail.length }, () => "0");

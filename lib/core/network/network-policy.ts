@@ -3,34 +3,34 @@ import { type AddressKind, addressKind, destinations } from "./address-kind.ts";
 import { hostName, matchesHost, parseHostPattern } from "./host-pattern.ts";
 import { isRange, type NetworkSettings } from "./network-settings.ts";
 
-/** Where a connection is about to go. */
+/** The destination of a connection. */
 export interface Destination {
   /** As the URL has it. */
   readonly host: string;
   readonly port: number;
-  /** One that `host` resolves to, or `host` itself; undefined before it is resolved, when only what needs none is judged. */
+  /** An address that `host` resolves to, or `host` itself. Undefined before the lookup: then only the host is judged. */
   readonly address: string | undefined;
-  /** The registry, `host` or `host:port`, that named this URL as the place where its tokens are. */
+  /** The registry, `host` or `host:port`, that named this URL as its token service. */
   readonly tokenServiceOf?: string | undefined;
 }
 
 /**
- * Says why there must not be connected to, with how to allow it; undefined where there may be. One function judges every
- * connection that a tenant's object leads to. What the installation itself names (its clusters, AWS) does not come before it.
+ * Why a connection is refused, with how to allow it; undefined if it is allowed. This one function judges every connection to a
+ * host that a tenant's object names. Hosts that the installation names itself (its clusters, AWS) are not judged.
  */
 export type NetworkPolicy = (destination: Destination) => string | undefined;
 
-/** `functions`: nothing on this machine is anybody's to reach. `home`: the user's own machine, registry and cluster are. */
+/** `functions`: a connection to this machine is refused. `home`: the user's own machine, registry and cluster are allowed. */
 export type Place = "functions" | "home";
 
 const refusedAt: Readonly<Record<Place, ReadonlySet<AddressKind>>> = {
   functions: new Set(["link-local", "loopback", "metadata", "multicast", "reserved", "unspecified"]),
   home: new Set(["link-local", "metadata"]),
 };
-/** `network.unlisted` where it is not set. */
+/** The default of `network.unlisted`. */
 export const unlistedAt = { functions: "public", home: "anything" } as const;
 
-/** The policy of an installation. `own`: entries as those of `allow` that need no setting. */
+/** The policy of an installation. `own`: further entries of `allow`, which need no setting. */
 export function networkPolicy(
   { allow, unlisted: wanted }: NetworkSettings,
   place: Place,
@@ -49,7 +49,7 @@ export function networkPolicy(
     if (closed !== undefined) return `${what(host, address, closed)}: Sluice never connects there`;
     if (unlisted === "anything" || patterns.some((pattern) => matchesHost(pattern, host, port))) return undefined;
     if (tokenServiceOf !== undefined && !isOwnTokenService(host, tokenServiceOf)) {
-      return `registry ${tokenServiceOf} asks to log in at host '${host}', which is another: ${mend}`;
+      return `registry ${tokenServiceOf} asks to log in at another host, '${host}': ${mend}`;
     }
     const outside = ends.filter((end) => !isInRange(end));
     if (outside.length === 0) return undefined;
@@ -59,7 +59,7 @@ export function networkPolicy(
   };
 }
 
-/** The policy of a command that the user starts: whatever the machine reaches, except what holds its credentials. */
+/** The policy of a command that the user starts: everything that the machine can reach, except services with its credentials. */
 export const homeNetwork: NetworkPolicy = networkPolicy({ allow: [] }, "home");
 
 const mend = "the installation allows it with network.allow in its settings";
@@ -75,7 +75,7 @@ const spoken: Readonly<Record<AddressKind, string>> = {
   unspecified: "an unspecified address",
 };
 
-/** What is at this address, and where a connection to it may end. */
+/** What kind of address this is, and where a connection to it may end. */
 function what(host: string, address = host, end = address): string {
   const where = hostName(host) === hostName(address) ? address : `host '${host}' resolves to ${address}, which`;
   const [bare] = address.split("%"); // without a zone
@@ -83,7 +83,7 @@ function what(host: string, address = host, end = address): string {
   return `${where} ${is} ${spoken[addressKind(end)]}`;
 }
 
-/** Registries whose tokens are known to be at another host. */
+/** Registries whose token service is known to be on another host. */
 const knownTokenServices: Readonly<Record<string, string>> = {
   "docker.io": "auth.docker.io",
   "index.docker.io": "auth.docker.io",

@@ -4,7 +4,7 @@ import { parseHostPattern } from "./host-pattern.ts";
 
 /** Of `network.allow`. */
 export const maxAllowEntries = 1_000;
-/** Of one of them; a name of DNS has 253. */
+/** Of one entry. A DNS name has at most 253 characters. */
 export const maxAllowEntryChars = 300;
 const entryForm =
   "must be a host such as registry.example.com, *.example.com or registry.example.com:5000, or a range such as 10.20.0.0/16";
@@ -15,15 +15,15 @@ const Allowed = z
   .max(maxAllowEntryChars, entryForm)
   .refine((text) => isRange(text) || parseHostPattern(text) !== undefined, entryForm);
 
-/** Where Sluice may connect to for what a tenant names: the `network` part of the installation's settings. */
+/** The `network` part of the installation's settings: which hosts of tenants' objects Sluice may connect to. */
 export const NetworkSettings = z.strictObject(
   {
-    /** Hosts that may be at private addresses and be token services, and ranges of addresses that every host may be at. */
+    /** Hosts that may have private addresses and may be token services, and ranges of addresses that every host may have. */
     allow: z
       .array(Allowed, "must be a list of hosts and ranges")
       .max(maxAllowEntries, `must have at most ${maxAllowEntries} entries`)
       .default([]),
-    /** What a host that is not allowed by name or range may be at; the default is the place's, see `networkPolicy`. */
+    /** The addresses that a host may have if no entry of `allow` matches it. For the default see `unlistedAt`. */
     unlisted: z.enum(["anything", "public", "refused"], "must be anything, public or refused").exactOptional(),
   },
   { error: ({ code }) => (code === "invalid_type" ? "must have allow, unlisted or both" : undefined) },

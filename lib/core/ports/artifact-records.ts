@@ -3,15 +3,15 @@ import type { WorkKey } from "../work-key.ts";
 import type { Fence } from "./fence.ts";
 
 /**
- * Which artifacts a source's own flow has stored. Consumers fetch only these, so that whoever can write a source's status
- * cannot choose what is applied.
+ * The artifacts that a source's own flow has stored. Consumers fetch only these, so that write access to a source's status does
+ * not choose what is applied.
  */
 export interface ArtifactRecords {
-  /** Remembers that the source with this uid stored this artifact. */
+  /** Records that the source with this uid stored this artifact. */
   record(source: WorkKey, sourceUid: string, digest: Digest, fence: Fence, signal: AbortSignal): Promise<void>;
   /**
-   * Of this source keeps only the records of this uid and these digests: what it has replaced, and what a namesake before
-   * it stored, need not be kept. The artifacts themselves stay, since other sources may have the same.
+   * Removes all records of this source except those of this uid and these digests: replaced artifacts, and those of an earlier
+   * object of the same name. The artifacts themselves stay, since other sources may have the same.
    */
   retain(
     source: WorkKey,
@@ -20,6 +20,6 @@ export interface ArtifactRecords {
     fence: Fence,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Whether the source with this uid stored it. A record that is not kept any more may still be remembered for a while. */
+  /** Whether the source with this uid stored the artifact. A record that was removed may still be cached for a while. */
   recorded(source: WorkKey, sourceUid: string, digest: Digest, signal: AbortSignal): Promise<boolean>;
 }

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../json.ts";
 import type { LiveObject, Manifest, Metadata } from "../manifest.ts";
 import type { VersionedRef } from "../object-ref.ts";
+import type { AccountTokens } from "./account-tokens.ts";
+import { PortError } from "./port-error.ts";
 
 /** A kind as the cluster serves it. */
 export interface Resource {
@@ -17,11 +19,11 @@ export interface Resource {
 export interface ServedKinds {
   /** Each kind once, in the version that the cluster prefers. */
   readonly resources: readonly Resource[];
-  /** Groups whose own API server does not answer: what they serve is not known, or known by what they said before. */
+  /** Groups whose own API server does not answer: the kinds that they serve are unknown, or known from an earlier answer. */
   readonly silentGroups: readonly string[];
 }
 
-/** A kind to look up; without a version the one that the cluster prefers is meant. */
+/** A kind to look up, in the version that the cluster prefers unless one is given. */
 export interface KindQuery {
   readonly group: string;
   readonly kind: string;
@@ -38,18 +40,23 @@ export interface ListQuery {
   readonly fieldSelector?: string;
 }
 
-/** The metadata of an object, without its content: what `as=PartialObjectMetadata` answers. */
+export interface WatchQuery extends ListQuery {
+  /** The events have no more of an object than its metadata. */
+  readonly isMetadataOnly?: boolean;
+}
+
+/** The metadata of an object without its content, as `as=PartialObjectMetadata` answers it. */
 export interface PartialObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: Metadata & { readonly uid: string };
 }
 
-/** What every write may be given. */
+/** An option of every write. */
 interface Guarded {
   /**
-   * Called right before each sending of the request, a repeated one too, when all that has to be waited for is there (kinds,
-   * address, credential); what it throws is thrown, and nothing is sent.
+   * Called right before the request is sent, also when it is sent again, once everything that has to be waited for is known
+   * (kinds, address, credential). If it throws, the write throws that and sends nothing.
    */
   readonly beforeSend?: () => void;
 }
@@ -65,7 +72,7 @@ export interface ApplyOptions extends Guarded {
 
 export interface Applied {
   readonly object: LiveObject;
-  /** True where the object was not there before (HTTP 201). */
+  /** True if the object did not exist before (HTTP 201). */
   readonly created: boolean;
   /** Warning headers, for example of a deprecated API version. */
   readonly warnings: readonly string[];
@@ -82,7 +89,7 @@ export interface WriteOptions extends Guarded {
 }
 
 export interface DeleteOptions extends Guarded {
-  /** Preconditions: the delete is refused with a conflict where the live object has others. */
+  /** Preconditions: the delete is refused with a conflict if the live object has others. */
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagation: "Background" | "Foreground" | "Orphan";
@@ -92,36 +99,49 @@ export type WatchEvent =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: LiveObject }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
+/** Where a connection to an API server leads. */
+export interface Endpoint {
+  /**
+   * Who has vouched for the server, as a digest: the certificate authority that we were given; without one the host name that public
+   * authorities vouch for; over plain HTTP the address. Undefined: its certificate is not verified.
+   */
+  readonly authority: string | undefined;
+  /** Scheme, host, port and path. */
+  readonly address: string;
+}
+
 /**
- * The cluster as the core sees it. Every method may be repeated. Each throws an {@link ApiError} for what the API
- * server answered, or the reason that `signal` was aborted with.
+ * The cluster as the core sees it. Every method may be repeated. Each throws an {@link ApiError} if the API server answers an
+ * error or does not answer, or the reason that `signal` was aborted with.
  */
 export interface Cluster {
-  /** The uid of namespace `kube-system`: a cluster's identity for as long as it lives, so it is asked for once. */
+  /** The uid of namespace `kube-system`: the cluster's identity for as long as it lives, so it is read once. */
   uid(signal: AbortSignal): Promise<string>;
-  /** How the cluster serves a kind, or undefined where it does not; a miss is looked up afresh, a hit may be cached. */
+  /** Where the connection leads, by what it verifies. Absent where nobody has to know. Asks the API server for nothing. */
+  readonly endpoint?: (signal: AbortSignal) => Promise<Endpoint | undefined>;
+  /** How the cluster serves a kind, or undefined if it does not. A hit may be cached; a miss is looked up again. */
   resource(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;
   /** Every kind that the cluster serves now. */
   served(signal: AbortSignal): Promise<ServedKinds>;
-  /** Undefined where there is no such object; an unserved kind is an {@link ApiError} `NoMatch`. */
+  /** Undefined if there is no such object; a kind that is not served is an {@link ApiError} `NoMatch`. */
   get(ref: VersionedRef, signal: AbortSignal): Promise<LiveObject | undefined>;
   /** Every matching object, all pages. */
   list(query: ListQuery, signal: AbortSignal): Promise<readonly LiveObject[]>;
-  /** Every matching object's metadata, all pages: one request for as many as fit a page. */
+  /** The metadata of every matching object, all pages. */
   listMetadata(query: ListQuery, signal: AbortSignal): Promise<readonly PartialObject[]>;
   apply(manifest: Manifest, options: ApplyOptions, signal: AbortSignal): Promise<Applied>;
   create(manifest: Manifest, options: WriteOptions, signal: AbortSignal): Promise<LiveObject>;
   patch(ref: VersionedRef, patch: Patch, options: WriteOptions, signal: AbortSignal): Promise<LiveObject>;
-  /** `gone` where it was not there any more, `deleting` where finalizers or dependents hold it, else `deleted`. */
+  /** `gone` if it no longer existed, `deleting` if finalizers or dependents hold it, else `deleted`. */
   delete(ref: VersionedRef, options: DeleteOptions, signal: AbortSignal): Promise<"deleted" | "deleting" | "gone">;
   /**
-   * What happens to the matching objects from now on: first ADDED for all that are there and a BOOKMARK with
-   * `initialEventsEnd`, then changes. Ends by throwing: an {@link ApiError} with code 410 means start again.
+   * The events of the matching objects: first ADDED for all that exist and a BOOKMARK with `initialEventsEnd`, then changes. Ends
+   * by throwing: an {@link ApiError} with code 410 means start again.
    */
-  watch(query: ListQuery, signal: AbortSignal): AsyncIterable<WatchEvent>;
+  watch(query: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent>;
 }
 
-/** `metav1.StatusReason`, or `NoMatch` where the cluster does not serve the kind, or `Unreachable` where no answer came. */
+/** `metav1.StatusReason`, or `NoMatch` if the cluster does not serve the kind, or `Unreachable` if no answer came. */
 export type ApiReason =
   | "AlreadyExists"
   | "BadRequest"
@@ -143,13 +163,14 @@ export interface ApiCause {
   readonly field?: string;
 }
 
-/** What the API server answered instead of success. The message is the server's own, as Flux quotes it. */
-export class ApiError extends Error {
+/**
+ * What the API server answered instead of success. The message is the server's own, as Flux quotes it. The reason is empty if the
+ * answer names none, as for a typed-patch failure.
+ */
+export class ApiError extends PortError<ApiReason> {
   override readonly name = "ApiError";
-  /** The HTTP status; 0 where no answer came. */
+  /** The HTTP status; 0 if no answer came. */
   readonly code: number;
-  /** Empty where the answer names none (a typed-patch failure, for example). */
-  readonly reason: ApiReason;
   readonly causes: readonly ApiCause[];
   readonly retryAfterMs: number | undefined;
 
@@ -157,10 +178,17 @@ export class ApiError extends Error {
     answer: { code: number; reason: ApiReason; message: string; causes?: readonly ApiCause[]; retryAfterMs?: number },
     options?: ErrorOptions,
   ) {
-    super(answer.message, options);
+    super(answer.reason, answer.message, options);
     this.code = answer.code;
-    this.reason = answer.reason;
     this.causes = answer.causes ?? [];
     this.retryAfterMs = answer.retryAfterMs;
   }
+}
+
+/** A cluster whose credential may act as other users. */
+export interface ImpersonatingCluster extends Cluster {
+  /** The cluster with the rights of another user, on the same connections. What is served is asked for as this user too. */
+  as(user: string): Cluster;
+  /** By our own rights: `create` on `serviceaccounts/token`. */
+  readonly accountTokens: AccountTokens;
 }

@@ -6,7 +6,7 @@ export interface FileTree {
   readonly folders: ReadonlySet<string>;
 }
 
-/** What a build lays over the kustomization file of its folder, by the names of a Kustomization's spec (reference 3.9). */
+/** The fields of a Kustomization's spec that a build adds to the kustomization file of its folder (reference 3.9). */
 export interface EngineSpec {
   readonly targetNamespace?: string;
   readonly namePrefix?: string;
@@ -25,36 +25,36 @@ export interface EngineSpec {
 
 export interface EngineInput {
   readonly tree: FileTree;
-  /** The folder to build: one of the tree's. Without a kustomization file it gets one that lists the YAML files in it. */
+  /** The folder of the tree to build. If it has no kustomization file, it gets one that lists its YAML files. */
   readonly folder: string;
   readonly spec: EngineSpec;
 }
 
-/** What one build may use. The build is ended when it reaches one of these. */
+/** The limits of one build. It is ended when it reaches one of them. */
 export interface EngineLimits {
-  /** Processor time, so that a busy machine fails no honest build. */
+  /** Processor time, so that no honest build fails because the machine is busy. */
   readonly maxCpuMs: number;
-  /** From start to end. The time that a build waits for another one does not count. */
+  /** From start to end, without the time that a build waits for another one. */
   readonly maxWallMs: number;
   readonly maxOutputBytes: number;
 }
 
 /**
- * The judge of what a folder of manifests means: upstream kustomize, in a sandbox that holds the tree and nothing else. There
- * is no file, environment, process or network address that a kustomization could name.
+ * Builds a folder of manifests: upstream kustomize in a sandbox that contains the tree and nothing else. There is no file,
+ * environment, process or network address that a kustomization could name.
  */
 export interface Engine {
   /**
    * The multi-document YAML that the folder builds to, in the order of the files.
    *
-   * @throws EngineError whose message, where `kind` is `refused`, is the one that Flux shows; or what `signal` was aborted with
+   * @throws EngineError, with Flux's message if its reason is `refused`; or the reason `signal` was aborted with
    */
   build(input: EngineInput, limits: EngineLimits, signal: AbortSignal): Promise<string>;
 }
 
-/** Why the engine gave no output: it refused the input, a limit was reached, it broke over the input, or it did not start. */
-export type EngineErrorKind = "refused" | "time" | "memory" | "output" | "broken" | "unavailable";
+/** Why the engine gave no output: it refused the input, it reached a limit, it crashed on the input, or it did not start. */
+export type EngineErrorReason = "refused" | "time" | "memory" | "output" | "broken" | "unavailable";
 
-export class EngineError extends PortError<EngineErrorKind> {
+export class EngineError extends PortError<EngineErrorReason> {
   override readonly name = "EngineError";
 }

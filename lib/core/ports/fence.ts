@@ -1,15 +1,20 @@
 import type { WorkKey } from "../work-key.ts";
+import { PortError } from "./port-error.ts";
 
 /**
- * Proof of holding an object's lease. Every write to what apply and prune go by carries it, and the store refuses the write
- * (in the same transaction, by throwing {@link LeaseLost}) when the work item's lease token is another by now.
+ * Proof of holding an object's lease. Every write of state that apply and prune rely on carries it. The store refuses the write by
+ * throwing {@link LeaseLost}, decided in the same transaction, if the work item's lease has another token by then.
  */
 export interface Fence {
   readonly key: WorkKey;
   readonly token: number;
 }
 
-/** A successor has taken, or may have taken, the object's lease: stop at once and write nothing more. */
-export class LeaseLost extends Error {
+/** Another handler has taken the object's lease, or may have: stop at once and write nothing more. */
+export class LeaseLost extends PortError<"lease-lost"> {
   override readonly name = "LeaseLost";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("lease-lost", message, options);
+  }
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { WorkKey } from "../work-key.ts";
 
-/** One finished reconcile, for people and dashboards; nothing is ever decided by it. */
+/** One finished reconcile that changed something, or failed, for people and dashboards. No code decides by it. */
 export const HistoryRecord = z.strictObject({
   /** Wall time of the end, milliseconds since 1970. */
   at: z.number(),

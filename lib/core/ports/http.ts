@@ -1,17 +1,18 @@
+import type { Dial, Proxy } from "./dial.ts";
 import { PortError } from "./port-error.ts";
 
-/** How to trust the server of one request; absent means the system's certificate authorities. */
+/** How to trust the server of one request. Without it the system's certificate authorities count. */
 export interface TlsTrust {
-  /** PEM, added to the system's authorities. */
+  /** PEM of certificate authorities, in addition to the system's. */
   readonly ca?: string;
-  /** PEM of a client certificate and its key, sent where the server asks. */
+  /** PEM of a client certificate and its key, sent if the server asks for one. */
   readonly cert?: string;
   readonly key?: string;
   /** Accepts any certificate. */
   readonly insecure?: boolean;
 }
 
-/** The same trust for a host that our client certificate is not for. */
+/** The same trust for another host, without our client certificate. */
 export function trustElsewhere({ ca, insecure }: TlsTrust): TlsTrust {
   return { ...(ca === undefined ? {} : { ca }), ...(insecure === undefined ? {} : { insecure }) };
 }
@@ -23,17 +24,24 @@ export interface HttpRequest {
   readonly body?: Uint8Array;
   /** For the whole exchange, redirects included. */
   readonly timeoutMs: number;
-  /** The longest body that is read; a longer one is an {@link HttpError} `too-large`. */
+  /** The longest body that is read. A longer one is an {@link HttpError} `too-large`. */
   readonly maxBytes: number;
-  /** Followed for GET and HEAD only, never from https to http; credentials (headers and client certificate) stay with their host. Default 0. */
+  /**
+   * Redirects are followed for GET and HEAD only, never from https to http; credentials (headers and client certificate) are sent
+   * only to their host. Default 0.
+   */
   readonly maxRedirects?: number;
-  readonly tls?: TlsTrust;
-  /** The registry (`host:port`) whose challenge named this URL: the network policy judges who may be its token service. */
+  readonly tls?: TlsTrust | undefined;
+  /** Every connection of the exchange goes through it, also those that redirects lead to. */
+  readonly proxy?: Proxy | undefined;
+  /** Of a POST or PATCH: it changes nothing, so it may be sent again where the server has closed a kept connection. */
+  readonly isSafe?: boolean;
+  /** The registry (`host:port`) whose challenge named this URL: the network policy decides who may be its token service. */
   readonly tokenServiceOf?: string;
 }
 
 export interface HttpResponse {
-  /** Who answered: the request's URL, or the last one that redirects led to. */
+  /** The URL that answered: that of the request, or the last one that redirects led to. */
   readonly url: string;
   readonly status: number;
   /** Names in lower case; several values of one header joined by a comma and a space. */
@@ -41,19 +49,35 @@ export interface HttpResponse {
   readonly body: Uint8Array;
 }
 
-/** HTTP as the core sees it: bounded in time and bytes, and never anything but an answer or an {@link HttpError}. */
+/** HTTP as the core sees it, bounded in time and bytes. It gives an answer or an {@link HttpError}, never anything else. */
 export interface Http {
-  /** Any status is an answer. Throws an {@link HttpError} where none came, or the reason `signal` was aborted with. */
+  /** Any status is an answer. Throws an {@link HttpError} if none came, or the reason `signal` was aborted with. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
 }
 
+/** An answer whose body has not been read yet. Dispose ends the connection if the body was not read to its end. */
+export interface HttpStream extends Omit<HttpResponse, "body">, Disposable {
+  /** Can be read once. Throws as `send` does, beyond the request's limits of bytes and time too. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Like {@link Http}, for a body that may be larger than what memory should hold. */
+export interface HttpStreams {
+  open(request: HttpRequest, signal: AbortSignal): Promise<HttpStream>;
+}
+
 /**
- * `unreachable`: no connection. `refused`: none was tried, the network policy forbids it. `tls`: its certificate is not
- * trusted. `protocol`: what came is no answer, or it broke off.
+ * `unreachable`: no connection. `refused`: the network policy forbids it, and no connection was tried. `tls`: the certificate is
+ * not trusted. `protocol`: the answer is not HTTP, or it broke off.
  */
-export type HttpErrorKind = "protocol" | "redirect" | "refused" | "timeout" | "tls" | "too-large" | "unreachable";
+export type HttpErrorReason = "protocol" | "redirect" | "refused" | "timeout" | "tls" | "too-large" | "unreachable";
 
 /** No answer. The message holds the method and the URL without its query, never a header. */
-export class HttpError extends PortError<HttpErrorKind> {
+export class HttpError extends PortError<HttpErrorReason> {
   override readonly name = "HttpError";
+}
+
+/** All ways to hosts that objects name, by one network policy. */
+export interface Outbound extends Http, HttpStreams {
+  readonly dial: Dial;
 }

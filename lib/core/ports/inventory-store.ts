@@ -15,25 +15,27 @@ export interface InventoryEntry {
   readonly state: "planned" | "live" | "deleting" | "retained";
 }
 
-/** Whose inventory it is: another uid than the present one is archived, never pruned from. */
+/** The owner of an inventory. Inventories of an earlier uid are archived and never pruned from. */
 export interface InventoryOwner {
   readonly uid: string;
   readonly clusterUid: string;
-  /** Of its spec as the run has it: kept with what is saved, and no part of the identity. */
+  /** The generation of the spec that the run has read. It is saved with the entries and is no part of the identity. */
   readonly generation?: number;
 }
 
 /**
- * What an owner has in its cluster. Paged inside, swapped in one step: a reader sees the old or the new inventory, never a mix.
- * 20,000 entries must work.
+ * The objects that an owner has in its cluster. Stored in pages and swapped in one step: a reader sees the old or the new
+ * inventory, never a mix. 20,000 entries must work.
  */
 export interface InventoryStore {
-  /** Undefined where nothing was saved for this object, this uid of it and this cluster. In the order last saved. */
+  /** The entries in the order last saved; undefined if none were saved for this object, this uid of it and this cluster. */
   load(owner: InventoryOwner, fence: Fence, signal: AbortSignal): Promise<readonly InventoryEntry[] | undefined>;
-  /** The owner's generation at the last save; undefined where it said none, or where nothing was saved. */
+  /** The owner's generation at the last save; undefined if that had none, or if nothing was saved. */
   savedUnder(owner: InventoryOwner, fence: Fence, signal: AbortSignal): Promise<number | undefined>;
   /** Replaces the whole inventory. Pages that did not change are not written again. */
   save(owner: InventoryOwner, entries: readonly InventoryEntry[], fence: Fence, signal: AbortSignal): Promise<void>;
-  /** Forgets it: the owner is gone and so is everything it had. */
+  /** The uids of the clusters in which this owner has a saved inventory, an empty one too, in no order. */
+  clusters(owner: Pick<InventoryOwner, "uid">, fence: Fence, signal: AbortSignal): Promise<readonly string[]>;
+  /** Removes the inventory of an owner that is gone together with all its objects. */
   remove(owner: InventoryOwner, fence: Fence, signal: AbortSignal): Promise<void>;
 }

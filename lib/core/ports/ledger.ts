@@ -11,13 +11,13 @@ export interface Claim {
 }
 
 /**
- * The ledger of all inventories of a cluster: who owns an object and who else wants it, so that an object that moves
- * from one Kustomization to another is handed over and never deleted between.
+ * The claims on all objects of a cluster: which owner has an object and which others want it, so that an object that moves from
+ * one Kustomization to another is handed over and never deleted in between.
  */
 export interface Ledger {
   /** Adds claims; an owner that claims again changes nothing. The first claimant of an unclaimed id is its owner. */
   claim(clusterUid: string, claims: readonly Claim[], fence: Fence, signal: AbortSignal): Promise<void>;
-  /** Drops this owner's claims; where others claim the id, the first of them becomes its owner. */
+  /** Removes this owner's claims. If others claim the id, the first of them becomes its owner. */
   release(
     clusterUid: string,
     ownerUid: string,
@@ -25,7 +25,7 @@ export interface Ledger {
     fence: Fence,
     signal: AbortSignal,
   ): Promise<void>;
-  /** The claims on each of these ids, the owner's first; an id that nobody claims is left out. */
+  /** The claims on each of these ids, the owner's first; an id without a claim is left out. */
   claims(
     clusterUid: string,
     ids: readonly string[],

@@ -1,9 +1,12 @@
-/** What a port throws that tells several kinds of failure apart; the class that extends it says which. */
-export abstract class PortError<Kind extends string> extends Error {
-  readonly kind: Kind;
+/**
+ * The one family of errors that ports throw. Code decides by `reason`, and people read the message. Each subclass lists its
+ * reasons as a type. A flow turns such an error into a {@link Failure} of the object or into an {@link Outage}.
+ */
+export abstract class PortError<Reason extends string = string> extends Error {
+  readonly reason: Reason;
 
-  constructor(kind: Kind, message: string, options?: ErrorOptions) {
+  constructor(reason: Reason, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.kind = kind;
+    this.reason = reason;
   }
 }

@@ -2,6 +2,15 @@ import type { WorkKey } from "../work-key.ts";
 
 /** The way into the work queue: "look at this object, something may have changed". Cheap to repeat. */
 export interface ReconcileRequests {
-  /** An object whose work item this release cannot read is named in the log, and the request is lost. */
+  /** If this release cannot read the work item of the object, the log names it and the request is lost. */
   request(key: WorkKey, reason: string, signal: AbortSignal): Promise<void>;
+}
+
+/** The way into the work queue for what others announce: events and webhooks, of which there may be any number. */
+export interface ReconcileHints {
+  /**
+   * As {@link ReconcileRequests.request}. The first hint of an object that was quiet is served at once; one that comes while hints keep
+   * coming may wait for a second, so that a burst is one or two runs. A run begins after the last hint in any case.
+   */
+  hint(key: WorkKey, reason: string, signal: AbortSignal): Promise<void>;
 }

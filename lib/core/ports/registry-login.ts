@@ -1,16 +1,19 @@
 import type { Secret } from "../secret.ts";
+import { PortError } from "./port-error.ts";
 
-/** Whose login is asked for, and where. */
+/** The repository that a login is for, and the object that needs it. */
 export interface RegistryLoginRequest {
   /** `host` or `host:port`. */
   readonly host: string;
-  /** Inside that registry. */
+  /** The path in that registry. */
   readonly repository: string;
-  /** Of the object that wants it: an installation lends its own identity only where it says so. */
+  /** The id of the object's cluster. */
+  readonly cluster: string;
+  /** The namespace of the object that needs it: an installation lends its own identity only where its settings allow. */
   readonly namespace: string;
 }
 
-/** The login to a registry that an identity of a cloud gets, for objects whose `spec.provider` names that cloud. */
+/** Logs in to a registry with an identity of a cloud, for objects whose `spec.provider` names that cloud. */
 export interface RegistryLogin {
   /** Throws a {@link RegistryLoginError}, or the reason `signal` was aborted with. */
   credentials(
@@ -19,7 +22,13 @@ export interface RegistryLogin {
   ): Promise<{ readonly username: string; readonly password: Secret }>;
 }
 
-/** No login, in the words that the object's status tells. */
-export class RegistryLoginError extends Error {
+/**
+ * `not-allowed`: the installation does not lend its identity for this repository. `not-supported`: the identity's cloud has no
+ * such registry. `failed`: the cloud gave no login that can be used.
+ */
+export type RegistryLoginErrorReason = "failed" | "not-allowed" | "not-supported";
+
+/** No login, in the words that the object's status shows. */
+export class RegistryLoginError extends PortError<RegistryLoginErrorReason> {
   override readonly name = "RegistryLoginError";
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { WorkKey } from "../work-key.ts";
+import { ClusterId, type WorkKey } from "../work-key.ts";
 
 /** The longest that a message can be delayed: 15 minutes, as in SQS. */
 export const maxDelayMs = 900_000;
@@ -11,26 +11,25 @@ export const maxMessageBytes = 262_144;
 /** How much of a dead letter's text is kept, in UTF-16 code units: a fault may hold what a registry or a webhook said. */
 export const maxLetterChars = 10_000;
 
-/** Of a work key's text, in characters: five names. */
+/** The longest text of a work key, in characters: five names. */
 export const maxKeyChars = 1_300;
 /** A UUID is 36 long. */
 export const maxHolderChars = 100;
 const counter = z.int().min(0);
 
-/** "Look at this object." Names it and carries no state, so that lost, doubled and late ones do no harm. */
+/** "Look at this object." A wake-up names the object and carries no state, so lost, doubled and late ones do no harm. */
 export const WakeUp = z.strictObject({
   /** The text of a work key. */
   key: z.string().min(1).max(maxKeyChars),
   /**
-   * The lease that stood in the way of the wake-up that this one takes over from, one lease's length ago. Named by its random
-   * holder and not by the fence's number: who can send messages, but read none, cannot name a lease that lives. What is no
-   * such name counts as none.
+   * The lease that an earlier wake-up found held, one lease's length ago. It is named by its random holder and not by the fence's
+   * number: a sender who cannot read messages cannot name a live lease. A malformed value counts as absent.
    */
   held: z
     .strictObject({ holder: z.string().min(1).max(maxHolderChars), renewals: counter })
     .optional()
     .catch(undefined),
-  /** The item's `dueAt` that this message was delayed for: with it the queue, not the reader's clock, says that it is due. */
+  /** The item's `dueAt` that this message was delayed for: the queue's delay decides that it is due, not the reader's clock. */
   dueAt: z.number().optional(),
 });
 export type WakeUp = z.infer<typeof WakeUp>;
@@ -44,7 +43,43 @@ export interface WakeUps {
   send(wakeUp: WakeUp, delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** An object that is not run any more because its runs do not end. */
+/** "Look what is in this cluster." Like a wake-up it carries no state, and travels in the same queue. */
+export const SweepRequest = z.strictObject({ sweep: ClusterId });
+export type SweepRequest = z.infer<typeof SweepRequest>;
+
+/** The queue of wake-ups as the schedule sees it. */
+export interface SweepRequests {
+  /** A call that throws may have sent it. */
+  send(cluster: string, signal: AbortSignal): Promise<void>;
+}
+
+/** After so long an object that is about to change is looked at, and after so much more once again, while the change does not show. */
+export const lookDelaysMs = [1_000, 4_000] as const satisfies readonly number[];
+/** A uid is 36 long, a resourceVersion a number of 64 bits. */
+export const maxVersionChars = 100;
+
+/** "This object is about to change: look at it." Nothing of the change travels, so lost, doubled and late ones do no harm. */
+export const LookRequest = z.strictObject({
+  look: z.strictObject({
+    /** The text of a work key, of an object of our kinds or of a ConfigMap or Secret. */
+    key: z.string().min(1).max(maxKeyChars),
+    /** What there was before the change; absent for an object that is about to be created. */
+    before: z
+      .strictObject({ uid: z.string().max(maxVersionChars), resourceVersion: z.string().max(maxVersionChars) })
+      .optional(),
+    /** How often it was looked at before. */
+    tries: z.int().min(0).max(lookDelaysMs.length),
+  }),
+});
+export type Look = z.infer<typeof LookRequest>["look"];
+
+/** The queue of wake-ups as the admission webhook sees it. */
+export interface LookRequests {
+  /** `delayMs`: 0 to {@link maxDelayMs}. A call that throws may have sent it. */
+  send(look: Look, delayMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** An object that is no longer run because its runs do not end. */
 export interface DeadLetter {
   readonly key: WorkKey;
   readonly attempts: number;
@@ -52,7 +87,7 @@ export interface DeadLetter {
   readonly message: string;
 }
 
-/** Where somebody looks, and an alarm is set. A letter may come twice; a place may keep the newest alone. */
+/** Dead letters for an operator, with an alarm on them. A letter may come twice; an adapter may keep only the newest. */
 export interface DeadLetters {
   send(letter: DeadLetter, signal: AbortSignal): Promise<void>;
 }

@@ -1,22 +1,30 @@
 import { Outage } from "../outage.ts";
+import { PortError } from "./port-error.ts";
 
 /**
- * Whether this installation may write to its cluster at all, whatever the object: asked before a run begins and again
- * before each write is sent. What it goes by was looked at 5 s ago at most.
+ * Whether this installation may write to its cluster at all, for any object. It is asked before a run starts and again before each
+ * write is sent. Its last look is at most 5 s old.
  */
 export interface WriteGate {
-  /** Looks, if the last look is too old. Throws {@link GateClosed}, an {@link Outage} where the look fails, or the signal's reason. */
+  /** Looks if the last look is too old. Throws {@link GateClosed}, an {@link Outage} if the look fails, or the signal's reason. */
   enter(signal: AbortSignal): Promise<void>;
-  /** Looks at nothing: throws {@link GateClosed}, or {@link LookTooOld}, in the same moment in which a request is sent. */
+  /** Does not look. Called in the same moment in which a request is sent; throws {@link GateClosed} or {@link LookTooOld}. */
   assertOpen(): void;
 }
 
-/** This installation may not write to the cluster; the message says why, and how to mend it. No fault of any object. */
-export class GateClosed extends Error {
+/** `owner`: the cluster is not known to be this installation's; `paused`: somebody has paused it. */
+export type ClosedReason = "owner" | "paused";
+
+/** This installation may not write to the cluster; the message says why and how to fix it. No object is to blame. */
+export class GateClosed extends PortError<ClosedReason> {
   override readonly name = "GateClosed";
+
+  constructor(message: string, reason: ClosedReason = "owner") {
+    super(reason, message);
+  }
 }
 
-/** The wait before a request took so long that the last look at the gate no longer counts. */
+/** The last look at the gate is too old, since the request had to wait before it was sent. */
 export class LookTooOld extends Outage {
   override readonly name = "LookTooOld";
   constructor() {
@@ -24,14 +32,17 @@ export class LookTooOld extends Outage {
   }
 }
 
-/** Whether a gate is known to be closed. False where the look fails: then each write asks again. */
-export async function isClosed(gate: Pick<WriteGate, "enter">, signal: AbortSignal): Promise<boolean> {
+/** Why a gate is known to be closed. Undefined if it is open, and if the look fails: each write then asks again. */
+export async function closedReason(
+  gate: Pick<WriteGate, "enter">,
+  signal: AbortSignal,
+): Promise<ClosedReason | undefined> {
   try {
     await gate.enter(signal);
-    return false;
+    return undefined;
   } catch (error) {
-    if (error instanceof GateClosed) return true;
-    if (error instanceof Outage) return false;
+    if (error instanceof GateClosed) return error.reason;
+    if (error instanceof Outage) return undefined;
     throw error;
   }
 }

@@ -1,53 +1,178 @@
+import { z } from "zod";
 import { effectiveTimeoutMs } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { Artifact } from "../../api/source.ts";
+import type { AppliedObject } from "../../apply/apply-object.ts";
+import type { Pruned } from "../../apply/prune/pruned.ts";
 import { formatDuration } from "../../core/duration.ts";
-import { revisionAnnotations } from "./annotations.ts";
-import { readMemo, type Wait } from "./memo.ts";
-import type { ResolvedSource } from "./resolve-source.ts";
-import type { SubjectOfRun } from "./subject-of-run.ts";
+import { Failure } from "../../core/failure.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { refOf } from "../../core/manifest.ts";
+import { subject } from "../../core/object-ref.ts";
+import type { HealthRules } from "../../health/health-rules.ts";
+import { tolerantCluster } from "../../manifests/tolerant-cluster.ts";
+import type { BuiltManifests, KustomizationContext } from "./context.ts";
+import { originRevisionKey, type ResolvedSource } from "./resolve-source.ts";
+import { revisionAnnotations } from "./status.ts";
 
-/** One attempt at one revision; it may take several runs where it has to wait. */
-export interface Attempt {
-  readonly of: SubjectOfRun;
+/** What a run carries over to the next one of the same object. It is only a hint: without it a wait begins anew. */
+const CarriedState = z.object({
+  /** Failures in a row, for the back-off. */
+  failures: z.number().int().min(0).default(0),
+  /** The deletion has begun: what the status knows is in the inventory, and its inventory is no longer written. */
+  isFinalizing: z.boolean().optional(),
+  /** The revision and generation whose dependents were woken. A run that is killed before that leaves it to the next one. */
+  announced: z.string().optional(),
+  /** The Ready condition as it was when the deletion began: events about the end carry its reason, as in Flux. */
+  ending: z.object({ reason: z.string(), isReady: z.boolean() }).exactOptional(),
+  /** The wait that is under way. */
+  wait: z
+    .object({
+      /** Another revision or generation begins a new wait. */
+      revision: z.string(),
+      generation: z.number(),
+      /** What is waited for: a stage of the apply, an object that is being deleted, or health. Each has a timeout of its own. */
+      phase: z.enum(["apply", "deletion", "health"]),
+      /** When the reconcile began, and when the wait did: wall time in milliseconds. */
+      startedAt: z.number(),
+      since: z.number(),
+      looks: z.number().int(),
+      /** Whether the apply before the wait changed anything. */
+      changed: z.boolean(),
+      /** What was applied, where a newer revision does not end the wait. */
+      artifact: Artifact.exactOptional(),
+    })
+    .optional(),
+});
+export type CarriedState = Readonly<z.infer<typeof CarriedState>>;
+export type Wait = Readonly<NonNullable<CarriedState["wait"]>>;
+
+/** Reads the carried state of a run. State of an older or newer release counts as none. */
+export function readCarriedState(carried: JsonObject | undefined): CarriedState {
+  const parsed = CarriedState.safeParse(carried ?? {});
+  return parsed.success ? parsed.data : { failures: 0 };
+}
+
+/** How long after the n-th look the next wake-up comes: 1, 2, 3, 5, 5 … seconds. */
+export function nextLookMs(looks: number): number {
+  return [1_000, 2_000, 3_000][looks] ?? 5_000;
+}
+
+/** The same for a deletion, which a finalizer may block for long: 1, 2, 3, 5, 10, 20, 40, 60, 60 … seconds. */
+export function nextDeletionLookMs(looks: number): number {
+  return Math.min(nextLookMs(looks) * 2 ** Math.max(0, looks - 3), 60_000);
+}
+
+/** The fields that were left out of what a run applied, since the API server does not know them, by the subject of their object. */
+type LeftOut = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What a run needs before it can work on a revision. */
+export interface Preconditions {
+  readonly kind: "met";
   readonly source: ResolvedSource;
+  /** The source has a newer revision already. */
+  readonly isOlder?: boolean;
+  readonly healthRules: HealthRules;
+}
+
+/** One attempt at one revision. It takes several runs if it has to wait. */
+export interface Attempt {
+  /** Its target leaves out fields that the API server does not know, see {@link tolerantCluster}. */
+  readonly ctx: KustomizationContext;
+  readonly leftOut: LeftOut;
+  readonly source: ResolvedSource;
+  readonly healthRules: HealthRules;
   /** When the first run of this attempt began, wall time in milliseconds. */
   readonly startedAt: number;
   /** What an earlier run of this attempt left to wait for. */
   readonly wait: Wait | undefined;
-  /** No earlier run has told that it attempts this revision under this generation. */
+  /** No earlier run has reported that it attempts this revision under this generation. */
   readonly isNew: boolean;
   /** The event metadata of this revision. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-export function beginAttempt(of: SubjectOfRun, source: ResolvedSource): Attempt {
-  const { wait } = readMemo(of.run.memo);
-  const isSame = wait?.revision === source.revision && wait.generation === of.generation;
-  const { lastAttemptedRevision, observedGeneration } = of.status();
+export function beginAttempt(ctx: KustomizationContext, { source, healthRules }: Preconditions): Attempt {
+  const leftOut = new Map<string, Set<string>>();
+  const target = tolerantCluster(ctx.target, ctx.deps.log, (manifest, fields) => {
+    const name = subject(refOf(manifest));
+    leftOut.set(name, new Set([...(leftOut.get(name) ?? []), ...fields]));
+  });
+  const { wait } = readCarriedState(ctx.run.carried);
+  const isSame = wait?.revision === source.revision && wait.generation === ctx.generation;
+  const { lastAttemptedRevision, observedGeneration } = ctx.status();
   return {
-    of,
+    ctx: { ...ctx, target },
+    leftOut,
     source,
-    isNew: lastAttemptedRevision !== source.revision || observedGeneration !== of.generation,
-    startedAt: isSame ? wait.startedAt : of.deps.clock.now(),
+    healthRules,
+    isNew: lastAttemptedRevision !== source.revision || observedGeneration !== ctx.generation,
+    startedAt: isSame ? wait.startedAt : ctx.deps.clock.now(),
     wait: isSame ? wait : undefined,
     annotations: revisionAnnotations(source.revision, source.originRevision),
   };
 }
 
+/** How far a run has come. Each step adds to it, and the report at the end goes by it. */
+export interface Reached {
+  readonly built: BuiltManifests;
+  /** The status that the report changes: as the run found it, and from the apply on with the inventory as it is then. */
+  readonly status: KustomizationStatus;
+  readonly applied: readonly AppliedObject[];
+  readonly pruned: readonly Pruned[];
+}
+
+/** A step of the run has failed. */
+export class StepFailed extends Error {
+  override readonly name = "StepFailed";
+  readonly failure: Failure;
+  readonly reached: Reached;
+  /** What Healthy=False says, if the health check failed. */
+  readonly health: string | undefined;
+
+  constructor(failure: Failure, reached: Reached, health?: string) {
+    super(failure.message, { cause: failure });
+    this.failure = failure;
+    this.reached = reached;
+    this.health = health;
+  }
+}
+
+/** A step that takes what the steps before it have reached, and says so in a {@link StepFailed} if it fails. */
+export function step<From extends Reached, To>(
+  work: (reached: From, attempt: Attempt) => Promise<To>,
+): (reached: From, attempt: Attempt) => Promise<To> {
+  return async (reached, attempt) => {
+    try {
+      return await work(reached, attempt);
+    } catch (error) {
+      throw error instanceof Failure ? new StepFailed(error, reached) : error;
+    }
+  };
+}
+
 /** The wait of this phase: the one that goes on, or a new one. */
-export function waitFor(phase: Wait["phase"], changed: boolean, { of, source, startedAt, wait }: Attempt): Wait {
+export function waitFor(phase: Wait["phase"], changed: boolean, { ctx, source, startedAt, wait }: Attempt): Wait {
   if (wait?.phase === phase) return { ...wait, changed: wait.changed || changed };
-  const since = of.deps.clock.now();
+  const isPinned = phase === "health" && !ctx.deps.gates.CancelHealthCheckOnNewRevision;
+  const since = ctx.deps.clock.now();
   const hasChanged = changed || wait?.changed === true;
   return {
     phase,
     revision: source.revision,
-    generation: of.generation,
+    generation: ctx.generation,
     startedAt,
     since,
     looks: 0,
     changed: hasChanged,
+    ...(isPinned ? { artifact: withoutMetadata(source.artifact) } : {}),
   };
+}
+
+/** As much of an artifact as a later run needs to go on with it. */
+function withoutMetadata({ metadata, ...artifact }: Artifact): Artifact {
+  const origin = metadata?.[originRevisionKey];
+  return origin === undefined ? artifact : { ...artifact, metadata: { [originRevisionKey]: origin } };
 }
 
 const phases = {
@@ -58,14 +183,14 @@ const phases = {
 } as const;
 
 /** Flux's progress messages, which name the revision and how long it may take (reference 3.4). */
-export function progressText(phase: keyof typeof phases, { of, source }: Attempt): string {
-  const timeout = formatDuration(effectiveTimeoutMs(of.kustomization.spec));
+export function progressText(phase: keyof typeof phases, { ctx, source }: Attempt): string {
+  const timeout = formatDuration(effectiveTimeoutMs(ctx.kustomization.spec));
   return `${phases[phase]} for revision ${source.revision} with a timeout of ${timeout}`;
 }
 
-/** How long the attempt has taken until now, in Go's words. */
-export function elapsedText({ of }: Attempt, since: number): string {
-  return formatDuration(of.deps.clock.now() - since);
+/** How long the attempt has taken until now, as Go formats it. */
+export function elapsedText({ ctx }: Attempt, since: number): string {
+  return formatDuration(ctx.deps.clock.now() - since);
 }
 
 export function attempted(status: KustomizationStatus, { source }: Attempt): KustomizationStatus {

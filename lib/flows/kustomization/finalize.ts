@@ -1,21 +1,36 @@
-import { findCondition, isTrue } from "../../api/condition.ts";
+import { ConditionReason, findCondition, isTrue } from "../../api/condition.ts";
+import { declaredKustomization } from "../../api/kinds/kustomization.ts";
 import { deletionPolicy, effectiveTimeoutMs } from "../../api/kustomization.ts";
-import { finalizer, kustomizationStatusManager } from "../../api/names.ts";
+import { finalizer } from "../../api/names.ts";
+import { sourceFaults } from "../../api/spec-references.ts";
+import { ownerOfClaim } from "../../apply/apply-set.ts";
 import { parseEntryId } from "../../apply/entry-id.ts";
+import { liveObjects } from "../../apply/live-objects.ts";
+import { servedRefs } from "../../apply/plan-set.ts";
 import { lookAFewTimes } from "../../apply/poll.ts";
+import { unwantedOf } from "../../apply/prune/gather-facts.ts";
+import { prune } from "../../apply/prune/prune.ts";
 import type { Pruned } from "../../apply/prune/pruned.ts";
-import { backOffMs } from "../../core/back-off.ts";
+import { mapLimit } from "../../core/concurrency.ts";
+import { someOf } from "../../core/cut-text.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
-import { mapLimit } from "../../core/map-limit.ts";
+import { backOffMs } from "../../core/failure.ts";
+import { subject } from "../../core/object-ref.ts";
+import { Outage } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { FlowResult } from "../../core/run.ts";
+import { reportEvent } from "../record-event.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
-import { appliedAnnotations } from "./annotations.ts";
-import { deletesObjects } from "./deletes-objects.ts";
-import { inventoryOf } from "./inventory-of.ts";
-import type { Memo } from "./memo.ts";
-import { leaveAll, pruneAll } from "./prune-all.ts";
-import type { SubjectOfRun } from "./subject-of-run.ts";
+import { applySetOf, inventoryOf } from "./apply-set.ts";
+import { type CarriedState, readCarriedState } from "./attempt.ts";
+import type { KustomizationContext } from "./context.ts";
+import { finalizeRemote, letGoElsewhere, mayExistThere } from "./finalize-remote.ts";
+import { deletesObjects, refOfOwner } from "./other-owners.ts";
+import { countPruned, logSkippedPrunes, pruneLines, recordPending } from "./prune.ts";
+import { type ResolvedSource, resolveSource } from "./resolve-source.ts";
+import { accountExists, accountName } from "./service-account.ts";
+import { appliedAnnotations, withConditions, withoutConditions } from "./status.ts";
 
 /** Between two looks at objects that are still terminating: Flux's own poll. */
 const terminationLookMs = 2_000;
@@ -24,79 +39,235 @@ const terminationLookMs = 2_000;
  * The end of a Kustomization (reference section 5): deletes what its policy says, in reverse order and with all the checks of
  * a prune, then lets go of the object. Dependencies and stalls do not matter here, a failing source neither.
  */
-export async function finalize(of: SubjectOfRun, memo: Memo): Promise<FlowResult> {
-  const { cluster, deps, kustomization, live, owner, run } = of;
-  if (!(live.metadata.finalizers ?? []).includes(finalizer)) return { outcome: "deleted", dueInMs: undefined };
+export async function finalize(closed: KustomizationContext, carried: CarriedState): Promise<FlowResult> {
+  const { metadata } = closed.live;
+  if (!(metadata.finalizers ?? []).includes(finalizer)) return { outcome: "deleted", dueInMs: undefined };
+  if (closed.remote === undefined) return finalizeThere(closed, carried);
+  return finalizeRemote(closed, carried, finalizeThere, letGo);
+}
+
+async function finalizeThere(ctx: KustomizationContext, carried: CarriedState): Promise<FlowResult> {
+  const { deps, kustomization, owner, run } = ctx;
   const startedAt = deps.clock.now();
-  const { suspend, interval } = kustomization.spec;
-  const { entries: inventory } = await inventoryOf(of);
-  if (deletesObjects(kustomization.spec)) {
-    const pruned = await pruneAll(inventory, of);
+  const { entries: inventory } = await inventoryOf(ctx);
+  if (deletesObjects(kustomization.spec) && (await mayDelete(inventory, ctx))) {
+    const pruned = await pruneAll(inventory, ctx);
     if (pruned.some(({ kind }) => kind === "refused")) {
       return {
         outcome: "failed",
-        dueInMs: backOffMs(memo.failures),
-        memo: { failures: memo.failures + 1, isFinalizing: true },
+        dueInMs: backOffMs(carried.failures, deps.timing.retryDelay),
+        carried: { failures: carried.failures + 1, isFinalizing: true, ending: ending(ctx) },
       };
     }
-    const since = (memo.isFinalizing ? memo.wait?.since : undefined) ?? startedAt;
-    if (deletionPolicy(kustomization.spec) === "WaitForTermination" && !(await areGone(pruned, since, of))) {
-      const wait = { phase: "deletion", revision: "", generation: of.generation, startedAt: since, since };
+    const since = (carried.isFinalizing ? carried.wait?.since : undefined) ?? startedAt;
+    if (deletionPolicy(kustomization.spec) === "WaitForTermination" && !(await areGone(pruned, since, ctx))) {
+      const wait = { phase: "deletion", revision: "", generation: ctx.generation, startedAt: since, since };
       return {
         outcome: "waiting",
         dueInMs: terminationLookMs,
-        memo: { failures: 0, isFinalizing: true, wait: { ...wait, looks: 1, changed: true } },
+        carried: { failures: 0, isFinalizing: true, ending: ending(ctx), wait: { ...wait, looks: 1, changed: true } },
       };
     }
-  } else await leaveAll(inventory, of);
+  } else await leaveAll(inventory, ctx);
   const ids = inventory.map(({ id }) => id);
   await deps.ledger.release(owner.clusterUid, owner.uid, ids, run.fence, run.signal);
   await deps.inventories.remove(owner, run.fence, run.signal);
-  await deps.edges.listen([], run.fence, run.signal);
-  if (!suspend && isTrue(of.status().conditions ?? [], "Ready")) {
+  return letGo(ctx, startedAt);
+}
+
+/** The very end: nothing of the object is left but itself. */
+async function letGo(ctx: KustomizationContext, startedAt: number): Promise<FlowResult> {
+  const { deps, home, kustomization, live, run } = ctx;
+  const { suspend, interval } = kustomization.spec;
+  await letGoElsewhere(ctx);
+  await deps.subscriptions.subscribe([], run.fence, run.signal);
+  if (!suspend && ending(ctx).isReady) {
     const took = formatDuration(deps.clock.now() - startedAt);
-    const annotations = { ...appliedAnnotations(of), "kustomize.toolkit.fluxcd.io/commit_status": "update" };
+    const annotations = { ...appliedAnnotations(ctx), "kustomize.toolkit.fluxcd.io/commit_status": "update" };
     const message = `Reconciliation finished in ${took}, next run in ${formatDuration(parseDuration(interval))}`;
-    await of.tell({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations });
+    ctx.record({ type: "Normal", reason: "ReconciliationSucceeded", message, annotations });
   }
+  // Before the object can go, since the events are about it.
+  await ctx.eventsSent();
   const others = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
-  await writeFinalizers(live, others, { cluster, manager: kustomizationStatusManager }, run.signal);
+  await writeFinalizers(live, others, { home, manager: declaredKustomization.statusManager }, run.signal);
   return { outcome: "deleted", dueInMs: undefined };
 }
 
+/** The Ready condition as it was before the deletion reported what it waits for. */
+function ending(ctx: KustomizationContext): NonNullable<CarriedState["ending"]> {
+  const { conditions = [] } = ctx.kustomization.status;
+  const known = readCarriedState(ctx.run.carried).ending;
+  return known ?? { reason: findCondition(conditions, "Ready")?.reason ?? "", isReady: isTrue(conditions, "Ready") };
+}
+
+/** The reason of the events about the end: that of the Ready condition, or Flux's for an object without one. */
+function reasonOfEnd(ctx: KustomizationContext, otherwise: "Error" | "Info"): ConditionReason {
+  const { reason } = ending(ctx);
+  return ConditionReason.parse(reason === "" ? otherwise : reason);
+}
+
+/** Ready is not True while the deletion waits: people see at once for what. */
+async function reportHanging(message: string, ctx: KustomizationContext): Promise<void> {
+  const said = { reason: "Progressing", message } as const;
+  const status = withConditions(
+    withoutConditions(ctx.status(), "Stalled"),
+    ctx,
+    { type: "Reconciling", status: "True", ...said },
+    { type: "Ready", status: "Unknown", ...said },
+  );
+  await ctx.write(status);
+}
+
+/**
+ * Whether the objects can be deleted: not if the account that has to delete them is gone. Then they stay, as in Flux, and an event names
+ * them: nobody else's rights take the place of the account's.
+ */
+async function mayDelete(inventory: readonly InventoryEntry[], ctx: KustomizationContext): Promise<boolean> {
+  const { deps, home, kustomization, namespace, run } = ctx;
+  const account = accountName(kustomization.spec, deps.defaultServiceAccount);
+  const left = inventory.filter(({ state }) => state !== "retained");
+  if (account === undefined || left.length === 0) return true;
+  if (await accountExists(namespace, account, home, run.signal)) return true;
+  // In another cluster the account may be there alone, or nothing but rights under its name.
+  if (await mayExistThere(namespace, account, ctx)) return true;
+  const names = left.map(({ id }) => subject(parseEntryId(id)));
+  const reason = reasonOfEnd(ctx, "Error");
+  const message = `unable to prune objects: \n${names.join("\n")}`;
+  ctx.record({ type: "Warning", reason, message, annotations: appliedAnnotations(ctx) });
+  deps.log.warn("the service account is gone, so the objects stay", { ...run.key, account, objects: names.length });
+  return false;
+}
+
 /** Whether all that was deleted is gone, or the time for that is over: then the deletion goes on and says so. */
-async function areGone(pruned: readonly Pruned[], since: number, of: SubjectOfRun): Promise<boolean> {
-  const { deps, kustomization, run } = of;
+async function areGone(pruned: readonly Pruned[], since: number, ctx: KustomizationContext): Promise<boolean> {
+  const { deps, kustomization, run } = ctx;
   const held = pruned.flatMap(({ kind, entry }) =>
     kind === "deleted" ? [{ ...parseEntryId(entry.id), version: entry.version }] : [],
   );
+  let left: readonly string[] = [];
   const gone = await lookAFewTimes(
     async () => {
-      const found = await mapLimit(held, 8, (ref, stop) => getOrGone(ref, of, stop), run.signal);
-      return found.every((object) => !object) ? true : undefined;
+      const found = await mapLimit(held, 8, (ref, stop) => remains(ref, ctx, stop), run.signal);
+      left = found.filter((one) => one !== undefined);
+      return left.length === 0 ? true : undefined;
     },
     deps.clock,
     run.signal,
   );
   if (gone !== undefined) return true;
-  if (deps.clock.now() - since < effectiveTimeoutMs(kustomization.spec)) return false;
-  const reason = findCondition(of.status().conditions ?? [], "Ready")?.reason ?? "Error";
+  if (deps.clock.now() - since < effectiveTimeoutMs(kustomization.spec)) {
+    await reportHanging(`waiting for deleted objects to be gone: ${someOf(left, maxNamedAtEnd)}`, ctx);
+    return false;
+  }
+  const reason = reasonOfEnd(ctx, "Error");
   const message = "failed to wait for resources termination";
-  await of.tell({ type: "Warning", reason, message, annotations: appliedAnnotations(of) });
+  ctx.record({ type: "Warning", reason, message, annotations: appliedAnnotations(ctx) });
   deps.log.warn(message, { ...run.key });
   return true;
 }
 
-async function getOrGone(
-  ref: Parameters<SubjectOfRun["cluster"]["get"]>[0],
-  { cluster }: SubjectOfRun,
+const maxNamedAtEnd = 10;
+
+/**
+ * Names an object that is still there, with the finalizers that hold it; undefined if it is gone. What the account may no longer look at
+ * is not known to be gone.
+ */
+async function remains(
+  ref: Parameters<KustomizationContext["target"]["get"]>[0],
+  { target }: KustomizationContext,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<string | undefined> {
   try {
-    return (await cluster.get(ref, signal)) !== undefined;
+    const live = await target.get(ref, signal);
+    if (live === undefined) return undefined;
+    const { finalizers = [] } = live.metadata;
+    return finalizers.length === 0 ? subject(ref) : `${subject(ref)} (held by ${finalizers.join(", ")})`;
   } catch (error) {
-    // A kind that is served no more has no objects.
-    if (error instanceof ApiError && error.reason === "NoMatch") return false;
+    // A kind that is no longer served has no objects.
+    if (error instanceof ApiError && error.reason === "NoMatch") return undefined;
+    // The account's own rights may be among what was deleted. The timeout ends the wait.
+    if (error instanceof ApiError && error.reason === "Forbidden") return `${subject(ref)} (not readable)`;
     throw error;
   }
+}
+
+/**
+ * Prunes all objects of a Kustomization that is being deleted, except those that another one of the same source is about to
+ * have: so a Kustomization that is renamed keeps its objects. What another one claims is handed over to it.
+ */
+async function pruneAll(inventory: readonly InventoryEntry[], ctx: KustomizationContext): Promise<readonly Pruned[]> {
+  const { deps, run, target } = ctx;
+  const set = applySetOf(ctx, await sourceAtEnd(ctx));
+  const live = await liveObjects(await servedRefs(unwantedOf(inventory, []), set, run.signal), ctx, target, run.signal);
+  const order = { ...finalizing, policy: "prune", inventory, saved: inventory, live } as const;
+  const { pruned } = await prune(order, set, run.signal);
+  countPruned(pruned, ctx);
+  logSkippedPrunes(pruned, ctx);
+  const lines = pruneLines(pruned);
+  const reason = reasonOfEnd(ctx, "Info");
+  const annotations = appliedAnnotations(ctx);
+  if (lines.length > 0) ctx.record({ type: "Normal", reason, message: lines.join("\n"), annotations });
+  // Nothing else tells of it: the Kustomization is gone in a moment, and the other one may never come to it.
+  recordPending(pruned, annotations, ctx);
+  await tellNextOwners(pruned, ctx);
+  if (pruned.some(({ kind }) => kind === "refused")) {
+    const message = "pruning for deleted resource failed";
+    ctx.record({ type: "Warning", reason, message, annotations });
+    const refused = pruned.flatMap((one) => (one.kind === "refused" ? one.message : []));
+    deps.log.warn(message, { ...run.key, refused });
+    await reportHanging(`${message}: ${someOf(refused, maxNamedAtEnd)}`, ctx);
+  }
+  return pruned;
+}
+
+/** Tells the next owners which objects stay for them: they have no run that knows of it, and may never apply them. */
+async function tellNextOwners(pruned: readonly Pruned[], ctx: KustomizationContext): Promise<void> {
+  const { deps, home, name, namespace, run } = ctx;
+  const pending = pruned.filter((one) => one.kind === "pending");
+  for (const [owner, given] of Map.groupBy(pending, ({ to }) => to)) {
+    const { homeUid = ctx.homeUid } = ownerOfClaim(owner);
+    // Of another home cluster: an object of that name here is another one.
+    if (homeUid !== ctx.homeUid) continue;
+    const live = await home.get({ ...refOfOwner(owner), version: "v1" }, run.signal);
+    if (live === undefined) continue;
+    const names = someOf(
+      given.map(({ entry }) => subject(parseEntryId(entry.id))),
+      maxNamedAtEnd,
+    );
+    const message =
+      `${names} of ${run.key.kind}/${namespace}/${name}, which is deleted, is not deleted with it, since this Kustomization is about ` +
+      "to apply it. If it never does, delete it by hand";
+    const event = { type: "Normal", reason: "HandingOver", message, annotations: {} } as const;
+    await reportEvent(home, live, event, declaredKustomization.eventSource, run, deps);
+  }
+}
+
+/** Leaves all objects of a Kustomization that is being deleted, and wakes the owners that wait for its claims to end. */
+async function leaveAll(inventory: readonly InventoryEntry[], ctx: KustomizationContext): Promise<void> {
+  const order = { ...finalizing, policy: "retain", inventory, saved: inventory, live: new Map() } as const;
+  await prune(order, applySetOf(ctx, undefined), ctx.run.signal);
+}
+
+const finalizing = { isFinalizing: true, wanted: [], planned: [] } as const;
+
+/**
+ * A source that is not there, or that cannot be read, brings no object to another Kustomization: it must not hold a deletion. One of
+ * another namespace counts although `no-cross-namespace-refs` forbids it: a Kustomization that moves to its namespace keeps its objects.
+ */
+async function sourceAtEnd(ctx: KustomizationContext): Promise<ResolvedSource | undefined> {
+  const { spec } = ctx.kustomization;
+  const isReadable = ctx.deps.sources.some(({ kind }) => kind === spec.sourceRef.kind);
+  if (!isReadable || sourceFaults(spec).length > 0) return undefined;
+  try {
+    const source = await resolveSource(ctx);
+    return source.kind === "resolved" ? source : undefined;
+  } catch (error) {
+    if (isNotServed(error)) return undefined;
+    throw error;
+  }
+}
+
+function isNotServed(error: unknown): boolean {
+  return error instanceof Outage && error.cause instanceof ApiError && error.cause.reason === "NoMatch";
 }

@@ -1,130 +1,179 @@
 import { isTrue } from "../../api/condition.ts";
-import { type Kustomization, parseKustomization, readForEnd } from "../../api/kustomization.ts";
-import { KustomizationStatus } from "../../api/kustomization-status.ts";
-import { finalizer, kustomizationStatusManager, kustomizeGroup } from "../../api/names.ts";
+import { declaredKustomization } from "../../api/kinds/kustomization.ts";
+import { unsupportedText } from "../../api/kustomization.ts";
+import { finalizer } from "../../api/names.ts";
 import { invalid as invalidObject } from "../../api/parse-live.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
-import { unsupportedKustomizationFields } from "../../api/unsupported-fields.ts";
-import { fencedCluster } from "../../apply/fenced-cluster.ts";
+import { allEnded } from "../../core/concurrency.ts";
 import { Failure } from "../../core/failure.ts";
-import type { LiveObject } from "../../core/manifest.ts";
 import type { Flow, FlowResult, Run } from "../../core/run.ts";
-import { shortIntervalWarning } from "../short-interval-warning.ts";
+import { type HealthRules, parseHealthRules } from "../../health/health-rules.ts";
+import { buildInput } from "../../manifests/build-input.ts";
+import { shortIntervalWarning } from "../interval.ts";
+import { fetchableArtifact } from "../source/read-source.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
-import { checkDependencies } from "./check-dependencies.ts";
-import type { KustomizationDeps } from "./deps.ts";
-import { handled } from "./end-of-run.ts";
-import { finalize } from "./finalize.ts";
-import { saveUnderGeneration } from "./inventory-of.ts";
-import { listenForRun } from "./listen-for-run.ts";
-import { readMemo } from "./memo.ts";
-import type { Blocked } from "./outcome.ts";
-import { reconcileRevision } from "./reconcile-revision.ts";
-import { reportBlocked } from "./report-blocked.ts";
-import { type ResolvedSource, resolveSource, sourceRefusal } from "./resolve-source.ts";
-import { type SubjectOfRun, subjectOfRun } from "./subject-of-run.ts";
+import { apply } from "./apply.ts";
+import { saveInventoryUnderGeneration } from "./apply-set.ts";
+import { type Attempt, beginAttempt, type Preconditions, type Reached, readCarriedState } from "./attempt.ts";
+import {
+  type Blocked,
+  invalid,
+  type KustomizationContext,
+  type KustomizationDeps,
+  load,
+  openTarget,
+} from "./context.ts";
+import { decryptionOf, decryptionRefusal, refuseEncrypted } from "./decryption.ts";
+import { checkDependencies, subscribeForRun } from "./dependencies.ts";
+import { checkHealth } from "./health.ts";
+import { chooseRevision, thenTheNewest } from "./newer-revision.ts";
+import { guard, plan } from "./plan.ts";
+import { loadPostBuild } from "./post-build.ts";
+import { prune } from "./prune.ts";
+import { reportBlocked, reportEnd, reportFailure } from "./report.ts";
+import { askForArtifact, resolveSource, sourceRefusal } from "./resolve-source.ts";
+import { handled } from "./status.ts";
+import { TargetFault } from "./target-fault.ts";
 
 /**
- * The reconcile of a Kustomization: load, gate, fetch, build, plan, apply, prune, health, report. Looks only at present
- * state, so a run may be repeated, lost, doubled or killed anywhere.
+ * The reconcile of a Kustomization: load, preconditions, and for a revision fetch, build, plan, guard, apply, prune, health, report. Looks
+ * only at present state, so a run may be repeated, lost, doubled or killed anywhere.
  */
 export function kustomizationFlow(deps: KustomizationDeps): Flow {
   return (run) => reconcile(run, deps);
 }
 
 async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult> {
-  const of = await load(run, deps);
-  if (of === undefined) return { outcome: "absent", dueInMs: undefined };
-  if ("kind" in of) return of.result;
-  if (of.live.metadata.deletionTimestamp !== undefined) return finalize(of, readMemo(run.memo));
-  if (!(of.live.metadata.finalizers ?? []).includes(finalizer)) {
-    const withOurs = (finalizers: readonly string[]) => [...finalizers, finalizer];
-    const { cluster, live } = of;
-    await writeFinalizers(live, withOurs, { cluster, manager: kustomizationStatusManager }, run.signal);
-  }
-  if (of.kustomization.spec.suspend === true) return suspended(of);
-  await warnOfShortInterval(of);
-  const refusal = refusalOf(of);
-  if (refusal !== undefined) {
-    // Nothing that happens elsewhere can help, and when another tenant pushes is none of this object's business.
-    await of.deps.edges.listen([], run.fence, run.signal);
-    return reportBlocked(of, refusal);
-  }
-  // Edges first, then the look: a source or dependency that turns ready in between still wakes this object.
-  await listenForRun(of);
-  const source = await gate(of);
-  return source.kind === "blocked" ? reportBlocked(of, source) : reconcileRevision(of, source);
+  const loaded = await load(run, deps);
+  if (loaded === undefined) return { outcome: "absent", dueInMs: undefined };
+  const { ctx } = loaded;
+  const running = loaded.fault === undefined ? reconcileLoaded(ctx) : reportBlocked(ctx, loaded.fault);
+  // The run ends once its events are sent, however it ended. Its own error counts more than theirs.
+  const [result] = await allEnded([running, running.then(ignore, ignore).then(() => ctx.eventsSent())]);
+  return result;
 }
 
-/** Why the references of an object may not even be looked at, or undefined where they may. */
-function refusalOf({ kustomization: { spec }, live, namespace, deps }: SubjectOfRun): Blocked | undefined {
+const ignore = (): void => {};
+
+async function reconcileLoaded(ctx: KustomizationContext): Promise<FlowResult> {
+  const { run } = ctx;
+  if (ctx.live.metadata.deletionTimestamp !== undefined) {
+    // Not at the start of a function: a deletion is rare.
+    const { finalize } = await import("./finalize.ts");
+    return finalize(ctx, readCarriedState(run.carried));
+  }
+  if (!(ctx.live.metadata.finalizers ?? []).includes(finalizer)) {
+    const withOurs = (finalizers: readonly string[]) => [...finalizers, finalizer];
+    const { home, live } = ctx;
+    await writeFinalizers(live, withOurs, { home, manager: declaredKustomization.statusManager }, run.signal);
+  }
+  if (ctx.kustomization.spec.suspend === true) return suspended(ctx);
+  warnOfShortInterval(ctx);
+  const refusal = refusalOf(ctx);
+  if (refusal !== undefined) {
+    // Nothing that happens elsewhere can help, and this object may not learn when another tenant pushes.
+    await ctx.deps.subscriptions.subscribe([], run.fence, run.signal);
+    return reportBlocked(ctx, refusal);
+  }
+  // Subscriptions first, then the look: a source or dependency that turns ready in between still wakes this object.
+  await subscribeForRun(ctx);
+  const preconditions = await checkPreconditions(ctx);
+  if (preconditions.kind === "blocked") return reportBlocked(ctx, preconditions);
+  const chosen = await chooseRevision(preconditions, ctx);
+  return thenTheNewest(await reconcileRevision(ctx, chosen), chosen);
+}
+
+/** Brings one revision of the source into the cluster. Each step takes what the one before it has reached. */
+async function reconcileRevision(ctx: KustomizationContext, preconditions: Preconditions): Promise<FlowResult> {
+  let attempt = beginAttempt(ctx, preconditions);
+  try {
+    attempt = await inOpenTarget(attempt, preconditions);
+    const built = await fetchAndBuild(attempt);
+    if (built === undefined) return await reportBlocked(ctx, await askForArtifact(attempt.source, ctx));
+    const readable = await refuseEncrypted(built, attempt);
+    const planned = await plan(readable, attempt);
+    const guarded = await guard(planned, attempt);
+    const applied = await apply(guarded, attempt);
+    const pruned = await prune(applied, attempt);
+    const health = await checkHealth(pruned, attempt);
+    return await reportEnd(pruned, health, attempt);
+  } catch (error) {
+    return reportFailure(error, attempt);
+  }
+}
+
+/** The attempt with its target open. Flux looks for the artifact and its path before that, so their faults come first. */
+async function inOpenTarget(attempt: Attempt, preconditions: Preconditions): Promise<Attempt> {
+  const { ctx } = attempt;
+  if (ctx.remote !== "closed") return attempt;
+  try {
+    return beginAttempt(await openTarget(ctx), preconditions);
+  } catch (fault) {
+    if (!(fault instanceof TargetFault)) throw fault;
+    const isThere = await fetchAndBuild(attempt).catch((error: unknown) => {
+      if (error instanceof Failure && error.reason === "ArtifactFailed") throw error;
+      return fault;
+    });
+    if (isThere === undefined) return attempt;
+    throw fault;
+  }
+}
+
+/** Undefined if the artifact is not there. It is fetched only if it was not built before. */
+async function fetchAndBuild({ ctx, source }: Attempt): Promise<Reached | undefined> {
+  const artifact = await fetchableArtifact(source, ctx);
+  if (artifact === undefined) return undefined;
+  const postBuild = await loadPostBuild(ctx.kustomization, { home: ctx.home, gates: ctx.deps.gates }, ctx.run.signal);
+  const decryption = decryptionOf(ctx.kustomization, ctx, { namesOnly: false });
+  const input = buildInput(ctx.kustomization, artifact.digest, artifact.bytes, { postBuild, decryption });
+  const built = await ctx.deps.build(input, ctx.run.signal);
+  return built && { built, status: ctx.status(), applied: [], pruned: [] };
+}
+
+/** Why a run may not even look at what the object refers to, or undefined if it may. */
+function refusalOf({ kustomization: { spec }, live, namespace, deps }: KustomizationContext): Blocked | undefined {
   const faults = referenceFaults(spec);
   if (faults.length > 0) return invalid("InvalidSpec", invalidObject(live, "spec", faults).message);
   const refusal = sourceRefusal(spec, namespace, deps);
   return refusal === undefined ? undefined : invalid("AccessDenied", refusal);
 }
 
-/** The object and everything a run needs with it; undefined where it is gone, then nobody need tell it anything. */
-async function load(
-  run: Run,
-  deps: KustomizationDeps,
-): Promise<SubjectOfRun | { kind: "ended"; result: FlowResult } | undefined> {
-  const { key, signal } = run;
-  const cluster = fencedCluster(deps.cluster, run);
-  const live = await cluster.get({ ...key, group: kustomizeGroup, version: "v1" }, signal);
-  if (live === undefined) {
-    await deps.edges.listen([], run.fence, signal);
-    return undefined;
-  }
-  const clusterUid = await cluster.uid(signal);
-  try {
-    return subjectOfRun(live, parseKustomization(live), clusterUid, cluster, { run, deps });
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const ending = live.metadata.deletionTimestamp === undefined ? undefined : readForEnd(live);
-    if (ending !== undefined) return subjectOfRun(live, ending, clusterUid, cluster, { run, deps });
-    const of = subjectOfRun(live, unreadable(live), clusterUid, cluster, { run, deps });
-    const { reason, message } = error;
-    return { kind: "ended", result: await reportBlocked(of, invalid(reason, message)) };
-  }
+function warnOfShortInterval(ctx: KustomizationContext): void {
+  const { conditions = [] } = ctx.status();
+  const warning = shortIntervalWarning(ctx.kustomization.spec, { generation: ctx.generation, conditions });
+  if (warning !== undefined) ctx.record(warning);
 }
 
-/** Stands for an object whose spec cannot be read: as suspended, so nothing of it can be taken for an instruction. */
-function unreadable(live: LiveObject): Kustomization {
-  const sourceRef = { kind: "OCIRepository", name: "" } as const;
-  return {
-    metadata: live.metadata,
-    spec: { interval: "1h", prune: false, force: false, suspend: true, sourceRef },
-    status: KustomizationStatus.safeParse(live["status"] ?? {}).data ?? {},
-  };
-}
-
-function invalid(reason: Failure["reason"], message: string): Blocked {
-  return { kind: "blocked", reason, message, retry: "never", stalled: true, event: { type: "Warning", message } };
-}
-
-async function warnOfShortInterval(of: SubjectOfRun): Promise<void> {
-  const { conditions = [] } = of.status();
-  const warning = shortIntervalWarning(of.kustomization.spec, { generation: of.generation, conditions });
-  if (warning !== undefined) await of.tell(warning);
-}
-
-async function suspended(of: SubjectOfRun): Promise<FlowResult> {
-  const status = handled(of.status(), of);
+async function suspended(ctx: KustomizationContext): Promise<FlowResult> {
+  const status = handled(ctx.status(), ctx);
   const isReady = isTrue(status.conditions ?? [], "Ready");
-  if (isReady) await saveUnderGeneration(of);
-  await of.write(isReady ? { ...status, observedGeneration: of.generation } : status);
-  return { outcome: "suspended", dueInMs: undefined };
+  if (isReady) await saveInventoryUnderGeneration(ctx);
+  await ctx.write(isReady ? { ...status, observedGeneration: ctx.generation } : status);
+  // Back-off, waits and outages begin anew once it is resumed; only its dependents are not woken again.
+  const { announced } = readCarriedState(ctx.run.carried);
+  const carried = announced === undefined ? {} : { carried: { failures: 0, announced } };
+  return { outcome: "suspended", dueInMs: undefined, ...carried };
 }
 
 /** Everything that may keep a run from its revision, in Flux's order (reference 3.1, steps 5 to 9). */
-async function gate(of: SubjectOfRun): Promise<ResolvedSource | Blocked> {
-  const fields = unsupportedKustomizationFields(of.kustomization.spec);
-  if (fields.length > 0) {
-    const message = `${fields.join(", ")} not supported yet: remove it, or leave this Kustomization to Flux until it is`;
-    return invalid("UnsupportedField", message);
-  }
-  const source = await resolveSource(of);
+async function checkPreconditions(ctx: KustomizationContext): Promise<Preconditions | Blocked> {
+  const unsupported = unsupportedText(ctx.kustomization.spec, ctx.deps.sources);
+  if (unsupported !== undefined) return invalid("UnsupportedField", unsupported);
+  const healthRules = await healthRulesOf(ctx);
+  if ("kind" in healthRules) return healthRules;
+  const refusal = decryptionRefusal(ctx.kustomization.spec, ctx.deps);
+  if (refusal !== undefined) return refusal;
+  const source = await resolveSource(ctx);
   if (source.kind === "blocked") return source;
-  return (await checkDependencies(of, source)) ?? source;
+  return (await checkDependencies(ctx, source)) ?? { kind: "met", source, healthRules };
+}
+
+/** Parsed even where no health is checked, as in Flux. */
+async function healthRulesOf({ cel, kustomization, run }: KustomizationContext): Promise<HealthRules | Blocked> {
+  try {
+    return await parseHealthRules(kustomization.spec.healthCheckExprs ?? [], cel, run.signal);
+  } catch (error) {
+    if (error instanceof Failure) return invalid(error.reason, error.message);
+    throw error;
+  }
 }

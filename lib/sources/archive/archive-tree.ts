@@ -1,45 +1,86 @@
-import { inTurns } from "../../core/in-turns.ts";
-import { gzip } from "./gzip.ts";
-import type { IgnorePattern } from "./ignore-pattern.ts";
-import { type Ignore, ignoreBy, sourcePatterns } from "./ignore-rules.ts";
-import { packTar } from "./pack-tar.ts";
-import { inWalkOrder, type TreeEntry } from "./tree.ts";
+import { inTimeSlices } from "../../core/concurrency.ts";
+import { type Ignore, type IgnorePattern, ignoreBy, sourcePatterns } from "./ignore-rules.ts";
+import { gzip, inWalkOrder, packEnd, packEntry, packRoot, type TreeEntry } from "./pack-tar.ts";
 
 const directoryMode = 0o750;
 const fileMode = 0o600;
 const executableMode = 0o700;
 const anyExecuteBit = 0o111;
 const ignoreFileName = ".sourceignore";
-/** Of `spec.ignore` and all `.sourceignore` files together: no person writes a longer list. */
+/** Of `spec.ignore` and all `.sourceignore` files together. */
 export const maxIgnoreBytes = 1024 * 1024;
-/** Each is held against every path. */
+/** Each pattern is matched against every path. */
 export const maxPatterns = 2_000;
 export const maxPatternLength = 1_024;
-/** What holding all of them against all paths may take of the thread. */
+/** Time for matching all patterns against all paths. */
 export const maxIgnoringMs = 60_000;
 
+/** An entry whose content is read when its turn comes, and not at all if the ignore rules leave it out. */
+export type UnreadEntry =
+  | { readonly type: "directory"; readonly path: string }
+  | {
+      readonly type: "file";
+      readonly path: string;
+      readonly mode: number;
+      readonly read: () => Promise<Uint8Array>;
+    };
+
 /**
- * The artifact of a tree (reference 1.5): what the ignore rules leave of it, with modes normalised and no owner and time. A
- * pure function of names, bytes, execute bits and the rules, so an unchanged tree is an unchanged artifact.
- * Throws a `RangeError` where there are more rules than anybody writes.
+ * The artifact of a tree (reference 1.5): the files that the ignore rules keep, with normalised modes and without owner and
+ * time. It depends only on names, bytes, execute bits and the rules, so an unchanged tree gives the same artifact. Throws a
+ * `RangeError` if the ignore rules exceed the limits above.
  */
 export async function archiveTree(
   entries: readonly TreeEntry[],
   specIgnore: string | undefined,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const patterns = sourcePatterns(ignoreFiles(entries, specIgnore), specIgnore);
-  const kept = await keep(entries, ignoreBy(limited(patterns)), signal);
-  return gzip(packTar(kept.map(normalised), directoryMode));
+  const unread = entries.map((entry): UnreadEntry => {
+    if (entry.type === "directory") return entry;
+    const { bytes, ...file } = entry;
+    return { ...file, read: async () => bytes };
+  });
+  return archiveUnread(unread, specIgnore, signal);
 }
 
-/** In turns: many rules and many files take a while. */
-async function keep(entries: readonly TreeEntry[], ignore: Ignore, signal: AbortSignal): Promise<TreeEntry[]> {
-  const kept: TreeEntry[] = [];
-  const keepOne = (entry: TreeEntry): void => {
+/** {@link archiveTree} of a tree that is too large to be in memory: one file at a time is. */
+export async function archiveUnread(
+  entries: readonly UnreadEntry[],
+  specIgnore: string | undefined,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const patterns = sourcePatterns(await ignoreFiles(entries, specIgnore), specIgnore);
+  const kept = await keep(entries, ignoreBy(limited(patterns)), signal);
+  return gzip(pack(inWalkOrder(kept), signal));
+}
+
+async function* pack(
+  entries: readonly UnreadEntry[],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield packRoot(directoryMode);
+  for (const entry of entries) {
+    signal.throwIfAborted();
+    yield* packEntry(await read(entry));
+  }
+  yield packEnd();
+}
+
+/** With a normalised mode. */
+async function read(entry: UnreadEntry): Promise<TreeEntry> {
+  const { path } = entry;
+  if (entry.type === "directory") return { type: "directory", path, mode: directoryMode };
+  const mode = (entry.mode & anyExecuteBit) === 0 ? fileMode : executableMode;
+  return { type: "file", path, mode, bytes: await entry.read() };
+}
+
+/** In time slices, since many rules and many files take a while. */
+async function keep(entries: readonly UnreadEntry[], ignore: Ignore, signal: AbortSignal): Promise<UnreadEntry[]> {
+  const kept: UnreadEntry[] = [];
+  const keepOne = (entry: UnreadEntry): void => {
     if (!ignore(entry.path, entry.type === "directory")) kept.push(entry);
   };
-  if (await inTurns(entries, keepOne, maxIgnoringMs, signal)) return kept;
+  if (await inTimeSlices(entries, keepOne, maxIgnoringMs, signal)) return kept;
   const rules = `spec.ignore and the ${ignoreFileName} files`;
   throw new RangeError(`${rules} take more than ${maxIgnoringMs / 1_000} s for ${entries.length} files and folders`);
 }
@@ -55,10 +96,10 @@ function limited(patterns: readonly IgnorePattern[]): readonly IgnorePattern[] {
   return patterns;
 }
 
-function ignoreFiles(
-  entries: readonly TreeEntry[],
+async function ignoreFiles(
+  entries: readonly UnreadEntry[],
   specIgnore: string | undefined,
-): { readonly path: string; readonly text: string }[] {
+): Promise<{ readonly path: string; readonly text: string }[]> {
   let bytes = 0;
   const count = (more: number): void => {
     bytes += more;
@@ -66,17 +107,14 @@ function ignoreFiles(
     throw new RangeError(`spec.ignore and the ${ignoreFileName} files have more than ${maxIgnoreBytes} bytes`);
   };
   count(Buffer.byteLength(specIgnore ?? ""));
-  const found = entries.flatMap((entry) => {
+  const found: { path: string; file: string; text: string }[] = [];
+  for (const entry of entries) {
     const names = entry.path.split("/");
-    if (entry.type !== "file" || names.at(-1) !== ignoreFileName || names.includes(".git")) return [];
-    count(entry.bytes.length);
-    // Sorted by folder: a folder's own file comes before those of the folders in it.
-    return [{ path: names.slice(0, -1).join("/"), file: entry.path, text: new TextDecoder().decode(entry.bytes) }];
-  });
+    if (entry.type !== "file" || names.at(-1) !== ignoreFileName || names.includes(".git")) continue;
+    const content = await entry.read();
+    count(content.length);
+    // Sorted by folder below: a folder's own file comes before those of its subfolders.
+    found.push({ path: names.slice(0, -1).join("/"), file: entry.path, text: new TextDecoder().decode(content) });
+  }
   return inWalkOrder(found).map(({ file, text }) => ({ path: file, text }));
-}
-
-function normalised(entry: TreeEntry): TreeEntry {
-  if (entry.type === "directory") return { ...entry, mode: directoryMode };
-  return { ...entry, mode: (entry.mode & anyExecuteBit) === 0 ? fileMode : executableMode };
 }

@@ -1,26 +1,57 @@
-import { inWalkOrder, type TreeEntry } from "./tree.ts";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+
+/** One file or folder of an archive, not the root. Paths are relative, with `/` between names and without `./`. */
+export type TreeEntry =
+  | { readonly type: "directory"; readonly path: string; readonly mode: number }
+  | { readonly type: "file"; readonly path: string; readonly mode: number; readonly bytes: Uint8Array };
+
+/**
+ * Entries in the order of a depth-first walk that sorts the names of each folder by their bytes: `a`, `a/b`, `a.txt`. Two
+ * archives of the same tree have the same order, whatever order the entries were found in.
+ */
+export function inWalkOrder<Entry extends { readonly path: string }>(entries: readonly Entry[]): Entry[] {
+  return entries
+    .map((entry) => ({ entry, key: Buffer.from(entry.path.replaceAll("/", "\0")) }))
+    .toSorted((a, b) => Buffer.compare(a.key, b.key))
+    .map(({ entry }) => entry);
+}
 
 const blockBytes = 512;
 const typeFlags = { file: "0", directory: "5", pax: "x" } as const;
 
 /**
- * A tar of a tree, the way Flux writes one: first the root, named `.`, then the entries in walk order, without owner and
- * time, folders without a slash at the end. The same tree gives the same bytes. Piece by piece, so that the whole of a large
- * tree is never held twice.
+ * A tar of a tree, as Flux writes it: first the root, named `.`, then the entries in walk order, without owner and time, folders
+ * without a slash at the end. The same tree gives the same bytes. The tar comes in pieces, so that a large tree is not held in
+ * memory twice.
  */
 export function* packTar(entries: readonly TreeEntry[], rootMode: number): Generator<Uint8Array, void, undefined> {
-  yield header(".", rootMode, 0, "directory");
-  for (const entry of inWalkOrder(entries)) {
-    const bytes = entry.type === "file" ? entry.bytes : new Uint8Array();
-    if (!fitsUstar(entry.path)) {
-      const record = paxRecord("path", entry.path);
-      yield header(paxName(entry.path), 0, record.length, "pax");
-      yield* padded(record);
-    }
-    yield header(entry.path, entry.mode, bytes.length, entry.type);
-    yield* padded(bytes);
+  yield packRoot(rootMode);
+  for (const entry of inWalkOrder(entries)) yield* packEntry(entry);
+  yield packEnd();
+}
+
+/** The first member of a tar. */
+export function packRoot(mode: number): Uint8Array {
+  return header(".", mode, 0, "directory");
+}
+
+/** What follows the last member. */
+export function packEnd(): Uint8Array {
+  return Buffer.alloc(2 * blockBytes);
+}
+
+/** One member of a tar, for those who write it without having all of it at once. */
+export function* packEntry(entry: TreeEntry): Generator<Uint8Array, void, undefined> {
+  const bytes = entry.type === "file" ? entry.bytes : new Uint8Array();
+  if (!fitsUstar(entry.path)) {
+    const record = paxRecord("path", entry.path);
+    yield header(paxName(entry.path), 0, record.length, "pax");
+    yield* padded(record);
   }
-  yield Buffer.alloc(2 * blockBytes);
+  yield header(entry.path, entry.mode, bytes.length, entry.type);
+  yield* padded(bytes);
 }
 
 function header(path: string, mode: number, size: number, type: keyof typeof typeFlags): Buffer {
@@ -56,7 +87,7 @@ function fitsUstar(path: string): boolean {
   return path === ascii(path) && splitUstar(path) !== undefined;
 }
 
-/** A path as the two name fields of a ustar header, or undefined where it does not fit. */
+/** A path as the two name fields of a ustar header; undefined if it does not fit. */
 function splitUstar(path: string): { name: string; prefix: string } | undefined {
   if (path !== ascii(path)) return undefined;
   if (path.length <= 100) return { name: path, prefix: "" };
@@ -67,7 +98,7 @@ function splitUstar(path: string): { name: string; prefix: string } | undefined 
   return { name, prefix: path.slice(0, slash) };
 }
 
-/** A record counts itself: its length is part of its length. */
+/** A pax record. It begins with its length, which includes the digits of the length itself. */
 function paxRecord(key: string, value: string): Buffer {
   const rest = ` ${key}=${value}\n`;
   const bytes = Buffer.byteLength(rest);
@@ -83,4 +114,36 @@ function paxName(path: string): string {
 
 function ascii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "");
+}
+
+const systemByte = 9;
+const unknownSystem = 255;
+const chunkBytes = 64 * 1024;
+
+/** Gzip without name and time and with an unknown operating system, so that the same input gives the same output. */
+export async function gzip(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array> {
+  // A pipeline also fails with the error of whoever gives the pieces.
+  const packed = await pipeline(chunks(pieces), createGzip({ level: 6 }), buffer);
+  packed[systemByte] = unknownSystem;
+  return packed;
+}
+
+/** Joins small pieces and splits large ones: zlib hands each chunk to a thread, which costs as much as packing 64 KiB. */
+async function* chunks(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += chunkBytes) {
+      const part = piece.subarray(at, at + chunkBytes);
+      waiting.push(part);
+      bytes += part.length;
+      if (bytes < chunkBytes) continue;
+      yield Buffer.concat(waiting, bytes);
+      waiting = [];
+      bytes = 0;
+    }
+  }
+  yield Buffer.concat(waiting, bytes);
 }

@@ -1,15 +1,15 @@
-import { type ByteReader, byteReader } from "./byte-reader.ts";
-
-/** One member of a tar as its header tells it, long names (pax, GNU) already in place. */
+/** One member of a tar, with long names (pax, GNU) resolved. */
 export interface TarMember {
   readonly name: string;
   /** The type flag; `0` for a regular file of any dialect. */
   readonly type: string;
   /** Permission bits. */
   readonly mode: number;
-  /** Bytes that follow; 0 for everything that can have none. */
+  /** What a link leads to, as it is written. */
+  readonly link: string;
+  /** Bytes of the content; 0 for types that have none. */
   readonly size: number;
-  /** The content. It must be read before the next member is asked for, else it is passed over. */
+  /** The content. Call it before the next member is requested: after that the content is skipped. */
   bytes(): Promise<Uint8Array>;
 }
 
@@ -17,14 +17,15 @@ const blockBytes = 512;
 export const maxHeaderBytes = 1024 * 1024;
 
 /**
- * The members of a tar, read as it streams by. Ends at the end mark, or where the stream ends between two members, as in
- * Go; what follows the end mark is not read. Knows ustar, pax and GNU's long names; GNU's sparse files are refused. Throws
- * a `RangeError` in Go's words for what is no tar or is cut off.
+ * The members of a tar that is read as a stream. Ends at the end mark, or at the end of the stream between two members, as in
+ * Go; what follows the end mark is not read. Reads ustar, pax and GNU's long names; refuses GNU's sparse files. Throws a
+ * `RangeError` with Go's text for an invalid or truncated tar.
  */
 export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TarMember, void, undefined> {
   const reader = byteReader(chunks);
   let pax: ReadonlyMap<string, string> = new Map();
   let longName: string | undefined;
+  let longLink: string | undefined;
   for (;;) {
     if (await reader.hasEnded()) return;
     const block = await readBlock(reader);
@@ -35,11 +36,14 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     } else if (header.type === "L") {
       longName = text(await readHeaderBody(reader, header.size));
     } else if (header.type === "K") {
-      await readHeaderBody(reader, header.size); // a long link target, which nobody follows
+      longLink = text(await readHeaderBody(reader, header.size));
     } else {
-      yield* member(reader, header, longName ?? pax.get("path") ?? header.name, pax);
+      const name = longName ?? pax.get("path") ?? header.name;
+      const link = longLink ?? pax.get("linkpath") ?? header.link;
+      yield* member(reader, header, { name, link, pax });
       pax = new Map();
       longName = undefined;
+      longLink = undefined;
     }
   }
 }
@@ -49,24 +53,24 @@ type Header = ReturnType<typeof parseHeader>;
 async function* member(
   reader: ByteReader,
   { type: flag, mode, size: headerSize }: Header,
-  name: string,
-  pax: ReadonlyMap<string, string>,
+  { name, link, pax }: { readonly name: string; readonly link: string; readonly pax: ReadonlyMap<string, string> },
 ): AsyncGenerator<TarMember, void, undefined> {
-  // Before POSIX a file had no flag, and a folder was a file whose name ends with a slash.
+  // Before POSIX files had no type flag, and a folder was a file whose name ended with a slash.
   const type = flag === "\0" ? (name.endsWith("/") ? "5" : "0") : flag;
   if (type === "S" || pax.has("GNU.sparse.major") || pax.has("GNU.sparse.map")) {
     throw new RangeError(`tar file entry ${name} is a sparse file, which is not supported`);
   }
   const paxSize = pax.get("size");
-  const told = paxSize === undefined ? headerSize : Number(paxSize);
-  if (!Number.isSafeInteger(told) || told < 0) throw invalidHeader();
-  // Links, devices and folders have no content, whatever their header says.
-  const size = /[123456]/.test(type) ? 0 : told;
+  const declaredSize = paxSize === undefined ? headerSize : Number(paxSize);
+  if (!Number.isSafeInteger(declaredSize) || declaredSize < 0) throw invalidHeader();
+  // Links, devices and folders have no content, whatever size their header declares.
+  const size = /[123456]/.test(type) ? 0 : declaredSize;
   let unread = size;
   yield {
     name,
     type,
     mode,
+    link,
     size,
     async bytes() {
       unread = 0;
@@ -77,12 +81,12 @@ async function* member(
     },
   };
   if (unread === 0) return;
-  // The padding may be cut off at the end, the content may not.
+  // The padding may be missing at the end of the stream, the content may not.
   if (!(await reader.skip(unread))) throw unexpectedEnd();
   await reader.skip(padding(size));
 }
 
-function parseHeader(block: Uint8Array): { name: string; type: string; mode: number; size: number } {
+function parseHeader(block: Uint8Array): { name: string; link: string; type: string; mode: number; size: number } {
   const buffer = Buffer.from(block.buffer, block.byteOffset, block.byteLength);
   let sum = 0;
   for (let index = 0; index < blockBytes; index++) sum += index >= 148 && index < 156 ? 32 : (buffer[index] ?? 0);
@@ -95,6 +99,7 @@ function parseHeader(block: Uint8Array): { name: string; type: string; mode: num
   const type = flag === "7" ? "0" : flag;
   return {
     name,
+    link: text(buffer.subarray(157, 257)),
     type,
     mode: parseNumber(buffer.subarray(100, 108)) & 0o7777,
     size: parseNumber(buffer.subarray(124, 136)),
@@ -139,7 +144,7 @@ async function readBlock(reader: ByteReader): Promise<Uint8Array> {
   return block;
 }
 
-/** The end mark is two blocks of zeros. Go takes one for it where nothing follows. */
+/** The end mark is two blocks of zeros. As in Go, one block is enough at the end of the stream. */
 async function endAfterMark(reader: ByteReader): Promise<void> {
   if (await reader.hasEnded()) return;
   if (!isZero(await readBlock(reader))) throw invalidHeader();
@@ -157,7 +162,7 @@ function padding(size: number): number {
   return (blockBytes - (size % blockBytes)) % blockBytes;
 }
 
-/** Up to the first NUL. */
+/** The text before the first NUL. */
 function text(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end));
@@ -173,4 +178,53 @@ function unexpectedEnd(): RangeError {
 
 function invalidHeader(): RangeError {
   return new RangeError("tar error: archive/tar: invalid tar header");
+}
+
+/** Reads a stream in pieces of known length. */
+interface ByteReader {
+  /** Whether no byte is left; waits for the stream if necessary. */
+  hasEnded(): Promise<boolean>;
+  /** Exactly `length` bytes; undefined if the stream ends before. */
+  read(length: number): Promise<Uint8Array | undefined>;
+  /** Skips `length` bytes; false if the stream ends before. */
+  skip(length: number): Promise<boolean>;
+}
+
+function byteReader(chunks: AsyncIterable<Uint8Array>): ByteReader {
+  const source = chunks[Symbol.asyncIterator]();
+  let chunk: Uint8Array = new Uint8Array();
+  const fill = async (): Promise<boolean> => {
+    while (chunk.length === 0) {
+      const next = await source.next();
+      if (next.done === true) return false;
+      chunk = next.value;
+    }
+    return true;
+  };
+  const take = (length: number): Uint8Array => {
+    const piece = chunk.subarray(0, length);
+    chunk = chunk.subarray(length);
+    return piece;
+  };
+  return {
+    hasEnded: async () => !(await fill()),
+    async read(length) {
+      if (chunk.length >= length) return take(length);
+      const pieces: Uint8Array[] = [];
+      for (let missing = length; missing > 0; ) {
+        if (!(await fill())) return undefined;
+        const piece = take(missing);
+        pieces.push(piece);
+        missing -= piece.length;
+      }
+      return Buffer.concat(pieces, length);
+    },
+    async skip(length) {
+      for (let missing = length; missing > 0; ) {
+        if (!(await fill())) return false;
+        missing -= take(missing).length;
+      }
+      return true;
+    },
+  };
 }

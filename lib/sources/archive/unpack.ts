@@ -1,62 +1,69 @@
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { messageOf } from "../../core/failure.ts";
+import type { UnreadEntry } from "./archive-tree.ts";
+import { followLinks, type Link, type LinkedEntry } from "./follow-links.ts";
+import type { TreeEntry } from "./pack-tar.ts";
 import { readTar, type TarMember } from "./read-tar.ts";
-import type { TreeEntry } from "./tree.ts";
 
-/** What an archive may be. Flux has no limits here; a registry that anyone may push to needs some. */
+/** Limits of an archive. Flux has none; we need them for registries that anyone may push to. */
 export interface ArchiveLimits {
-  /** Of the packed archive, so also of what is downloaded. */
+  /** Of the packed archive, and therefore of the download. */
   readonly maxPackedBytes: number;
   /** Of the unpacked tar, headers included. */
   readonly maxBytes: number;
   readonly maxEntries: number;
   readonly maxPathBytes: number;
-  /** Folders inside each other. */
+  /** Nested folders. */
   readonly maxDepth: number;
-  /** Unpacked bytes for each packed one; not looked at in the first 10 MiB, where honest YAML packs that well. */
+  /** Unpacked bytes for each packed one. The first 10 MiB are exempt, since small YAML files compress that well. */
   readonly maxRatio: number;
 }
 
 export const defaultArchiveLimits: ArchiveLimits = {
   maxPackedBytes: 50 * 1024 * 1024,
-  maxBytes: 100 * 1024 * 1024,
-  maxEntries: 50_000,
+  maxBytes: 160 * 1024 * 1024,
+  maxEntries: 100_000,
   maxPathBytes: 4_096,
   maxDepth: 100,
   maxRatio: 200,
 };
 
 export interface Unpacked {
+  /** As in Flux: symbolic links are left out and hard links are empty files. */
   readonly entries: readonly TreeEntry[];
-  /** Symbolic links, which are left out, and hard links, which become empty files, both as in Flux; never followed. */
-  readonly links: readonly string[];
+  /** The links, for {@link withLinksFollowed}. */
+  readonly links: readonly Link[];
 }
+
+/** Of all paths together, with those of the copies. */
+const maxLinkedPathsBytes = 32 * 1024 * 1024;
 
 const ratioFreeBytes = 10 * 1024 * 1024;
 const chunkBytes = 64 * 1024;
 
 /**
- * Unpacks a `.tar.gz` into memory by Flux's rules (reference 4.3) and within limits. Streams, so that nothing larger than
- * the limits is ever held, and hands the thread back between chunks. Throws a `RangeError` that says what is wrong.
+ * Unpacks a `.tar.gz` into memory by Flux's rules (reference 4.3) and within limits. It streams, so that it never holds more than
+ * the limits allow and yields between chunks. Throws a `RangeError` for an invalid archive or an exceeded limit.
  */
 export async function unpack(packed: Uint8Array, limits: ArchiveLimits, signal: AbortSignal): Promise<Unpacked> {
   if (packed[0] !== 0x1f || packed[1] !== 0x8b) {
     throw new RangeError("requires gzip-compressed body: gzip: invalid header");
   }
   const gunzip = createGunzip({ chunkSize: chunkBytes });
-  // The reader below sees the error of either stream; nothing is left to do for it here.
+  // The reader below gets the error of either stream.
   const stream = pipeline(Readable.from(slices(packed)), gunzip, () => undefined);
   const tree = new Map<string, TreeEntry>();
-  const links: string[] = [];
+  const links = new Map<string, Link>();
   let entries = 0;
   try {
     for await (const member of readTar(counted(stream, packed.length, limits, signal))) {
       if (++entries > limits.maxEntries) throw new RangeError(`tar has more than ${limits.maxEntries} entries`);
       if (member.size > limits.maxBytes) throw tooBig(limits);
       const path = pathOf(member.name, limits);
+      refuseLongLink(member, limits);
       await place(tree, links, member, path);
-      // Folders that no member tells of count too.
+      // Also counts folders that are not members of the tar.
       if (tree.size > limits.maxEntries) throw new RangeError(`tar has more than ${limits.maxEntries} entries`);
     }
   } catch (error) {
@@ -66,16 +73,70 @@ export async function unpack(packed: Uint8Array, limits: ArchiveLimits, signal: 
   } finally {
     stream.destroy();
   }
-  return { entries: [...tree.values()], links };
+  return { entries: [...tree.values()], links: [...links.values()] };
 }
 
-async function place(tree: Map<string, TreeEntry>, links: string[], member: TarMember, path: string): Promise<void> {
-  const { mode } = member;
+/**
+ * The entries of an archive with a copy of what each link leads to in its place. A link that leads out of the archive, to
+ * nothing or into itself is a file whose `read` throws a `RangeError` that names it. Throws a `RangeError` if a link stands in
+ * the place of a folder, or if the copies exceed the limits.
+ *
+ * @param mend what the author can do about a link that is refused
+ */
+export async function withLinksFollowed(
+  { entries, links }: Unpacked,
+  { limits, mend }: { readonly limits: ArchiveLimits; readonly mend: string },
+  signal: AbortSignal,
+): Promise<readonly UnreadEntry[]> {
+  const sizes = new Map<unknown, number>();
+  const tree = new Map<string, LinkedEntry>();
+  for (const entry of entries) {
+    if (entry.type === "directory") tree.set(entry.path, entry);
+    else {
+      const { bytes, ...file } = entry;
+      const read = async (): Promise<Uint8Array> => bytes;
+      sizes.set(read, bytes.length);
+      tree.set(entry.path, { ...file, read });
+    }
+  }
+  for (const link of links) placeLink(tree, link);
+  const { maxEntries, maxPathBytes } = limits;
+  const words = { root: "archive", whole: "archive", mend, fault: (text: string) => new RangeError(text) };
+  const maxPathsBytes = maxLinkedPathsBytes;
+  const followed = await followLinks({ entries: tree, ...words, maxEntries, maxPathBytes, maxPathsBytes }, signal);
+  const bytes = followed.reduce((sum, entry) => sum + (entry.type === "file" ? (sizes.get(entry.read) ?? 0) : 0), 0);
+  if (bytes <= limits.maxBytes) return followed;
+  throw new RangeError(`with what its links lead to, the archive is bigger than ${limits.maxBytes} bytes`);
+}
+
+function placeLink(tree: Map<string, LinkedEntry>, link: Link): void {
+  const { path } = link;
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+    const folder = path.slice(0, end);
+    const found = tree.get(folder);
+    if (found === undefined) tree.set(folder, { type: "directory", path: folder });
+    else if (found.type !== "directory")
+      throw new RangeError(`tar file entry ${path} lies below the ${found.type} ${folder}`);
+  }
+  if (path === "" || tree.get(path)?.type === "directory") {
+    throw new RangeError(`tar file entry ${path} is a link where a folder is`);
+  }
+  tree.set(path, link);
+}
+
+async function place(
+  tree: Map<string, TreeEntry>,
+  links: Map<string, Link>,
+  member: TarMember,
+  path: string,
+): Promise<void> {
+  const { mode, link: target } = member;
+  links.delete(path);
   switch (member.type) {
     case "5":
       return addDirectories(tree, path, mode);
     case "2":
-      links.push(path);
+      links.set(path, { type: "link", path, target });
       return;
     case "3":
     case "4":
@@ -84,10 +145,10 @@ async function place(tree: Map<string, TreeEntry>, links: string[], member: TarM
         `tar file entry ${member.name} contained unsupported file type ${modeText(member.type, mode)}`,
       );
     case "1":
-      links.push(path);
+      links.set(path, { type: "link", path, target, isHard: true });
       break;
   }
-  // Everything else is a file to Go, a pax global header (as `git archive` writes one) too.
+  // Go takes everything else for a file, even a pax global header, which `git archive` writes.
   const slash = path.lastIndexOf("/");
   if (slash !== -1) addDirectories(tree, path.slice(0, slash), 0o755);
   if (path === "" || tree.get(path)?.type === "directory") {
@@ -121,6 +182,12 @@ function pathOf(name: string, limits: ArchiveLimits): string {
     throw new RangeError(`tar has folders more than ${limits.maxDepth} deep: ${name.slice(0, 100)}...`);
   }
   return parts.join("/");
+}
+
+/** As in a checkout of git, and as Linux: no disk has a longer one. Following a link costs as much as its text is long. */
+function refuseLongLink({ name, type, link }: TarMember, { maxPathBytes }: ArchiveLimits): void {
+  if ((type !== "1" && type !== "2") || Buffer.byteLength(link) <= maxPathBytes) return;
+  throw new RangeError(`tar file entry ${name} is a link of more than ${maxPathBytes} bytes: ${link.slice(0, 100)}...`);
 }
 
 async function* counted(

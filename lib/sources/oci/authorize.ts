@@ -1,19 +1,39 @@
 import { z } from "zod";
 import type { Clock } from "../../core/ports/clock.ts";
-import { type Http, HttpError, type HttpRequest, type HttpResponse, trustElsewhere } from "../../core/ports/http.ts";
-import { parseChallenge } from "./challenge.ts";
+import {
+  type Http,
+  HttpError,
+  type HttpRequest,
+  type HttpResponse,
+  type TlsTrust,
+  trustElsewhere,
+} from "../../core/ports/http.ts";
 import type { RegistryCredentials } from "./docker-config.ts";
-import { parseJson } from "./parse-json.ts";
-import type { RegistryAccess } from "./registry-access.ts";
-import { RegistryFault } from "./registry-fault.ts";
+import { parseJson, RegistryFault } from "./registry-fault.ts";
+
+/** How to connect and log in to one registry. */
+export interface RegistryAccess {
+  /** `host` or `host:port`. */
+  readonly host: string;
+  /** Allows plain HTTP if the registry does not speak TLS. */
+  readonly insecure: boolean;
+  readonly tls?: TlsTrust;
+  readonly credentials?: RegistryCredentials;
+  /** Called before the first request if there are no `credentials`: the login that a cloud issues. */
+  readonly login?: (signal: AbortSignal) => Promise<RegistryCredentials>;
+  /** For each request; 30 s by default. */
+  readonly timeoutMs?: number;
+  /** For all requests of one client together; unlimited by default. */
+  readonly totalMs?: number;
+  readonly userAgent?: string;
+}
 
 export const maxTokenBytes = 256 * 1024;
 const TokenAnswer = z.object({ token: z.string().optional(), access_token: z.string().optional() });
 
 /**
- * Sends requests to one registry, logging in where it asks for it: credentials as they are (basic), or exchanged for a
- * token at the realm that the registry names (bearer), with which anonymous clients get theirs too. Whether the realm may be
- * where it is, the network policy says.
+ * Sends requests to one registry and logs in if it asks for that: with the credentials themselves (basic), or with a token from
+ * the realm that the registry names (bearer), where anonymous clients get one too. The network policy judges the realm's host.
  */
 export function authorizer(
   access: RegistryAccess,
@@ -35,7 +55,7 @@ export function authorizer(
     const realm = URL.canParse(challenge.realm) ? new URL(challenge.realm) : undefined;
     const isSafe = realm?.protocol === "https:" || (realm?.protocol === "http:" && request.url.startsWith("http:"));
     if (realm === undefined || !isSafe) {
-      throw new HttpError("protocol", `${access.host} asks to log in at a place that is not https`);
+      throw new HttpError("protocol", `${access.host} asks to log in at an address that is not https`);
     }
     for (const name of ["service", "scope"]) {
       const value = challenge.parameters[name];
@@ -66,7 +86,7 @@ export function authorizer(
       headers: { "user-agent": access.userAgent ?? "sluice", ...request.headers },
     };
     const response = await http.send(withAuthorization(identified, authorization), signal);
-    // Another host, which a redirect led to, is asked for nothing and given nothing.
+    // The challenge of another host, which a redirect led to, is not answered.
     if (response.status !== 401 || !isSameHost(response.url, request.url)) return response;
     const fresh = await login(response, request, signal);
     if (fresh === undefined || fresh === authorization) return response;
@@ -85,4 +105,25 @@ function basicOf({ username, password }: RegistryCredentials): string {
 
 function withAuthorization(request: HttpRequest, authorization: string | undefined): HttpRequest {
   return authorization === undefined ? request : { ...request, headers: { ...request.headers, authorization } };
+}
+
+/** What a registry asks for with a 401. */
+type Challenge =
+  | { readonly scheme: "basic" }
+  | { readonly scheme: "bearer"; readonly realm: string; readonly parameters: Readonly<Record<string, string>> };
+
+/** Reads a `WWW-Authenticate` header (RFC 9110). Of several challenges a bearer one wins. Undefined for other schemes. */
+function parseChallenge(header: string): Challenge | undefined {
+  const bearer = /(?:^|,\s*)bearer\s+(.*)$/i.exec(header)?.[1];
+  if (bearer !== undefined) {
+    const parameters: Record<string, string> = {};
+    for (const [, key = "", quoted, plain = ""] of bearer.matchAll(
+      /([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi,
+    )) {
+      parameters[key.toLowerCase()] ??= quoted?.replaceAll(/\\(.)/g, "$1") ?? plain;
+    }
+    const { realm } = parameters;
+    if (realm !== undefined) return { scheme: "bearer", realm, parameters };
+  }
+  return /(?:^|,\s*)basic(?:\s|$|,)/i.test(header) ? { scheme: "basic" } : undefined;
 }

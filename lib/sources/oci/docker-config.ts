@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJsonObject } from "../../core/json.ts";
-import { limitedMap } from "../../core/limited-list.ts";
 import { Secret } from "../../core/secret.ts";
+import { limitedMap } from "../../core/validation.ts";
 
 /** A user name and a password for a registry. */
 export interface RegistryCredentials {
@@ -19,15 +19,15 @@ export const maxDockerConfigEntries = 10_000;
 const Entries = limitedMap(Entry, maxDockerConfigEntries);
 const DockerConfig = z.object({ auths: Entries });
 
-/** One Secret of Kubernetes holds no more; a file of that name may be anything. */
+/** The limit of a Secret in Kubernetes. A file at home could be larger. */
 export const maxDockerConfigBytes = 1024 * 1024;
 
-/** The hosts that Docker Hub goes by. */
+/** The host names of Docker Hub. */
 const dockerHub = new Set(["docker.io", "index.docker.io", "registry-1.docker.io"]);
 
 /**
- * The credentials for a host in a `.dockerconfigjson` or, without `auths`, a `.dockercfg`; undefined where there is no entry
- * for it. Throws a `RangeError`, which quotes nothing, where it cannot be read.
+ * The credentials for a host in a `.dockerconfigjson` or, without `auths`, a `.dockercfg`; undefined if it has no entry for the
+ * host. Throws a `RangeError`, which quotes nothing of it, if it cannot be read.
  */
 export function credentialsFor(host: string, dockerConfig: string): RegistryCredentials | undefined {
   if (Buffer.byteLength(dockerConfig) > maxDockerConfigBytes) {
@@ -38,7 +38,7 @@ export function credentialsFor(host: string, dockerConfig: string): RegistryCred
     json = JSON.parse(dockerConfig);
   } catch {
     // The parser's own message would quote the text, which holds passwords.
-    throw new RangeError("it is no JSON");
+    throw new RangeError("it is not JSON");
   }
   const isCurrent = isJsonObject(json) && "auths" in json;
   const entries = isCurrent ? DockerConfig.safeParse(json).data?.auths : Entries.safeParse(json).data;

@@ -1,33 +1,33 @@
 import { z } from "zod";
-import type { OciRepositorySpec } from "../../api/oci-repository-spec.ts";
+import type { OciRepositorySpec } from "../../api/oci-repository.ts";
 import { type Digest, digestOf } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
-import { fieldFault, fieldFaults, pathText } from "../../core/field-faults.ts";
-import { limitedList, limitedMap } from "../../core/limited-list.ts";
-import { archiveTree } from "../archive/archive-tree.ts";
-import { type ArchiveLimits, unpack } from "../archive/unpack.ts";
+import { fieldFault, fieldFaults, limitedList, limitedMap, pathText } from "../../core/validation.ts";
+import { archiveTree, archiveUnread } from "../archive/archive-tree.ts";
+import { type ArchiveLimits, unpack, withLinksFollowed } from "../archive/unpack.ts";
 import { mediaTypes } from "./media-types.ts";
-import { parseJson } from "./parse-json.ts";
 import type { RegistryClient } from "./registry-client.ts";
-import { failureOf } from "./registry-failure.ts";
+import { failureOf, parseJson } from "./registry-fault.ts";
 
-/** What is stored for a source. */
+/** An artifact as it is stored for a source. */
 export interface PulledArtifact {
   readonly bytes: Uint8Array;
   readonly digest: Digest;
   /** The manifest's annotations. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** Links in the layer, which were not followed. */
+  /** Links in the layer that were not followed, since the installation wants Flux's way. */
   readonly links: readonly string[];
 }
 
-/** Of a manifest; an image has at most 127, and an artifact of Flux one. */
+/** Of a manifest. An image has at most 127 layers, an artifact of Flux has one. */
 export const maxLayers = 1_000;
-/** Of an index: children, a platform each. */
+/** Of an index, which has one child for each platform. */
 export const maxIndexChildren = 1_000;
-/** Of a manifest. They go into the source's status, which an API server takes up to 1.5 MB. */
+/** Of a manifest. They go into the status of the source; an API server accepts objects of up to 1.5 MB. */
 export const maxManifestAnnotations = 1_000;
 export const maxManifestAnnotationBytes = 256 * 1024;
+
+const mend = "put a file in its place, or leave it out with spec.ignore";
 
 const Descriptor = z.object({
   mediaType: z.string(),
@@ -49,15 +49,15 @@ const Index = z.object({
 });
 
 /**
- * Pulls what a digest names, takes its layer and makes the artifact of it (reference 3.3, steps 7 to 9). `digest` may be an
- * index's: then its linux/amd64 child is taken. Throws a {@link Failure} with Flux's reason and text.
+ * Pulls the manifest with this digest, chooses its layer and makes the artifact from it (reference 3.3, steps 7 to 9). If the
+ * digest is that of an index, its linux/amd64 child is used. Throws a {@link Failure} with Flux's reason and text.
  */
 export async function pullArtifact(
   spec: Pick<OciRepositorySpec, "ignore" | "layerSelector" | "url">,
   repository: string,
   digest: string,
   registry: RegistryClient,
-  limits: ArchiveLimits,
+  limits: ArchiveLimits & { readonly skipLinks?: boolean },
   signal: AbortSignal,
 ): Promise<PulledArtifact> {
   const manifest = await pullManifest(spec.url, repository, digest, registry, signal);
@@ -76,9 +76,14 @@ export async function pullArtifact(
     const packed = await registry.blob(repository, layer.digest, limits.maxPackedBytes, signal);
     const { annotations: metadata } = manifest;
     if (isCopy) return { bytes: packed, digest: digestOf(packed), metadata, links: [] };
-    const { entries, links } = await unpack(packed, limits, signal);
-    const bytes = await archiveTree(entries, spec.ignore, signal);
-    return { bytes, digest: digestOf(bytes), metadata, links };
+    const unpacked = await unpack(packed, limits, signal);
+    const { entries, links } = unpacked;
+    const isFollowed = links.length > 0 && limits.skipLinks !== true;
+    const bytes = isFollowed
+      ? await archiveUnread(await withLinksFollowed(unpacked, { limits, mend }, signal), spec.ignore, signal)
+      : await archiveTree(entries, spec.ignore, signal);
+    const skipped = isFollowed ? [] : links.map(({ path }) => path);
+    return { bytes, digest: digestOf(bytes), metadata, links: skipped };
   } catch (error) {
     throw failed(error);
   }
@@ -107,7 +112,7 @@ async function pullManifest(
   let found = await pull(digest);
   if (found.mediaType === mediaTypes.index || found.mediaType === mediaTypes.dockerIndex) {
     const child = Index.safeParse(found.json).data?.manifests.find(
-      // A child that does not say what it is for is for the default.
+      // A child without a platform counts as one for linux/amd64.
       ({ platform }) => platform === undefined || (platform.os === "linux" && platform.architecture === "amd64"),
     );
     if (child === undefined) {
@@ -122,7 +127,7 @@ async function pullManifest(
   throw new Failure("OCIArtifactLayerOperationFailed", `failed to parse artifact manifest: ${why}`);
 }
 
-/** What a registry has for keys of its annotations is left out. */
+/** The path of a field, without the keys of annotations: a registry can put any text there. */
 function fieldOf(path: readonly PropertyKey[]): string {
   const isInAnnotations = path[0] === "annotations" && path.length > 1;
   return isInAnnotations ? "a value of annotations" : pathText(path);

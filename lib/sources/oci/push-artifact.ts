@@ -1,11 +1,10 @@
 import { digestOf } from "../../core/digest.ts";
-import { gzip } from "../archive/gzip.ts";
-import { parseIgnoreFile } from "../archive/ignore-pattern.ts";
-import { ignoreBy, mediaPatterns, vcsPatterns } from "../archive/ignore-rules.ts";
-import { packTar } from "../archive/pack-tar.ts";
+import { ignoreBy, mediaPatterns, parseIgnoreFile, vcsPatterns } from "../archive/ignore-rules.ts";
+import type { TreeEntry } from "../archive/pack-tar.ts";
+import { gzip, packTar } from "../archive/pack-tar.ts";
+import type { RegistryAccess } from "./authorize.ts";
 import { annotations, mediaTypes } from "./media-types.ts";
 import { readFolder, singleFile } from "./read-folder.ts";
-import type { RegistryAccess } from "./registry-access.ts";
 import type { RegistryClient } from "./registry-client.ts";
 import { parsePushUrl } from "./repository-url.ts";
 
@@ -14,21 +13,23 @@ export interface ArtifactToPush {
   readonly url: string;
   /** A folder, or a single file. */
   readonly path: string;
-  /** What the file holds, where `path` is only the name of one that is not on the disk. */
+  /** The content of the file, if `path` is only a name and there is no such file on the disk. */
   readonly content?: Uint8Array;
-  /** Packs what symbolic links point to in their place. */
+  /** Packs the targets of symbolic links in their place. */
   readonly resolveSymlinks?: boolean;
   /** Where the content comes from, for example a git URL. */
   readonly source: string;
   /** By convention `<branch or tag>@sha1:<commit>`. */
   readonly revision: string;
-  /** More annotations; they win over our own. */
+  /** Additional annotations; they win over ours. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Ignore patterns in place of Flux's default (version control, pictures, archives). */
   readonly ignorePaths?: readonly string[];
   readonly addIgnorePaths?: readonly string[];
   /** Written as the time of creation. The default is the epoch, so that the same input has the same digest. */
   readonly createdAt?: Date;
+  /** Called with the files before anything is sent; if it throws, the push ends. */
+  readonly inspect?: (entries: readonly TreeEntry[]) => Promise<void>;
 }
 
 export interface PushedArtifact {
@@ -40,7 +41,7 @@ export interface PushedArtifact {
   readonly skippedLinks: readonly string[];
 }
 
-/** The user agent of Flux's own command, which some registries' statistics look for. */
+/** The user agent of the `flux` command, which some registries count in their statistics. */
 export const pushUserAgent = "flux/v2";
 
 /** Does what `flux push artifact --reproducible` does: packs a folder as a Flux artifact and pushes it under a tag. */
@@ -56,6 +57,7 @@ export async function pushArtifact(
   const { path, content, resolveSymlinks = false } = artifact;
   const folder = content === undefined ? readFolder(path, { ignore, resolveSymlinks }) : singleFile(path, content);
   const { rootMode, entries, skippedLinks } = await folder;
+  await artifact.inspect?.(entries);
   const tar = Buffer.concat([...packTar(entries, rootMode)]);
   const layer = await gzip([tar]);
   const created = `${(artifact.createdAt ?? new Date(0)).toISOString().slice(0, 19)}Z`;
@@ -85,7 +87,7 @@ export async function pushArtifact(
   };
 }
 
-/** An image config that says nothing but what the layer unpacks to, in the order of Go's struct. */
+/** An image config with only the digest of the unpacked layer, in the field order of Go's struct. */
 function imageConfig(diffId: string, created: string): object {
   return {
     architecture: "",

@@ -2,27 +2,27 @@ import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf } from "../../core/failure.ts";
 import type { Ignore } from "../archive/ignore-rules.ts";
-import type { TreeEntry } from "../archive/tree.ts";
+import type { TreeEntry } from "../archive/pack-tar.ts";
 
 const permissionBits = 0o777;
 const modeOfStream = 0o644;
 const rootOfSingleFile = 0o755;
-/** As many as an artifact may have: links between folders can make many of few. */
-export const maxFolderEntries = 50_000;
-/** Of all files together: they are held in memory. */
+/** As many as an artifact may have. Links between folders can turn few entries into many. */
+export const maxFolderEntries = 100_000;
+/** Of all files together, which are held in memory. */
 export const maxFolderBytes = 1024 ** 3;
 
-/** A folder as it is packed for a push: permissions kept, symbolic links and everything that is no file left out. */
+/** The content of a folder for a push, with permissions, and without symbolic links and special files. */
 export interface Folder {
   readonly rootMode: number;
   readonly entries: readonly TreeEntry[];
-  /** Links that were left out, for people: they may have thought otherwise. */
+  /** Links that were left out, to be shown to the user. */
   readonly skippedLinks: readonly string[];
 }
 
 export interface ReadFolderOptions {
   readonly ignore: Ignore;
-  /** Packs what symbolic links point to in their place, from wherever it is. Only a link back up its own path is left out. */
+  /** Packs the targets of symbolic links in their place, even from outside the folder. Only a link to a parent folder is left out. */
   readonly resolveSymlinks: boolean;
   /** {@link maxFolderEntries} and {@link maxFolderBytes} by default. */
   readonly maxEntries?: number;
@@ -30,8 +30,8 @@ export interface ReadFolderOptions {
 }
 
 /**
- * Reads a folder, or a single file as a folder of one. What is ignored is left out. Throws a `RangeError` for more files or
- * bytes than allowed, before the file that is too much is read.
+ * Reads a folder, or a single file as a folder with one entry, without what `ignore` leaves out. Throws a `RangeError` for more
+ * files or bytes than allowed, before it reads the file that exceeds the limit.
  */
 export async function readFolder(
   path: string,
@@ -74,12 +74,12 @@ export async function readFolder(
   return { rootMode: root.mode & permissionBits, entries, skippedLinks };
 }
 
-/** A folder of one file. */
+/** A folder with one file. */
 export function singleFile(name: string, bytes: Uint8Array, mode = modeOfStream): Folder {
   return { rootMode: rootOfSingleFile, entries: [{ type: "file", path: name, mode, bytes }], skippedLinks: [] };
 }
 
-/** Whether a link leads to something new; throws where it leads nowhere. */
+/** Whether a link leads to something other than a parent folder. Throws if its target does not exist. */
 async function leadsOn(link: string, within: readonly string[]): Promise<boolean> {
   try {
     return !within.includes(await realpath(link));

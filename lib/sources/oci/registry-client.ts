@@ -2,11 +2,9 @@ import { z } from "zod";
 import { digestOf } from "../../core/digest.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse, trustElsewhere } from "../../core/ports/http.ts";
-import { authorizer } from "./authorize.ts";
+import { authorizer, type RegistryAccess } from "./authorize.ts";
 import { mediaTypes } from "./media-types.ts";
-import { parseJson } from "./parse-json.ts";
-import type { RegistryAccess } from "./registry-access.ts";
-import { RegistryFault } from "./registry-fault.ts";
+import { parseJson, RegistryFault } from "./registry-fault.ts";
 
 interface FetchedManifest {
   readonly digest: string;
@@ -14,9 +12,12 @@ interface FetchedManifest {
   readonly bytes: Uint8Array;
 }
 
-/** An OCI registry, as one object's credentials reach it. Every method throws {@link RegistryFault}, `HttpError` or what its login throws. */
+/**
+ * An OCI registry with the credentials of one object. Every method throws a {@link RegistryFault}, an {@link HttpError}, an error of
+ * the login, or the reason that `signal` was aborted with.
+ */
 export interface RegistryClient {
-  /** The digest that a tag names now. */
+  /** The current digest of a tag. */
   digestOfTag(repository: string, tag: string, signal: AbortSignal): Promise<string>;
   /** By tag or digest; the bytes are checked against the digest. */
   manifest(repository: string, reference: string, signal: AbortSignal): Promise<FetchedManifest>;
@@ -44,18 +45,18 @@ export const maxTags = 100_000;
 export const maxTagPages = 1_000;
 /** Of all pages together. */
 export const maxTagListBytes = 16 * 1024 * 1024;
-/** The length that the OCI distribution specification gives a tag. */
+/** The longest tag by the OCI distribution specification. */
 export const maxTagLength = 128;
-/** The address of a next page, with all that stands around it. */
+/** Of the whole header, which holds the address of the next page. */
 export const maxLinkHeaderLength = 4_096;
 const maxRememberedHosts = 1_000;
 const defaultTimeoutMs = 30_000;
 const probeTimeoutMs = 5_000;
 const accepted = [mediaTypes.manifest, mediaTypes.index, mediaTypes.dockerManifest, mediaTypes.dockerIndex].join(", ");
-/** The tags are looked at one by one: a schema would make an issue of each that is none. */
+/** The tags are checked one by one later: a schema would make an issue for each invalid one. */
 const TagPage = z.object({ tags: z.array(z.unknown()).nullish() });
 
-/** Clients that share what was learnt about hosts: whether one speaks TLS is asked once, not at each reconcile. */
+/** Clients with a shared cache of hosts: each host is asked once whether it speaks TLS, not in each reconcile. */
 export function registryClients(http: Http, clock: Clock): Connect {
   const origins = new Map<string, string>();
   return (access) => client(access, http, clock, origins);
@@ -84,7 +85,7 @@ function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Ma
   ): Promise<HttpResponse> => {
     const base = new URL(await origin(signal));
     const { href: url, host } = placeNamed(path, base);
-    // An upload's location and a list's next page may be on another host, which our credentials are not for.
+    // An upload's location and a list's next page may be on another host, which must not get our credentials.
     const own = host === base.host;
     const full: HttpRequest = {
       timeoutMs: access.timeoutMs ?? defaultTimeoutMs,
@@ -97,7 +98,7 @@ function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Ma
     try {
       response = own ? await authorize(full, signal) : await http.send(full, signal);
     } catch (error) {
-      // The host may have changed between TLS and plain HTTP.
+      // The host may have switched between TLS and plain HTTP.
       if (error instanceof HttpError) origins.delete(access.host);
       throw error;
     }
@@ -122,7 +123,7 @@ function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Ma
     async digestOfTag(repository, tag, signal) {
       const path = `/v2/${repository}/manifests/${tag}`;
       const headers = { accept: accepted };
-      // Some registries refuse HEAD, and only GET tells why something is refused.
+      // Some registries refuse HEAD, and only the answer to GET says why.
       const response = await send(path, { method: "HEAD", headers }, [200, 400, 401, 403, 404, 405, 406, 500], signal);
       const digest = response.headers["docker-content-digest"];
       if (response.status === 200 && digest !== undefined && /^sha256:[0-9a-f]{64}$/.test(digest)) return digest;
@@ -179,7 +180,7 @@ function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Ma
   };
 }
 
-/** The http port with one time for all its requests, which begins now. */
+/** The http port with one time limit for all its requests together, which starts now. */
 function within(totalMs: number, http: Http, clock: Clock): Http {
   const end = clock.monotonic() + totalMs;
   return {
@@ -192,8 +193,8 @@ function within(totalMs: number, http: Http, clock: Clock): Http {
       try {
         return await http.send({ ...request, timeoutMs: leftMs }, signal);
       } catch (error) {
-        // What was left is another at each try, and no news.
-        if (error instanceof HttpError && error.kind === "timeout")
+        // The message names the whole limit: the rest of it differs in each attempt.
+        if (error instanceof HttpError && error.reason === "timeout")
           throw new HttpError("timeout", late, { cause: error });
         throw error;
       }
@@ -201,14 +202,14 @@ function within(totalMs: number, http: Http, clock: Clock): Http {
   };
 }
 
-/** What a registry names as its next place. Throws an `HttpError` for one that is no URL, or less safe than the registry. */
+/** The address that a registry refers to. Throws an {@link HttpError} for an invalid URL, and for plain HTTP if the registry has TLS. */
 function placeNamed(text: string, base: URL): URL {
   const place = URL.canParse(text, base.href) ? new URL(text, base) : undefined;
   if (place?.protocol === "https:" || (place?.protocol === "http:" && base.protocol === "http:")) return place;
-  throw new HttpError("redirect", `${base.origin} names a place that is not followed: it is no URL of https`);
+  throw new HttpError("redirect", `${base.origin} refers to an address that is not followed: it is not an https URL`);
 }
 
-/** TLS first; plain HTTP only where no TLS server answers. A certificate that is not trusted is no reason for plain HTTP. */
+/** Tries TLS first, and plain HTTP only if no TLS server answers. An untrusted certificate does not lead to plain HTTP. */
 async function plainOrSecure(access: RegistryAccess, http: Http, signal: AbortSignal): Promise<string> {
   const ask = (origin: string): Promise<HttpResponse> => {
     const request = {
@@ -224,15 +225,15 @@ async function plainOrSecure(access: RegistryAccess, http: Http, signal: AbortSi
     await ask(secure);
     return secure;
   } catch (error) {
-    if (!(error instanceof HttpError) || error.kind === "tls" || error.kind === "refused") throw error;
+    if (!(error instanceof HttpError) || error.reason === "tls" || error.reason === "refused") throw error;
     const { status } = await ask(plain);
-    // What a server says that wants TLS, and a client certificate too.
+    // The answer of a server that requires TLS with a client certificate.
     if (status === 400) throw error;
     return plain;
   }
 }
 
-/** Hosts that Flux's client, too, asks over plain HTTP if they do not speak TLS. */
+/** Hosts that Flux's client, too, calls over plain HTTP if they do not speak TLS. */
 function isLocal(host: string): boolean {
   return (
     /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(host) ||
@@ -245,7 +246,7 @@ function tagsOf({ body }: HttpResponse, where: string): readonly string[] {
   const page = TagPage.safeParse(parseJson(body));
   const tags = page.data?.tags ?? [];
   if (!page.success || !tags.every((tag) => typeof tag === "string")) {
-    throw new HttpError("protocol", `${where} answered no list of tags`);
+    throw new HttpError("protocol", `the answer of ${where} is not a list of tags`);
   }
   if (tags.some((tag) => tag.length > maxTagLength)) {
     throw new HttpError("too-large", `${where} has a tag of more than ${maxTagLength} characters`);
@@ -261,7 +262,7 @@ function nextPage(link: string, where: string): string | undefined {
 }
 
 function mismatch(what: string, repository: string, wanted: string, found: string): HttpError {
-  // A header may hold anything.
-  const want = /^sha256:[0-9a-f]{64}$/.test(wanted) ? wanted : "what is no digest";
+  // The header of a registry can hold any text, so only a digest is quoted.
+  const want = /^sha256:[0-9a-f]{64}$/.test(wanted) ? wanted : "an invalid digest";
   return new HttpError("protocol", `${what} of ${repository} does not match its digest: want ${want}, got ${found}`);
 }

@@ -1,9 +1,11 @@
 import { z } from "zod";
-import { limitedList } from "../../core/limited-list.ts";
-import type { HttpRequest, HttpResponse } from "../../core/ports/http.ts";
-import { parseJson } from "./parse-json.ts";
+import { Failure, type Reason } from "../../core/failure.ts";
+import { HttpError, type HttpRequest, type HttpResponse } from "../../core/ports/http.ts";
+import { PortError } from "../../core/ports/port-error.ts";
+import { RegistryLoginError } from "../../core/ports/registry-login.ts";
+import { limitedList } from "../../core/validation.ts";
 
-/** Of one answer; a registry gives one as a rule. */
+/** Errors in one answer; usually a registry sends one. */
 export const maxRegistryErrors = 100;
 
 const Diagnostic = z.object({ code: z.string(), detail: z.unknown().optional() });
@@ -11,23 +13,38 @@ const Diagnostics = z.object({
   errors: limitedList(Diagnostic, maxRegistryErrors).refine((errors) => errors.length > 0),
 });
 
-/** What a registry answered instead of success, in the form of Flux's registry client, without the registry's own words. */
-export class RegistryFault extends Error {
+/** `refused`: any other answer that blames the request. */
+export type RegistryFaultReason = "denied" | "not-found" | "refused" | "throttled" | "unauthorized" | "unavailable";
+
+/** An error answer of a registry, in the form of Flux's registry client and without the registry's own words. */
+export class RegistryFault extends PortError<RegistryFaultReason> {
   override readonly name = "RegistryFault";
   readonly status: number;
-  /** How long the registry asks to be left alone (429, 503). */
+  /** How long the registry asks us to wait (429, 503). */
   readonly retryAfterMs: number | undefined;
 
   constructor({ method, url }: Pick<HttpRequest, "method" | "url">, response: HttpResponse, now: number) {
-    super(`${method} ${withoutSecrets(url)}: ${diagnose(method, url, response)}`);
+    super(reasonOf(response.status), `${method} ${withoutSecrets(url)}: ${diagnose(method, url, response)}`);
     this.status = response.status;
     this.retryAfterMs = parseRetryAfter(response.headers["retry-after"], now);
   }
 }
 
+function reasonOf(status: number): RegistryFaultReason {
+  if (status >= 500) return "unavailable";
+  return reasonByStatus[status] ?? "refused";
+}
+
+const reasonByStatus: Readonly<Record<number, RegistryFaultReason>> = {
+  401: "unauthorized",
+  403: "denied",
+  404: "not-found",
+  429: "throttled",
+};
+
 /**
- * The codes that a registry gave, in the words of the specification: its own words could be anything, the answer of a server
- * that is no registry included, and they go into a status. Anything else is told by its status code alone.
+ * The error codes of an answer, with the texts of the specification. The registry's own texts could be anything, even those of
+ * another server, and must not go into a status. An answer without known codes is described by its status code.
  */
 function diagnose(method: string, url: string, { status, body }: HttpResponse): string {
   const parsed = Diagnostics.safeParse(parseJson(body));
@@ -77,7 +94,7 @@ const detailWords = new Set(
 const maxDetailChars = 512;
 const maxDetailDepth = 3;
 
-/** The detail of an error as Flux prints it, if it says nothing but what was asked for. */
+/** The detail of an error as Flux prints it, if it repeats only what the request asked for. */
 function harmlessDetail(detail: unknown, url: string): string | undefined {
   if (detail === undefined || detail === null) return undefined;
   const text = asGoPrints(detail);
@@ -88,7 +105,7 @@ function harmlessDetail(detail: unknown, url: string): string | undefined {
   return isHarmless ? text : undefined;
 }
 
-/** JSON as Go's `%v` prints what it decoded: `map[Tag:absent]`, `[a b]`. What is nested deeper than registries do is `…`. */
+/** JSON as Go's `%v` prints it: `map[Tag:absent]`, `[a b]`. Values nested deeper than {@link maxDetailDepth} become `…`. */
 function asGoPrints(value: unknown, depth = 0): string {
   if (depth > maxDetailDepth) return "…";
   if (Array.isArray(value)) return `[${value.map((each) => asGoPrints(each, depth + 1)).join(" ")}]`;
@@ -99,7 +116,7 @@ function asGoPrints(value: unknown, depth = 0): string {
   return typeof value === "string" ? value : value === null ? "<nil>" : JSON.stringify(value);
 }
 
-/** A URL as Flux prints it: the query of a token's or a blob's URL may hold a signature. */
+/** A URL as Flux prints it, without query parameters that may hold a signature. */
 function withoutSecrets(url: string): string {
   const { origin, pathname, searchParams } = new URL(url);
   for (const name of new Set(searchParams.keys())) {
@@ -110,7 +127,7 @@ function withoutSecrets(url: string): string {
 
 const harmless = new Set(["digest", "from", "last", "mount", "n", "scope", "service"]);
 
-/** Seconds or an HTTP date; undefined for anything else. Bounded by an hour, so that no registry parks an object for ever. */
+/** Seconds or an HTTP date; undefined for anything else. At most an hour, so that no registry can stop an object for long. */
 function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
@@ -132,3 +149,21 @@ const statusTexts: Readonly<Record<number, string>> = {
   504: "Gateway Timeout",
   507: "Insufficient Storage",
 };
+
+/** A {@link Failure} for an error of a registry or its login. Any other error (a bug, the end of the run) is answered unchanged. */
+export function failureOf(reason: Reason, message: string, error: unknown, signal: AbortSignal): unknown {
+  signal.throwIfAborted();
+  const isForeseen =
+    error instanceof RegistryFault || error instanceof HttpError || error instanceof RegistryLoginError;
+  if (!isForeseen) return error;
+  return new Failure(reason, message, { cause: error });
+}
+
+/** The bytes parsed as JSON; undefined if they are not JSON, which a schema then refuses. */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,21 +1,21 @@
 import { Failure } from "../../core/failure.ts";
 
-/** Where a repository is: `host` with its port, and the repository's name inside that registry. */
+/** The address of a repository: `host` with its port, and the name of the repository in that registry. */
 export interface RepositoryAddress {
   readonly host: string;
   readonly repository: string;
 }
 
 const hostPattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?$/;
-/** What Flux's registry library takes; it says so of any other. */
+/** The characters that Flux's registry library accepts, as its message lists them. */
 const repositoryCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-./";
 const repositoryPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 export const maxRepositoryLength = 255;
 
 /**
- * Reads an OCIRepository's `spec.url`, which names a repository only. Throws a {@link Failure} `URLInvalid`, in the words of
- * Flux's registry library where that refuses the name too, as it does a tag or digest at its end.
+ * Reads an OCIRepository's `spec.url`, which must not have a tag or digest. Throws a {@link Failure} `URLInvalid` with the text of
+ * Flux's registry library, if that refuses the name too.
  */
 export function parseRepositoryUrl(url: string): RepositoryAddress {
   const { host, repository } = split(url);
@@ -30,7 +30,7 @@ export function parseRepositoryUrl(url: string): RepositoryAddress {
   return { host, repository };
 }
 
-/** Reads a push's URL, `oci://HOST/REPOSITORY:TAG`; the tag is `latest` where none is given. */
+/** Reads the URL of a push, `oci://HOST/REPOSITORY:TAG`; the default tag is `latest`. */
 export function parsePushUrl(url: string): RepositoryAddress & { readonly tag: string } {
   const { host, repository: named } = split(url);
   const [path, digest] = cut(named, "@");
@@ -38,11 +38,11 @@ export function parsePushUrl(url: string): RepositoryAddress & { readonly tag: s
   const [repository, tag = "latest"] = cut(path, ":");
   if (!hostPattern.test(host) || repository.length > maxRepositoryLength) throw badFormat(url);
   if (!repositoryPattern.test(repository)) throw badFormat(url);
-  if (!tagPattern.test(tag)) throw invalid(url, `'${tag}' is no tag`);
+  if (!tagPattern.test(tag)) throw invalid(url, `'${tag}' is not a valid tag`);
   return { host, repository, tag };
 }
 
-/** What stands before the first slash of an address, and all behind it. */
+/** Splits an address at its first slash. */
 function split(url: string): RepositoryAddress {
   const scheme = "oci://";
   const [host, repository] = cut(url.startsWith(scheme) ? url.slice(scheme.length) : "", "/");

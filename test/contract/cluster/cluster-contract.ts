@@ -11,6 +11,7 @@ import { getContract } from "./get.ts";
 import { listsContract } from "./lists.ts";
 import { listsOfMapsContract } from "./lists-of-maps.ts";
 import { managedFieldsContract } from "./managed-fields.ts";
+import { numbersContract } from "./numbers.ts";
 import { ownershipContract } from "./ownership.ts";
 import { patchesContract } from "./patches.ts";
 import { refusalsContract } from "./refusals.ts";
@@ -27,6 +28,7 @@ const concerns = [
   managedFieldsContract,
   listsOfMapsContract,
   valuesContract,
+  numbersContract,
   dryRunContract,
   refusalsContract,
   subresourcesContract,

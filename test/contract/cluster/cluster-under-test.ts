@@ -6,7 +6,7 @@ export interface ClusterUnderTest {
   readonly cluster: Cluster;
   /** Requests to the same API server, for what the port has no method for but Sluice's users and controllers do. */
   readonly api: ApiClient;
-  /** The same server, on behalf of somebody else. */
+  /** The same server, on behalf of another user. */
   connectAs(user: string, groups: readonly string[]): ClusterUnderTest;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
-import { objectOf, objectsOf, textOf } from "../../../local/kubernetes/rules/json-fields.ts";
+import { objectOf, objectsOf, textOf } from "../../../packages/embedded-kubernetes/src/rules/json-fields.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { workspace } from "./workspace.ts";
 
@@ -240,7 +240,7 @@ export function controllersContract(start: StartCluster): void {
       await expect.poll(() => toldOf("StatefulSet", "app")).toEqual([`Warning FailedCreate: ${failed}`]);
     });
 
-    test("count what is told again, in one event", async () => {
+    test("count a repeated event in one object", async () => {
       await create(workload("DaemonSet", {}, { serviceAccountName: "none" }));
       const counts = async () => (await eventsOf()).map((event) => Number(event["count"]));
       await expect.poll(async () => (await counts()).map((count) => count > 2)).toEqual([true]);

@@ -80,7 +80,7 @@ export function customResourcesContract(start: StartCluster): void {
       expect(await get(refOf(widget()))).toEqual(object);
     });
 
-    test("get the defaults of their definition, which nobody owns", async () => {
+    test("get the defaults of their definition, which have no owner", async () => {
       const { object } = await apply(widget({ name: "abc" }));
       expect(object["spec"]).toEqual({ name: "abc", size: 3, nested: { on: true } });
       expect(object.metadata.managedFields?.[0]?.fieldsV1).toEqual({ "f:spec": { "f:name": {} } });
@@ -181,7 +181,7 @@ export function customResourcesContract(start: StartCluster): void {
       expect(managersOf(object)).toEqual(["alpha Apply", "beta Apply"]);
     });
 
-    test("find all before the first apply owned by nobody in particular", async () => {
+    test("find all fields from before the first apply without a named owner", async () => {
       await create(widget({ size: 1 }));
       const body = { metadata: { managedFields: [{}] } };
       await space.cluster.patch(refOf(widget()), { type: "merge", body }, { manager: "beta" }, signal);

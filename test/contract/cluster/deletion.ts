@@ -18,6 +18,15 @@ export function deletionContract(start: StartCluster): void {
       expect(await remove(configMapRef())).toBe("gone");
     });
 
+    test("of an object that an apply created with a deletionTimestamp removes it", async () => {
+      const deletionTimestamp = "2020-01-01T00:00:00Z";
+      const { object } = await apply(configMap("a", {}, { deletionTimestamp }));
+      expect(object.metadata.deletionTimestamp).toBe(deletionTimestamp);
+      expect((await get(configMapRef()))?.metadata.deletionTimestamp).toBe(deletionTimestamp);
+      await remove(configMapRef());
+      expect(await get(configMapRef())).toBeUndefined();
+    });
+
     test("in a namespace that is not there finds it gone", async () => {
       expect(await remove({ ...configMapRef(), namespace: "contract-nowhere" })).toBe("gone");
     });

@@ -18,6 +18,22 @@ export function discoveryContract(start: StartCluster): void {
       expect(namespaces).toMatchObject({ plural: "namespaces", namespaced: false });
     });
 
+    const ask = (method: "GET" | "DELETE", path: string) =>
+      space.api.send({ verb: "get", method, path, repeatable: true }, signal);
+
+    test("lists the paths of the server at its root", async () => {
+      const { status, text } = await ask("GET", "/");
+      expect(status).toBe(200);
+      const paths = ["/api/v1", "/apis", "/apis/apps/v1", "/openapi/v3", "/readyz", "/version"];
+      expect(JSON.parse(text)).toEqual({ paths: expect.arrayContaining(paths) });
+    });
+
+    test("says which methods a resource does not have", async () => {
+      const { status, text } = await ask("DELETE", "/apis/apps/v1/deployments");
+      const message = "the server does not allow this method on the requested resource";
+      expect([status, JSON.parse(text)]).toMatchObject([405, { reason: "MethodNotAllowed", message }]);
+    });
+
     test("prefers the version that the server prefers", async () => {
       const query = { group: "autoscaling", kind: "HorizontalPodAutoscaler" };
       expect(await space.cluster.resource(query, signal)).toMatchObject({ version: "v2" });
@@ -44,7 +60,7 @@ export function discoveryContract(start: StartCluster): void {
       ).toBeUndefined();
     });
 
-    test("finds a kind that has just been defined, and after its end no more", async () => {
+    test("finds a kind that has just been defined, and no longer finds it once it is removed", async () => {
       const group = `${space.namespace}.example.test`;
       const query = { group, kind: "Widget" };
       expect(await space.cluster.resource(query, signal)).toBeUndefined();

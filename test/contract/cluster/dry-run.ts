@@ -37,7 +37,7 @@ export function dryRunContract(start: StartCluster): void {
       expect(error).toMatchObject({ code: 409, reason: "Conflict" });
     });
 
-    test("with force tells who would lose the field, and takes it from nobody", async () => {
+    test("with force shows which manager would lose the field, and changes nothing", async () => {
       await apply(configMap());
       const { object } = await apply(configMap("a", { k: "w" }), "beta", { dryRun: true, force: true });
       expect(object["data"]).toEqual({ k: "w" });

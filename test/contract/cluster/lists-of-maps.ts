@@ -43,7 +43,7 @@ export function listsOfMapsContract(start: StartCluster): void {
       expect(await containersOf()).toMatchObject([{ name: "app" }, { name: "other" }]);
     });
 
-    test("an item that another manager owns a part of stays, without what nobody sends any more", async () => {
+    test("an item that another manager owns in part stays, without fields that no manager sends any longer", async () => {
       const side = { name: "side", image: "example.test/side:1" };
       await apply(deployment());
       await apply(withContainers([{ ...side, workingDir: "/w" }]), "beta");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { mapLimit } from "../../../lib/core/concurrency.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { mapLimit } from "../../../lib/core/map-limit.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
 import { workspace } from "./workspace.ts";

@@ -52,7 +52,7 @@ export function managedFieldsContract(start: StartCluster): void {
       expect(entry?.fieldsV1).toEqual({ "f:data": { "f:k": {} } });
     });
 
-    test("of an update take the field from whoever applied it", async () => {
+    test("of an update take the field from its applier", async () => {
       await apply(configMap("a", { k: "v", l: "w" }));
       const patched = await merge({ data: { k: "x" } });
       expect(entriesOf(patched).find(({ manager }) => manager === "alpha")?.fieldsV1).toEqual({
@@ -67,7 +67,7 @@ export function managedFieldsContract(start: StartCluster): void {
       expect(await merge({ data: { k: "v" } })).toEqual(object);
     });
 
-    test("of a field that an update removed are nobody's", async () => {
+    test("of a field that an update removed have no owner", async () => {
       await apply(configMap("a", { k: "v", l: "w" }));
       const patched = await merge({ data: { k: null } });
       expect(entriesOf(patched).map(({ fieldsV1 }) => fieldsV1)).toEqual([{ "f:data": { "f:l": {} } }]);

@@ -37,6 +37,13 @@ export function refusalsContract(start: StartCluster): void {
       expect(error.message).toContain("field is immutable");
     });
 
+    test("of an owner reference to an Event is refused", async () => {
+      const ownerReferences = [{ apiVersion: "v1", kind: "Event", name: "x", uid: randomUUID() }];
+      const error = await faultOf(apply(configMap("a", { k: "v" }, { ownerReferences })));
+      expect(error).toMatchObject({ code: 422, reason: "Invalid" });
+      expect(error.message).toContain("/v1, Kind=Event is disallowed from being an owner");
+    });
+
     test("into a namespace that is not there is NotFound, naming the namespace", async () => {
       const error = await faultOf(apply({ ...configMap(), metadata: { name: "a", namespace: "contract-nowhere" } }));
       expect(error).toMatchObject({ code: 404, reason: "NotFound" });

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
+import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
@@ -13,8 +14,8 @@ export function sluiceKindsContract(start: StartCluster): void {
     const { apply, create, get, remove, signal } = space;
 
     beforeAll(async () => {
-      for (const file of ["kustomizations.kustomize.toolkit.fluxcd.io", "ocirepositories.source.toolkit.fluxcd.io"]) {
-        const text = await readFile(join(import.meta.dirname, `../../../infra/crds/${file}.yaml`), "utf8");
+      for (const { plural, group } of definedKinds) {
+        const text = await readFile(join(import.meta.dirname, `../../../infra/crds/${plural}.${group}.yaml`), "utf8");
         const definition: Manifest = parse(text);
         await space.cluster.apply(definition, { manager: "alpha", force: true }, signal);
       }
@@ -36,7 +37,7 @@ export function sluiceKindsContract(start: StartCluster): void {
       expect(object.metadata.generation).toBe(1);
     });
 
-    test("take YAML of 2021 and keep what v1 has no more, in every version", async () => {
+    test("accept YAML of 2021 and keep fields that v1 no longer has, in every version", async () => {
       const former = {
         path: "./deploy",
         validation: "client",

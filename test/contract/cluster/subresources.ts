@@ -88,7 +88,7 @@ export function subresourcesContract(start: StartCluster): void {
       expect(object.metadata.resourceVersion).not.toBe(before.object.metadata.resourceVersion);
     });
 
-    test("whoever scales owns the replicas, and an apply of another number conflicts", async () => {
+    test("the manager that scales owns the replicas, and an apply of another number conflicts", async () => {
       await apply(deployment("example.test/app:1"));
       await scaleTo(1);
       const error = await faultOf(apply(deployment()));
@@ -97,7 +97,7 @@ export function subresourcesContract(start: StartCluster): void {
       );
     });
 
-    test("an apply that leaves the replicas out leaves them to whoever scales", async () => {
+    test("an apply without replicas leaves them to the manager that scales", async () => {
       const { replicas: _replicas, ...spec } = { replicas: 0, ...toSpec(deployment()) };
       await apply({ ...deployment(), spec });
       await scaleTo(0);

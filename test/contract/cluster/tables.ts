@@ -6,7 +6,7 @@ import { workspace } from "./workspace.ts";
 
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
-/** What kubectl prints from, and whoever looks at a cluster that Sluice serves. */
+/** The Tables from which kubectl prints. */
 export function tablesContract(start: StartCluster): void {
   describe("tables", () => {
     const space = workspace(start);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { refOf } from "../../../lib/core/manifest.ts";
-import { maxRequestBytes } from "../../../local/kubernetes/store/check-stored-size.ts";
+import { maxRequestBytes } from "../../../packages/embedded-kubernetes/src/store/check-stored-size.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
 import { workspace } from "./workspace.ts";
@@ -90,7 +90,7 @@ export function transportContract(start: StartCluster): void {
       expect(warnings).toEqual([expect.stringContaining("beta.kubernetes.io/os")]);
     });
 
-    test("on behalf of somebody without rights is Forbidden, naming who, what and where", async () => {
+    test("on behalf of a user without rights is Forbidden, and names the user, the action and the namespace", async () => {
       const { cluster } = space.connectAs("contract-nobody", ["contract-nobodies"]);
       const error = await faultOf(cluster.get(configMapRef(), signal));
       expect(error).toMatchObject({ code: 403, reason: "Forbidden" });

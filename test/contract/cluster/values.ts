@@ -98,7 +98,7 @@ export function valuesContract(start: StartCluster): void {
       expect(error.message).toContain(".spec.replicas: expected numeric");
     });
 
-    test("a default belongs to nobody, may be taken by anybody, and comes back", async () => {
+    test("a default has no owner, can be taken by any manager, and comes back", async () => {
       await apply(deployment());
       const given = await apply(deployment("example.test/app:1", { revisionHistoryLimit: 3 }), "alpha");
       expect(given.object).toMatchObject({ spec: { revisionHistoryLimit: 3 } });

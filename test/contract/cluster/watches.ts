@@ -33,6 +33,24 @@ export function watchesContract(start: StartCluster): void {
       expect(await events.next()).toMatchObject({ type: "DELETED", object: { metadata: { name: "a" } } });
     });
 
+    test("of metadata tells nothing of the contents", async () => {
+      await create(configMap("a", { k: "v" }));
+      const query = { ...configMaps(), fieldSelector: "metadata.name=a", isMetadataOnly: true };
+      using events = follow(space.cluster, query);
+      const created = await events.next();
+      expect(created).toMatchObject({ type: "ADDED", object: { metadata: { name: "a" } } });
+      expect(created).not.toHaveProperty("object.data");
+      await events.initialEnd();
+      await apply(configMap("a", { l: "w" }));
+      const changed = await events.next();
+      expect(changed).toMatchObject({ type: "MODIFIED", object: { metadata: { name: "a" } } });
+      expect(changed).not.toHaveProperty("object.data");
+      await remove(configMapRef());
+      const removed = await events.next();
+      expect(removed).toMatchObject({ type: "DELETED", object: { metadata: { name: "a" } } });
+      expect(removed).not.toHaveProperty("object.data");
+    });
+
     test("of a selector tells an object that begins to match as added, one that stops as deleted", async () => {
       using events = follow(space.cluster, { ...configMaps(), labelSelector: "app=x" });
       await events.initialEnd();

@@ -6,19 +6,19 @@ export function answersContract(open: OpenHttp): void {
   describe("an answer", () => {
     const { serve, send } = httpWorld(open);
 
-    test.each([200, 204, 304, 401, 404, 429, 500, 503])("of status %i is one", async (status) => {
+    test.each([200, 204, 304, 401, 404, 429, 500, 503])("may have status %i", async (status) => {
       const url = await serve((_, response) => response.writeHead(status).end());
       expect((await send(url)).status).toBe(status);
     });
 
-    test("has its headers by names in lower case, and several values of one joined", async () => {
+    test("has its headers by lower-case names, and several values of one joined", async () => {
       const url = await serve((_, response) => {
         response.setHeader("Link", ["<a>", "<b>"]).setHeader("Docker-Content-Digest", "sha256:0").end();
       });
       expect((await send(url)).headers).toMatchObject({ link: "<a>, <b>", "docker-content-digest": "sha256:0" });
     });
 
-    test("brings every byte as it is, to the last one that is allowed", async () => {
+    test("contains every byte, up to the limit", async () => {
       const bytes = Uint8Array.from({ length: 1_000 }, (_, index) => index % 256);
       const url = await serve((_, response) => response.end(bytes));
       expect(new Uint8Array((await send(url)).body)).toEqual(bytes);
@@ -37,16 +37,16 @@ export function answersContract(open: OpenHttp): void {
           more();
         },
       ],
-    ])("that is a byte too long and %s is not read", async (_, answer) => {
+    ])("that exceeds the limit by a byte and %s is refused", async (_, answer) => {
       const url = await serve((_request, response) => answer(response));
       expect(await faultOf(send(url))).toMatchObject({
         name: "HttpError",
-        kind: "too-large",
+        reason: "too-large",
         message: `GET ${url}/: the answer is longer than 1000 bytes`,
       });
     });
 
-    test("is each request's own where many are under way, and others have failed", async () => {
+    test("belongs to its request, with many in parallel and some failing", async () => {
       const url = await serve(({ url: path = "" }, response) => {
         if (path === "/3") response.destroy();
         else setImmediate(() => response.end(path));

@@ -13,22 +13,22 @@ export function failuresContract(open: OpenHttp): void {
       const address = await listen(server);
       server.close();
       await once(server, "close");
-      expect(await faultOf(send(`http://${address}/`))).toMatchObject({ kind: "unreachable" });
+      expect(await faultOf(send(`http://${address}/`))).toMatchObject({ reason: "unreachable" });
     });
 
     test.each([
       ["that is no HTTP", "hello\r\n"],
       ["that breaks off", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"],
       ["whose head breaks off", "HTTP/1.1 200 OK\r\ncontent-le"],
-    ])("by an answer %s is one of the protocol", async (_, answer) => {
+    ])("because of an answer %s is one of the protocol", async (_, answer) => {
       const server = createTcpServer((socket) => {
         socket.on("error", () => undefined);
         socket.once("data", () => socket.end(answer));
       });
-      expect(await faultOf(send(`http://${await listen(server)}/`))).toMatchObject({ kind: "protocol" });
+      expect(await faultOf(send(`http://${await listen(server)}/`))).toMatchObject({ reason: "protocol" });
     });
 
-    test("names method and URL, and neither its query nor a header", async () => {
+    test("names method and URL, without query and headers", async () => {
       const url = await serve((_, response) => response.destroy());
       const secrets = { url: `${url}/v2/?token=hunter2`, headers: { authorization: "Bearer hunter3" } };
       const error = await faultOf(send(secrets.url, { method: "POST", ...secrets }));

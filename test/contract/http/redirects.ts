@@ -14,7 +14,7 @@ export function redirectsContract(open: OpenHttp): void {
       (_, response) =>
         response.writeHead(status, { location }).end();
 
-    test.each([301, 302, 303, 307, 308])("of status %i is followed for GET and HEAD alone", async (status) => {
+    test.each([301, 302, 303, 307, 308])("of status %i is followed only for GET and HEAD", async (status) => {
       const url = await serve((request, response) => {
         if (request.url === "/end") response.end("end");
         else redirect("/end", status)(request, response);
@@ -34,7 +34,7 @@ export function redirectsContract(open: OpenHttp): void {
     ])("%s is an error", async (_, maxRedirects, location) => {
       const url = await serve(redirect(location));
       expect(await faultOf(send(url, maxRedirects === undefined ? {} : { maxRedirects }))).toMatchObject({
-        kind: "redirect",
+        reason: "redirect",
       });
     });
 
@@ -46,11 +46,11 @@ export function redirectsContract(open: OpenHttp): void {
       });
       const url = await serveSecurely("server", redirect(target));
       const ca = await pem("server.crt");
-      expect(await faultOf(send(url, { maxRedirects: 2, tls: { ca } }))).toMatchObject({ kind: "redirect" });
+      expect(await faultOf(send(url, { maxRedirects: 2, tls: { ca } }))).toMatchObject({ reason: "redirect" });
       expect(plain).toBe(0);
     });
 
-    test("takes the credentials along inside one host, and no further", async () => {
+    test("sends the credentials again only to the same host", async () => {
       const seen: unknown[] = [];
       const elsewhere = await serve(({ headers }, response) => {
         seen.push([headers.authorization, headers.cookie, headers["x-other"]]);
@@ -69,7 +69,7 @@ export function redirectsContract(open: OpenHttp): void {
       ]);
     });
 
-    test("shows a client certificate to the host that it is for, and to no other", async () => {
+    test("sends a client certificate only to the host that it is for", async () => {
       const seen: string[] = [];
       const note =
         (name: string, then: RequestListener): RequestListener =>
@@ -87,18 +87,18 @@ export function redirectsContract(open: OpenHttp): void {
       expect(seen).toEqual(["own: jane", "elsewhere: nobody"]);
     });
 
-    test("is told by the answer: it says who gave it", async () => {
+    test("shows in the answer, which has the final URL", async () => {
       const elsewhere = await serve((_, response) => response.end());
       const url = await serve(redirect(`${elsewhere}/end`));
       expect((await send(`${url}/begin`, { maxRedirects: 1 })).url).toBe(`${elsewhere}/end`);
       expect((await send(`${elsewhere}/begin`)).url).toBe(`${elsewhere}/begin`);
     });
 
-    test("counts for the time of the whole exchange", async () => {
+    test("counts towards the time limit of the whole exchange", async () => {
       const url = await serve((request, response) => {
         setTimeout(() => redirect("/again")(request, response), 40);
       });
-      expect(await faultOf(send(url, { timeoutMs: 200, maxRedirects: 1_000 }))).toMatchObject({ kind: "timeout" });
+      expect(await faultOf(send(url, { timeoutMs: 200, maxRedirects: 1_000 }))).toMatchObject({ reason: "timeout" });
     });
   });
 }

@@ -6,7 +6,7 @@ export function requestsContract(open: OpenHttp): void {
   describe("a request", () => {
     const { serve, send } = httpWorld(open);
 
-    test.each(["DELETE", "PATCH", "POST", "PUT"] as const)("by %s brings its headers and its bytes", async (method) => {
+    test.each(["DELETE", "PATCH", "POST", "PUT"] as const)("by %s sends its headers and its bytes", async (method) => {
       const bytes = new Uint8Array([0, 255, 10]);
       const url = await serve((request, response) => {
         const { headers } = request;
@@ -18,7 +18,7 @@ export function requestsContract(open: OpenHttp): void {
       expect(JSON.parse(textOf(answer))).toEqual([method, "k", "3", [...bytes]]);
     });
 
-    test("whose signal is aborted already is not sent", async () => {
+    test("whose signal is already aborted is not sent", async () => {
       let requests = 0;
       const url = await serve((_, response) => {
         requests += 1;
@@ -32,7 +32,7 @@ export function requestsContract(open: OpenHttp): void {
     test.each([
       ["before its answer", false],
       ["in the middle of its answer", true],
-    ])("that is aborted %s ends with the reason, and its connection with it", async (_, begins) => {
+    ])("that is aborted %s ends with the reason and closes its connection", async (_, begins) => {
       const stop = new AbortController();
       const reason = new Error("the time is up");
       const ended = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ export function requestsContract(open: OpenHttp): void {
     test.each([
       ["nothing", false],
       ["half an answer", true],
-    ])("that gets %s in its time is a timeout, and the next one is answered", async (_, begins) => {
+    ])("that gets %s in its time limit is a timeout, and the next one is answered", async (_, begins) => {
       let requests = 0;
       const url = await serve((_request, response) => {
         requests += 1;
@@ -56,13 +56,13 @@ export function requestsContract(open: OpenHttp): void {
         else if (begins) response.write("begun");
       });
       expect(await faultOf(send(url, { timeoutMs: 100 }))).toMatchObject({
-        kind: "timeout",
+        reason: "timeout",
         message: `GET ${url}/: no answer within 100 ms`,
       });
       expect(textOf(await send(url))).toBe("in time");
     });
 
-    test("goes out once more where the connection that was kept breaks, but not one that may do harm", async () => {
+    test("is repeated once if a kept connection breaks, unless repeating it may do harm", async () => {
       const seen: unknown[] = [];
       const sockets = new Set<unknown>();
       const url = await serve(({ method, socket }, response) => {

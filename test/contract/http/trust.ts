@@ -10,17 +10,17 @@ export function trustContract(open: OpenHttp): void {
 
     const hello: RequestListener = (_, response) => response.end("hello");
 
-    test("of an unknown authority is not trusted, unless its authority is named or nothing is checked", async () => {
+    test("of an unknown authority is not trusted, unless the authority is given or nothing is verified", async () => {
       const url = await serveSecurely("server", hello);
       const message = `GET ${url}/: tls: failed to verify certificate: x509: certificate signed by unknown authority`;
-      expect(await faultOf(send(url))).toMatchObject({ kind: "tls", message });
+      expect(await faultOf(send(url))).toMatchObject({ reason: "tls", message });
       expect(textOf(await send(url, { tls: { ca: await pem("server.crt") } }))).toBe("hello");
       expect(textOf(await send(url, { tls: { insecure: true } }))).toBe("hello");
       // What one request has trusted does not count for the next.
-      expect(await faultOf(send(url))).toMatchObject({ kind: "tls" });
+      expect(await faultOf(send(url))).toMatchObject({ reason: "tls" });
     });
 
-    test("is trusted by an authority of the system also where a request names one more", async () => {
+    test("is trusted by an authority of the system, also if a request gives another one", async () => {
       const [before, server, client] = [getCACertificates("default"), await pem("server.crt"), await pem("client.crt")];
       setDefaultCACertificates([...before, server]);
       try {
@@ -48,7 +48,7 @@ export function trustContract(open: OpenHttp): void {
         certificate: "amazon",
         host: "localhost",
         ca: "server",
-        why: "certificate is valid for sts.eu-west-1.amazonaws.com, *.dkr.ecr.eu-west-1.amazonaws.com, not localhost",
+        why: "certificate is valid for sts.eu-west-1.amazonaws.com, *.dkr.ecr.eu-west-1.amazonaws.com, sqs.eu-west-1.amazonaws.com, not localhost",
       },
       {
         what: "for no name",
@@ -67,7 +67,7 @@ export function trustContract(open: OpenHttp): void {
         const address = await serveSecurely(certificate, hello);
         const url = host === undefined ? address : address.replace("127.0.0.1", host);
         const fault = await faultOf(send(url, { tls: { ca: await pem(`${ca}.crt`) } }));
-        expect(fault).toMatchObject({ name: "HttpError", kind: "tls" });
+        expect(fault).toMatchObject({ name: "HttpError", reason: "tls" });
         const message = fault instanceof Error ? fault.message : "";
         expect(message.replace(/current time \S+Z/, "current time <now>")).toBe(
           `GET ${url}/: tls: failed to verify certificate: x509: ${why}`,
@@ -75,7 +75,7 @@ export function trustContract(open: OpenHttp): void {
       },
     );
 
-    test("is shown our certificate where it asks for one", async () => {
+    test("gets our certificate if it asks for one", async () => {
       const who: RequestListener = ({ socket }, response) => {
         response.end(socket instanceof TLSSocket ? JSON.stringify(socket.getPeerCertificate().subject) : "nobody");
       };
@@ -85,7 +85,7 @@ export function trustContract(open: OpenHttp): void {
       expect(textOf(await send(url, { tls: { ca: ca ?? "" } }))).not.toContain("jane");
     });
 
-    test("and one without are not taken for each other", async () => {
+    test("and one without TLS are not confused", async () => {
       const secure = await serveSecurely("server", hello);
       expect(await faultOf(send(secure.replace("https:", "http:")))).toMatchObject({ name: "HttpError" });
       const plain = await serve(hello);

@@ -33,13 +33,13 @@ function aliasBomb(): string {
 const nested = `${head}data: ${"[".repeat(5_000)}${"]".repeat(5_000)}\n`;
 const keys = Array.from({ length: 200_000 }, (_, index) => `  key-${index}: v\n`).join("");
 const objects = Array.from({ length: 200_000 }, (_, index) => head.replace("bad", `bad-${index}`)).join("---\n");
-/** Makes the engine build it: nobody reads plain YAML in process then. */
+/** Makes the engine build it, instead of the builder for plain YAML in process. */
 const byEngine = { "kustomization.yaml": "resources: [a.yaml, good.yaml]\n" };
 const only = (...resources: readonly string[]): Files => ({
   "kustomization.yaml": JSON.stringify({ resources: ["good.yaml", ...resources] }),
 });
 
-describe("manifests that are no good are named in Ready, nothing of them is applied, and everybody else goes on", () => {
+describe("invalid manifests are named in Ready, none of them is applied, and other objects are reconciled", () => {
   const unread = "BuildFailed: failed to decode Kubernetes YAML from a.yaml:";
   const unbuilt = "BuildFailed: kustomize build failed:";
   const refused = "ReconciliationFailed: ";
@@ -58,7 +58,7 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
     {
       name: "alias-bomb-of-nine-levels",
       files: { "a.yaml": `${head}data:\n${aliasBomb()}` },
-      says: `${unread} yaml: line 13: its aliases stand for more than 16777216 bytes`,
+      says: `${unread} yaml: line 13: its aliases expand to more than 16777216 bytes`,
     },
     {
       name: "alias-bomb-for-the-engine",
@@ -139,7 +139,7 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
       says: `${unbuilt} loading KV pairs: env source files: [/proc/self/environ]: fs-security-constraint`,
     },
     {
-      name: "a-kind-that-nobody-knows",
+      name: "an-unknown-kind",
       files: { "a.yaml": "apiVersion: nowhere.test/v1\nkind: Unheard\nmetadata: {name: a, namespace: default}\n" },
       says: `${refused}Unheard/default/a dry-run failed: no matches for kind "Unheard" in version "nowhere.test/v1"`,
     },
@@ -165,7 +165,7 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
       await world.kustomization(name);
       const told = await world.answer("Kustomization", name, says, withinMs);
       expect(told).toContain(says);
-      // The state folder of the process is no matter of the author.
+      // The author has no use for the state folder of the process.
       expect(told).not.toContain(world.local.state);
       expect(await world.has("from-bad-manifests")).toBe(false);
     },
@@ -173,7 +173,7 @@ describe("manifests that are no good are named in Ready, nothing of them is appl
   );
 });
 
-describe("a dependency that will not do is named in Ready, nothing is applied, and everybody else goes on", () => {
+describe("an unusable dependency is named in Ready, nothing is applied, and other objects are reconciled", () => {
   beforeAll(async () => {
     await world.push("depending", { "good.yaml": configMapYaml("from-depending") });
     await world.source("depending");
@@ -203,7 +203,7 @@ describe("a dependency that will not do is named in Ready, nothing is applied, a
   });
 });
 
-test("what was in the environment is in no output, object, log or table", async () => {
+test("the environment of the process is in no output, object, log or table", async () => {
   expect(world.log.join("\n")).not.toContain(canary);
   const files = await readdir(world.local.state, { recursive: true, withFileTypes: true });
   const contents = await Promise.all(

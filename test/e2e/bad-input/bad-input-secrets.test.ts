@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-describe("a failure with data of a Secret is told, and nothing of the data", () => {
+describe("a failure with data of a Secret is reported without the data", () => {
   test.each(secretCases)("$name", async ({ name, files, spec = {}, says }) => {
     expect(JSON.stringify([files, spec])).toContain("c4n4ry");
     await world.push(name, files);
@@ -20,7 +20,7 @@ describe("a failure with data of a Secret is told, and nothing of the data", () 
     expect(await world.leaks()).toEqual([]);
   });
 
-  test("and where a Secret is applied after all, neither", async () => {
+  test("nor is the data shown if a Secret is applied after all", async () => {
     const text = `apiVersion: v1\nkind: Secret\nmetadata:\n  name: good\n  namespace: default\nstringData:\n  a: ${canary}\n`;
     await world.push("good", { "s.yaml": text });
     await world.source("good");

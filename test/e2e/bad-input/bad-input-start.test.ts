@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spawnLocal } from "../../../local/spawn-local.ts";
+import { spawnLocal } from "../../../local/sluice-process.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 const { signal } = new AbortController();
@@ -46,14 +46,14 @@ function kubeconfig(cluster: string, user: object): string {
   });
 }
 
-describe("a kubeconfig that is no good is one clear line, and the process ends with 1", () => {
+describe("an unusable kubeconfig is one clear line, and the process ends with 1", () => {
   const expired = ["{}", JSON.stringify({ exp: 1_000_000_000 }), "signature"]
     .map((part) => Buffer.from(part).toString("base64url"))
     .join(".");
 
   test.each([
     { name: "with a token that has expired", user: { token: expired }, says: "token has expired at 2001-09-09" },
-    { name: "whose token nobody knows", user: { token: "hunter2" }, says: "cannot be used" },
+    { name: "whose token the server does not know", user: { token: "hunter2" }, says: "cannot be used" },
     { name: "that points nowhere", user: {}, server: "http://127.0.0.1:1", says: "connect ECONNREFUSED 127.0.0.1:1" },
   ])("$name", async ({ user, server: elsewhere, says }) => {
     const file = join(folder, "kubeconfig");
@@ -65,7 +65,7 @@ describe("a kubeconfig that is no good is one clear line, and the process ends w
   });
 });
 
-describe("a state folder that is no good is one clear line, and the process ends with 1", () => {
+describe("an unusable state folder is one clear line, and the process ends with 1", () => {
   let state: string;
   beforeAll(async () => {
     state = join(folder, "state");
@@ -102,7 +102,7 @@ describe("a state folder that is no good is one clear line, and the process ends
     await writeFile(file, before);
   });
 
-  test("but ports that cannot be read are only taken anew", async () => {
+  test("ports that cannot be read are chosen again", async () => {
     await writeFile(join(state, "ports.json"), "{{{");
     expect(await refusal("--state", state)).toBe("ready");
   });

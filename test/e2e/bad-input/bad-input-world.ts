@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -15,7 +15,7 @@ import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
-import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
+import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
 import { artifactOf, type Files } from "../../unit/manifests/build-files.ts";
 import { leaks, toldByObjects } from "../canary.ts";
 
@@ -44,29 +44,37 @@ export interface BadInputWorld extends AsyncDisposable {
   source(name: string, spec?: JsonObject): Promise<void>;
   /** Applies a Kustomization of the source of that name. */
   kustomization(name: string, spec?: JsonObject): Promise<void>;
-  /** The Ready condition as `status reason: message`, or nothing where there is none. */
+  /** The Ready condition as `status reason: message`, or an empty text without one. */
   ready(kind: Kind, name: string): Promise<string>;
   /** What Ready says as soon as it has this in it, at the latest after `withinMs`, 20 s by default. Meanwhile a push to the bystander is applied. */
   answer(kind: Kind, name: string, part: string, withinMs?: number): Promise<string>;
   has(name: string): Promise<boolean>;
-  /** Where the canary is told: in statuses, events, its log or its state. Looked at when the world ends, too. */
+  /** Where the canary is shown: in statuses, events, its log or its state. Also checked when the world ends. */
   leaks(): Promise<readonly string[]>;
 }
 
-/** @param env what the process inherits beside the environment of the tests */
-export async function badInputWorld(env: Readonly<Record<string, string>> = {}): Promise<BadInputWorld> {
+/**
+ * @param env what the process inherits beside the environment of the tests
+ * @param settings those of the installation
+ */
+export async function badInputWorld(
+  env: Readonly<Record<string, string>> = {},
+  settings: JsonObject = {},
+): Promise<BadInputWorld> {
   await using making = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "sluice-bad-input-"));
   making.defer(() => rm(folder, { recursive: true, force: true }));
   const log: string[] = [];
-  const start = (): Promise<SpawnedLocal> =>
-    spawnLocal(["--state", join(folder, "state"), "--verbose"], signal, (line) => log.push(line));
+  const config = join(folder, "settings.json");
+  await writeFile(config, JSON.stringify(settings));
+  const args = ["--state", join(folder, "state"), "--config", config, "--verbose"];
+  const start = (): Promise<SpawnedLocal> => spawnLocal(args, signal, (line) => log.push(line));
   const local = await withEnvironment(env, start);
   making.defer(async () => void (await local.end("SIGKILL")));
   const http = httpClient({ network: homeNetwork });
   making.defer(() => http.close());
-  const config = await readKubeconfig({ file: local.kubeconfig, env: {}, homeDir: homedir() });
-  const cluster = connect(config, { clock: systemClock, env: {} });
+  const kubeconfig = await readKubeconfig({ file: local.kubeconfig, env: {}, homeDir: homedir() });
+  const cluster = connect(kubeconfig, { clock: systemClock, env: {} });
   making.defer(() => cluster.close());
   const client = registryClients(http, systemClock)({ host: local.registry, insecure: true });
 

@@ -131,7 +131,7 @@ const applied: readonly SecretCase[] = [
   },
 ];
 
-/** Refused by kustomize, which quotes what it was given. */
+/** Refused by kustomize, which quotes its input. */
 const engine: readonly SecretCase[] = [
   { name: "patch-no-yaml", files: built({ patches: [{ patch: patch(`: [${canary}`), target }] }), says: unconfigured },
   {

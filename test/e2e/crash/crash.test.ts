@@ -3,7 +3,7 @@ import { findCondition } from "../../../lib/api/condition.ts";
 import { parseKustomization } from "../../../lib/api/kustomization.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { HttpError } from "../../../lib/core/ports/http.ts";
-import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
+import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
 import { configMap, followApp, type LocalWorld, localWorld } from "../local/local-world.ts";
 
 const { signal } = new AbortController();
@@ -119,7 +119,7 @@ function random(from: number): () => number {
   };
 }
 
-describe("killed at any moment, the next start goes on, and the end is as if nothing had been", () => {
+describe("killed at any moment, the next start continues, and the end is the same as without the kill", () => {
   let round = 0;
 
   test(`${kills} times while ${manyObjects} objects are applied`, { timeout: 600_000 }, async () => {
@@ -152,7 +152,7 @@ describe("killed at any moment, the next start goes on, and the end is as if not
     await expect.poll(seen, patient).toEqual(wanted(digest, round, 20));
   });
 
-  test("told to end while objects are applied, it hands everything back within 5 s, and the next start goes on", async () => {
+  test("stopped while objects are applied, it hands everything back within 5 s, and the next start continues", async () => {
     let left = 150;
     const ended = endedAt(() => --left <= 0, "SIGTERM");
     const digest = await push(++round);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { expect, test } from "vitest";
 import { findCondition } from "../../../lib/api/condition.ts";
 import { parseKustomization } from "../../../lib/api/kustomization.ts";
@@ -8,7 +9,6 @@ import { systemClock } from "../../../lib/core/system-clock.ts";
 import type { SentRequest } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { startLocal } from "../../../local/start-local.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Treatment, unreliableProxy } from "../../doubles/unreliable-proxy.ts";
@@ -44,7 +44,13 @@ async function sluiceBehind(treat: Parameters<typeof unreliableProxy>[1], ending
   await writeFile(file, server.kubeconfig().replaceAll(server.url, proxy.url));
   const requests: SentRequest[] = [];
   const observe = (request: SentRequest): void => void requests.push(request);
-  const options = { state: join(folder, "state"), kubeconfig: { file }, env: {}, log: silentLog, observe };
+  const options = {
+    state: join(folder, "state"),
+    clusters: [{ name: file, file }] as const,
+    env: {},
+    log: silentLog,
+    observe,
+  };
   const sluice = await startLocal(options, signal);
   ending.defer(() => sluice.close());
   const direct = join(folder, "direct-kubeconfig");
@@ -60,29 +66,33 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
   { name: "throttles every eighth request", objects: 16, treat: (count) => (count % 8 === 0 ? "throttle" : "forward") },
   { name: "drops every third request", objects: 60, treat: (count) => (count % 3 === 0 ? "drop" : "forward") },
   { name: "drops every third answer", objects: 60, treat: (count) => (count % 3 === 0 ? "lost" : "forward") },
-])("an API server that $name: the end is exactly what was pushed", { timeout: 180_000 }, async ({ objects, treat }) => {
-  await using ending = new AsyncDisposableStack();
-  let isUnreliable = false;
-  const { cluster, sluice, world } = await sluiceBehind((count) => (isUnreliable ? treat(count) : "forward"), ending);
+])(
+  "an API server that $name: the end is exactly the pushed state",
+  { timeout: 180_000 },
+  async ({ objects, treat }) => {
+    await using ending = new AsyncDisposableStack();
+    let isUnreliable = false;
+    const { cluster, sluice, world } = await sluiceBehind((count) => (isUnreliable ? treat(count) : "forward"), ending);
 
-  const push = (from: number, value: string) =>
-    world.push(
-      sluice,
-      names(from, objects).map((name) => configMap(name, value)),
-    );
-  const wanted = (from: number, value: string) => names(from, objects).map((name) => `${name}=${value}`);
-  isUnreliable = true;
-  await push(0, "1");
-  await followApp(cluster, sluice);
-  await expect.poll(() => applied(cluster), patient).toEqual(wanted(0, "1"));
-  await push(10, "2");
-  await expect.poll(() => applied(cluster), patient).toEqual(wanted(10, "2"));
-  await cluster.delete(app, { propagation: "Background" }, signal);
-  await expect.poll(() => applied(cluster), patient).toEqual([]);
-  await expect.poll(() => cluster.get(app, signal), patient).toBeUndefined();
-});
+    const push = (from: number, value: string) =>
+      world.push(
+        sluice,
+        names(from, objects).map((name) => configMap(name, value)),
+      );
+    const wanted = (from: number, value: string) => names(from, objects).map((name) => `${name}=${value}`);
+    isUnreliable = true;
+    await push(0, "1");
+    await followApp(cluster, sluice);
+    await expect.poll(() => applied(cluster), patient).toEqual(wanted(0, "1"));
+    await push(10, "2");
+    await expect.poll(() => applied(cluster), patient).toEqual(wanted(10, "2"));
+    await cluster.delete(app, { propagation: "Background" }, signal);
+    await expect.poll(() => applied(cluster), patient).toEqual([]);
+    await expect.poll(() => cluster.get(app, signal), patient).toBeUndefined();
+  },
+);
 
-test("an API server that answers 503 for one kind: Ready says so until it has an end", {
+test("an API server that answers 503 for one kind: Ready says so until the outage is over", {
   timeout: 180_000,
 }, async () => {
   await using ending = new AsyncDisposableStack();
@@ -113,7 +123,7 @@ test("an API server that answers 503 for one kind: Ready says so until it has an
   expect(events.filter(({ reason }) => reason === "ReconciliationFailed")).toHaveLength(1);
 });
 
-test("while it cannot be told whose the cluster is nothing is written, a status neither, and then it goes on by itself", {
+test("while the owner of the cluster cannot be read nothing is written, not even a status, and then it continues by itself", {
   timeout: 180_000,
 }, async () => {
   await using ending = new AsyncDisposableStack();

@@ -11,7 +11,7 @@ export interface Targets {
   readonly url: string;
 }
 
-/** One artifact, or one spec, that tries to bring into the cluster what is not in the artifact. */
+/** One artifact, or one spec, that tries to bring content into the cluster that is not in the artifact. */
 export interface EscapeTry {
   readonly name: string;
   readonly files: Files;

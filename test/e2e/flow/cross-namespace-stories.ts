@@ -34,7 +34,7 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
 
   describe(`sources of other namespaces, which the installation forbids, on ${name}`, () => {
     test.each(["OCIRepository", "GitRepository", "Bucket"])(
-      "a Kustomization of a %s elsewhere is stalled, told once and not tried again (17)",
+      "a Kustomization of a %s in another namespace is stalled, reported once and not retried (17)",
       async (kind) => {
         const world = await newLocked();
         const within = `${world.namespace}-sources`;
@@ -62,10 +62,10 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
       await world.publish("v1", [configMap("a")], { within });
       await world.kustomization("app", { ...repoIn(within), dependsOn: [{ name: "root" }] });
       await world.run("app");
-      expect(world.listensTo("app")).toEqual([]);
+      expect(world.subscriptionsOf("app")).toEqual([]);
     });
 
-    test("what it applied before stays, and goes with it when it is deleted", async () => {
+    test("objects that it applied before stay, and are deleted with it", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-sources`;
       await world.publish("v1", [configMap("a")], { within });
@@ -89,7 +89,7 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
       expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
     });
 
-    test("a dependency in another namespace is waited for all the same (33)", async () => {
+    test("a dependency in another namespace is still waited for (33)", async () => {
       const world = await newLocked();
       await world.publish("v1", [configMap("a")]);
       const namespace = await neighbour(world, "root", ".");

@@ -51,7 +51,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await expect.poll(gone, patient).toBeUndefined();
     });
 
-    test("a namespace goes with all that leaves the artifact together with it", async () => {
+    test("a namespace is deleted with all objects that leave the artifact together with it", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-whole`;
       await world.publish("v1", [namespaceNamed(within), placed(within, configMap("a"))]);
@@ -63,7 +63,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoing(world, within)).toBe(true);
     });
 
-    test("a namespace that is annotated, or that nothing is to prune, leaves the artifact and stays", async () => {
+    test("a namespace that is annotated, or under prune: false, leaves the artifact and stays", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-kept`;
       const contents = placed(within, configMap("a"));
@@ -132,7 +132,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoing(world, within)).toBe(true);
     });
 
-    test("a namespace stays while an object is in it that carries our labels no more", async () => {
+    test("a namespace stays while an object is in it that no longer carries our labels", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-released`;
       await world.publish("v1", [namespaceNamed(within), placed(within, configMap("data"))]);
@@ -168,7 +168,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       expect(await isGoing(world, within)).toBe(true);
     });
 
-    test("deleting the Kustomization itself takes its namespaces and what is in them, as before", async () => {
+    test("deleting the Kustomization deletes its namespaces with all their objects", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-last`;
       await world.publish("v1", [namespaceNamed(within), placed(within, configMap("a"))]);

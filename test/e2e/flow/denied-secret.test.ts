@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { installCrds } from "../../../local/install-crds.ts";
-import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Treatment, unreliableProxy } from "../../doubles/unreliable-proxy.ts";
 import { canary } from "../canary.ts";
@@ -72,7 +72,7 @@ test.each<{ name: string; answer: Treatment; says: string }>([
     answer: status(422, "Invalid", `Secret "s" is invalid: data[a]: Invalid value: "${canary}": field is immutable`),
     says: 'data[a]: Invalid value: "*****": field is immutable',
   },
-])("what $name says of a Secret is told without its values", async ({ answer, says }) => {
+])("a message of $name about a Secret is shown without its values", async ({ answer, says }) => {
   await using ending = new AsyncDisposableStack();
   const denied = await worldBehind(
     ({ url, method }) => (isSecret(url) && method === "PATCH" ? answer : "forward"),
@@ -88,7 +88,7 @@ test.each<{ name: string; answer: Treatment; says: string }>([
 
 const refusal = status(400, "", `admission webhook "policy.example.com" denied the request: ${canary}`);
 
-test("so is what it says after the dry run, when the Secret is applied", async () => {
+test("its message after the dry run, when the Secret is applied, is shown in the same way", async () => {
   await using ending = new AsyncDisposableStack();
   const denied = await worldBehind(
     ({ url, method }) => (isSecret(url) && method === "PATCH" && !url.includes("dryRun=All") ? refusal : "forward"),
@@ -101,7 +101,7 @@ test("so is what it says after the dry run, when the Secret is applied", async (
   expect(await denied.leaks()).toEqual([]);
 });
 
-test("so is what it says when the Secret is pruned, and when it is deleted with its Kustomization", async () => {
+test("its message when the Secret is pruned or deleted with its Kustomization is shown in the same way", async () => {
   await using ending = new AsyncDisposableStack();
   const denied = await worldBehind(
     ({ url, method }) => (isSecret(url) && method === "DELETE" ? refusal : "forward"),
@@ -134,10 +134,10 @@ test("and an answer that breaks off is not quoted", async () => {
   expect(await denied.leaks()).toEqual([]);
 });
 
-test("where a value is told after all, the story notices it", async () => {
+test("if a value is shown after all, the story detects it", async () => {
   await using ending = new AsyncDisposableStack();
   const told = await worldBehind(() => "forward", ending);
-  // No Secret, so what the API server says of its label is told whole.
+  // Not a Secret, so the API server's message about its label is shown whole.
   await told.publish("v1", [{ ...configMap("a"), metadata: { name: "a", labels: { a: `${canary} %` } } }]);
   await told.kustomization("app");
   await told.run("app");

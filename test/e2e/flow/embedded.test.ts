@@ -1,13 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { afterAll, beforeAll } from "vitest";
-import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { connect } from "../../../lib/kube/connect.ts";
+import { installCrds } from "../../../lib/definitions/install-crds.ts";
+import { type ConnectedCluster, connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { installCrds } from "../../../local/install-crds.ts";
-import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { kustomizationStories } from "./stories.ts";
 import { world } from "./world.ts";
@@ -15,7 +14,7 @@ import { world } from "./world.ts";
 const { signal } = new AbortController();
 let folder: string;
 let server: Awaited<ReturnType<typeof startKubernetes>>;
-let cluster: Cluster & { close(): void };
+let cluster: ConnectedCluster;
 let worlds = 0;
 
 beforeAll(async () => {
@@ -33,5 +32,5 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const newWorld = () => world(cluster, `flow-${worlds++}`);
+const newWorld = () => world(cluster, `flow-${worlds++}`, (user) => cluster.as(user));
 kustomizationStories("the embedded API server", newWorld);

@@ -31,7 +31,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
     // Each effect is a story of its own: some forty of them, where others have one.
     const timeout = 180_000;
 
-    test("killed before or after any single effect, the next runs end right and nothing is left over", {
+    test("killed before or after any single effect, the next runs finish correctly and leave nothing behind", {
       timeout,
     }, async () => {
       const world = await newWorld();
@@ -55,7 +55,42 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       }
     });
 
-    test("killed before or after any effect of letting go, what it let go is its next owner's alone", {
+    test("with more objects than its time lasts for goes on in the next run where this one was stopped, until all are applied", async () => {
+      const world = await newWorld();
+      const names = Array.from({ length: 12 }, (_, index) => `many-${index}`);
+      await world.publish(
+        "v1",
+        names.map((name) => configMap(name)),
+      );
+      await world.kustomization("app");
+      const inCluster = async () => {
+        const found = await Promise.all(names.map((name) => world.get("ConfigMap", name)));
+        return found.filter((live) => live !== undefined).length;
+      };
+      const seen: number[] = [];
+      for (;;) {
+        // Time for a dry run of each object, and for the applies of four.
+        let applies = names.length + 4;
+        let isUp = false;
+        world.fault = (call) => {
+          isUp ||= call === "cluster.apply" && applies-- === 0;
+          if (isUp) throw new Error("the invocation's time is up");
+        };
+        const ended = await world.run("app").then(({ outcome }) => outcome, String);
+        world.fault = () => {};
+        if (ended === "applied") break;
+        expect(ended).toBe("Error: the invocation's time is up");
+        expect(await world.ready("app")).toMatch(/^Unknown Progressing/);
+        seen.push(await inCluster());
+        expect(seen.at(-1)).toBeGreaterThan(seen.at(-2) ?? 0);
+      }
+      expect(seen.length).toBeGreaterThan(0);
+      expect(await inCluster()).toBe(names.length);
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect((await world.inventory("app")).map(({ state }) => state)).toEqual(names.map(() => "live"));
+    });
+
+    test("killed before or after any effect of a release, the released object belongs to its next owner alone", {
       timeout,
     }, async () => {
       const world = await newWorld();
@@ -83,7 +118,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       { what: "letting go", prune: false },
       { what: "a prune that finds it in other hands", prune: true },
     ])(
-      "killed before or after any effect of $what, what it wants again is safe from others",
+      "killed before or after any effect of $what, objects that it wants again are safe from others",
       {
         timeout,
       },
@@ -132,7 +167,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       }
     });
 
-    test("a run that fails is remembered with what it did before", async () => {
+    test("a run that fails saves what it did before", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a"), service(80)]);
       await world.kustomization("app");
@@ -144,7 +179,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       };
       await world.run("app");
       world.fault = () => {};
-      // With the proof of what was applied: what failed is only planned.
+      // With the proof of the applied object; the failed one is only planned.
       expect(await world.inventory("app")).toMatchObject([
         { id: `${world.namespace}_a__ConfigMap`, state: "live", uid: expect.any(String) },
         { state: "planned" },

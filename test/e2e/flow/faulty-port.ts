@@ -1,7 +1,7 @@
 /** Called before and after every port call, by `port.method` and `port.method done`; one that throws makes it fail. */
 export type Fault = (call: string) => void | Promise<void>;
 
-/** The port as it is, but for the faults of its calls, which wait for them. */
+/** The port with faults, for which its calls wait. */
 export function faultyPort<Port extends object>(port: string, real: Port, fault: Fault): Port {
   return new Proxy(real, {
     get: (target, method, receiver) => {
@@ -15,4 +15,13 @@ export function faultyPort<Port extends object>(port: string, real: Port, fault:
       };
     },
   });
+}
+
+/** Kills a run at its first apply after the inventory was written ahead. */
+export function killedAtFirstApply(): Fault {
+  let isAhead = false;
+  return (call) => {
+    isAhead ||= call === "inventories.save done";
+    if (isAhead && call === "cluster.apply done") throw new Error("killed");
+  };
 }

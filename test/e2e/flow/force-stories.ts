@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kustomizeGroup } from "../../../lib/api/names.ts";
-import { ownerLabels } from "../../../lib/api/owner-labels.ts";
+import { kustomizeGroup, ownerLabels } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { World } from "./world.ts";
@@ -28,13 +27,13 @@ async function uidOf(world: World): Promise<string | undefined> {
 async function relabel(world: World, labels: JsonObject): Promise<void> {
   const ref = { group: "", version: "v1", kind: "Secret", namespace: world.namespace, name: "s" };
   const body = { metadata: { labels } };
-  await world.cluster.patch(ref, { type: "merge", body }, { manager: "somebody" }, world.signal);
+  await world.cluster.patch(ref, { type: "merge", body }, { manager: "another-client" }, world.signal);
 }
 
 /** The Secret as another program made it. */
 async function foreign(world: World, metadata: JsonObject = {}): Promise<void> {
   const object = secret("theirs", { ...metadata, namespace: world.namespace });
-  await world.cluster.apply(object, { manager: "somebody", force: true }, world.signal);
+  await world.cluster.apply(object, { manager: "another-client", force: true }, world.signal);
 }
 
 const labels = (world: World, name: string) => ownerLabels({ name, namespace: world.namespace });
@@ -71,14 +70,14 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
       await relabel(world, labels(world, "second"));
       await world.kustomization("second", forced);
       await world.run("second");
-      expect(await world.ready("second")).toBe(refusal(world, `Kustomization/${world.namespace}/first has it too`));
+      expect(await world.ready("second")).toBe(refusal(world, `Kustomization/${world.namespace}/first claims it too`));
       expect(await uidOf(world)).toBe(uid);
     });
 
     test("a claim of a Kustomization that is gone keeps nothing", async () => {
       const { world, uid } = await contested();
       await relabel(world, labels(world, "second"));
-      await world.patch("first", { metadata: { finalizers: null } }, { manager: "somebody" });
+      await world.patch("first", { metadata: { finalizers: null } }, { manager: "another-client" });
       await world.remove("first");
       await world.kustomization("second", forced);
       await world.run("second");
@@ -93,7 +92,7 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
         spec: { path: "./forced" },
         metadata: { annotations: { [`${kustomizeGroup}/force`]: "enabled" } },
       },
-    ])("an object that another program made stays, with force by $by", async ({ spec, metadata }) => {
+    ])("an object that another program created stays, with force by $by", async ({ spec, metadata }) => {
       const world = await newWorld();
       await foreign(world);
       const uid = await uidOf(world);
@@ -104,7 +103,7 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
       expect(await uidOf(world)).toBe(uid);
     });
 
-    test("an object that was only ever left alone stays, although the inventory lists it", async () => {
+    test("an object that was always skipped stays, although the inventory lists it", async () => {
       const world = await newWorld();
       await foreign(world);
       const uid = await uidOf(world);
@@ -118,7 +117,7 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
       expect(await uidOf(world)).toBe(uid);
     });
 
-    test("an object that lost its labels is recreated where we have applied it", async () => {
+    test("an object that lost its labels is recreated if we have applied it", async () => {
       const world = await newWorld();
       await publish(world, "v1", secret("one"));
       await world.kustomization("app", forced);
@@ -150,6 +149,24 @@ export function forceStories(name: string, newWorld: () => Promise<World>): void
       const why = `it belongs to Kustomization/${world.namespace}/thief by its labels`;
       expect(await world.ready("app")).toBe(refusal(world, why));
       expect(await uidOf(world)).toBe(uid);
+    });
+
+    test("an ignored field that is immutable is refused, and with force the object is recreated, as in Flux", async () => {
+      const world = await newWorld();
+      const spec = { path: "./forced", ignore: [{ paths: ["/data/k"] }] };
+      await publish(world, "v1", secret("one"));
+      await world.kustomization("app", spec);
+      await world.run("app");
+      const uid = await uidOf(world);
+      await publish(world, "v2", secret("two"));
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^False ReconciliationFailed: .*dry-run failed \(Invalid\).*immutable/);
+      expect(await uidOf(world)).toBe(uid);
+      await world.kustomization("app", { ...spec, force: true });
+      await world.run("app");
+      expect(await uidOf(world)).not.toBe(uid);
+      const data = (await world.get("Secret", "s"))?.["data"];
+      expect(data).toMatchObject({ k: Buffer.from("two").toString("base64") });
     });
   });
 }

@@ -10,7 +10,7 @@ import type { World } from "./world.ts";
 /** What a prune may take along where other Kustomizations have something in it. */
 export function foreignDeletionStories(name: string, newWorld: () => Promise<World>): void {
   describe(`what a prune would take along of other Kustomizations on ${name}`, () => {
-    test("a namespace that moves to another Kustomization is handed over, what stays behind in the first stays", async () => {
+    test("a namespace that moves to another Kustomization is handed over, and objects of the first in it stay", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-moved`;
       const contents = placed(within, configMap("a"));
@@ -50,7 +50,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       expect(await world.run("tenant")).toMatchObject({ outcome: "deleted" });
     });
 
-    test("a namespace stays in which another Kustomization puts something while the rest is applied", async () => {
+    test("a namespace stays if another Kustomization puts an object into it while the rest is applied", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-late`;
       await world.publish("v1", [namespaceNamed(within)]);
@@ -102,7 +102,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       expect(await isGoing(world, within)).toBe(false);
     });
 
-    test("a definition stays while another Kustomization has objects of it, until that one wants them no more", async () => {
+    test("a definition stays while another Kustomization has objects of it, until that no longer wants them", async () => {
       const world = await newWorld();
       const group = `shared.${world.namespace}.example.com`;
       await world.publish("v1", [widgetDefinition(group)]);
@@ -123,7 +123,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       expect(await world.ready("platform")).toMatch(/^True/);
     });
 
-    test("a namespace stays while a Kustomization has objects in it that has moved to another parent", async () => {
+    test("a namespace stays while a Kustomization that has moved to another parent has objects in it", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-adopted`;
       const child: Manifest = {
@@ -174,7 +174,7 @@ export function foreignDeletionStories(name: string, newWorld: () => Promise<Wor
       expect(await world.ready("platform")).toMatch(/^True/);
     });
 
-    test("a namespace in which a Kustomization lives stays, its own as well, and goes where both leave together", async () => {
+    test("a namespace with a Kustomization in it stays, its own as well, and is deleted if both leave together", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-home`;
       const sourceRef = { kind: "OCIRepository", name: "repo", namespace: world.namespace };

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
 import { configMap, service } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
 const kustomize = `${kustomizeGroup}/v1`;
 
-/** Of a kind whose health is nothing but what a test writes into its status: it is a Kustomization that nobody runs. */
+/** An object whose health is what a test writes into its status: a Kustomization that no flow reconciles. */
 const probe = (name: string) => ({
   apiVersion: kustomize,
   kind: "Kustomization",
@@ -30,7 +31,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
   describe(`the health of a Kustomization on ${name}`, () => {
     const check = { apiVersion: "v1", kind: "ConfigMap", name: "does-not-exists" };
 
-    test("a check that never passes times out, and a later pass is told (104, 105, 106, 114, 115)", async () => {
+    test("a check that never passes times out, and a later pass is reported (104, 105, 106, 114, 115)", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const revision = await world.publish("v1", [configMap("a")]);
@@ -39,7 +40,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
       expect(await world.ready("app")).toBe("Unknown Progressing: Reconciliation in progress");
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
-      // Less than 30 s have gone by since it was first looked at: a timeout of 1s counts as one of 30s.
+      // Less than 30 s have passed since the first check: a timeout of 1s counts as one of 30s.
       world.clock.advance(20_000);
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       world.clock.advance(10_000);
@@ -101,7 +102,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       ]);
     });
 
-    test("is told before the end of the run, of a revision that changed something, and of no other (105, 106)", async () => {
+    test("is reported before the end of the run, for a revision that changed something, and for no other (105, 106)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { wait: true });
@@ -118,7 +119,7 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       expect(await passes(world)).toBe(2);
     });
 
-    test("is lost at once where one object has failed, which alone is named (107)", async () => {
+    test("is lost at once if one object has failed, and only that object is named (107)", async () => {
       const world = await newWorld();
       await world.publish("v1", [probe("failing"), probe("slow")]);
       await world.kustomization("app", { wait: true });
@@ -134,7 +135,169 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       );
     });
 
-    test("a Job that is gone because its time is over has ended well, and is not run again meanwhile (108)", async () => {
+    test("with DisableFailFastBehavior a failed object does not end the wait for the others (107)", async () => {
+      const world = await newWorld();
+      world.gates = { ...world.gates, DisableFailFastBehavior: true };
+      await world.publish("v1", [probe("failing"), probe("slow")]);
+      await world.kustomization("app", { wait: true, timeout: "30s" });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      await say(world, "failing", "Stalled");
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      world.clock.advance(31_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      const item = (object: string, status: string) => `Kustomization/${world.namespace}/${object} status: '${status}'`;
+      expect(await world.ready("app")).toContain(
+        `s: timeout waiting for: [${item("failing", "Failed")}, ${item("slow", "InProgress")}]`,
+      );
+      await say(world, "slow", "Ready");
+      expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      expect(await world.ready("app")).toContain(
+        `s: failed early due to stalled resources: [${item("failing", "Failed")}]`,
+      );
+    });
+
+    test("is lost with a reason: messages of the objects, failing containers and warnings follow Flux's text (107)", async () => {
+      const world = await newWorld();
+      const { cluster, namespace, signal } = world;
+      const manager = { manager: "test" };
+      const labels = { app: "web" };
+      const containers = [{ name: "app", image: "registry.example.test/c:1" }];
+      // No node has this label: it never becomes available.
+      const podSpec = { nodeSelector: { "example.test/none": "here" }, containers };
+      const template = { metadata: { labels }, spec: podSpec };
+      const metadata = { name: "web" };
+      const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+      await world.publish("v1", [{ apiVersion: "apps/v1", kind: "Deployment", metadata, spec }]);
+      await world.kustomization("app", { wait: true, timeout: "30s" });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      const stuck = { name: "web-stuck", namespace, labels };
+      await cluster.create({ apiVersion: "v1", kind: "Pod", metadata: stuck, spec: podSpec }, manager, signal);
+      const at = "2026-01-01T00:00:00Z";
+      const terminated = { exitCode: 3, reason: "Error", message: "no such table", startedAt: at, finishedAt: at };
+      const unset = { ready: false, restartCount: 0, image: "c", imageID: "" };
+      const status = { phase: "Failed", containerStatuses: [{ name: "app", ...unset, state: { terminated } }] };
+      const ref = { group: "", version: "v1", kind: "Pod", namespace, name: "web-stuck" };
+      const options = { ...manager, subresource: "status" };
+      const { uid } = (await cluster.patch(ref, { type: "merge", body: { status } }, options, signal)).metadata;
+      const involvedObject = { apiVersion: "v1", kind: "Pod", namespace, name: "web-stuck", uid };
+      const event = { apiVersion: "v1", kind: "Event", metadata: { name: "stuck", namespace }, involvedObject };
+      const lastTimestamp = "2199-01-01T00:00:00Z";
+      const told = { type: "Warning", reason: "Failed", message: "no such image", lastTimestamp };
+      await cluster.create({ ...event, ...told }, manager, signal);
+      world.clock.advance(31_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      const text = `timeout waiting for: [Deployment/${namespace}/web status: 'InProgress']`;
+      const [flux, why, ...more] = (await world.ready("app")).split("\n");
+      expect(flux?.endsWith(`s: ${text}`)).toBe(true);
+      expect(why).toMatch(
+        new RegExp(`^Deployment/${namespace}/web: \\w.*; container app of Pod/${namespace}/web-stuck`),
+      );
+      expect(why).toContain("web-stuck ended with exit code 3 (Error: no such table); Warning Failed: no such image");
+      expect(more).toEqual([]);
+      expect((await world.events("app")).at(-1)).toContain("Warning Failed: no such image");
+      expect((await world.status("app"))["conditions"]).toContainEqual(
+        expect.objectContaining({ type: "Healthy", status: "False", message: text }),
+      );
+      world.explainHealthFailures = false;
+      await world.run("app");
+      world.clock.advance(31_000);
+      await world.run("app");
+      expect((await world.ready("app")).endsWith(`s: ${text}`)).toBe(true);
+    });
+
+    test("a new revision ends the wait for the health of an older one (113)", async () => {
+      const world = await newWorld();
+      const old = await world.publish("v1", [probe("slow"), configMap("a")]);
+      await world.kustomization("app", { wait: true });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      const revision = await world.publish("v2", [configMap("a", { k: "new" })]);
+      const seen: string[] = [];
+      world.fault = async (call) => {
+        if (call === "build") seen.push(await world.ready("app"));
+      };
+      await world.run("app");
+      const trigger = `triggered by OCIRepository/${world.namespace}/repo`;
+      expect(seen).toEqual([`False HealthCheckCanceled: New reconciliation ${trigger}`]);
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      expect(await world.events("app")).toContain(
+        `Normal HealthCheckCanceled: Health checks canceled due to new reconciliation ${trigger}`,
+      );
+      const { history } = await world.status("app");
+      expect(JSON.stringify(history)).not.toContain(old);
+    });
+
+    test("a changed spec ends the wait too, and is named (113)", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [probe("slow")]);
+      await world.kustomization("app", { wait: true });
+      await world.run("app");
+      await world.kustomization("app", { wait: false });
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True/);
+      expect((await world.events("app")).filter((event) => event.includes("HealthCheckCanceled"))).toEqual([
+        `Normal HealthCheckCanceled: Health checks canceled due to new reconciliation triggered by Kustomization/${world.namespace}/app`,
+      ]);
+    });
+
+    test("with CancelHealthCheckOnNewRevision off the wait goes on, and the newer revision follows at once (113)", async () => {
+      const world = await newWorld();
+      world.gates = { ...world.gates, CancelHealthCheckOnNewRevision: false };
+      const old = await world.publish("v1", [probe("slow")]);
+      await world.kustomization("app", { wait: true });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      const revision = await world.publish("v2", [probe("slow"), configMap("b")]);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      expect(await world.get("ConfigMap", "b")).toBeUndefined();
+      await say(world, "slow", "Ready");
+      expect(await world.run("app")).toMatchObject({ outcome: "applied", dueInMs: 0 });
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${old}`);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+      expect((await world.events("app")).join()).not.toContain("HealthCheckCanceled");
+    });
+
+    test("a Job is waited for until it has completed and fails the check if it fails; a suspended one is not waited for (108)", async () => {
+      const world = await newWorld();
+      const { cluster, namespace, signal } = world;
+      const containers = [{ name: "c", image: "registry.example.test/c:1" }];
+      const job = (name: string, more: JsonObject = {}): Manifest => ({
+        apiVersion: "batch/v1",
+        kind: "Job",
+        metadata: { name },
+        // The cluster's own controller leaves it alone, so that its status is what the test writes.
+        spec: {
+          managedBy: "example.test/nobody",
+          template: { spec: { restartPolicy: "Never", containers } },
+          ...more,
+        },
+      });
+      const end = async (name: string, ...types: readonly string[]): Promise<void> => {
+        const time = "2026-01-01T00:00:00Z";
+        const ended = { status: "True", reason: "Test", message: "", lastProbeTime: time, lastTransitionTime: time };
+        const conditions = types.map((type) => ({ type, ...ended }));
+        const completed = types.includes("Complete") ? { completionTime: time, succeeded: 1 } : { failed: 1 };
+        const body = { status: { startTime: time, conditions, ...completed } };
+        const ref = { group: "batch", version: "v1", kind: "Job", namespace, name };
+        await cluster.patch(ref, { type: "merge", body }, { manager: "test", subresource: "status" }, signal);
+      };
+      const jobs = [job("done"), job("suspended", { suspend: true })];
+      const revision = await world.publish("v1", jobs);
+      await world.kustomization("app", { wait: true });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      await end("done", "SuccessCriteriaMet", "Complete");
+      await world.run("app");
+      expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
+
+      await world.publish("v2", [...jobs, job("broken")]);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
+      await end("broken", "FailureTarget", "Failed");
+      expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      expect(await world.ready("app")).toContain(
+        `failed early due to stalled resources: [Job/${namespace}/broken status: 'Failed']`,
+      );
+    });
+
+    test("a Job that was removed because its time to live was over counts as succeeded, and is not run again (108)", async () => {
       const world = await newWorld();
       const { namespace, signal } = world;
       const containers = [{ name: "c", image: "registry.example.test/c:1" }];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ownerLabels } from "../../../lib/api/owner-labels.ts";
+import { ownerLabels } from "../../../lib/api/names.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { configMap } from "./sample-manifests.ts";
 import { withKept } from "./with-kept.ts";
@@ -7,10 +7,10 @@ import type { World } from "./world.ts";
 
 const configMapId = ({ namespace }: World, name: string) => `${namespace}_${name}__ConfigMap`;
 
-/** Somebody writes the inventory of a status. */
+/** Another client writes the inventory of a status. */
 async function show(world: World, name: string, ids: readonly string[]): Promise<void> {
   const body = { status: { inventory: { entries: ids.map((id) => ({ id, v: "v1" })) } } };
-  await world.patch(name, body, { manager: "somebody", subresource: "status" });
+  await world.patch(name, body, { manager: "another-client", subresource: "status" });
 }
 
 async function idsOf(world: World, name: string): Promise<readonly string[]> {
@@ -20,7 +20,7 @@ async function idsOf(world: World, name: string): Promise<readonly string[]> {
 /** What a Kustomization knows of its objects where its inventory and its status do not agree. */
 export function inventoryStories(name: string, newWorld: () => Promise<World>): void {
   describe(`inventory and status that do not agree on ${name}`, () => {
-    /** Its state is from before `b` was applied; the status knows of both, and `b` is wanted no more. */
+    /** Its state is from before `b` was applied; the status has both, and `b` is no longer wanted. */
     const restored = async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
@@ -33,7 +33,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       return world;
     };
 
-    test("after a restore from an older backup, what only the status knows is pruned", async () => {
+    test("after a restore from an older backup, objects that only the status lists are pruned", async () => {
       const world = await restored();
       await world.publish("v3", [configMap("a")]);
       await world.run("app");
@@ -44,7 +44,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       expect((await world.status("app"))["inventory"]).toEqual({ entries: [{ id: configMapId(world, "a"), v: "v1" }] });
     });
 
-    test("after a restore, what is still wanted is found unchanged and is known again", async () => {
+    test("after a restore, wanted objects are found unchanged and are in the inventory again", async () => {
       const world = await restored();
       const before = await world.get("ConfigMap", "b");
       await world.run("app");
@@ -52,7 +52,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.inventory("app")).toMatchObject([{ uid: expect.any(String) }, { uid: before?.metadata.uid }]);
     });
 
-    test("what could not be pruned then is known from then on", async () => {
+    test("objects that could not be pruned then stay in the inventory", async () => {
       const world = await restored();
       await world.publish("v3", [configMap("a")]);
       world.fault = (call) => {
@@ -67,7 +67,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.get("ConfigMap", "b")).toBeUndefined();
     });
 
-    test("a Kustomization that is deleted after a restore takes along what only its status knows", async () => {
+    test("a Kustomization that is deleted after a restore deletes objects that only its status lists", async () => {
       const world = await restored();
       await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
@@ -75,7 +75,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.get("ConfigMap", "b")).toBeUndefined();
     });
 
-    test("a status that names what is not ours deletes nothing and claims nothing", async () => {
+    test("a status that names objects of others deletes nothing and claims nothing", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       await world.publish("v1", [configMap("theirs")]);
@@ -88,13 +88,13 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       for (const metadata of [{ name: "foreign" }, { name: "labelled", labels }]) {
         await cluster.create(
           { ...configMap(metadata.name), metadata: { ...metadata, namespace } },
-          { manager: "somebody" },
+          { manager: "another-client" },
           signal,
         );
       }
       const named = ["theirs", "foreign", "labelled", "missing"].map((each) => configMapId(world, each));
       await show(world, "app", [...named, ...named, "no-id"]);
-      // Killed before it can let go again of anything that it might have claimed.
+      // Killed before it can release any object that it might have claimed.
       world.fault = (call) => {
         if (call === "cluster.patch") throw new Error("killed");
       };
@@ -112,7 +112,7 @@ export function inventoryStories(name: string, newWorld: () => Promise<World>): 
       expect(await idsOf(world, "app")).toEqual([configMapId(world, "a")]);
     });
 
-    test("a status that is older than the inventory brings nothing back that was told to stay", async () => {
+    test("a status older than the inventory does not make retained objects prunable again", async () => {
       const world = await withKept(newWorld);
       await show(world, "app", [configMapId(world, "a")]);
       await world.kustomization("app", { prune: true });

@@ -12,6 +12,18 @@ const requested = (value: string) => ({ "reconcile.fluxcd.io/requestedAt": value
 /** What becomes of a Kustomization from its first run to its deletion. */
 export function lifeCycleStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the life of a Kustomization on ${name}`, () => {
+    test("a resumed object begins its back-off anew", async () => {
+      const world = await newWorld();
+      const missing = { interval: "0s", sourceRef: { kind: "OCIRepository", name: "none" } };
+      await world.kustomization("app", missing);
+      expect(await world.run("app")).toMatchObject({ dueInMs: 750 });
+      expect(await world.run("app")).toMatchObject({ dueInMs: 1_500 });
+      await world.kustomization("app", { ...missing, suspend: true });
+      expect(await world.run("app")).toEqual({ outcome: "suspended", dueInMs: undefined });
+      await world.kustomization("app", { ...missing, suspend: false });
+      expect(await world.run("app")).toMatchObject({ dueInMs: 750 });
+    });
+
     test("the first run adds the finalizer, applies everything and says so (6, 7, 72, 94)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a"), service(80)]);
@@ -55,7 +67,7 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       const before = [await world.get("ConfigMap", "a"), await world.get("Service", "s")];
       const calls: string[] = [];
       world.fault = (call) => void calls.push(call);
-      await world.run("app");
+      expect(await world.run("app")).toMatchObject({ isQuiet: true });
       world.fault = () => {};
 
       const writes = calls.filter((call) => /^cluster\.(apply|create|patch|delete)$/.test(call));
@@ -64,6 +76,8 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       expect([await world.get("ConfigMap", "a"), await world.get("Service", "s")]).toEqual(before);
       expect(await world.events("app")).toHaveLength(3);
       expect((await world.status("app"))["history"]).toMatchObject([{ totalReconciliations: 2 }]);
+      // The history in the state has what happened: the second run is not an entry of it.
+      expect(world.remembered).toMatchObject([{ outcome: "ReconciliationSucceeded", created: 2 }]);
     });
 
     test("suspended: nothing is applied, the request is handled, an object that is Ready is observed (9, 10, 11)", async () => {
@@ -111,6 +125,23 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
         failed.map((one) => (one.type === "Reconciling" ? { ...one, observedGeneration: generation } : one)),
       );
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
+    });
+
+    test("the first run that applies a revision after another one says how long that took since its push", async () => {
+      const world = await newWorld();
+      const first = await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      const second = await world.publish("v2", [configMap("a", { k: "2" })]);
+      world.clock.advance(5_000);
+      await world.run("app");
+      await world.run("app");
+      const pushes = world.measured.filter(([, measures]) => "PushToApplied" in measures);
+      expect(first).not.toBe(second);
+      expect(pushes).toEqual([
+        [`Kustomization/${world.namespace}/app`, { PushToApplied: expect.any(Number) }, { revision: second }],
+      ]);
+      expect(pushes[0]?.[1].PushToApplied).toBeGreaterThanOrEqual(5_000);
     });
 
     test("a new revision that builds to the same is counted in the same entry of the history, under its name (116)", async () => {
@@ -177,7 +208,10 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       await world.run("app");
       await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      const hanging = `Unknown Progressing: waiting for deleted objects to be gone: ConfigMap/${world.namespace}/a (held by example.com/hold)`;
+      expect(await world.ready("app")).toBe(hanging);
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      expect(await world.ready("app")).toBe(hanging);
       const told = (await world.events("app")).filter((event) => event.includes("/free deleted"));
       expect(told).toHaveLength(1);
       world.clock.advance(31_000);
@@ -186,15 +220,20 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.events("app")).toContainEqual(
         "Warning ReconciliationSucceeded: failed to wait for resources termination",
       );
+      expect((await world.events("app")).at(-1)).toMatch(
+        /^Normal ReconciliationSucceeded: Reconciliation finished in /,
+      );
       expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
     });
 
-    test("a field that is not built yet is refused by name, never ignored", async () => {
+    test("a field that is not supported yet is refused by name, never ignored", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
-      await world.kustomization("app", { serviceAccountName: "tenant" });
+      await world.kustomization("app", { sourceRef: { kind: "Bucket", name: "repo" } });
       expect(await world.run("app")).toMatchObject({ outcome: "stalled", dueInMs: undefined });
-      expect(await world.ready("app")).toMatch(/^False UnsupportedField: spec\.serviceAccountName not supported yet/);
+      expect(await world.ready("app")).toMatch(
+        /^False UnsupportedField: spec\.sourceRef\.kind Bucket not supported yet/,
+      );
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
   });

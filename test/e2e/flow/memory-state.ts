@@ -3,19 +3,27 @@ import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Fence } from "../../../lib/core/ports/fence.ts";
 import type { HistoryRecord } from "../../../lib/core/ports/history.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
-import type { KustomizationDeps } from "../../../lib/flows/kustomization/deps.ts";
+import type { FlowParts } from "../../../lib/flows/kind.ts";
 import { sqliteArtifactRecords } from "../../../local/state/artifact-records.ts";
-import { textColumn } from "../../../local/state/columns.ts";
-import { sqliteEdges } from "../../../local/state/edges.ts";
 import { sqliteHistory } from "../../../local/state/history.ts";
 import { sqliteInventoryStore } from "../../../local/state/inventory-store.ts";
 import { sqliteLedger } from "../../../local/state/ledger.ts";
-import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { sqliteReceiverIndex } from "../../../local/state/receiver-index.ts";
+import { openStateDatabase, textColumn } from "../../../local/state/state-database.ts";
+import { sqliteSubscriptions } from "../../../local/state/subscriptions.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { leased } from "../../contract/state-back-end.ts";
 import { type Fault, faultyPort } from "./faulty-port.ts";
 
-type Ports = "edges" | "requests" | "artifacts" | "records" | "inventories" | "ledger" | "history";
+type Ports =
+  | "subscriptions"
+  | "requests"
+  | "artifacts"
+  | "records"
+  | "inventories"
+  | "ledger"
+  | "history"
+  | "receivers";
 
 const { signal } = new AbortController();
 
@@ -26,21 +34,22 @@ const { signal } = new AbortController();
 export function memoryState(published: ReadonlyMap<string, unknown>, clock: Clock, fault: Fault) {
   const database = openStateDatabase(":memory:");
   const items = sqliteWorkItems(database);
-  const edges = sqliteEdges(database);
+  const subscriptions = sqliteSubscriptions(database);
   const records = sqliteArtifactRecords(database);
   const inventories = sqliteInventoryStore(database, clock);
   const history = sqliteHistory(database);
   const requested: string[] = [];
   const remembered: HistoryRecord[] = [];
   const through = <Port extends object>(port: string, real: Port): Port => faultyPort(port, real, fault);
-  const ports: Pick<KustomizationDeps, Ports> = {
-    edges: through("edges", edges),
+  const ports: Pick<FlowParts, Ports> = {
+    subscriptions: through("subscriptions", subscriptions),
     requests: { request: async (wanted) => void requested.push(`${wanted.kind}/${wanted.name}`) },
     artifacts: through("artifacts", {
       put: async () => {},
       get: async (digest) => (published.has(digest) ? new TextEncoder().encode(digest) : undefined),
     }),
     records,
+    receivers: sqliteReceiverIndex(database),
     inventories: through("inventories", inventories),
     ledger: through("ledger", sqliteLedger(database)),
     history: through("history", {
@@ -50,6 +59,10 @@ export function memoryState(published: ReadonlyMap<string, unknown>, clock: Cloc
         await history.append(key, record, stop);
       },
     }),
+  };
+  const tables = (): readonly string[] => {
+    const rows = database.connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    return rows.map((row) => textColumn(row, "name"));
   };
   /** Takes the object's lease; a run that was killed has left its own behind. */
   const take = (key: WorkKey): Promise<Fence> => leased({ items }, key);
@@ -69,15 +82,18 @@ export function memoryState(published: ReadonlyMap<string, unknown>, clock: Cloc
     },
     /** The store itself, without faults: for what a test looks at or puts there. */
     inventories,
-    listensTo(key: WorkKey): readonly string[] {
+    subscriptionsOf(key: WorkKey): readonly string[] {
       const rows = database.connection.prepare("SELECT what FROM edges WHERE key = ?").all(formatWorkKey(key));
       return rows.map((row) => textColumn(row, "what"));
     },
     /** Every row of every table, as text. */
     text(): string {
-      const tables = database.connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-      const rows = tables.map((row) => database.connection.prepare(`SELECT * FROM ${textColumn(row, "name")}`).all());
+      const rows = tables().map((table) => database.connection.prepare(`SELECT * FROM ${table}`).all());
       return JSON.stringify({ rows, requested });
+    },
+    /** Empties every table, as if they had been lost and made anew. */
+    lose(): void {
+      for (const table of tables()) database.connection.exec(`DELETE FROM ${table}`);
     },
   };
 }

@@ -16,7 +16,7 @@ async function uidOf(world: World, kind: string, name: string): Promise<string |
   return (await world.get(kind, name))?.metadata.uid;
 }
 
-/** Two Kustomizations of one source, each with a folder of its own, and what one has the other is given. */
+/** Two Kustomizations of one source, each with a folder of its own; an object of one moves to the other. */
 async function twoFolders(world: World, more: Readonly<Record<string, readonly Manifest[]>> = {}): Promise<void> {
   await world.publish("v1", [], {
     folders: { a: [configMap("x"), configMap("stale")], b: [configMap("own")], ...more },
@@ -30,7 +30,7 @@ async function twoFolders(world: World, more: Readonly<Record<string, readonly M
 /** One push that takes an object from one Kustomization and gives it to another of the same source. */
 export function movingStories(name: string, newWorld: () => Promise<World>): void {
   describe(`an object that one push moves to another Kustomization on ${name}`, () => {
-    test("is the same object afterwards, where the giver runs first, and what nobody wants is pruned", async () => {
+    test("is the same object afterwards if its previous owner runs first, and unwanted objects are pruned", async () => {
       const world = await newWorld();
       await twoFolders(world);
       const before = await uidOf(world, "ConfigMap", "x");
@@ -38,7 +38,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       await world.run("a");
       expect(await world.ready("a")).toMatch(/^True/);
       expect(await world.get("ConfigMap", "stale")).toBeUndefined();
-      const why = `Kustomization/${world.namespace}/b is about to have it`;
+      const why = `Kustomization/${world.namespace}/b is about to apply it`;
       expect(world.logged).toContainEqual(
         expect.objectContaining({
           message: "objects not pruned",
@@ -55,7 +55,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect((await world.inventory("b")).map(({ id }) => id)).toContain(`${world.namespace}_x__ConfigMap`);
     });
 
-    test("stays while the other cannot apply it, and goes when that wants it no more", async () => {
+    test("stays while the other cannot apply it, and is pruned when the other no longer wants it", async () => {
       const world = await newWorld();
       await twoFolders(world);
       const bad: Manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "Not A Name" } };
@@ -71,7 +71,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("ConfigMap", "x")).toBeUndefined();
     });
 
-    test("stays while the other waits for a dependency, the giver itself", async () => {
+    test("stays while the other waits for a dependency that is the previous owner itself", async () => {
       const world = await newWorld();
       await twoFolders(world);
       const before = await uidOf(world, "ConfigMap", "x");
@@ -85,7 +85,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await uidOf(world, "ConfigMap", "x")).toBe(before);
     });
 
-    test("stays while the other is suspended, also after it has failed, and is that one's with the same uid in the end", async () => {
+    test("stays while the other is suspended, also after it has failed, and then belongs to the other with the same uid", async () => {
       const world = await newWorld();
       await twoFolders(world);
       const before = await uidOf(world, "ConfigMap", "x");
@@ -105,7 +105,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await uidOf(world, "ConfigMap", "x")).toBe(before);
     });
 
-    test("goes where the other is suspended and no longer wants it", async () => {
+    test("is pruned if the other is suspended and no longer wants it", async () => {
       const world = await newWorld();
       await twoFolders(world);
       await world.kustomization("b", { path: "b", suspend: true });
@@ -118,9 +118,9 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
     });
 
     test.each([
-      ["asks for what is not supported", { path: "b", decryption: { provider: "sops" } }],
+      ["may not decrypt as it asks", { path: "b", decryption: { provider: "sops", serviceAccountName: "x" } }],
       ["is of another source", { path: "b", sourceRef: { kind: "OCIRepository", name: "other" } }],
-    ])("goes where the other %s: that applies nothing", async (_what, spec) => {
+    ])("is pruned if the other %s: that applies nothing", async (_what, spec) => {
       const world = await newWorld();
       await twoFolders(world);
       await world.kustomization("b", spec);
@@ -130,7 +130,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("ConfigMap", "x")).toBeUndefined();
     });
 
-    test("goes where the other does not build: what that wants is not known", async () => {
+    test("is pruned if the other does not build: what that wants is not known", async () => {
       const world = await newWorld();
       await twoFolders(world);
       await world.publish("v2", [], { folders: { a: [] } });
@@ -139,7 +139,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(world.logged).toContainEqual(expect.objectContaining({ other: `Kustomization/${world.namespace}/b` }));
     });
 
-    test("stays in a namespace that leaves, which is refused until it is out of there", async () => {
+    test("stays in a namespace that leaves the artifact, which is not pruned before the object has left it", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-left`;
       const namespace: Manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: within } };
@@ -157,7 +157,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       );
     });
 
-    test("may be a namespace with all that is in it", async () => {
+    test("may be a namespace with all its objects", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-moved`;
       const namespace: Manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: within } };
@@ -181,7 +181,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.inventory("a")).toEqual([]);
     });
 
-    test("stays where the giver is deleted, as when a Kustomization gets another name", async () => {
+    test("stays if its previous owner is deleted, as when a Kustomization is renamed", async () => {
       const world = await newWorld();
       await world.publish("v1", [], { folders: { apps: [configMap("x")] } });
       await world.kustomization("former", { path: "apps" });
@@ -190,6 +190,13 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       await world.kustomization("latter", { path: "apps" });
       await world.remove("former");
       expect(await world.run("former")).toMatchObject({ outcome: "deleted" });
+      expect(await world.events("former")).toContain(
+        `Normal HandingOver: ConfigMap/${world.namespace}/x not deleted: Kustomization/${world.namespace}/latter is about to apply it`,
+      );
+      expect(await world.events("latter")).toEqual([
+        `Normal HandingOver: ConfigMap/${world.namespace}/x of Kustomization/${world.namespace}/former, which is deleted, is not deleted ` +
+          "with it, since this Kustomization is about to apply it. If it never does, delete it by hand",
+      ]);
       await world.run("latter");
       expect(await world.ready("latter")).toMatch(/^True/);
       expect(before).toBeDefined();
@@ -197,7 +204,7 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.cluster.get(kustomization(world, "former"), world.signal)).toBeUndefined();
     });
 
-    test("goes with the giver where nobody can read the source", async () => {
+    test("is pruned by its previous owner if the new owner's source cannot be read", async () => {
       const world = await newWorld();
       await twoFolders(world);
       const source = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", name: "repo" };

@@ -72,8 +72,8 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       expect(conditions).toHaveLength(1);
     });
 
-    test.each(["edges.listen", "inventories.save", "ledger.claim"])(
-      "a state whose %s fails parks nothing, and what is asked for is there once it is back",
+    test.each(["subscriptions.subscribe", "inventories.save", "ledger.claim"])(
+      "a state whose %s fails parks nothing, and requests are served when it is back",
       async (call) => {
         const { world } = await applied();
         const revision = await world.publish("v2", [configMap("a"), configMap("b")]);
@@ -87,14 +87,14 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       },
     );
 
-    test("a history that cannot be written holds up nothing", async () => {
+    test("a history that cannot be written delays nothing", async () => {
       const { world, ready } = await applied();
       fail(world, "history.append", new Error("AWS throttles it"));
       expect(await world.run("app")).toMatchObject({ outcome: "applied" });
       expect(await world.ready("app")).toBe(ready);
     });
 
-    test("counts as the end of a request that is made meanwhile, with an event of its own", async () => {
+    test("ends a request that is made meanwhile, with an event of its own", async () => {
       const { world } = await applied();
       fail(world, "cluster.listMetadata", unavailable);
       await world.outlast("app", 60_000);
@@ -105,7 +105,7 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       expect(await warnings(world)).toHaveLength(2);
     });
 
-    test("is told once the cluster can be written again, where it was the cluster itself that was down", async () => {
+    test("is reported when the cluster can be written again, if the cluster itself was down", async () => {
       const { world, ready } = await applied();
       let isDown = true;
       world.fault = (call) => {
@@ -119,7 +119,7 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       expect(await warnings(world)).toHaveLength(1);
     });
 
-    test("is told of an object that is being deleted, and ends with it gone", async () => {
+    test("is reported for an object that is being deleted, and the object is gone in the end", async () => {
       const { world } = await applied();
       fail(world, "cluster.listMetadata", unavailable);
       await world.remove("app");
@@ -131,7 +131,7 @@ export function outageStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("Kustomization", "app", `${kustomizeGroup}/v1`)).toBeUndefined();
     });
 
-    test("is told once, also where a request was handled before and its annotation is gone", async () => {
+    test("is reported once, also if a request was handled before and its annotation is gone", async () => {
       const { world } = await applied();
       await request(world, "now");
       await world.run("app");

@@ -5,8 +5,8 @@ import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { configMap, configMapRef } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
-/** Somebody else changes the ConfigMap `a`. */
-async function edit(world: World, body: JsonObject, manager = "somebody"): Promise<void> {
+/** Another client changes the ConfigMap `a`. */
+async function edit(world: World, body: JsonObject, manager = "another-client"): Promise<void> {
   const ref = configMapRef(world.namespace, "a");
   await world.cluster.patch(ref, { type: "merge", body }, { manager }, world.signal);
 }
@@ -28,7 +28,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       expect(await dataOf(world)).toEqual({ k: "v", added: "by kubectl" });
     });
 
-    test("drift of an object that is not to be reconciled is kept until it is again (80)", async () => {
+    test("drift of an object with reconciliation disabled is kept until it is enabled again (80)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -43,7 +43,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       expect(await dataOf(world)).toEqual({ k: "v" });
     });
 
-    test("what is left alone is logged with why, in a line for each apply and each prune", async () => {
+    test("skipped objects are logged with the reason, in a line for each apply and each prune", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const marked = (name: string, key: string, value: string) =>
@@ -78,23 +78,26 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       ]);
     });
 
-    test.each(["labels", "annotations"])("what its %s keep from prune stays when it is deleted (97)", async (place) => {
-      const world = await newWorld();
-      await world.publish("v1", [configMap("a"), configMap("b")]);
-      await world.kustomization("app");
-      await world.run("app");
-      await edit(world, { metadata: { [place]: { [`${kustomizeGroup}/prune`]: "disabled" } } });
-      const { namespace } = world;
-      await world.remove("app");
-      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
-      expect(await dataOf(world)).toEqual({ k: "v" });
-      expect(await world.get("ConfigMap", "b")).toBeUndefined();
-      expect((await world.events("app")).slice(2, 3)).toEqual([
-        `Normal ReconciliationSucceeded: ConfigMap/${namespace}/b deleted\nConfigMap/${namespace}/a skipped`,
-      ]);
-    });
+    test.each(["labels", "annotations"])(
+      "objects that their %s protect from prune stay when the Kustomization is deleted (97)",
+      async (place) => {
+        const world = await newWorld();
+        await world.publish("v1", [configMap("a"), configMap("b")]);
+        await world.kustomization("app");
+        await world.run("app");
+        await edit(world, { metadata: { [place]: { [`${kustomizeGroup}/prune`]: "disabled" } } });
+        const { namespace } = world;
+        await world.remove("app");
+        expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+        expect(await dataOf(world)).toEqual({ k: "v" });
+        expect(await world.get("ConfigMap", "b")).toBeUndefined();
+        expect((await world.events("app")).slice(2, 3)).toEqual([
+          `Normal ReconciliationSucceeded: ConfigMap/${namespace}/b deleted\nConfigMap/${namespace}/a skipped`,
+        ]);
+      },
+    );
 
-    test("a delete that is refused fails the run, and a later one makes up for it (99)", async () => {
+    test("a refused delete fails the run, and a later run repeats it (99)", async () => {
       const world = await newWorld();
       const { namespace } = world;
       await world.publish("v1", [configMap("a"), configMap("b")]);
@@ -109,7 +112,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       const message = `delete failed, errors: ConfigMap/${namespace}/a delete failed: admission webhook denied the request;`;
       expect(await world.ready("app")).toBe(`False PruneFailed: ${message}`);
       expect((await world.events("app")).at(-1)).toBe(`Warning PruneFailed: ${message}`);
-      // As in Flux's status, what is wanted comes first, and after it what could not be deleted.
+      // As in Flux's status, wanted objects come first, and then those that could not be deleted.
       const ids = [`${namespace}_b__ConfigMap`, `${namespace}_a__ConfigMap`];
       expect((await world.inventory("app")).map(({ id }) => id)).toEqual(ids);
       expect((await world.status("app"))["inventory"]).toEqual({ entries: ids.map((id) => ({ id, v: "v1" })) });
@@ -132,7 +135,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       return world;
     };
 
-    test("what two have in common is made the other's own when one of them goes, and goes with it", async () => {
+    test("an object that two share becomes the other's own when one is deleted, and is deleted with the other", async () => {
       const world = await shared();
       await world.remove("second");
       await world.run("second");
@@ -149,7 +152,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
     test.each([
       ["first", "second"],
       ["second", "first"],
-    ])("what two have in common that are deleted at once goes, where %s ends before %s", async (one, other) => {
+    ])("an object that two share is deleted if both are deleted at once and %s ends before %s", async (one, other) => {
       const world = await shared();
       await world.remove(one);
       await world.remove(other);
@@ -158,7 +161,7 @@ export function ownershipStories(name: string, newWorld: () => Promise<World>): 
       expect(await dataOf(world)).toBeUndefined();
     });
 
-    test("what one has in common with another that leaves its objects behind stays, also where both are deleted", async () => {
+    test("an object shared with one that leaves its objects behind stays, also if both are deleted", async () => {
       const world = await shared({ deletionPolicy: "Orphan" });
       await world.kustomization("second", { deletionPolicy: "Delete" });
       await world.remove("first");

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { connect } from "../../../lib/kube/connect.ts";
+import { installCrds } from "../../../lib/definitions/install-crds.ts";
+import { type ConnectedCluster, connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { installCrds } from "../../../local/install-crds.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { removeWorlds } from "./remove-worlds.ts";
 import { kustomizationStories } from "./stories.ts";
@@ -11,7 +10,7 @@ import { world } from "./world.ts";
 
 const { signal } = new AbortController();
 const file = process.env["SLUICE_REAL_KUBECONFIG"];
-let cluster: Cluster & { close(): void };
+let cluster: ConnectedCluster;
 const prefix = `flow-${Date.now()}-`;
 let worlds = 0;
 
@@ -28,6 +27,6 @@ describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBEC
     cluster.close();
   }, 60_000);
 
-  const newWorld = () => world(cluster, `${prefix}${worlds++}`);
+  const newWorld = () => world(cluster, `${prefix}${worlds++}`, (user) => cluster.as(user));
   kustomizationStories("a real control plane", newWorld);
 });

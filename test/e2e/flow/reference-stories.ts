@@ -5,34 +5,38 @@ import type { World } from "./world.ts";
 /** What a Kustomization refers to by names that are empty or that nothing can have, as templates of Helm write them. */
 export function referenceStories(name: string, newWorld: () => Promise<World>): void {
   describe(`names that are empty or that nothing can have on ${name}`, () => {
-    test.each([false, true])("an empty namespace is none: that of the object itself (locked: %s)", async (isLocked) => {
-      const world = await newWorld();
-      world.noCrossNamespaceRefs = isLocked;
-      await world.publish("v1", [configMap("a")]);
-      await world.kustomization("root", {
-        targetNamespace: world.namespace,
-        commonMetadata: { labels: { of: "root" } },
-      });
-      await world.kustomization("app", {
-        targetNamespace: world.namespace,
-        sourceRef: { kind: "OCIRepository", name: "repo", namespace: "" },
-        dependsOn: [{ name: "root", namespace: "" }],
-      });
-      await world.run("app");
-      expect(await world.ready("app")).toBe(
-        `False DependencyNotReady: dependency '${world.namespace}/root' is not ready`,
-      );
-      await world.run("root");
-      expect(world.requested).toContain("Kustomization/app");
-      await world.run("app");
-      expect(await world.ready("app")).toMatch(/^True /);
-    });
+    test.each([false, true])(
+      "an empty namespace counts as absent: the object's own is used (locked: %s)",
+      async (isLocked) => {
+        const world = await newWorld();
+        world.noCrossNamespaceRefs = isLocked;
+        await world.publish("v1", [configMap("a")]);
+        await world.kustomization("root", {
+          targetNamespace: world.namespace,
+          commonMetadata: { labels: { of: "root" } },
+        });
+        await world.kustomization("app", {
+          targetNamespace: world.namespace,
+          sourceRef: { kind: "OCIRepository", name: "repo", namespace: "" },
+          dependsOn: [{ name: "root", namespace: "" }],
+        });
+        await world.run("app");
+        expect(await world.ready("app")).toBe(
+          `False DependencyNotReady: dependency '${world.namespace}/root' is not ready`,
+        );
+        await world.run("root");
+        expect(world.requested).toContain("Kustomization/app");
+        await world.run("app");
+        expect(await world.ready("app")).toMatch(/^True /);
+      },
+    );
 
     test.each([
+      ["spec.serviceAccount: is a field of former API versions", { serviceAccount: { name: "a", namespace: "b" } }],
       ["spec.sourceRef.name: is empty", { sourceRef: { kind: "OCIRepository", name: "" } }],
-      ["spec.sourceRef.name: is no name of an object", { sourceRef: { kind: "OCIRepository", name: "a/b" } }],
+      ["spec.sourceRef.name: is not a valid name", { sourceRef: { kind: "OCIRepository", name: "a/b" } }],
       [
-        "spec.sourceRef.namespace: is no name of a namespace",
+        "spec.sourceRef.namespace: is not a valid namespace",
         { sourceRef: { kind: "OCIRepository", name: "repo", namespace: "a/b" } },
       ],
       ["spec.dependsOn[1].name: is empty", { dependsOn: [{ name: "root" }, { name: "" }] }],
@@ -42,7 +46,7 @@ export function referenceStories(name: string, newWorld: () => Promise<World>): 
         "spec.healthChecks[0].apiVersion: must be like v1 or apps/v1",
         { healthChecks: [{ apiVersion: "a/b/c", kind: "Deployment", name: "web" }] },
       ],
-    ])("%s: is said once, and not tried again", async (fault, spec) => {
+    ])("%s: is reported once, and not retried", async (fault, spec) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", spec);
@@ -57,13 +61,13 @@ export function referenceStories(name: string, newWorld: () => Promise<World>): 
       });
       expect(await world.events("app")).toHaveLength(1);
       expect(await world.inventory("app")).toEqual([]);
-      expect(world.listensTo("app")).toEqual([]);
+      expect(world.subscriptionsOf("app")).toEqual([]);
       await world.kustomization("app", { targetNamespace: world.namespace });
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True /);
     });
 
-    test("they do not keep a Kustomization from its end", async () => {
+    test("they do not prevent the deletion of a Kustomization", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { targetNamespace: world.namespace });
@@ -77,7 +81,7 @@ export function referenceStories(name: string, newWorld: () => Promise<World>): 
       expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
 
-    test("health checks that wait leaves out are not judged", async () => {
+    test("health checks that wait leaves out are not checked", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       const healthChecks = [{ kind: "", name: "" }];

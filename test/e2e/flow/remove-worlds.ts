@@ -1,7 +1,7 @@
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 
-/** What stories put finalizers on, and nobody runs any more. */
+/** Objects with finalizers of stories, which no flow reconciles any longer. */
 const held = [
   { group: kustomizeGroup, version: "v1", kind: "Kustomization" },
   { group: "", version: "v1", kind: "ConfigMap" },

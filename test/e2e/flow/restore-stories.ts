@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { killedAtFirstApply } from "./faulty-port.ts";
 import { configMap, configMapRef } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -38,10 +39,10 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       return world;
     };
     const notPruned = ({ namespace }: World, saved: number, shown: number): string =>
-      `Warning InventoryOutdated: the saved inventory is of generation ${saved}, the status of generation ${shown}, which does ` +
-      `not have ConfigMap/${namespace}/x any more: not pruned, since it was let go meanwhile. Delete it yourself where nobody needs it`;
+      `Warning InventoryOutdated: the saved inventory is of generation ${saved}, the status of generation ${shown}, which no longer ` +
+      `has ConfigMap/${namespace}/x: not pruned, since it was let go meanwhile. Delete it by hand if it is not needed`;
 
-    test("what was let go since the backup is not pruned, and that is told once", async () => {
+    test("objects released since the backup are not pruned, and one event says so", async () => {
       const world = await letGoSince();
       await world.run("app");
       expect(await world.get("ConfigMap", "x")).toBeDefined();
@@ -55,7 +56,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect((await warnings(world)).filter((text) => !text.includes("PruningAll"))).toEqual([notPruned(world, 1, 2)]);
     });
 
-    test("nor is it where runs fail in between, or the object is suspended or stalled before anything is applied", async () => {
+    test("they are not pruned either if runs fail in between, or the Kustomization is suspended or stalled before an apply", async () => {
       const world = await letGoSince();
       world.fault = (call) => {
         if (call === "inventories.load") throw new Error("the table is being restored");
@@ -65,15 +66,15 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await world.ready("app")).toMatch(/^False/);
       await world.kustomization("app", { suspend: true });
       await world.run("app");
-      await world.kustomization("app", { suspend: false, serviceAccountName: "tenant" });
+      await world.kustomization("app", { suspend: false, sourceRef: { kind: "Bucket", name: "repo" } });
       expect(await world.run("app")).toMatchObject({ outcome: "stalled" });
-      await world.patch("app", { spec: { serviceAccountName: null } }, { manager: "test" });
+      await world.patch("app", { spec: { sourceRef: { kind: "OCIRepository" } } }, { manager: "test" });
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
       expect(await world.get("ConfigMap", "x")).toBeDefined();
     });
 
-    test("what was let go since the backup is its next owner's alone: it goes when that drops it", async () => {
+    test("an object released since the backup belongs to its next owner alone, and is deleted when that drops it", async () => {
       const world = await letGoSince();
       await world.publish("v3", [], { folders: { app: [configMap("a")], next: [configMap("x")] } });
       await world.kustomization("app", { path: "app" });
@@ -85,7 +86,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await world.get("ConfigMap", "x")).toBeUndefined();
     });
 
-    test("nor is it where it could not be looked at when that was decided", async () => {
+    test("they are not pruned either if they could not be read for that decision", async () => {
       const world = await letGoSince();
       let isJudging = false;
       world.fault = (call) => {
@@ -101,7 +102,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await states(world)).toEqual(["a live", "x retained"]);
     });
 
-    test("nor is it where another claims it that changes its mind before it ever applied it", async () => {
+    test("they are not pruned either if another Kustomization claims one and drops it before its apply", async () => {
       const world = await letGoSince();
       await world.publish("v3", [], { folders: { app: [configMap("a")], next: [configMap("x")] } });
       await world.kustomization("next", { path: "next" });
@@ -119,7 +120,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await states(world)).toEqual(["a live", "x retained"]);
     });
 
-    test("what the artifact has again is applied and known again", async () => {
+    test("objects that the artifact has again are applied and are in the inventory again", async () => {
       const world = await letGoSince();
       await world.publish("v3", [configMap("a"), configMap("x", { k: "new" })]);
       await world.run("app");
@@ -130,7 +131,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await world.get("ConfigMap", "x")).toBeUndefined();
     });
 
-    test("the Kustomization that is deleted then leaves it too", async () => {
+    test("the Kustomization leaves them also when it is deleted then", async () => {
       const world = await letGoSince();
       await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
@@ -138,7 +139,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await world.get("ConfigMap", "x")).toBeDefined();
     });
 
-    test("what Flux let go in between stays, and what it has pruned is not talked about", async () => {
+    test("objects that Flux released in between stay, and objects that it pruned are not mentioned", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       await world.publish("v1", [configMap("a"), configMap("x"), configMap("y")]);
@@ -154,7 +155,7 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
       expect(await warnings(world)).toEqual([notPruned(world, 1, 2)]);
     });
 
-    test("a generation that the object never had, or a status without an inventory, lets go of nothing", async () => {
+    test("a generation that the object never had, or a status without an inventory, releases nothing", async () => {
       for (const status of [
         { observedGeneration: 99, inventory: { entries: [] } },
         { observedGeneration: 2, inventory: null },
@@ -164,14 +165,14 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
         await world.kustomization("app");
         await world.run("app");
         await world.kustomization("app", { interval: "20m" });
-        await world.patch("app", { status }, { manager: "somebody", subresource: "status" });
+        await world.patch("app", { status }, { manager: "another-client", subresource: "status" });
         await world.publish("v2", [configMap("a")]);
         await world.run("app");
         expect(await world.get("ConfigMap", "x")).toBeUndefined();
       }
     });
 
-    test("a run under a new generation notes that, once, also where nothing else is new", async () => {
+    test("a run under a new generation saves it once, also if nothing else is new", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -186,39 +187,42 @@ export function restoreStories(name: string, newWorld: () => Promise<World>): vo
 
     test.each([
       { what: "suspended", spec: { suspend: true }, back: { suspend: false } },
-      { what: "stalled", spec: { serviceAccountName: "tenant" }, back: { serviceAccountName: null } },
-    ])("what a killed run has applied is pruned also where the object was $what meanwhile", async ({ spec, back }) => {
-      const world = await newWorld();
-      await world.publish("v1", [configMap("a")]);
-      await world.kustomization("app");
-      await world.run("app");
-      await world.publish("v2", [configMap("a"), configMap("x")]);
-      let isAhead = false;
-      world.fault = (call) => {
-        isAhead ||= call === "inventories.save done";
-        if (isAhead && call === "cluster.apply done") throw new Error("killed");
-      };
-      await expect(world.run("app")).rejects.toThrow("killed");
-      world.fault = () => {};
-      expect(await world.get("ConfigMap", "x")).toBeDefined();
-      // As a run that was not killed would have said it.
-      const ready = {
-        type: "Ready",
-        status: "True",
-        reason: "ReconciliationSucceeded",
-        message: "Applied revision: v1",
-      };
-      const conditions = [{ ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" }];
-      await world.patch("app", { status: { conditions } }, { manager: "test", subresource: "status" });
-      await world.patch("app", { spec }, { manager: "test" });
-      await world.run("app");
-      expect(await world.status("app")).toMatchObject({ observedGeneration: 2 });
-      await world.patch("app", { spec: back }, { manager: "test" });
-      await world.publish("v3", [configMap("a")]);
-      await world.run("app");
-      expect(await world.ready("app")).toMatch(/^True/);
-      expect(await world.get("ConfigMap", "x")).toBeUndefined();
-      expect(await states(world)).toEqual(["a live"]);
-    });
+      {
+        what: "stalled",
+        spec: { sourceRef: { kind: "Bucket", name: "repo" } },
+        back: { sourceRef: { kind: "OCIRepository" } },
+      },
+    ])(
+      "objects that a killed run has applied are pruned also if the Kustomization was $what meanwhile",
+      async ({ spec, back }) => {
+        const world = await newWorld();
+        await world.publish("v1", [configMap("a")]);
+        await world.kustomization("app");
+        await world.run("app");
+        await world.publish("v2", [configMap("a"), configMap("x")]);
+        world.fault = killedAtFirstApply();
+        await expect(world.run("app")).rejects.toThrow("killed");
+        world.fault = () => {};
+        expect(await world.get("ConfigMap", "x")).toBeDefined();
+        // As a run that was not killed would have said it.
+        const ready = {
+          type: "Ready",
+          status: "True",
+          reason: "ReconciliationSucceeded",
+          message: "Applied revision: v1",
+        };
+        const conditions = [{ ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+        await world.patch("app", { status: { conditions } }, { manager: "test", subresource: "status" });
+        await world.patch("app", { spec }, { manager: "test" });
+        await world.run("app");
+        expect(await world.status("app")).toMatchObject({ observedGeneration: 2 });
+        await world.patch("app", { spec: back }, { manager: "test" });
+        await world.publish("v3", [configMap("a")]);
+        await world.run("app");
+        expect(await world.ready("app")).toMatch(/^True/);
+        expect(await world.get("ConfigMap", "x")).toBeUndefined();
+        expect(await states(world)).toEqual(["a live"]);
+      },
+    );
   });
 }

@@ -4,7 +4,7 @@ export interface SkippingClock extends Clock {
   advance(ms: number): void;
 }
 
-/** The system's clock, but that nobody has to wait: what is slept is only skipped. */
+/** The system's clock without waiting: a sleep returns at once and moves the clock. */
 export function skippingClock(): SkippingClock {
   let skippedMs = 0;
   return {

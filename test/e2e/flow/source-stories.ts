@@ -31,12 +31,12 @@ async function originsOf({ cluster, namespace, signal }: World) {
 /** What becomes of a Kustomization by its source and its dependencies. */
 export function sourceStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the source of a Kustomization on ${name}`, () => {
-    test("is listened to before it is there, so that its first artifact wakes whoever waits for it (15)", async () => {
+    test("is subscribed to before it exists, so that its first artifact wakes the objects that wait for it (15)", async () => {
       const world = await newWorld();
       await world.kustomization("app", { sourceRef: { kind: "OCIRepository", name: "later" } });
       await world.run("app");
       const later = `test/source.toolkit.fluxcd.io/OCIRepository/${world.namespace}/later`;
-      expect(world.listensTo("app")).toEqual([`src#${later}`]);
+      expect(world.subscriptionsOf("app")).toEqual([`src#${later}`]);
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 600_000 });
 
       const revision = await world.publish("v1", [configMap("a")], { source: "later" });
@@ -55,7 +55,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("whose artifact is gone is asked for it, without an event, and is applied once it is back (20)", async () => {
+    test("whose artifact is gone is reconciled without an event, and the artifact is applied when it is back (20)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
       const [[digest, manifests] = ["", []]] = world.stored;
@@ -72,7 +72,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
     });
 
-    test("that holds no folder of this path fails the run, and the revision does not count as attempted (22)", async () => {
+    test("without a folder of this path fails the run, and the revision does not count as attempted (22)", async () => {
       const world = await newWorld();
       const first = await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { retryInterval: "2m" });
@@ -100,7 +100,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(status["history"]).toHaveLength(1);
     });
 
-    test("that is being deleted counts as one without an artifact, and nothing is taken away for it", async () => {
+    test("that is being deleted counts as one without an artifact, and nothing is pruned for it", async () => {
       const world = await newWorld();
       const { namespace, signal } = world;
       await world.publish("v1", [configMap("a")]);
@@ -115,9 +115,9 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("a run that is blocked by it is no longer stalled by what was mended before", async () => {
+    test("a run that it blocks is no longer stalled by a fault that was corrected before", async () => {
       const world = await newWorld();
-      await world.kustomization("app", { serviceAccountName: "tenant" });
+      await world.kustomization("app", { sourceRef: { kind: "Bucket", name: "repo" } });
       await world.run("app");
       const types = async () =>
         Conditions.parse((await world.status("app"))["conditions"]).map(({ type, reason }) => `${type} ${reason}`);
@@ -127,7 +127,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await types()).toEqual(["Ready ArtifactFailed"]);
     });
 
-    test("that is not ready is applied as long as it has an artifact (24)", async () => {
+    test("that is not ready is still applied if it has an artifact (24)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
       const ref = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository", name: "repo" };
@@ -144,7 +144,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
     });
 
-    test("says where its artifact comes from: in status, history and every event of the run (25)", async () => {
+    test("shows the origin of its artifact in status, history and every event of the run (25)", async () => {
       const world = await newWorld();
       const metadata = { "org.opencontainers.image.revision": "orev" };
       const revision = await world.publish("v1", [configMap("a"), configMap("b")], { metadata });
@@ -161,7 +161,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       ]);
     });
 
-    test("says so in the events of a run that prunes, waits, fails or is not there yet, too (25)", async () => {
+    test("shows it also in the events of a run that prunes, waits, fails or has no artifact yet (25)", async () => {
       const world = await newWorld();
       const publish = (tag: string, manifests: readonly Manifest[], origin: string) =>
         world.publish(tag, manifests, { metadata: { "org.opencontainers.image.revision": origin } });
@@ -191,7 +191,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       ]);
     });
 
-    test("no longer names the commit of a former artifact where the present one names none (25)", async () => {
+    test("no longer names the commit of a former artifact if the present one names none (25)", async () => {
       const world = await newWorld();
       const metadata = { "org.opencontainers.image.revision": "orev" };
       await world.publish("v1", [configMap("a")], { metadata });
@@ -238,7 +238,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
     });
 
-    test("do not keep an object from being deleted (34)", async () => {
+    test("do not prevent the deletion of an object (34)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -252,7 +252,7 @@ export function sourceStories(name: string, newWorld: () => Promise<World>): voi
       expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
     });
 
-    test("come first at a new revision, whoever is woken first (35)", async () => {
+    test("come first at a new revision, whichever is woken first (35)", async () => {
       const world = await newWorld();
       await world.publish("v1", []);
       await world.kustomization("base");

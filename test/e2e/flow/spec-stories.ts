@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { Failure } from "../../../lib/core/failure.ts";
-import type { JsonObject } from "../../../lib/core/json.ts";
+import { defaultTiming } from "../../../lib/flows/interval.ts";
 import { configMap } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -14,7 +14,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       const world = await newWorld();
       await world.kustomization("app");
       world.fault = (call) => {
-        if (call === "edges.listen") throw new Error("killed");
+        if (call === "subscriptions.subscribe") throw new Error("killed");
       };
       await expect(world.run("app")).rejects.toThrow("killed");
       const live = await world.get("Kustomization", "app", kustomize);
@@ -22,7 +22,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(live?.["status"]).toEqual({ observedGeneration: -1 });
     });
 
-    test("while it is being applied, Ready is Unknown and Reconciling tells the phase (8)", async () => {
+    test("while it is being applied, Ready is Unknown and Reconciling shows the phase (8)", async () => {
       const world = await newWorld();
       const revision = await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", {
@@ -50,7 +50,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect((await world.status("app"))["conditions"]).toMatchObject([phase("Running health checks"), ready, healthy]);
     });
 
-    test("an interval shorter than a second is run once a second, which one Warning says for each spec", async () => {
+    test("an interval shorter than a second means one run a second, and one Warning for each spec says so", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { interval: "1ms", retryInterval: "0.5s" });
@@ -70,7 +70,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(await told()).toEqual([expect.stringContaining(warning), expect.stringContaining("spec.interval 2ms is")]);
     });
 
-    test("an interval of 0s has no periodic run, and failures are tried again with back-off", async () => {
+    test("an interval of 0s has no periodic run, and failures are retried with back-off", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { interval: "0s" });
@@ -91,7 +91,23 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       ]);
     });
 
-    test("a timeout of 190 years is taken, one that Go cannot hold is refused by its field", async () => {
+    test("the delays between retries are those of min-retry-delay and max-retry-delay", async () => {
+      const world = await newWorld();
+      world.timing = { ...defaultTiming, retryDelay: { minMs: 4_000, maxMs: 10_000 } };
+      await world.kustomization("app", { interval: "0s", sourceRef: { kind: "OCIRepository", name: "none" } });
+      const waits = [await world.run("app"), await world.run("app"), await world.run("app")];
+      expect(waits.map(({ dueInMs }) => dueInMs)).toEqual([4_000, 8_000, 10_000]);
+    });
+
+    test("the spread of an interval is that of interval-jitter-percentage", async () => {
+      const world = await newWorld();
+      world.timing = { ...defaultTiming, jitterPercentage: 0 };
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      expect(await world.run("app")).toMatchObject({ outcome: "applied", dueInMs: 600_000 });
+    });
+
+    test("a timeout of 190 years is accepted, one that Go cannot hold is refused with its field", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app", { timeout: "99999999m", interval: "2562047h" });
@@ -103,7 +119,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(conditions).toContainEqual(expect.objectContaining({ type: "Ready", reason: "InvalidSpec", message }));
     });
 
-    test("a field that cannot be read holds no deletion that does not go by it", async () => {
+    test("an unreadable field blocks no deletion that does not depend on it", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
       await world.kustomization("app");
@@ -116,7 +132,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
     });
 
-    test("a request is handled when its run ends, whatever comes of it (11)", async () => {
+    test("a request is handled when its run ends, whatever the outcome (11)", async () => {
       const world = await newWorld();
       await world.kustomization("app");
       const request = async (at: string) => {
@@ -133,7 +149,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       expect(await request("three")).toContain('"three": True ReconciliationSucceeded: ');
     });
 
-    test("what commonMetadata asks for is on every object, and goes with it (46)", async () => {
+    test("commonMetadata is on every object, and is removed when the spec drops it (46)", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "v" }, { labels: { tenant: "own" } }), configMap("b")]);
       await world.kustomization("app", { commonMetadata: { labels: { tenant: "t" }, annotations: { tenant: "t" } } });
@@ -154,7 +170,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       });
     });
 
-    test("force recreates an object that a finalizer holds once that is gone (82)", async () => {
+    test("force recreates an object that a finalizer blocks as soon as it is gone (82)", async () => {
       const world = await newWorld();
       const secret = (value: string) => ({
         apiVersion: "v1",
@@ -176,7 +192,7 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
       await world.cluster.patch(
         { group: "", version: "v1", kind: "Secret", namespace: world.namespace, name: "s" },
         { type: "merge", body: { metadata: { finalizers: null } } },
-        { manager: "somebody" },
+        { manager: "another-client" },
         world.signal,
       );
       await world.run("app");
@@ -206,41 +222,6 @@ export function specStories(name: string, newWorld: () => Promise<World>): void 
         `${namespace}_a__ConfigMap`,
         `${namespace}_app_${kustomizeGroup}_Kustomization`,
       ]);
-    });
-
-    test.each<{ statements: string; field: string; spec: JsonObject }>([
-      { statements: "19", field: "spec.sourceRef.kind", spec: { sourceRef: { kind: "ExternalArtifact", name: "x" } } },
-      {
-        statements: "30 to 32",
-        field: "spec.dependsOn[0].readyExpr",
-        spec: { dependsOn: [{ name: "root", readyExpr: "self.generation == deps.generation" }] },
-      },
-      {
-        statements: "50 to 61, 124",
-        field: "spec.postBuild",
-        spec: { postBuild: { substituteFrom: [{ kind: "Secret", name: "s" }] } },
-      },
-      { statements: "62 to 65, 68 to 71", field: "spec.decryption", spec: { decryption: { provider: "sops" } } },
-      { statements: "84, 121, 122", field: "spec.serviceAccountName", spec: { serviceAccountName: "tenant" } },
-      { statements: "89 to 93", field: "spec.ignore", spec: { ignore: [{ paths: ["/data/k"] }] } },
-      {
-        statements: "109 to 111",
-        field: "spec.healthCheckExprs",
-        spec: { healthCheckExprs: [{ apiVersion: "v1", kind: "ConfigMap", current: "data.foo.bar == '1'" }] },
-      },
-      { statements: "123", field: "spec.kubeConfig", spec: { kubeConfig: { secretRef: { name: "remote" } } } },
-    ])("$field is refused by name until it is built, never ignored ($statements)", async ({ field, spec }) => {
-      const world = await newWorld();
-      await world.publish("v1", [configMap("a")]);
-      await world.kustomization("app", spec);
-      expect(await world.run("app")).toMatchObject({ outcome: "stalled", dueInMs: undefined });
-      const message = `${field} not supported yet: remove it, or leave this Kustomization to Flux until it is`;
-      const said = { reason: "UnsupportedField", message };
-      expect((await world.status("app"))["conditions"]).toMatchObject([
-        { type: "Stalled", status: "True", ...said },
-        { type: "Ready", status: "False", ...said },
-      ]);
-      expect(await world.get("ConfigMap", "a")).toBeUndefined();
     });
   });
 }

@@ -4,10 +4,10 @@ import type { ObjectRef } from "../../../lib/core/object-ref.ts";
 import { configMap, configMapRef, namespaceNamed, placed } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
-/** What whoever writes a Kustomization, or pushes what one applies, can do to others, and what not: docs/threat-model.md. */
+/** What a tenant who writes a Kustomization, or pushes its artifact, can and cannot do to others: docs/threat-model.md. */
 export function tenancyStories(name: string, newWorld: () => Promise<World>): void {
   describe(`the boundary between tenants on ${name}`, () => {
-    test("there is none for what is applied: any namespace and any kind, with Sluice's own rights", async () => {
+    test("there is no boundary for an apply: any namespace and any kind, with Sluice's own rights", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const elsewhere = `${namespace}-elsewhere`;
@@ -28,16 +28,7 @@ export function tenancyStories(name: string, newWorld: () => Promise<World>): vo
       await world.run("app");
     });
 
-    test("an account to apply with is refused by name, since it would not be used", async () => {
-      const world = await newWorld();
-      await world.publish("v1", [configMap("a")]);
-      await world.kustomization("app", { serviceAccountName: "tenant" });
-      await world.run("app");
-      expect(await world.ready("app")).toMatch(/^False UnsupportedField: spec\.serviceAccountName/);
-      expect(await world.get("ConfigMap", "a")).toBeUndefined();
-    });
-
-    test("an apply takes over what another made, as in Flux, and a prune leaves it to its other claimant", async () => {
+    test("an apply takes over objects of others, as in Flux, and a prune leaves them to their other claimant", async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "theirs" })]);
       await world.kustomization("first");
@@ -51,14 +42,14 @@ export function tenancyStories(name: string, newWorld: () => Promise<World>): vo
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("an inventory that was made to list what is not the Kustomization's own deletes none of it", async () => {
+    test("a manipulated inventory that lists objects of others deletes none of them", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       await world.publish("v1", [configMap("theirs")]);
       await world.kustomization("other");
       await world.run("other");
       const foreign = { ...configMap("foreign"), metadata: { name: "foreign", namespace } };
-      await cluster.create(foreign, { manager: "somebody" }, signal);
+      await cluster.create(foreign, { manager: "another-client" }, signal);
       await world.publish("v2", []);
       await world.kustomization("app");
       const refs: ObjectRef[] = ["theirs", "foreign"].map((each) => configMapRef(namespace, each));

@@ -9,13 +9,13 @@ import type { World } from "./world.ts";
 
 const refOfA = ({ namespace }: World) => configMapRef(namespace, "a");
 
-/** Somebody holds it by a finalizer, or lets go of it. */
+/** Another client adds a finalizer to it, or removes it. */
 async function setFinalizers(world: World, ref: VersionedRef, finalizers: readonly string[]): Promise<void> {
   const body = { metadata: { finalizers } };
-  await world.cluster.patch(ref, { type: "merge", body }, { manager: "somebody" }, world.signal);
+  await world.cluster.patch(ref, { type: "merge", body }, { manager: "another-client" }, world.signal);
 }
 
-/** Somebody deletes it while a finalizer holds it. */
+/** Another client deletes it while a finalizer blocks that. */
 async function beginDeletion(world: World, ref: VersionedRef): Promise<void> {
   await setFinalizers(world, ref, ["example.com/hold"]);
   expect(await world.cluster.delete(ref, { propagation: "Background" }, world.signal)).toBe("deleting");
@@ -57,7 +57,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       return { world, held: `ConfigMap/${world.namespace}/a (held by example.com/hold)` };
     };
 
-    test("Ready is not True, the rest is applied and pruned, and it is there again as soon as it may be", async () => {
+    test("Ready is not True, the rest is applied and pruned, and the object is created again as soon as possible", async () => {
       const { world, held } = await deleted();
       const uid = (await world.get("ConfigMap", "a"))?.metadata.uid;
       const revision = await world.publish("v2", [configMap("a"), configMap("c")]);
@@ -82,7 +82,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(live?.metadata.uid).not.toBe(uid);
     });
 
-    test("it is looked at ever more seldom, and after the timeout Ready is False", async () => {
+    test("it is checked less and less often, and after the timeout Ready is False", async () => {
       const { world, held } = await deleted({ timeout: "5m" });
       const dueInMs: unknown[] = [];
       for (let looks = 0; looks < 9; looks++) dueInMs.push((await world.run("app")).dueInMs);
@@ -94,7 +94,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect((await world.events("app")).at(-1)).toBe(`Warning ReconciliationFailed: ${waits}${held}\n`);
     });
 
-    test("what the artifact changes of it is still applied, since that may be what lets it go", async () => {
+    test("changes in the artifact are still applied to it, since they may remove its finalizer", async () => {
       const { world } = await deleted();
       await world.publish("v2", [configMap("a", { k: "let go" }), configMap("b")]);
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
@@ -114,7 +114,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("what is created only once is created again", async () => {
+    test("an object that is created only once is created again", async () => {
       const { world } = await deleted({}, { annotations: { [`${kustomizeGroup}/ssa`]: "IfNotPresent" } });
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       await setFinalizers(world, refOfA(world), []);
@@ -123,16 +123,16 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await world.get("ConfigMap", "a")).toBeDefined();
     });
 
-    test("what is to be left alone is left alone", async () => {
+    test("an object that is to be skipped is skipped", async () => {
       const { world } = await deleted();
       const body = { metadata: { annotations: { [`${kustomizeGroup}/reconcile`]: "disabled" } } };
-      await world.cluster.patch(refOfA(world), { type: "merge", body }, { manager: "somebody" }, world.signal);
+      await world.cluster.patch(refOfA(world), { type: "merge", body }, { manager: "another-client" }, world.signal);
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
     });
 
     const finalizers = ["example.com/one", "example.com/two"];
-    /** An object with two finalizers is being deleted, and the first has let go. */
+    /** An object with two finalizers is being deleted, and the first has been removed. */
     const withoutItsFirst = async () => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a", { k: "v" }, { finalizers })]);
@@ -143,20 +143,20 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       return world;
     };
 
-    test("finalizers that it may not have any more are no reason to fail", async () => {
+    test("finalizers that a terminating object may no longer get do not fail the run", async () => {
       const world = await withoutItsFirst();
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       expect(await reconciling(world)).toBe(`${waits}ConfigMap/${world.namespace}/a (held by example.com/two)`);
     });
 
-    test("finalizers that it may not have any more do not hide what is wrong with it", async () => {
+    test("finalizers that a terminating object may no longer get do not hide its other errors", async () => {
       const world = await withoutItsFirst();
       await world.publish("v2", [configMap("a", { "bad key": "v" }, { finalizers })]);
       expect(await world.run("app")).toMatchObject({ outcome: "failed" });
       expect(await world.ready("app")).toContain("bad key");
     });
 
-    /** Deletes what another object of the artifact is in or of, and lets it go after a run that has to wait. */
+    /** Deletes the namespace or definition of another object of the artifact, and removes its finalizer after a run that has to wait. */
     const comeBack = async (world: World, container: VersionedRef, content: VersionedRef) => {
       for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
@@ -173,7 +173,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       return world.cluster.get(content, world.signal);
     };
 
-    test("a namespace comes back with all that is in it", async () => {
+    test("a namespace comes back with all its objects", async () => {
       const world = await newWorld();
       const within = `${world.namespace}-back`;
       const content: Manifest = { ...configMap("a"), metadata: { name: "a", namespace: within } };
@@ -183,7 +183,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await comeBack(world, namespace, { ...refOfA(world), namespace: within })).toBeDefined();
     });
 
-    test("a definition comes back with all that is of it", async () => {
+    test("a definition comes back with all its objects", async () => {
       const world = await newWorld();
       const group = `back.${world.namespace}.example.com`;
       const widget = { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" } };
@@ -195,7 +195,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       await world.run("app");
     });
 
-    /** Flux has applied a definition and a ConfigMap, we have seen neither; somebody deletes the definition. */
+    /** Flux has applied a definition and a ConfigMap, which we have not seen; then the definition is deleted. */
     const fromFlux = async (world: World, group: string) => {
       const { cluster, namespace, signal } = world;
       await world.publish("v1", [widgetDefinition(group), configMap("a")]);
@@ -237,7 +237,7 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       await setFinalizers(world, definitionOf(group), []);
       const gone = () => world.cluster.get(definitionOf(group), world.signal);
       await expect.poll(gone, { timeout: 20_000 }).toBeUndefined();
-      await world.cluster.apply(rivalOf(group), { manager: "somebody", force: true }, world.signal);
+      await world.cluster.apply(rivalOf(group), { manager: "another-client", force: true }, world.signal);
       const rival = () => world.cluster.get({ ...definitionOf(group), name: `gadgets.${group}` }, world.signal);
       const established = expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]);
       await expect.poll(rival, { timeout: 20_000 }).toMatchObject({ status: { conditions: established } });

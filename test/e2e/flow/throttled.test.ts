@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { installCrds } from "../../../local/install-crds.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type ThrottledUser, throttledUser } from "../../real/throttled-user.ts";
 import { removeWorlds } from "./remove-worlds.ts";
@@ -80,7 +80,7 @@ describe.skipIf(file === "")("a real API server that throttles a whole reconcile
     expect(new Set(inventory.map(({ uid }) => uid))).toEqual(new Set(live.map(({ metadata: { uid } }) => uid)));
   }
 
-  test("a run that is throttled in the middle goes on where it was, with nothing told of it", async () => {
+  test("a run that is throttled in the middle continues, and no status or event mentions it", async () => {
     const { self, ready } = await throttledHalfway();
     const run = self.run("app");
     await expect.poll(refusals, patient).toBeGreaterThan(3);
@@ -90,9 +90,9 @@ describe.skipIf(file === "")("a real API server that throttles a whole reconcile
     expect((await self.events("app")).filter((text) => text.startsWith("Warning"))).toEqual([]);
   }, 120_000);
 
-  test("a run that finds no room in its time is an outage: it is tried again, and ends right", async () => {
+  test("a run that is throttled until its time is up counts as an outage: it is retried, and ends correctly", async () => {
     const { self, ready } = await throttledHalfway();
-    // The client gives up after 5 s; then nobody has been told yet, and the back-off of virtual time is short.
+    // The client gives up after 5 s; then nothing has been reported yet, and the back-off of virtual time is short.
     expect(await self.outlast("app", 1)).toMatchObject({ outcome: "unreachable" });
     expect(refusals()).toBeGreaterThan(3);
     await user.release();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { customResourceDefinition } from "../../../infra/custom-resource-definition.ts";
-import { kinds } from "../../../infra/kinds.ts";
+import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
+import { customResourceDefinition } from "../../../lib/definitions/custom-resource-definition.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { killedInApply } from "../local/killed-in-apply.ts";
@@ -14,7 +15,7 @@ const { signal } = new AbortController();
 const patient = { timeout: 60_000, interval: 200 };
 const OfDefinition = z.object({ message: z.string(), name: z.string() });
 const definition = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", namespace: "" };
-const names = kinds.map(({ plural, group }) => `${plural}.${group}`);
+const names = definedKinds.map(({ plural, group }) => `${plural}.${group}`);
 
 describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane (set SLUICE_REAL_KUBECONFIG)", () => {
   let plane: OwnControlPlane;
@@ -37,25 +38,27 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     return lines.map((line) => OfDefinition.parse(JSON.parse(line))).map(({ message, name }) => `${message} ${name}`);
   };
 
-  test("definitions that are missing are installed, those that are there left alone, older ones renewed, and it says so", async () => {
+  test("missing definitions are installed, present ones stay unchanged, older ones are renewed, and the log says so", async () => {
     expect(await said()).toEqual(names.map((name) => `custom resource definition installed ${name}`));
     expect(await said()).toEqual([]);
 
     // As Flux had it before v1 came, which Sluice reads.
     const cluster = await world.cluster(plane);
-    const [kind] = kinds;
-    const [name = ""] = names;
-    if (kind === undefined) throw new Error("Sluice brings no kinds");
+    const kind = declaredKustomization;
+    const name = `${kind.plural}.${kind.group}`;
     await cluster.delete({ ...definition, name }, { propagation: "Background" }, signal);
     await expect.poll(() => cluster.get({ ...definition, name }, signal), patient).toBe(undefined);
-    const older = { ...customResourceDefinition({ ...kind, versions: ["v1beta2"] }), ...{ metadata: { name } } };
+    const older = {
+      ...(await customResourceDefinition({ ...kind, versions: ["v1beta2"] })),
+      ...{ metadata: { name } },
+    };
     const flux = { manager: "flux", force: false };
     await cluster.apply({ ...older, apiVersion: "apiextensions.k8s.io/v1", kind: definition.kind }, flux, signal);
     expect(await said()).toEqual([`custom resource definition renewed ${name}`]);
     expect(await cluster.resource({ group: kind.group, version: "v1", kind: kind.kind }, signal)).toBeDefined();
   }, 180_000);
 
-  test("it does not start where Flux renews its lease", async () => {
+  test("it does not start on a cluster on which Flux renews its lease", async () => {
     const cluster = await world.cluster(plane);
     const ref = { group: "coordination.k8s.io", version: "v1", kind: "Lease", namespace: "default" };
     const metadata = { name: "kustomize-controller-leader-election", namespace: ref.namespace };
@@ -87,7 +90,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     await expect(twoInstallations(world, second, plane.kubeconfig)).resolves.toBe(undefined);
   }, 240_000);
 
-  test("the demo comes out as told, twice in a row, and leaves nothing behind", async () => {
+  test("the demo comes out as expected, twice in a row, and leaves nothing behind", async () => {
     const cluster = await world.cluster(plane);
     const before = await whatIsThere(cluster, signal);
     const elsewhere = await playDemo(plane.kubeconfig, signal);
@@ -95,25 +98,27 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     await removeOwner(cluster, signal);
     for (const _time of ["first", "second"]) {
       const { code, output } = await playDemo(plane.kubeconfig, signal);
-      expect(output).toContain("Everything came out as told");
+      expect(output).toContain("Everything came out as expected");
       expect(code).toBe(0);
       // The cluster's own collector takes a moment for what a Deployment made.
       await expect.poll(() => whatIsThere(cluster, signal), patient).toEqual(before);
     }
   }, 240_000);
 
-  test("the demo refuses to play where one of its names is taken, and touches nothing", async () => {
+  test("the demo refuses to start if an object has one of its names, and changes nothing", async () => {
     const cluster = await world.cluster(plane);
     const { object } = await cluster.apply(configMap("not-ours", "mine"), { manager: "me", force: false }, signal);
     const { code, output } = await playDemo(plane.kubeconfig, signal);
     expect(code).toBe(1);
-    expect(output).toMatch(/^✘ the demo could not go on: ConfigMap\/default\/not-ours: there already, [^\n]*\n$/);
+    expect(output).toMatch(
+      /^✘ the demo failed: ConfigMap\/default\/not-ours: the cluster already has these objects, [^\n]*\n$/,
+    );
     const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "default", name: "not-ours" };
     expect(await cluster.get(ref, signal)).toEqual(object);
     await cluster.delete(ref, { propagation: "Background" }, signal);
   }, 60_000);
 
-  test("the demo that is interrupted removes what it made", async () => {
+  test("a demo that is interrupted removes its objects", async () => {
     const cluster = await world.cluster(plane);
     const before = await whatIsThere(cluster, signal);
     const stop = new AbortController();
@@ -128,7 +133,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     await expect.poll(() => whatIsThere(cluster, signal), patient).toEqual(before);
   }, 120_000);
 
-  test("killed at any moment of an apply, the next start finishes it and leaves nothing over", async () => {
+  test("after a kill at any moment of an apply, the next start completes the apply and leaves no orphan", async () => {
     expect(await killedInApply(world, "--kubeconfig", plane.kubeconfig)).toBe(0);
   }, 240_000);
 });

@@ -10,7 +10,7 @@ import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
-import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
+import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
 
 const { signal } = new AbortController();
 

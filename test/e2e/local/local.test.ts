@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refOf } from "../../../lib/core/manifest.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { type SpawnedLocal, spawnLocal } from "../../../local/spawn-local.ts";
+import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { killedInApply } from "./killed-in-apply.ts";
 import { applied, configMap, followApp, type LocalWorld, localWorld } from "./local-world.ts";
 
 const never = new AbortController().signal;
-/** After what the log has: a start on a new folder installs the definitions before it listens. */
+/** Skips the lines of a start on a new folder, which installs the definitions before it listens. */
 const oneClearError = /ended with 1 before it was ready: (?:\{[^\n]*\}\n)*✗ sluice local: [^\n]*$/;
 const patient = { timeout: 20_000, interval: 50 };
 
@@ -22,7 +22,7 @@ describe("sluice local", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("a push is applied, a second process is refused, and SIGTERM ends it with nothing lost", async () => {
+  test("a push is applied, a second process is refused, and SIGTERM loses nothing", async () => {
     const local = await world.start();
     const cluster = await world.cluster(local);
     await world.push(local, [configMap("a", "1"), configMap("b", "1")]);
@@ -51,11 +51,11 @@ describe("sluice local", () => {
     expect(await again.end("SIGINT")).toBe(0);
   }, 120_000);
 
-  test("killed at any moment of an apply, the next start finishes it and leaves nothing over", async () => {
+  test("after a kill at any moment of an apply, the next start completes the apply and leaves no orphan", async () => {
     expect(await killedInApply(world)).toBe(0);
   }, 120_000);
 
-  test("its servers answer to the names that it is told, and to no other than those of loopback", async () => {
+  test("its servers answer only to the names of --host-name and of loopback", async () => {
     const local = await world.start("--host-name", "registry.test", "--host-name", "tunnel.test:443");
     const { server } = await readKubeconfig({ file: local.kubeconfig, env: {}, homeDir: "/" });
     for (const url of [
@@ -71,7 +71,7 @@ describe("sluice local", () => {
     expect(await local.end("SIGTERM")).toBe(0);
   }, 120_000);
 
-  test("a settings file says where it connects to: its own registry always, and no other that is not listed", async () => {
+  test("a settings file decides where it connects to: always its own registry, and otherwise only the listed ones", async () => {
     const config = join(world.folder, "network.yaml");
     await writeFile(config, "network: { unlisted: refused }\n");
     let asked = 0;
@@ -104,7 +104,7 @@ describe("sluice local", () => {
     other.close();
   }, 120_000);
 
-  test("a settings file holds for what it runs: a source of another namespace is refused", async () => {
+  test("a settings file applies to reconciles: a source of another namespace is refused", async () => {
     const config = join(world.folder, "settings.yaml");
     await writeFile(config, "no-cross-namespace-refs: true\n");
     const local = await world.start("--config", config);
@@ -130,22 +130,19 @@ describe("sluice local", () => {
     expect(await local.end("SIGTERM")).toBe(0);
   });
 
-  test.each(["--registry-port", "--receiver-port", "--api-port"])(
-    "a %s that is taken is one clear error",
-    async (flag) => {
-      const server = createServer();
-      const port = await portOnLoopback(server);
-      try {
-        const refused = spawnLocal(["--state", world.state, flag, String(port)], never);
-        await expect(refused).rejects.toThrow(oneClearError);
-        await expect(refused).rejects.toThrow(String(port));
-        const holder = process.platform === "linux" ? `process ${process.pid} (` : "something else";
-        await expect(refused).rejects.toThrow(holder);
-      } finally {
-        server.close();
-      }
-    },
-  );
+  test.each(["--registry-port", "--receiver-port", "--api-port"])("a taken %s is one clear error", async (flag) => {
+    const server = createServer();
+    const port = await portOnLoopback(server);
+    try {
+      const refused = spawnLocal(["--state", world.state, flag, String(port)], never);
+      await expect(refused).rejects.toThrow(oneClearError);
+      await expect(refused).rejects.toThrow(String(port));
+      const holder = process.platform === "linux" ? `process ${process.pid} (` : "something else";
+      await expect(refused).rejects.toThrow(holder);
+    } finally {
+      server.close();
+    }
+  });
 
   test.each([
     { flag: "--registry-port", portOf: async ({ registry }: SpawnedLocal) => new URL(`http://${registry}`).port },
@@ -155,28 +152,25 @@ describe("sluice local", () => {
       portOf: async ({ kubeconfig: file }: SpawnedLocal) =>
         (await readKubeconfig({ file, env: {}, homeDir: "/" })).server.port,
     },
-  ])(
-    "a port of the last start that is taken is one clear error, and $flag 0 takes a new one",
-    async ({ flag, portOf }) => {
-      const before = await world.start();
-      const port = Number(await portOf(before));
-      expect(await before.end("SIGTERM")).toBe(0);
-      const taken = createServer();
-      await once(taken.listen(port, "127.0.0.1"), "listening");
-      try {
-        const refused = spawnLocal(["--state", world.state], never);
-        const saysWhich = new RegExp(
-          `before it was ready: ✗ sluice local: [^\\n]*127.0.0.1:${port}: [^\\n]*${flag}[^\\n]*$`,
-        );
-        await expect(refused).rejects.toThrow(saysWhich);
-        const moved = await world.start(flag, "0");
-        expect(Number(await portOf(moved))).not.toBe(port);
-        expect(await moved.end("SIGTERM")).toBe(0);
-      } finally {
-        taken.close();
-      }
-    },
-  );
+  ])("a taken port of the last start is one clear error, and $flag 0 chooses a new one", async ({ flag, portOf }) => {
+    const before = await world.start();
+    const port = Number(await portOf(before));
+    expect(await before.end("SIGTERM")).toBe(0);
+    const taken = createServer();
+    await once(taken.listen(port, "127.0.0.1"), "listening");
+    try {
+      const refused = spawnLocal(["--state", world.state], never);
+      const saysWhich = new RegExp(
+        `before it was ready: ✗ sluice local: [^\\n]*127.0.0.1:${port}: [^\\n]*${flag}[^\\n]*$`,
+      );
+      await expect(refused).rejects.toThrow(saysWhich);
+      const moved = await world.start(flag, "0");
+      expect(Number(await portOf(moved))).not.toBe(port);
+      expect(await moved.end("SIGTERM")).toBe(0);
+    } finally {
+      taken.close();
+    }
+  });
 
   test.each([
     { name: "is missing", kubeconfig: "/nowhere/kubeconfig", says: "/nowhere/kubeconfig" },

@@ -11,14 +11,16 @@ export function comparable(value: unknown, key = ""): unknown {
   if (Array.isArray(value)) {
     const items = value.map((item) => comparable(item, key));
     if (key === "managedFields") return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
-    // Controllers tell of different objects at the same time; what is told of one object is in order.
-    return key === "events" ? items.filter(isTold).toSorted((a, b) => compareText(aboutOf(a), aboutOf(b))) : items;
+    // Controllers report different objects at the same time; the events of one object are in order.
+    return key === "events" && items.every((item) => Told.safeParse(item).success)
+      ? items.filter(isTold).toSorted((a, b) => compareText(aboutOf(a), aboutOf(b)))
+      : items;
   }
   if (typeof value === "string") return comparableText(value);
   const fields = Anything.safeParse(value);
   if (!fields.success) return value;
   const kept = Object.entries(fields.data).filter(
-    ([name]) => !dropped.has(name) && !(key === "artifact" && ofArchive.has(name)),
+    ([name]) => !dropped.has(name) && !(artifacts.has(key) && ofArchive.has(name)),
   );
   return Object.fromEntries(kept.map(([name, field]) => [name, comparable(field, name)]));
 }
@@ -30,8 +32,8 @@ function aboutOf(event: unknown): string {
 }
 
 /**
- * Not the traces of source-controller, which it never posts: that nothing is new (each looks when it is told to, so not equally
- * often), its housekeeping, and a failure told twice.
+ * Leaves out events that the notification controller does not send: that nothing is new (each checks at its own times, so not
+ * equally often), housekeeping, and a failure that is reported twice.
  */
 function isTold(event: unknown): boolean {
   const { type, reason } = Told.parse(event);
@@ -58,6 +60,7 @@ const dropped = new Set([
   "time",
   "uid",
 ]);
+const artifacts = new Set(["artifact", "includedArtifacts"]);
 /** Sluice serves no artifacts over HTTP; the rest depends on how well the archive is compressed. */
 const ofArchive = new Set(["digest", "size", "url"]);
 

@@ -1,15 +1,5 @@
-/** Where Sluice means to differ from what Flux left. */
-export interface Difference {
-  readonly scenario: string;
-  readonly step: string;
-  /** The place in the step's file, as keys and indexes. */
-  readonly at: Place;
-  /** What Flux has there, as it is compared; undefined for nothing. */
-  readonly flux: unknown;
-  readonly sluice: unknown;
-  readonly why: string;
-}
-type Place = readonly (string | number)[];
+import type { Difference, Place } from "./difference.ts";
+import { sourceDifferences } from "./source-differences.ts";
 
 const failedReady: Place = ["objects", 0, "status", "conditions", 1, "message"];
 const blockedReady: Place = ["objects", 0, "status", "conditions", 0, "message"];
@@ -38,6 +28,17 @@ const keyed = {
   sluice: "hmac-sha256:<keyed>",
   why: "lib/flows/kustomization/history-snapshots.ts: a Secret's value could be guessed by a plain digest",
 };
+
+/** Newest first; each step adds one in front. */
+const withVariables = [
+  "sha256:dbaa2c72b27fa558122e5591ca5a541e16c33b98d98728ea5181ba8f630d1179",
+  "sha256:8540cd7c8de9b73e60b1a5dbf80370c907ca0facb5eed180405618b9b223a7a7",
+  "sha256:befc36d79b40dd965b18c60dc62ed8eebccfda11668ed7633f391c80b73efc80",
+  "sha256:aabcc1c163f2fce1e51e4affb1a47d56fde5e3cc215c9290b19c6ec7280bf0cd",
+];
+const stillEncrypted = "sha256:74a1a4f485399acac361e2d4fe16861dc3f284199e8f22846b68884cf2b64426";
+const decrypted = "sha256:d350da109155804c0d2cc6587a802e1596bb51ca1a9956471e15cb36d03cda18";
+const stepsWithVariables = ["04-order-reversed", "03-watched-secret-changes", "02-optional-appears", "01-in-order"];
 
 const beforeAWrite = "ADR 0005: stricter before a write";
 const withoutValues = "a status shows no value that an artifact quotes: it may be a secret";
@@ -128,7 +129,20 @@ const noMatch = {
   source: "source-controller",
 };
 
+const blockedRollout =
+  "health check failed after <duration>: timeout waiting for: [Deployment/golden-health-check-timeout/web status: 'InProgress']";
+
+const waiting = (name: string) => ({
+  object: `Kustomization/${name}`,
+  type: "Normal",
+  reason: "DependencyNotReady",
+  message: "Dependencies do not meet ready condition, retrying in 30s",
+  source: "kustomize-controller",
+  annotations: ofRevision,
+});
+
 export const deliberateDifferences: readonly Difference[] = [
+  ...sourceDifferences,
   ...said("depends-on/03-ready", [[...app, "metadata", "annotations", "reconcile.fluxcd.io/requestedAt"]], unasked),
   ...said("depends-on/03-ready", [[...app, "status", "lastHandledReconcileAt"]], unasked),
   {
@@ -137,27 +151,46 @@ export const deliberateDifferences: readonly Difference[] = [
     at: ["events"],
     flux: [absentTag, noMatch],
     sluice: [noMatch],
-    why: "docs/conformance.md: a source's failure that repeats is told once; Flux counts its event up at each try",
+    why: "docs/differences-from-flux.md: a source's failure that repeats is told once; Flux counts its event up at each try",
   },
   ...["oci-tls/01-no-ca", "oci-tls/04-another-ca"].flatMap((step) =>
     said(step, [...pullFailed, event], {
       flux: 'failed to determine artifact digest: Get "https://<registry>/v2/": tls: failed to verify certificate: x509: certificate signed by unknown authority; GET http://<registry>/v2/: unexpected status code 400 Bad Request: Client sent an HTTP request to an HTTPS server.\n',
       sluice:
         "failed to determine artifact digest: GET https://<registry>/v2/: tls: failed to verify certificate: x509: certificate signed by unknown authority",
-      why: "docs/conformance.md: where a certificate is not trusted, plain HTTP is not tried",
+      why: "docs/differences-from-flux.md: where a certificate is not trusted, plain HTTP is not tried",
     }),
   ),
+  ...said("health-check-timeout/02-timeout", [failedReady, event], {
+    flux: blockedRollout,
+    sluice: `${blockedRollout}\nDeployment/golden-health-check-timeout/web: Available: 0/2`,
+    why: "docs/health.md: a failed health check says why; explain-health-failures: false restores Flux's text",
+  }),
   ...said("depends-odd/01-self", [blockedReady], {
     flux: "dependency 'golden-depends-odd/self' is not ready",
     sluice:
       "dependency 'golden-depends-odd/self' is not ready: circular dependency detected: golden-depends-odd/self -> golden-depends-odd/self",
-    why: "Flux says so in its log only, and waits for ever",
+    why: "Flux says so only in its log, and waits forever",
   }),
+  ...said("depends-odd/02-cycle", [blockedReady], {
+    flux: "dependency 'golden-depends-odd/b' not found: kustomizations.kustomize.toolkit.fluxcd.io \"b\" not found",
+    sluice:
+      "dependency 'golden-depends-odd/b' is not ready: circular dependency detected: golden-depends-odd/a -> golden-depends-odd/b -> golden-depends-odd/a",
+    why: "Flux has not looked again yet; Sluice has every member of a circle name it at once",
+  }),
+  {
+    scenario: "depends-odd",
+    step: "02-cycle",
+    at: ["events"],
+    flux: [waiting("a"), waiting("b")],
+    sluice: [waiting("a"), waiting("a"), waiting("b")],
+    why: "a looks again at once, see above",
+  },
   ...said("depends-odd/02-cycle", [["objects", 1, "status", "conditions", 0, "message"]], {
     flux: "dependency 'golden-depends-odd/a' is not ready",
     sluice:
       "dependency 'golden-depends-odd/a' is not ready: circular dependency detected: golden-depends-odd/b -> golden-depends-odd/a -> golden-depends-odd/b",
-    why: "Flux says so in its log only, and waits for ever",
+    why: "Flux says so only in its log, and waits forever",
   }),
   ...said("half-landed/01-failed", [failedReady, event], {
     flux: "Half/golden-half-landed/h dry-run failed: failed to create typed patch object (golden-half-landed/h; golden-half.test/v1, Kind=Half): .spec.size: expected numeric (int or float), got string\nCustomResourceDefinition/halves.golden-half.test created\n",
@@ -257,10 +290,20 @@ export const deliberateDifferences: readonly Difference[] = [
   ...said("secrets/02-unchanged", [historyDigest(0)], { flux: withSecret, ...keyed }),
   ...said("secrets/03-bad-base64", [historyDigest(0)], { flux: withBadSecret, ...keyed }),
   ...said("secrets/03-bad-base64", [historyDigest(1)], { flux: withSecret, ...keyed }),
+  ...said("sops-age/01-no-decryption", [historyDigest(0)], { flux: stillEncrypted, ...keyed }),
+  ...["sops-age/02-decrypted", "sops-age/03-no-op"].flatMap((step) => [
+    ...said(step, [historyDigest(0)], { flux: decrypted, ...keyed }),
+    ...said(step, [historyDigest(1)], { flux: stillEncrypted, ...keyed }),
+  ]),
+  ...stepsWithVariables.flatMap((step, newest) =>
+    withVariables
+      .slice(newest)
+      .flatMap((flux, at) => said(`substitute-from/${step}`, [historyDigest(at)], { flux, ...keyed })),
+  ),
   ...said("path/03-a-file", [failedReady], {
     flux: "open file.yaml/kustomization.yaml: not a directory remove file.yaml/kustomization.yaml: not a directory",
     sluice: "kustomization path not found: file.yaml: not a directory",
-    why: "what is wrong is the path, and nobody wrote the file that Flux names",
+    why: "the path is wrong, and the file that Flux names does not exist in the artifact",
   }),
   {
     scenario: "path",
@@ -289,7 +332,7 @@ export const deliberateDifferences: readonly Difference[] = [
   ...said("path/03-a-file", [event], {
     flux: "open file.yaml/kustomization.yaml: not a directory remove file.yaml/kustomization.yaml: not a directory",
     sluice: "kustomization path not found: file.yaml: not a directory",
-    why: "what is wrong is the path, and nobody wrote the file that Flux names",
+    why: "the path is wrong, and the file that Flux names does not exist in the artifact",
   }),
   {
     scenario: "path",
@@ -301,8 +344,9 @@ export const deliberateDifferences: readonly Difference[] = [
   },
   ...said("oci-options/08-down", [...pullFailed, event], {
     flux: 'failed to determine artifact digest: Get "https://<registry>/v2/": dial tcp 127.0.0.1:1: connect: connection refused; Get "http://<registry>/v2/": dial tcp 127.0.0.1:1: connect: connection refused',
-    sluice: "failed to determine artifact digest: GET http://<registry>/v2/: connect ECONNREFUSED 127.0.0.1:1",
-    why: "an insecure registry is asked in plain HTTP only, and the words after that are Node's",
+    sluice:
+      "failed to determine artifact digest: GET http://<registry>/v2/: dial tcp 127.0.0.1:1: connect: connection refused",
+    why: "an insecure registry is asked in plain HTTP only",
   }),
   {
     scenario: "api-version-bump",
@@ -346,7 +390,7 @@ export const deliberateDifferences: readonly Difference[] = [
         },
       },
     },
-    why: "lib/apply/drifted.ts: a field of our value that is not ours would drift unseen later, so it is made ours",
+    why: "lib/apply/dry-run.ts: a field of our value that is not ours would drift unseen later, so it is made ours",
   },
   {
     scenario: "api-version-bump",
@@ -354,7 +398,7 @@ export const deliberateDifferences: readonly Difference[] = [
     at: ["events"],
     flux: [bumpFinished, bumpStored],
     sluice: [bumpConfigured, bumpFinished, bumpStored],
-    why: "lib/apply/drifted.ts, as above",
+    why: "lib/apply/dry-run.ts, as above",
   },
   {
     scenario: "empty-artifact",

@@ -6,8 +6,8 @@ import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../..
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 
 /**
- * Recordings that the project was given tell of an applied object its metadata and the managers of its fields, and in `notes`, for
- * some, what they hold. Those that `test/interop/flux-recorder` makes have whole objects.
+ * Recordings that the project was given have the metadata of an applied object and the managers of its fields, and for some, in
+ * `notes`, their content. Those that `test/interop/flux-recorder` makes have whole objects.
  */
 const folder = join(import.meta.dirname, "../../fixtures/flux");
 
@@ -32,7 +32,20 @@ const There = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 });
 const Seen = z.union([Gone.strict(), There]);
+/** A request that was sent to the receiver, and its answer. */
+const Delivery = z.strictObject({
+  why: z.string().optional(),
+  request: z.strictObject({
+    method: z.string(),
+    path: z.string(),
+    headers: z.record(z.string(), z.string()).default({}),
+    body: z.string().optional(),
+  }),
+  answer: z.strictObject({ status: z.number(), type: z.string().optional(), body: z.string() }),
+});
+export type Delivery = z.infer<typeof Delivery>;
 const Given = z.object({
+  requests: z.array(Delivery).default([]),
   objects: z.array(Seen),
   events: z.array(z.looseObject({ times: z.number().optional() })).default([]),
   managed: z.array(Seen).default([]),
@@ -44,7 +57,7 @@ export type Notes = Readonly<Record<string, Json>>;
 
 /** Which objects a given step looks at, by names that `namedObject` reads. */
 export function lookedAt(text: string, namespace: string) {
-  const { objects, managed, notes } = Given.parse(load(text));
+  const { objects, managed, notes, requests } = Given.parse(load(text));
   const names = managed.map(nameOf);
   const named = (key: string): string => {
     const [kind = "", name = ""] = key.split("/");
@@ -53,7 +66,7 @@ export function lookedAt(text: string, namespace: string) {
   };
   const noted =
     typeof notes === "object" ? Object.entries(notes).map(([key, note]) => [named(key), note] as const) : [];
-  return { objects: objects.map(nameOf), managed: names, notes: Object.fromEntries(noted) };
+  return { objects: objects.map(nameOf), managed: names, notes: Object.fromEntries(noted), requests };
 }
 
 const builtInVersions: Readonly<Record<string, string>> = { ConfigMap: "v1", Deployment: "apps/v1", Service: "v1" };

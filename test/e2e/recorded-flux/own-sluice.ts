@@ -8,9 +8,11 @@ import { httpClient } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { startLocal } from "../../../local/start-local.ts";
+import { inlineKubeconfig, userFront } from "../../doubles/cluster-fronts.ts";
 import { pem } from "../../doubles/pem.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { tlsFront } from "../../doubles/tls-front.ts";
+import { gitHost } from "./git-host.ts";
 import type { Stage } from "./scene.ts";
 
 /** A Sluice that a file of tests has for itself: starts one before the tests of the file that calls this, and stops it after them. */
@@ -31,7 +33,13 @@ export function ownSluice(signal: AbortSignal): () => Stage {
     const secure = running.use(await tlsFront(sluice.registry));
     const [authority, otherAuthority] = await Promise.all([pem("server.crt"), pem("amazon.crt")]);
     const secureRegistry = { address: secure.address, authority, otherAuthority };
-    own = { cluster, http, registry: sluice.registry, secureRegistry };
+    const git = running.use(await gitHost());
+    const kubeconfigOf = async (namespace: string, account: string): Promise<string> => {
+      const front = running.use(await userFront(config, `system:serviceaccount:${namespace}:${account}`));
+      const server = new URL(`http://127.0.0.1:${front.port}`);
+      return inlineKubeconfig({ ...config, server });
+    };
+    own = { cluster, http, registry: sluice.registry, secureRegistry, git, receiver: sluice.receiver, kubeconfigOf };
   });
   afterAll(() => running.disposeAsync());
   return () => {

@@ -35,7 +35,7 @@ export async function pushFiles(
   }
 }
 
-/** The same artifact again under its tag, but for one annotation. */
+/** The same artifact again under its tag, with one other annotation. */
 async function withoutSource(
   { url, tag, digest }: PushedArtifact,
   client: RegistryClient,

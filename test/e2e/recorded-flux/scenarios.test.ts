@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { gitPrograms } from "../../doubles/git-server.ts";
 import { comparable } from "./comparable.ts";
 import { deliberateDifferences } from "./deliberate-differences.ts";
 import { expected } from "./expected.ts";
@@ -12,23 +13,34 @@ const patienceMs = 75_000;
 const { signal } = new AbortController();
 const scenarios = await playedScenarios();
 const sluice = ownSluice(signal);
+const withGit = await haveGit(scenarios);
+const withoutGit = scenarios.filter((name) => !withGit.includes(name));
+
+/** Those that need a git server. */
+async function haveGit(names: readonly string[]): Promise<readonly string[]> {
+  const read = await Promise.all(names.map(readScenario));
+  return read.filter(({ changes }) => Object.keys(changes).length > 0).map(({ name }) => name);
+}
+
+async function play(name: string): Promise<void> {
+  const scenario = await readScenario(name);
+  const scene = new Scene(scenario, sluice(), signal);
+  await scene.begin();
+  for (const step of scenario.steps) {
+    for (const action of step.do) await scene.act(action);
+    const wanted = await expected(scenario, step.step);
+    const isAsRecorded = async () => {
+      const shown = comparable(await scene.show(step));
+      expect({ step: step.step, shown }).toEqual({ step: step.step, shown: wanted });
+    };
+    await vi.waitFor(isAsRecorded, { timeout: patienceMs, interval: 100 });
+    await scene.turnPage();
+  }
+}
 
 describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
-  test.for(scenarios)("%s", { timeout: 240_000 }, async (name) => {
-    const scenario = await readScenario(name);
-    const scene = new Scene(scenario, sluice(), signal);
-    await scene.begin();
-    for (const step of scenario.steps) {
-      for (const action of step.do) await scene.act(action);
-      const wanted = await expected(scenario, step.step);
-      const isAsRecorded = async () => {
-        const shown = comparable(await scene.show(step));
-        expect({ step: step.step, shown }).toEqual({ step: step.step, shown: wanted });
-      };
-      await vi.waitFor(isAsRecorded, { timeout: patienceMs, interval: 100 });
-      await scene.turnPage();
-    }
-  });
+  test.for(withoutGit)("%s", { timeout: 240_000 }, play);
+  test.skipIf(gitPrograms === undefined).for(withGit)("%s", { timeout: 240_000 }, play);
 
   test("every deliberate difference is one of a step that is recorded", async () => {
     const known = await Promise.all(

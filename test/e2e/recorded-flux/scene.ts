@@ -5,9 +5,11 @@ import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { parseApiVersion } from "../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Http } from "../../../lib/core/ports/http.ts";
+import { deliver } from "./deliver.ts";
+import type { GitHost } from "./git-host.ts";
 import { givenManaged, givenNote } from "./given-recordings.ts";
 import { pushFiles } from "./push-files.ts";
-import { renamed, type Shown, shownEvent, shownManaged } from "./shown.ts";
+import { isRepeated, renamed, type Shown, shownEvent, shownManaged } from "./shown.ts";
 import { type Action, type Input, namedObject, type Scenario, type Step, Written } from "./steps.ts";
 
 /** Where a scenario is played: real Flux on a real cluster, or Sluice. */
@@ -18,6 +20,11 @@ export interface Stage {
   readonly registry: string;
   /** The same over TLS, where a scenario may ask for it. */
   readonly secureRegistry?: SecureRegistry;
+  /** Where a scenario has git repositories, and where it sends webhooks: `http://HOST:PORT`. */
+  readonly git?: Pick<GitHost, "address" | "publish">;
+  readonly receiver?: string;
+  /** A kubeconfig that leads to the cluster with a service account's rights, for scenarios that have one. */
+  readonly kubeconfigOf?: (namespace: string, account: string) => Promise<string>;
 }
 
 export interface SecureRegistry {
@@ -31,6 +38,9 @@ export interface SecureRegistry {
 /** The registry's addresses of the recorder, and of the given recordings. */
 const recordedRegistry = /127\.0\.0\.1:(?:15000|26000)/g;
 const recordedSecureRegistry = /127\.0\.0\.1:26001/g;
+const recordedGit = "127.0.0.1:26003";
+
+const controllers = new Set(["source-controller", "kustomize-controller", "notification-controller"]);
 
 /** One playing of a scenario. */
 export class Scene {
@@ -40,7 +50,7 @@ export class Scene {
   readonly #digests = new Map<string, string>();
   /** The digest of an artifact that we pushed to what the recording calls it. */
   readonly #recordedDigests = new Map<string, string>();
-  /** By the name of an event, how often it was counted when it was last told. */
+  /** By the name of an event, its count when it was last shown. */
   #told = new Map<string, number>();
   #requests = 0;
 
@@ -55,7 +65,7 @@ export class Scene {
     await this.#stage.cluster.create(namespace, { manager: "bench" }, this.#signal);
   }
 
-  /** Deletes the namespace and, while whoever follows them is still there, all that the scenario left in it. */
+  /** Deletes the namespace with its objects, while the controllers that remove their finalizers still run. */
   async end(): Promise<void> {
     const ref = { group: "", version: "v1", kind: "Namespace", namespace: "", name: this.scenario.namespace };
     await this.#stage.cluster.delete(ref, { propagation: "Background" }, this.#signal);
@@ -65,6 +75,8 @@ export class Scene {
   async act(action: Action): Promise<void> {
     const { cluster } = this.#stage;
     if ("push" in action) return this.#push(action);
+    if ("publish" in action) return this.#publish(action.publish, action.needsLogin ?? false);
+    if ("deliver" in action) return this.#deliver(action.deliver);
     if ("write" in action) return this.#writeAll(action.write);
     if ("apply" in action) return this.#apply(action.apply, action.spec ?? {});
     if ("await" in action) return this.#await(action.await);
@@ -102,6 +114,20 @@ export class Scene {
     if (digest !== undefined) this.#recordedDigests.set(pushed, digest);
   }
 
+  async #publish(name: string, needsLogin: boolean): Promise<void> {
+    const change = this.scenario.changes[name];
+    if (change === undefined) throw new Error(`source.yaml has no ${name}`);
+    const { git } = this.#stage;
+    if (git === undefined) throw new Error("no git server");
+    await git.publish(this.scenario.namespace, name, change, needsLogin);
+  }
+
+  async #deliver(name: string): Promise<void> {
+    const requests = this.scenario.steps.find(({ step }) => step.replace(/^\d+-/, "") === name)?.requests ?? [];
+    if (requests.length === 0) throw new Error(`${name} has no requests`);
+    await deliver(requests, this.#stage.receiver ?? "", this.#signal);
+  }
+
   async #apply(name: string, change: JsonObject): Promise<void> {
     const ref = this.#ref(name);
     const written = this.scenario.input.find(
@@ -137,6 +163,7 @@ export class Scene {
       metadata,
       ...others,
       ...(stringData === undefined ? {} : { data: Object.fromEntries(Object.entries(stringData).map(inBase64)) }),
+      ...(await this.#kubeconfigIn(others)),
     };
     if (how === "create") {
       await cluster.create(written, { manager }, this.#signal);
@@ -149,25 +176,40 @@ export class Scene {
     const { name, namespace = "" } = metadata;
     const ref = { ...parseApiVersion(apiVersion), kind, namespace, name };
     const body = toJsonObject(z.record(z.string(), z.json()).parse({ metadata, ...others }));
-    await cluster.patch(ref, { type: "merge", body }, { manager }, this.#signal);
+    const options = how === "status written" ? { manager, subresource: "status" } : { manager };
+    await cluster.patch(ref, { type: "merge", body }, options, this.#signal);
+  }
+
+  /** In place of a kubeconfig that the recording describes, one that leads to our cluster. */
+  async #kubeconfigIn(fields: object): Promise<JsonObject> {
+    const { value = "" } =
+      z.object({ data: z.object({ value: z.string().exactOptional() }) }).safeParse(fields).data?.data ?? {};
+    const [, account] = /^<base64 of this>[^]*<a token of ServiceAccount ([^>]+)>/.exec(value) ?? [];
+    if (account === undefined) return {};
+    const { kubeconfigOf } = this.#stage;
+    if (kubeconfigOf === undefined) throw new Error("no kubeconfigs");
+    const text = await kubeconfigOf(this.scenario.namespace, account);
+    return { data: { value: Buffer.from(text).toString("base64") } };
   }
 
   /** What the recording wrote, with our addresses, artifacts and certificates. */
   #ours(text: string): string {
-    const { registry, secureRegistry } = this.#stage;
+    const { registry, secureRegistry, git } = this.#stage;
     const { address = "", authority = "", otherAuthority = "" } = secureRegistry ?? {};
     const asText = (pem: string) => JSON.stringify(pem).slice(1, -1);
     return [...this.#recordedDigests]
       .reduce((left, [own, recorded]) => left.replaceAll(recorded, own), text)
       .replace(recordedRegistry, registry)
       .replace(recordedSecureRegistry, address)
+      .replaceAll(recordedGit, git?.address ?? recordedGit)
       .replace("<certificate of the golden CA>", asText(authority))
       .replace("<certificate of another CA>", asText(otherAuthority))
       .replace(/<digest of ([^>]+)>/g, (_, push: string) => this.#digests.get(push) ?? "");
   }
 
   #asRecorded({ objects, events, managed, notes }: Shown): Shown {
-    const pairs = [...this.#recordedDigests];
+    const { git } = this.#stage;
+    const pairs = [...this.#recordedDigests, ...(git === undefined ? [] : ([[git.address, recordedGit]] as const))];
     const change = (text: string) => pairs.reduce((left, [own, recorded]) => left.replaceAll(own, recorded), text);
     const each = (shown: readonly JsonObject[]) => shown.map((one) => renamed(one, change));
     const named = { objects: each(objects), events: each(events), managed: each(managed) };
@@ -210,7 +252,7 @@ export class Scene {
     }
   }
 
-  /** What was told until now is no news in the next step. */
+  /** The next step does not show again what was shown until now. */
   async turnPage(): Promise<void> {
     for (const event of await this.#newEvents()) this.#told.set(event.metadata.name, countOf(event));
   }
@@ -219,9 +261,10 @@ export class Scene {
     const { namespace } = this.scenario;
     const query = { group: "", version: "v1", kind: "Event", namespace };
     return (await this.#stage.cluster.list(query, this.#signal))
-      .filter((event) => ["source-controller", "kustomize-controller"].includes(String(event["reportingComponent"])))
-      .filter((event) => countOf(event) > (this.#told.get(event.metadata.name) ?? 0))
-      .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
+      .filter((event) => controllers.has(String(event["reportingComponent"])))
+      .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+      .filter((event, at, all) => !isRepeated(event, all.slice(0, at)))
+      .filter((event) => countOf(event) > (this.#told.get(event.metadata.name) ?? 0));
   }
 }
 
@@ -235,7 +278,7 @@ function requestOf(number: number): JsonObject {
 
 function isAs(wanted: string, live: LiveObject | undefined): boolean {
   if (wanted === "gone" || wanted === "there") return (live === undefined) === (wanted === "gone");
-  // By its own controller: what comes later is another change to it, and not the same one.
+  // By its own controller: a later change is another one, not the same again.
   if (wanted === "observed") return live !== undefined && observedGeneration(live) === live.metadata.generation;
   const [, type, status, reason] = /^(\w+)=(\w+)(?: (\w+))?$/.exec(wanted) ?? [];
   const conditions = isJsonObject(live?.["status"]) ? live["status"]["conditions"] : undefined;

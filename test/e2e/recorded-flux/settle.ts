@@ -1,5 +1,4 @@
-import { equal } from "../../../lib/core/equal.ts";
-import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import { equal, isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";

@@ -28,6 +28,17 @@ export function shownEvent(event: LiveObject): JsonObject {
   return Object.keys(annotations).length === 0 ? about : { ...about, annotations };
 }
 
+/**
+ * Whether an event says again why a GitRepository failed: a retry may come between a push and the request that follows it, and
+ * then both runs tell the same.
+ */
+export function isRepeated(event: LiveObject, before: readonly LiveObject[]): boolean {
+  const { object, type, reason, message } = shownEvent(event);
+  if (type !== "Warning" || typeof object !== "string" || !object.startsWith("GitRepository/")) return false;
+  const last = before.map(shownEvent).findLast((one) => one["object"] === object);
+  return last !== undefined && last["reason"] === reason && last["message"] === message;
+}
+
 /** What clusters do by themselves, each in its own time. */
 const ofTheCluster = new Set([
   "kube-controller-manager",

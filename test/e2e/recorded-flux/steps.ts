@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
 import { parseApiVersion, type VersionedRef } from "../../../lib/core/object-ref.ts";
-import { isGiven, lookedAt, type Notes } from "./given-recordings.ts";
+import { GitChange, isGitChange } from "./git-host.ts";
+import { type Delivery, isGiven, lookedAt, type Notes } from "./given-recordings.ts";
 
 export const fixtures = join(import.meta.dirname, "../../fixtures/flux");
 
@@ -19,7 +20,7 @@ export const Written = z.looseObject({
   }),
 });
 
-/** What somebody does: one of these, in order. An object is named `apiVersion Kind name`, as {@link namedObject} reads it. */
+/** The steps of a scenario, in order. An object is named `apiVersion Kind name`, as {@link namedObject} reads it. */
 const Action = z.union([
   /**
    * The name of a push in source.yaml: `tag, push N`, unless `tag` says which. `namesSource`: whether the artifact says where it is
@@ -31,13 +32,17 @@ const Action = z.union([
     namesSource: z.boolean().optional(),
     digest: z.string().optional(),
   }),
-  /** Applies an object of input.yaml; `spec` tells what of its spec is different now, null leaves a field out. */
+  /** The name of a change of a git repository in source.yaml. `needsLogin`: the repository is only for `golden`, with `golden-password`. */
+  z.strictObject({ publish: z.string(), needsLogin: z.boolean().optional() }),
+  /** Sends the requests that a given recording has for this step to the receiver, which has to answer as there. */
+  z.strictObject({ deliver: z.string() }),
+  /** Applies an object of input.yaml; `spec` has the changed fields of its spec; null removes a field. */
   z.strictObject({ apply: z.string(), spec: Fields.optional() }),
   /** All that input.yaml has for this step, in its order, each in its way. */
   z.strictObject({ write: z.string() }),
   /** What `flux reconcile` does. */
   z.strictObject({ request: z.string() }),
-  /** A merge patch by somebody else. */
+  /** A merge patch by another client. */
   z.strictObject({ edit: z.string(), manager: z.string(), patch: Fields }),
   z.strictObject({ create: Written, manager: z.string() }),
   z.strictObject({ delete: z.string() }),
@@ -49,7 +54,7 @@ export type Action = z.infer<typeof Action>;
 const Step = z.strictObject({
   step: z.string(),
   do: z.array(Action).default([]),
-  /** Flux objects whose whole state is looked at. */
+  /** Flux objects whose whole state is compared. */
   objects: z.array(z.string()).default([]),
   /** Objects that Flux applied, or leaves alone. */
   managed: z.array(z.string()).default([]),
@@ -58,12 +63,14 @@ const Step = z.strictObject({
 export interface Step extends z.infer<typeof Step> {
   /** Of a given recording: objects of which it notes what they hold, and which parts. */
   readonly notes?: Notes;
+  /** Of a given recording: what was sent to the receiver. */
+  readonly requests?: readonly Delivery[];
 }
 
 /** An object of input.yaml. A given recording says in a comment for which step, and how it was written, unless applied by `bench`. */
 export interface Input {
   readonly step: string | undefined;
-  readonly how: "apply" | "create" | "update";
+  readonly how: "apply" | "create" | "update" | "status written";
   readonly manager: string;
   readonly object: z.infer<typeof Written>;
 }
@@ -71,11 +78,13 @@ export interface Input {
 export interface Scenario {
   readonly name: string;
   readonly namespace: string;
-  /** Recorded elsewhere and given to the project, which tells less of managed objects: {@link isGiven}. */
+  /** Recorded elsewhere and given to the project, with less about managed objects: {@link isGiven}. */
   readonly isGiven: boolean;
   readonly input: readonly Input[];
   /** By `tag, push N`: path to text. */
   readonly pushes: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Changes of git repositories, by name: `1. app.git, main is now ID`. */
+  readonly changes: Readonly<Record<string, GitChange>>;
   readonly steps: readonly Step[];
 }
 
@@ -84,12 +93,15 @@ export async function readScenario(name: string): Promise<Scenario> {
   const namespace = `golden-${name}`;
   const steps = z.array(Step).parse(load(await text("steps.yaml")));
   const given = await isGiven(name);
+  const source = Object.entries(z.record(z.string(), z.unknown()).parse(load(await text("source.yaml"))));
+  const among = (isOfGit: boolean) => Object.fromEntries(source.filter(([key]) => isGitChange(key) === isOfGit));
   return {
     name,
     namespace,
     isGiven: given,
     input: parseInput(await text("input.yaml")),
-    pushes: z.record(z.string(), z.record(z.string(), z.string())).parse(load(await text("source.yaml"))),
+    pushes: z.record(z.string(), z.record(z.string(), z.string())).parse(among(false)),
+    changes: z.record(z.string(), GitChange).parse(among(true)),
     steps: given
       ? await Promise.all(
           steps.map(async (step) => ({ ...step, ...lookedAt(await text(`${step.step}.yaml`), namespace) })),
@@ -101,10 +113,10 @@ export async function readScenario(name: string): Promise<Scenario> {
 function parseInput(text: string): readonly Input[] {
   return text.split(/^---$/m).map((document) => {
     const [, step, , how = "apply", manager = "bench"] =
-      /^\s*# ([\w-]+)(, (apply|create|update) by (\S+))?$/m.exec(document) ?? [];
+      /^\s*# ([\w-]+)(, (apply|create|update|status written) by (\S+))?$/m.exec(document) ?? [];
     return {
       step,
-      how: z.enum(["apply", "create", "update"]).parse(how),
+      how: z.enum(["apply", "create", "update", "status written"]).parse(how),
       manager,
       object: Written.parse(load(document)),
     };
@@ -112,8 +124,10 @@ function parseInput(text: string): readonly Input[] {
 }
 
 const fluxKinds: Readonly<Record<string, string>> = {
+  GitRepository: "source.toolkit.fluxcd.io/v1",
   Kustomization: "kustomize.toolkit.fluxcd.io/v1",
   OCIRepository: "source.toolkit.fluxcd.io/v1",
+  Receiver: "notification.toolkit.fluxcd.io/v1",
 };
 
 /** `Kustomization app`, `apps/v1 Deployment web`, `v1 ConfigMap other/x`, `v1 Namespace /x` (cluster-scoped). */

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { expect, test } from "vitest";
-import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { localWorld } from "../local/local-world.ts";
 import { ownerOf, sluice, twoInstallations } from "./two-installations.ts";
@@ -24,7 +24,7 @@ test("two installations on one cluster: the second is refused and changes nothin
   await expect(twoInstallations(first, second, kubeconfig)).resolves.toBe(undefined);
 });
 
-test("the embedded cluster goes with its state folder, which takes it back at each start", {
+test("the embedded cluster belongs to its state folder, which becomes its owner again at each start", {
   timeout: 120_000,
 }, async () => {
   await using world = await localWorld();

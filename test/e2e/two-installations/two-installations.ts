@@ -47,7 +47,7 @@ export async function sluice(...args: readonly string[]): Promise<{ readonly cod
   };
   const code = await run(args, {
     terminal: terminal(write, write),
-    ...{ env: {}, homeDir: homedir(), stdin: Readable.from([]), signal, onSignal: () => {} },
+    ...{ env: {}, homeDir: homedir(), cwd: "/", stdin: Readable.from([]), signal, onSignal: () => {} },
     exit: () => {
       throw new Error("exit");
     },
@@ -55,7 +55,7 @@ export async function sluice(...args: readonly string[]): Promise<{ readonly cod
   return { code, said };
 }
 
-/** Asks for a run of the source and of what is made of it, as `kubectl annotate` does. */
+/** Requests a run of the source and of its Kustomization, as `kubectl annotate` does. */
 async function ask(cluster: Cluster): Promise<void> {
   const body = { metadata: { annotations: { [requestedAt]: String(performance.now()) } } };
   for (const ref of app) await cluster.patch(ref, { type: "merge", body }, { manager: "test" }, signal);
@@ -83,6 +83,7 @@ export async function twoInstallations(first: LocalWorld, second: LocalWorld, ku
   );
   await expect(refused).rejects.toThrow(`sluice take-over --state ${second.state} --kubeconfig ${kubeconfig}`);
   expect(await versions(cluster)).toEqual(before);
+  expect(second.log.filter((line) => line.includes("belongs to another Sluice"))).toHaveLength(1);
   const a = await first.start(...onCluster);
 
   // The command moves it; the first stops and says so, once.
@@ -94,7 +95,7 @@ export async function twoInstallations(first: LocalWorld, second: LocalWorld, ku
   expect(ownerB.where).toContain(second.state);
   expect(await sluice("take-over", "--state", second.state, ...onCluster)).toMatchObject({
     code: 0,
-    said: `✔ this cluster belongs to ${ownerB.installation} already\n`,
+    said: `✔ this cluster already belongs to ${ownerB.installation}\n`,
   });
   const untilItStops = async (world: LocalWorld, times: number): Promise<void> => {
     await expect
@@ -114,7 +115,7 @@ export async function twoInstallations(first: LocalWorld, second: LocalWorld, ku
   const sinceStop = first.log.slice(isClosed(first)[0]);
   expect(sinceStop.filter((line) => line.includes("reconcile finished"))).toEqual([]);
 
-  // And back, by the id alone: the first goes on where it is, and the second stops.
+  // And back, by the id alone: the first continues, and the second stops.
   expect(await sluice("take-over", "--installation", ownerA.installation, ...onCluster)).toMatchObject({ code: 0 });
   await untilItStops(second, 1);
   await expect
@@ -137,5 +138,5 @@ export async function twoInstallations(first: LocalWorld, second: LocalWorld, ku
   expect(await a.end("SIGTERM")).toBe(0);
 
   const nowhere = await sluice("take-over", "--state", `${second.state}-nowhere`, ...onCluster);
-  expect(nowhere).toEqual({ code: 1, said: `✗ ${second.state}-nowhere is no state folder of Sluice\n` });
+  expect(nowhere).toEqual({ code: 1, said: `✗ ${second.state}-nowhere is not a state folder of Sluice\n` });
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 const AuditEvent = z.object({
   verb: z.string(),
   requestURI: z.string(),
-  /** Nobody, where a server that just starts could not tell who asked. */
+  /** The username is empty if a server that is just starting did not know the user. */
   user: z.object({ username: z.string().default("") }),
   objectRef: z
     .object({
@@ -19,7 +19,7 @@ const AuditEvent = z.object({
 });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
-/** Follows the log from its present end on; each call of the answer tells everything since then. */
+/** Follows the log from its present end; each call of the returned function gives everything since then. */
 export async function followAudit(file: string): Promise<() => Promise<readonly AuditEvent[]>> {
   let read = (await stat(file)).size;
   const events: AuditEvent[] = [];

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { ClusterArn } from "../../../lib/aws/eks/cluster-arn.ts";
-import { eksToken } from "../../../lib/aws/eks/eks-token.ts";
+import { eksToken } from "../../../lib/aws/eks/eks-cluster-config.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { apiClient } from "../../../lib/kube/api-client.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
@@ -13,7 +13,7 @@ const parts = realParts();
 const minute = 60_000;
 
 /** What EKS' authenticator and STS make of our tokens: the first of them is aws-iam-authenticator itself. */
-describe.skipIf(parts === undefined)("a token for EKS, where SLUICE_REAL_EKS_CLUSTER names a cluster", () => {
+describe.skipIf(parts === undefined)("a token for EKS, if SLUICE_REAL_EKS_CLUSTER names a cluster", () => {
   const eks = parts?.eks;
 
   /** The status that a request with this token gets, and the user that it is made as. */
@@ -32,12 +32,12 @@ describe.skipIf(parts === undefined)("a token for EKS, where SLUICE_REAL_EKS_CLU
     return { status: answer?.status, user: /"username":"([^"]+)"/.exec(answer?.text ?? "")?.[1], name };
   }
 
-  test("is taken, and its user is named for the role's session", async () => {
+  test("is accepted, and its user is named for the role's session", async () => {
     const { status, user, name } = await knock({});
     expect({ status, user }).toEqual({ status: 201, user: `sluice:${name}` });
   });
 
-  test("is taken until 15 minutes after its signature", async () => {
+  test("is accepted until 15 minutes after its signature", async () => {
     expect(await knock({ signedAt: Date.now() - 14 * minute })).toMatchObject({ status: 201 });
     expect(await knock({ signedAt: Date.now() - 15 * minute - 1_000 })).toMatchObject({ status: 401 });
   });
@@ -51,7 +51,7 @@ describe.skipIf(parts === undefined)("a token for EKS, where SLUICE_REAL_EKS_CLU
     expect(await knock(options)).toMatchObject({ status: 401, user: undefined });
   });
 
-  test("that has ended in the middle of a run is made anew once, and one that stays refused is a clear failure", async () => {
+  test("that expires in the middle of a run is renewed once, and one that stays refused is a clear failure", async () => {
     if (eks === undefined) throw new Error("skipped");
     const session = await roleSession(eks.sts, eks.role, `middle-${randomUUID().slice(0, 8)}`);
     const described = await readKubeconfig({ file: eks.kubeconfig, env: {}, homeDir: "/" });

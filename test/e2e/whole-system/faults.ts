@@ -92,7 +92,7 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
     async function killHolder(killed: readonly number[]): Promise<number> {
       const held = async () => {
         const item = await world.workItem();
-        if (item?.lease === undefined || killed.includes(item.token)) throw new Error("nobody new has the lease");
+        if (item?.lease === undefined || killed.includes(item.token)) throw new Error("the lease has no new holder");
         return item.token;
       };
       const token = await vi.waitFor(held, { timeout: 90_000, interval: 20 });
@@ -165,7 +165,7 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
       deliver = once;
     });
 
-    test("messages are doubled and reordered, and old ones come again", async () => {
+    test("messages are duplicated and reordered, and old ones come again", async () => {
       const deliveries: unknown[] = [];
       const doubled = doubledAndReordered(chance);
       deliver = (event, own, all) => {
@@ -177,7 +177,7 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
       expect(deliveries.length).toBeGreaterThan(2);
     });
 
-    test("so they are while everything is deleted: nothing is left, and nothing else is gone", async () => {
+    test("the same while everything is deleted: nothing is left over, and nothing else is deleted", async () => {
       const { appRef, cluster, signal } = world;
       await cluster.delete(appRef, { propagation: "Background" }, signal);
       await world.soon(

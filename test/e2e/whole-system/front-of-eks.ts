@@ -13,8 +13,8 @@ export interface FrontOfEks extends AsyncDisposable {
 }
 
 /**
- * EKS' API as moto has it, but for one cluster, whose endpoint and authority are those of a control plane that is there: moto
- * makes both up and lets nobody change them.
+ * EKS' API as moto has it, except for one cluster, whose endpoint and authority are those of a real control plane: moto
+ * invents both, and they cannot be changed.
  */
 export async function frontOfEks(
   moto: string,

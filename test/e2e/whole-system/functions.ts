@@ -2,9 +2,10 @@ import type { Bundle } from "../../../infra/bundle.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { invokeAsync } from "../../real/lambda/invoke-async.ts";
 import type { InvocationResult } from "../../real/lambda/runtime-api.ts";
-import { feedFromSqs, type SqsEvent } from "../../real/lambda/sqs-source.ts";
+import { feedFromSqs, inMessage, type SqsEvent } from "../../real/lambda/sqs-source.ts";
 import { type LambdaFunction, startFunction } from "../../real/lambda/start-function.ts";
 import type { Installation } from "./installation.ts";
+import type { RegistryEvent } from "./registry-events.ts";
 
 type Invoke = (event: unknown) => Promise<InvocationResult>;
 
@@ -12,8 +13,8 @@ type Invoke = (event: unknown) => Promise<InvocationResult>;
 export type Deliver = (event: SqsEvent, own: Invoke, all: readonly Invoke[]) => Promise<InvocationResult>;
 
 export interface Functions extends AsyncDisposable {
-  /** Hands an event of a registry over, as EventBridge does. */
-  readonly ingest: (event: object) => void;
+  /** Hands an event of a registry over, as the queue of hints does. */
+  readonly ingest: (event: RegistryEvent) => void;
   /** Kills the environments of the reconcile function; answers how many of them were in the middle of an event. */
   readonly killReconcilers: () => number;
   /** What all functions have written. */
@@ -23,7 +24,6 @@ export interface Functions extends AsyncDisposable {
 export interface FunctionsOptions {
   readonly bundles: ReadonlyMap<string, Bundle>;
   readonly installation: Installation;
-  readonly cluster: string;
   readonly region: string;
   /** Environments of the reconcile function, each fed by a poller of its own. */
   readonly environments: number;
@@ -31,21 +31,19 @@ export interface FunctionsOptions {
   readonly deliver?: Deliver;
 }
 
-const timeoutMs = 60_000;
 const retryMs = 500;
 /** A schedule of EventBridge's has a minute at least. */
 const sweepEveryMs = 1_000;
 
 /** The three functions, each woken as it is in Lambda: by events, by its queue, by a schedule. */
 export async function startFunctions(options: FunctionsOptions): Promise<Functions> {
-  const { installation, cluster, region, environments, deliver = (event, own) => own(event) } = options;
+  const { installation, region, environments, deliver = (event, own) => own(event) } = options;
   const stop = new AbortController();
   const start = (name: string): Promise<LambdaFunction> => {
     const bundle = options.bundles.get(name);
     if (bundle === undefined) throw new Error(`there is no bundle ${name}`);
     const { folder } = bundle;
-    const limits = { memoryMegabytes: 1_024, timeoutMs, region };
-    return startFunction({ name, folder, handler: "index.handler", env: installation.env, ...limits });
+    return startFunction({ name, folder, handler: "index.handler", region, ...installation.functionOf(name) });
   };
   const [ingest, sweep] = await Promise.all([start("ingest"), start("sweep")]);
   const reconcilers = await Promise.all(Array.from({ length: environments }, () => start("reconcile")));
@@ -56,7 +54,7 @@ export async function startFunctions(options: FunctionsOptions): Promise<Functio
     queueArn: `arn:aws:sqs:${region}:000000000000:wake-ups`,
     region,
     batchSize: 10,
-    visibilitySeconds: timeoutMs / 1_000,
+    visibilitySeconds: installation.functionOf("reconcile").timeoutMs / 1_000,
   };
   /** Events under way, by environment. */
   const underWay = new Map<LambdaFunction, number>();
@@ -68,12 +66,22 @@ export async function startFunctions(options: FunctionsOptions): Promise<Functio
     };
   });
   const feeding = all.map((own) => feedFromSqs(source, (event) => deliver(event, own, all), stop.signal));
-  const sweeping = sweepOnSchedule(sweep, cluster, stop.signal);
+  const { hints } = installation;
+  if (hints !== undefined) {
+    feeding.push(feedFromSqs({ ...source, queueUrl: hints.queueUrl }, (event) => ingest.invoke(event), stop.signal));
+  }
+  const sweeping = sweepOnSchedule(sweep, stop.signal);
   let ingesting: Promise<unknown> = Promise.resolve();
   return {
     ingest(event) {
+      if (hints !== undefined) {
+        ingesting = Promise.all([ingesting, hints.put(event)]).catch(() => undefined);
+        return;
+      }
       // One environment takes one event after the other.
-      ingesting = ingesting.then(() => invokeAsync(event, ingest.invoke, retryMs, stop.signal)).catch(() => undefined);
+      ingesting = ingesting
+        .then(() => invokeAsync(event, (hint) => inMessage(hint, ingest.invoke), retryMs, stop.signal))
+        .catch(() => undefined);
     },
     killReconcilers() {
       const atWork = reconcilers.filter((one) => one.pid() !== undefined && (underWay.get(one) ?? 0) > 0);
@@ -85,7 +93,7 @@ export async function startFunctions(options: FunctionsOptions): Promise<Functio
     log: () => [ingest, sweep, ...reconcilers].map(({ output }) => output()).join("\n"),
     async [Symbol.asyncDispose]() {
       stop.abort();
-      // Whoever waits for an answer gets none.
+      // The caller gets no answer.
       await Promise.all([ingest, sweep, ...reconcilers].map((one) => one.stop()));
       await Promise.all([...feeding, sweeping, ingesting]);
     },
@@ -93,10 +101,10 @@ export async function startFunctions(options: FunctionsOptions): Promise<Functio
 }
 
 /** A sweep that failed is over: the next one comes. */
-async function sweepOnSchedule({ invoke }: LambdaFunction, cluster: string, signal: AbortSignal): Promise<void> {
+async function sweepOnSchedule({ invoke }: LambdaFunction, signal: AbortSignal): Promise<void> {
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
-    await invoke({ cluster });
+    await invoke({});
     await systemClock.sleep(sweepEveryMs, signal).catch(() => undefined);
   }
 }

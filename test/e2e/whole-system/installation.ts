@@ -9,24 +9,35 @@ import {
 } from "@aws-sdk/client-s3";
 import { CreateSecretCommand, DeleteSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { CreateQueueCommand, DeleteQueueCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { ecrHosts } from "../../../functions/ingest.ts";
+import { ecrHosts } from "../../../functions/ingest/ecr.ts";
+import type { InstallationDocument } from "../../../functions/settings/installation.ts";
 import { type AwsConnection, clientConfig } from "../../../lib/aws/aws-connection.ts";
 import { createStateTable } from "../../../lib/aws/dynamodb/create-state-table.ts";
-import { dynamodbClient } from "../../../lib/aws/dynamodb/dynamodb-client.ts";
-import { s3Client } from "../../../lib/aws/s3/s3-client.ts";
-import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
+import { dynamodbClient } from "../../../lib/aws/dynamodb/state-table.ts";
+import { s3Client } from "../../../lib/aws/s3/s3-bucket.ts";
+import { sqsClient } from "../../../lib/aws/sqs.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { putInstallation } from "../../doubles/put-installation.ts";
 import { addS3Account } from "../../real/eks/s3-account.ts";
 import { routesOption } from "../../real/lambda/add-routes.ts";
 import { ecrCertificate, frontOfEcr } from "./front-of-ecr.ts";
 import { frontOfEks } from "./front-of-eks.ts";
 import type { RealParts } from "./real-parts.ts";
+import type { RegistryEvent } from "./registry-events.ts";
 import { roleSession } from "./role-session.ts";
+
+/** What a function is started with. */
+export interface FunctionSettings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly memoryMegabytes: number;
+  readonly timeoutMs: number;
+}
 
 /** What a deployment of Sluice stands on, made for one suite. */
 export interface Installation extends AsyncDisposable {
-  /** Of every function. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly functionOf: (name: string) => FunctionSettings;
+  /** The queue in front of ingest, where there is one: the client of `sqs` reaches it too. */
+  readonly hints?: { readonly queueUrl: string; readonly put: (event: RegistryEvent) => Promise<void> };
   readonly sqs: SQSClient;
   readonly queueUrl: string;
   /** Under which sources name the registry. */
@@ -36,11 +47,11 @@ export interface Installation extends AsyncDisposable {
 }
 
 export interface InstallationOptions {
-  /** Of all that is made: nobody else's. */
+  /** Part of every name that is created, so that names of two runs differ. */
   readonly name: string;
   /** The namespace whose sources may use the role's login to the registry. */
   readonly namespace: string;
-  /** Where the functions find DynamoDB, should it not be where it is. */
+  /** The address at which the functions reach DynamoDB, if it is not its own. */
   readonly dynamodb?: string;
 }
 
@@ -54,7 +65,9 @@ export async function install(
   const { account, region } = eks.cluster;
   const session = await roleSession(eks.sts, eks.role, name);
   await makeTable(parts.dynamodb, name, made, signal);
-  await makeBucket(parts.s3, name, made);
+  const [registryHost = ""] = ecrHosts(account, region);
+  const repositories = { [namespace]: [`${registryHost}/*`] };
+  const document = await makeBucket(parts.s3, name, { arn: eks.clusterArn, repositories }, made);
   await addS3Account(parts.s3, session);
   await makeSecret(parts.aws, name, made);
   await describeInMoto(parts, made);
@@ -66,7 +79,6 @@ export async function install(
   const front = await frontOfEks(parts.aws.endpoint ?? "", { name: eks.cluster.name, server, ca: tls.ca ?? "" });
   made.use(front);
   const ecr = made.use(await frontOfEcr(parts.registry));
-  const [registryHost = ""] = ecrHosts(account, region);
   const env = {
     // Without its session token, which the S3 gateway refuses.
     AWS_ACCESS_KEY_ID: session.accessKeyId,
@@ -77,12 +89,11 @@ export async function install(
     AWS_ENDPOINT_URL_S3: parts.s3.endpoint ?? "",
     AWS_ENDPOINT_URL_EKS: front.url,
     SLUICE_TABLE: name,
-    SLUICE_QUEUE_URL: queueUrl,
+    SLUICE_QUEUE_URLS: JSON.stringify({ default: queueUrl }),
     SLUICE_DEAD_LETTER_QUEUE_URL: deadLetters,
     SLUICE_BUCKET: name,
-    SLUICE_CLUSTER: eks.clusterArn,
+    ...document,
     SLUICE_INSTALLATION_KEY_SECRET: name,
-    SLUICE_REPOSITORIES: JSON.stringify({ [namespace]: [`${registryHost}/*`] }),
     // A tenant cannot bring an authority for ECR: the system has to trust it.
     NODE_EXTRA_CA_CERTS: ecrCertificate,
     SLUICE_TEST_ROUTES: JSON.stringify({ [`${registryHost}:443`]: ecr.port }),
@@ -90,7 +101,7 @@ export async function install(
   };
   const kept = made.move();
   return {
-    env,
+    functionOf: () => ({ env, memoryMegabytes: 1_024, timeoutMs: 60_000 }),
     sqs,
     queueUrl,
     registryHost,
@@ -106,7 +117,13 @@ async function makeTable(of: AwsConnection, name: string, made: AsyncDisposableS
   made.defer(async () => void (await client.send(new DeleteTableCommand({ TableName: name }))));
 }
 
-async function makeBucket(of: AwsConnection, Bucket: string, made: AsyncDisposableStack) {
+/** The bucket of the artifacts, with the document of an installation of this cluster; answers what the environment says of it. */
+async function makeBucket(
+  of: AwsConnection,
+  Bucket: string,
+  cluster: InstallationDocument["clusters"][number],
+  made: AsyncDisposableStack,
+) {
   const client = s3Client(of);
   made.defer(() => client.destroy());
   await client.send(new CreateBucketCommand({ Bucket }));
@@ -115,6 +132,7 @@ async function makeBucket(of: AwsConnection, Bucket: string, made: AsyncDisposab
     await Promise.all(Contents.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket, Key }))));
     await client.send(new DeleteBucketCommand({ Bucket }));
   });
+  return await putInstallation(client, Bucket, { version: 1, clusters: [cluster] });
 }
 
 async function makeSecret(of: AwsConnection, Name: string, made: AsyncDisposableStack) {
@@ -126,8 +144,8 @@ async function makeSecret(of: AwsConnection, Name: string, made: AsyncDisposable
   });
 }
 
-/** moto has to know the cluster; what it makes up about it is replaced on the way. */
-async function describeInMoto({ aws, eks }: RealParts, made: AsyncDisposableStack) {
+/** moto has to know the cluster; the details that it invents are replaced on the way. */
+export async function describeInMoto({ aws, eks }: Pick<RealParts, "aws" | "eks">, made: AsyncDisposableStack) {
   const client = new EKSClient(clientConfig(aws));
   made.defer(() => client.destroy());
   const { name } = eks.cluster;

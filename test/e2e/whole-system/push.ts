@@ -18,7 +18,7 @@ export type Client = "crane" | "oras";
 export async function push(client: Client, repository: string, tag: string, files: Files): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-push-"));
   const run = async (program: string, args: readonly string[]): Promise<string> => {
-    // HOME holds no login of whoever runs the tests.
+    // An empty HOME, without the logins of the user who runs the tests.
     const { stdout } = await execute(program, [...args], { cwd: folder, env: { HOME: folder, PATH: "/usr/bin:/bin" } });
     return stdout.trim();
   };

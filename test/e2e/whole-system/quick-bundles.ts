@@ -4,7 +4,7 @@ import { type Bundle, bundleFunctions } from "../../../infra/bundle.ts";
 import { addRoutes } from "../../real/lambda/add-routes.ts";
 import { addRuntime } from "../../real/lambda/add-runtime.ts";
 
-/** Nobody waits two minutes for a lease whose holder was killed: everything about leases is that many times quicker. */
+/** Speeds up every period of a lease, so that a test does not wait two minutes for the lease of a killed holder. */
 const quicker = 5;
 const lengths = ["leaseMs", "marginMs", "renewEveryMs", "wakeMs"] as const;
 
@@ -26,7 +26,7 @@ const quickLeases: Plugin = {
   },
 };
 
-/** The functions as they are deployed but for the lengths of leases, with Lambda's runtime beside each. */
+/** The functions as they are deployed, with shorter leases, and with Lambda's runtime beside each. */
 export async function quickBundles(into: string): Promise<ReadonlyMap<string, Bundle>> {
   const bundles = await bundleFunctions(into, [quickLeases]);
   await Promise.all(bundles.flatMap(({ folder }) => [addRuntime(folder, { kind: "loop" }), addRoutes(folder)]));

@@ -26,7 +26,7 @@ export interface RealEks {
   readonly folder: string;
 }
 
-/** Undefined where one is missing, which skips the tests. */
+/** Undefined if one is missing, which skips the tests. */
 export function realParts(): RealParts | undefined {
   const [aws, dynamodb, sqs, s3] = [realAws("AWS"), realAws("DYNAMODB"), realAws("SQS"), realAws("S3")];
   const {

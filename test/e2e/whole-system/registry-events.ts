@@ -19,6 +19,15 @@ export interface EcrAccount {
   readonly region: string;
 }
 
+/** An event of ECR. */
+export interface RegistryEvent {
+  readonly source: string;
+  readonly account: string;
+  readonly region: string;
+  readonly "detail-type": string;
+  readonly detail: object;
+}
+
 /**
  * Listens to the registry's notifications and hands each push of a tag on as the event that EventBridge brings from ECR:
  * https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html
@@ -26,7 +35,7 @@ export interface EcrAccount {
 export async function registryEvents(
   endpoint: URL,
   { account, region }: EcrAccount,
-  onPush: (event: object) => void,
+  onPush: (event: RegistryEvent) => void,
 ): Promise<AsyncDisposable> {
   const server = createServer((request, response) => {
     const receive = async (): Promise<void> => {
@@ -42,7 +51,8 @@ export async function registryEvents(
           "image-tag": tag,
         };
         const head = { version: "0", id: randomUUID(), source: "aws.ecr", "detail-type": "ECR Image Action" };
-        onPush({ ...head, account, region, time: new Date().toISOString(), resources: [], detail });
+        const whole = { ...head, account, region, time: new Date().toISOString(), resources: [], detail };
+        onPush(whole);
       }
     };
     receive().then(

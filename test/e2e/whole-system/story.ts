@@ -12,7 +12,7 @@ const budget = { kind: "PodDisruptionBudget", name: "oddy-test-pdb" };
 const kept = [service, deployment, autoscaler];
 const manyObjects = 200;
 
-/** What must not move on an object that nobody changed. */
+/** The fields that must stay the same on an unchanged object. */
 function marks({ metadata }: LiveObject) {
   const { uid, generation, managedFields } = metadata;
   return { uid, generation, ours: managedFields?.find(({ manager }) => manager === "kustomize-controller") };
@@ -21,7 +21,7 @@ function marks({ metadata }: LiveObject) {
 /** The functions start cold, all at once. */
 const setUpMs = 180_000;
 
-/** The story of `npm run demo`, scene by scene, each on what the one before has left. */
+/** The story of `npm run demo`, scene by scene; each starts from the end of the one before. */
 export function story(open: () => Promise<World>): void {
   describe("the demo's story", () => {
     const opened = new AsyncDisposableStack();
@@ -57,7 +57,7 @@ export function story(open: () => Promise<World>): void {
       expect(await world.events()).toContain(`PodDisruptionBudget/${world.namespace}/oddy-test-pdb deleted`);
     });
 
-    test("reconcile again: nothing has changed, nothing but status and an event is written", async () => {
+    test("reconcile again: nothing has changed, and only the status and an event are written", async () => {
       const before = await marksOf();
       const requests = await world.watchRequests();
       await world.reconcile();
@@ -84,7 +84,7 @@ export function story(open: () => Promise<World>): void {
       expect(await isThere({ kind: "ConfigMap", name: "generated" })).toBe(false);
     });
 
-    test("somebody scales the Deployment by hand, somebody deletes the Service: both are healed", async () => {
+    test("the Deployment is scaled by hand and the Service is deleted: both are healed", async () => {
       const { cluster, namespace, signal } = world;
       const ref = { version: "v1", namespace };
       const body = { spec: { replicas: 5 } };
@@ -108,7 +108,7 @@ export function story(open: () => Promise<World>): void {
       expect(await isThere({ kind: "ConfigMap", name: "never" })).toBe(false);
     });
 
-    test(`the function is killed in the middle of applying ${manyObjects} objects: another goes on`, async () => {
+    test(`the function is killed in the middle of applying ${manyObjects} objects: another continues`, async () => {
       const names = Array.from({ length: manyObjects }, (_, index) => `m${String(index).padStart(3, "0")}`);
       const files = without(all, "pdb.yaml");
       const revision = await world.push({ ...files, ...configMaps(world.namespace, names, "1") });

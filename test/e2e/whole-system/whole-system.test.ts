@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { Bundle } from "../../../infra/bundle.ts";
 import { buildClients } from "../../interop/build-clients.ts";
 import { faults } from "./faults.ts";
+import { firstDeploy } from "./first-deploy.ts";
 import { quickBundles } from "./quick-bundles.ts";
 import { type RealParts, realParts } from "./real-parts.ts";
 import { story } from "./story.ts";
@@ -32,5 +33,7 @@ describe.skipIf(parts === undefined || missing !== undefined)(
 
     story(() => openWorld({ parts: real(), bundles, title: "story", environments: 2 }));
     faults(real, (options) => openWorld({ parts: real(), bundles, title: "faults", environments: 2, ...options }));
+    // In this file, since all three need the control plane for themselves.
+    firstDeploy(real);
   },
 );

@@ -4,16 +4,16 @@ import type { Bundle } from "../../../infra/bundle.ts";
 import { findCondition } from "../../../lib/api/condition.ts";
 import { type Kustomization, parseKustomization } from "../../../lib/api/kustomization.ts";
 import { kustomizeGroup, requestedAtAnnotation, sourceGroup } from "../../../lib/api/names.ts";
-import { dynamodbClient } from "../../../lib/aws/dynamodb/dynamodb-client.ts";
 import { openDynamodbStores } from "../../../lib/aws/dynamodb/open-stores.ts";
+import { dynamodbClient } from "../../../lib/aws/dynamodb/state-table.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError, type Cluster, type PartialObject } from "../../../lib/core/ports/cluster.ts";
 import type { WorkItem } from "../../../lib/core/ports/work-items.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { installCrds } from "../../../local/install-crds.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type AuditEvent, followAudit } from "./audit-log.ts";
@@ -48,7 +48,7 @@ export interface World extends AsyncDisposable {
   /** The names of the ConfigMaps that the Kustomization has made. */
   made(): Promise<readonly PartialObject[]>;
   events(): Promise<readonly string[]>;
-  /** Begins to note what Sluice asks of the API server; the answer tells it. */
+  /** Waits until no run is under way, then records Sluice's requests to the API server; the returned function gives them. */
   watchRequests(): Promise<() => Promise<readonly AuditEvent[]>>;
   /** What the queue remembers of the Kustomization. */
   workItem(): Promise<WorkItem | undefined>;
@@ -63,6 +63,10 @@ export interface WorldOptions {
   readonly environments: number;
   readonly dynamodb?: string;
   readonly deliver?: Deliver;
+  /** Of the namespace, the repository, and what else is made. Default: the title and something random. */
+  readonly name?: string;
+  /** Default: one whose resources the tests make themselves. */
+  readonly install?: typeof install;
 }
 
 /** Under load, with a lease that has to run out first. */
@@ -79,7 +83,7 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
   await using opening = new AsyncDisposableStack();
   const { signal } = new AbortController();
   const { eks } = parts;
-  const name = `${title}-${randomUUID().slice(0, 8)}`;
+  const { name = `${title}-${randomUUID().slice(0, 8)}` } = faults;
   const namespace = name;
   const cluster = connect(await readKubeconfig({ file: eks.kubeconfig, env: {}, homeDir: "/" }), {
     clock: systemClock,
@@ -95,14 +99,13 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
   );
   const namespaceRef = { group: "", version: "v1", kind: "Namespace", namespace: "", name };
   opening.defer(async () => void (await cluster.delete(namespaceRef, { propagation: "Background" }, signal)));
-  const { dynamodb, deliver } = faults;
+  const { dynamodb, deliver, install: installed = install } = faults;
   const given = { name, namespace, ...(dynamodb === undefined ? {} : { dynamodb }) };
-  const installation = opening.use(await install(parts, given, signal));
+  const installation = opening.use(await installed(parts, given, signal));
   const functions = opening.use(
     await startFunctions({
       bundles,
       installation,
-      cluster: eks.cluster.name,
       region: eks.cluster.region,
       environments,
       ...(deliver === undefined ? {} : { deliver }),
@@ -139,6 +142,8 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
   opening.defer(() => client.destroy());
   const { items } = openDynamodbStores({ client, name, region, clock: systemClock });
   const opened = opening.move();
+  const workItem = () =>
+    items.get({ cluster: eks.clusterArn, group: kustomizeGroup, kind: "Kustomization", namespace, name: app }, signal);
   return {
     cluster,
     namespace,
@@ -146,10 +151,11 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
     installation,
     functions,
     appRef,
+    workItem,
     async follow() {
       const apply = (manifest: Parameters<Cluster["apply"]>[0]) =>
         cluster.apply(manifest, { manager: "kubectl", force: true }, signal);
-      // Of somebody else: it is there still when everything of ours is gone.
+      // Of another owner: it still exists when all our objects are gone.
       await apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "bystander", namespace } });
       const url = `oci://${installation.registryHost}/${name}`;
       await apply({
@@ -197,12 +203,12 @@ export async function openWorld({ parts, bundles, title, environments, ...faults
         .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
         .map(({ message }) => String(message));
     },
-    workItem: () =>
-      items.get(
-        { cluster: eks.cluster.name, group: kustomizeGroup, kind: "Kustomization", namespace, name: app },
-        signal,
-      ),
     async watchRequests() {
+      // The last events of a run come after its status.
+      await soon(
+        async () => (await workItem())?.lease,
+        (lease) => expect(lease).toBeUndefined(),
+      );
       const log = await followAudit(eks.audit);
       return async () => (await log()).filter(({ user }) => user.username === installation.username);
     },

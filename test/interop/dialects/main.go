@@ -1,5 +1,5 @@
-// Dialects says what Go, and Flux's own libraries, make of ranges of versions, regular expressions and ignore patterns: a JSON
-// array of three texts a line on its standard input, a verdict a line on its standard output.
+// Dialects says what Go, and Flux's own libraries, make of ranges of versions, regular expressions, ignore patterns and templates:
+// a JSON array of three texts a line on its standard input, a verdict a line on its standard output.
 package main
 
 import (
@@ -10,8 +10,10 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/Masterminds/semver/v3"
+	"github.com/fluxcd/pkg/envsubst"
 	"github.com/fluxcd/pkg/sourceignore"
 	"github.com/fluxcd/pkg/version"
 )
@@ -43,6 +45,8 @@ func verdict(dialect, pattern, text string) string {
 		return ofExpression(pattern, text)
 	case "ignore":
 		return ofIgnore(pattern, text)
+	case "template":
+		return ofTemplate(pattern, text)
 	}
 	log.Fatalf("no such dialect: %q", dialect)
 	return ""
@@ -74,6 +78,35 @@ func ofIgnore(patterns, path string) string {
 	names := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	matcher := sourceignore.NewMatcher(sourceignore.ReadPatterns(strings.NewReader(patterns), nil))
 	return inOrOut(matcher.Match(names, strings.HasSuffix(path, "/")))
+}
+
+// As kustomize-controller substitutes; the text holds the variables in JSON.
+func ofTemplate(template, variables string) (said string) {
+	var values map[string]string
+	if err := json.Unmarshal([]byte(variables), &values); err != nil {
+		log.Fatal(err)
+	}
+	defer func() {
+		if recover() != nil {
+			said = "refused: broken off"
+		}
+	}()
+	output, err := envsubst.Eval(template, func(name string) (string, bool) {
+		value, exists := values[name]
+		return value, exists
+	})
+	if err != nil {
+		return "refused: " + err.Error()
+	}
+	if !utf8.ValidString(output) {
+		return "refused: no UTF-8"
+	}
+	quoted, err := json.Marshal(output)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Go escapes what HTML escapes.
+	return "text: " + strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(quoted))
 }
 
 func inOrOut(in bool) string {

@@ -6,8 +6,8 @@ import { messageOf } from "../../../lib/core/failure.ts";
 
 /**
  * `node test/interop/flux-recorder/build-flux.ts [--fetch]`: builds Flux's two controllers as Flux releases them, and prints the shell
- * variables by which the tests find them. Without --fetch only from modules that Go has already, which takes a fraction of a second to
- * find out where it has not; then it says so, prints nothing and ends with status 3. The first build takes a quarter of an hour.
+ * variables by which the tests find them. Without --fetch it uses only modules that Go has already; if some are missing, it says so within a
+ * fraction of a second, prints nothing and ends with status 3. The first build takes a quarter of an hour.
  */
 const execute = promisify(execFile);
 const go = process.env["SLUICE_GO"] ?? "/usr/local/go/bin/go";
@@ -38,7 +38,7 @@ for (const name of controllers) {
   }
 }
 await mkdir(output, { recursive: true });
-// As the real parts are built: what they share with these is compiled once.
+// With the flags of the real parts, so that shared packages are compiled once.
 const flags = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-gcflags=all=-dwarf=false"];
 const definitions: string[] = [];
 for (const name of controllers) {

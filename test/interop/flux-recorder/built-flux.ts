@@ -8,7 +8,7 @@ export interface BuiltFlux {
   readonly crds: readonly string[];
 }
 
-/** Flux's controllers, where somebody has built them and says so; undefined elsewhere. */
+/** Flux's controllers, if the environment names a build of them; otherwise undefined. */
 export async function builtFlux(): Promise<BuiltFlux | undefined> {
   const controllers = process.env["SLUICE_FLUX_CONTROLLERS"] ?? "";
   const crds = (process.env["SLUICE_FLUX_CRDS"] ?? "").split(":").filter((folder) => folder !== "");

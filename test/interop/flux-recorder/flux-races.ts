@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Places of a step in which Flux itself leaves now this and now that: it looks at several objects at the same time. */
+/** Places of a step in which Flux's own result varies, because it processes several objects at the same time. */
 interface Race {
   readonly step: string;
   /** As keys and indexes, in the step as it is compared. */
@@ -15,7 +15,7 @@ const races: readonly Race[] = [
       ["events", 0, "message"],
       ["objects", 0, "status", "conditions", 1, "message"],
     ],
-    why: "two objects are refused, and it tells of whichever answer comes first",
+    why: "two objects are refused, and it reports the answer that comes first",
   },
   {
     step: "immutable/04-annotation-only",
@@ -29,7 +29,7 @@ const races: readonly Race[] = [
   },
 ];
 
-/** A step as it is compared, without what is a matter of chance. */
+/** A step as it is compared, without the parts that depend on chance. */
 export function withoutRaces(scenario: string, step: string, shown: unknown): unknown {
   const places = races.filter((race) => race.step === `${scenario}/${step}`).flatMap(({ at }) => at);
   return places.reduce(without, shown);

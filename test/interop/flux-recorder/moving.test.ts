@@ -67,7 +67,7 @@ describe.skipIf(missing)(
     };
     const sluice = () =>
       startSluiceProcess(["--state", join(folder, "state"), "--kubeconfig", plane.kubeconfig], signal);
-    /** Asks both objects for a run, and waits until each says that it has had it. */
+    /** Requests a run of both objects, and waits until the status of each confirms it. */
     const reconcile = async (digest: string): Promise<void> => {
       for (const kind of ["OCIRepository", "Kustomization"] as const) {
         const value = String(performance.now());
@@ -87,7 +87,7 @@ describe.skipIf(missing)(
     const objects = async (): Promise<readonly LiveObject[]> =>
       cluster.list({ group: "", version: "v1", kind: "ConfigMap", namespace, labelSelector }, signal);
 
-    test("a team moves over and back: nothing that stays is written to, and each prunes what the other applied", async () => {
+    test("a team moves over and back: objects that stay are not written to, and each side prunes objects that the other applied", async () => {
       const first = await push("a", "b", "c");
       {
         await using _flux = await flux(false);

@@ -1,4 +1,4 @@
-/** The text of a recorded step without what differs from run to run whatever is played. */
+/** The text of a recorded step without the values that differ from run to run in every scenario. */
 export function withPlaceholders(text: string): string {
   return text
     .replace(/\b(creationTimestamp|\w+Time|\w+Reconciled|time): ['"]?\d{4}-\d\d-\d\dT[\d:.]+Z['"]?/g, '$1: "<time>"')

@@ -23,12 +23,12 @@ import { withPlaceholders } from "./placeholders.ts";
 import { startFlux } from "./start-flux.ts";
 
 const { signal } = new AbortController();
-/** Writes what Flux leaves in place of comparing it. */
+/** Writes the result of Flux instead of comparing it. */
 const isRecording = (process.env["SLUICE_RECORD"] ?? "") !== "";
 const built = await builtFlux();
 const missing = built === undefined || !mayHaveOwnControlPlane();
 const { played: given } = await givenScenarios();
-/** Not those that were recorded elsewhere: some of their steps are in the middle of a run, which is no end to wait for. */
+/** Without those that were recorded elsewhere: some of their steps are in the middle of a run, so there is no end to wait for. */
 const scenarios = (await playedScenarios()).filter((name) => !given.includes(name));
 const needs =
   "needs SLUICE_FLUX_CONTROLLERS, SLUICE_FLUX_CRDS and SLUICE_REAL_KUBECONFIG: test/interop/flux-recorder/README.md";

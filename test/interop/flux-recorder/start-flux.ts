@@ -23,7 +23,7 @@ export interface FluxOptions {
   /** For artifacts, temporary files and logs. */
   readonly folder: string;
   readonly cluster: Cluster;
-  /** Whether it may take on what is in the cluster already. */
+  /** Whether it may reconcile objects that are in the cluster already. */
   readonly adopts?: boolean;
 }
 
@@ -66,7 +66,7 @@ export async function startFlux(
   };
 }
 
-/** kustomize-controller would ask 3.5 minutes long for an artifact that is where Sluice's are. */
+/** Without this kustomize-controller would try for 3.5 minutes to fetch an artifact of Sluice. */
 async function untilServedFrom(artifacts: string, cluster: Cluster, signal: AbortSignal): Promise<void> {
   const query = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository" };
   const deadline = Date.now() + 60_000;
@@ -84,7 +84,7 @@ const WithArtifact = z.object({
   status: z.object({ artifact: z.object({ url: z.string() }).optional() }).optional(),
 });
 
-/** Flux reconciles every object that it finds: on a control plane that others use it would reconcile theirs. */
+/** Flux reconciles every object that it finds: on a shared control plane it would reconcile those of other tests. */
 async function assertNobodysObjects(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const query = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
   const deadline = Date.now() + 30_000;

@@ -1,9 +1,9 @@
 import type { Json } from "../../../lib/core/json.ts";
-import type { TypeSchema } from "../../../local/kubernetes/schema/type-schema.ts";
+import type { TypeSchema } from "../../../packages/embedded-kubernetes/src/schema/type-schema.ts";
 import type { Random } from "../../unit/queue/simulator/random.ts";
 import { pick } from "./choice.ts";
 
-/** Text that some field or other takes, or should not. */
+/** Text that some fields accept and others refuse. */
 export const awkwardTexts: readonly string[] = [
   "", "a", "web", "Bad_Name", "x".repeat(64), "a b", "-a", "a.b", "a/b", "0", "80", "100%", "150%", "-5%", "5x", "10m", "1Gi", "1.5", "-1",
   "http", "Always", "Never", "IfNotPresent", "OnFailure", "TCP", "SCTP", "UDP", "None", "ClientIP", "Recreate", "RollingUpdate", "OnDelete",
@@ -28,7 +28,7 @@ const quantities: readonly Json[] = [
   "100m",
 ];
 
-/** A value of the type, mostly one that could be meant. */
+/** A value of the type, mostly a plausible one. */
 export function generateValue(chance: Random, schema: TypeSchema, depth = 0): Json {
   if (schema.intOrString === true) return pick(chance, intsOrTexts);
   if (schema.quantity === true) return pick(chance, quantities);

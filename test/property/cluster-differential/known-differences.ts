@@ -1,8 +1,8 @@
 import type { Found } from "./run-seed.ts";
 
-/** A difference that is not mended. */
+/** A difference that stays. */
 export interface KnownDifference {
-  /** As docs/embedded-cluster.md lists it. */
+  /** As packages/embedded-kubernetes/docs/fidelity.md lists it. */
   readonly name: string;
   /** A sequence that shows it. */
   readonly seed: number;

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
-import type { TypeSchema } from "../../../local/kubernetes/schema/type-schema.ts";
+import type { TypeSchema } from "../../../packages/embedded-kubernetes/src/schema/type-schema.ts";
 import type { Random } from "../../unit/queue/simulator/random.ts";
 import { pick, weighted } from "./choice.ts";
 import { awkwardNumbers, awkwardTexts, generateValue } from "./generate-value.ts";
 import { isList, type JsonPath, pathsOf, valueAt, withValueAt } from "./json-paths.ts";
 
-/** What no change touches: an object of another name or kind is another object. */
+/** Fields that no change touches: an object with another name or kind is another object. */
 const fixed = new Set([
   "apiVersion",
   "kind",
@@ -81,7 +81,7 @@ function emptied(value: Json | undefined): Json {
   return typeof value === "number" ? 0 : "";
 }
 
-/** A field that the type knows and the object has not, or a key of a map. */
+/** A field that the type has and the object does not, or a key of a map. */
 function addField(
   chance: Random,
   object: JsonObject,

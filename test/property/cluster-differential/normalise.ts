@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json
 import type { ApiAnswer } from "./api-server.ts";
 import { isList } from "./json-paths.ts";
 
-/** What is compared of an answer: whatever two servers cannot but answer differently is replaced by a placeholder. */
+/** The part of an answer that is compared: a placeholder replaces each value that has to differ between two servers. */
 export interface Normalised {
   readonly status: number;
   readonly warnings: readonly string[];
@@ -45,7 +45,7 @@ function ofStatus(status: JsonObject): Json {
   };
 }
 
-/** Cells that hold an age are left out, and what a column says of itself, which is prose. */
+/** Cells that hold an age are left out, and so are the descriptions of columns, which are prose. */
 function ofTable(table: JsonObject): Json {
   const columns = isList(table["columnDefinitions"]) ? table["columnDefinitions"].filter(isJsonObject) : [];
   const rows = isList(table["rows"]) ? table["rows"].filter(isJsonObject) : [];

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
-import type { TypeSchema } from "../../../local/kubernetes/schema/type-schema.ts";
+import type { TypeSchema } from "../../../packages/embedded-kubernetes/src/schema/type-schema.ts";
 import type { Random } from "../../unit/queue/simulator/random.ts";
 import { pick, weighted } from "./choice.ts";
 import { awkwardTexts, generateValue } from "./generate-value.ts";
@@ -7,7 +7,7 @@ import { isList, type JsonPath, pathsOf, valueAt, withValueAt } from "./json-pat
 import { otherValue, typeAt } from "./mutate.ts";
 import type { Subject } from "./subjects.ts";
 
-/** What one manager applies: the object less a few of its parts. */
+/** The object that one manager applies: without a few of its parts. */
 export function applyBody(chance: Random, object: JsonObject): JsonObject {
   let body: Json = object;
   const count = weighted(chance, [
@@ -28,7 +28,7 @@ function isOptional(first: string | number | undefined, second: string | number 
   return first !== "metadata" || (second !== undefined && second !== "name") || depth > 0;
 }
 
-/** A place to change: mostly what is there, now and then what the type has besides. */
+/** A place to change: mostly a present field, now and then another field of the type. */
 function placeIn(chance: Random, live: JsonObject, isPlain: (path: JsonPath) => boolean): JsonPath {
   const paths = pathsOf(live).filter(
     (path) => path[0] !== "status" && !(path[0] === "metadata" && path[1] === "managedFields") && isPlain(path),
@@ -77,12 +77,12 @@ export function strategicPatchOf(chance: Random, live: JsonObject, { schema }: S
   return withElementOrder(chance, build(0));
 }
 
-/** Now and then the order of a list of maps is given as well, as kubectl does. */
+/** Now and then the order of a list of maps is given as well, as in patches of kubectl. */
 function withElementOrder(chance: Random, patch: Json): Json {
   if (!isJsonObject(patch)) return patch;
   const entries = Object.entries(patch).flatMap(([field, value]): [string, Json][] => {
     if (!isList(value)) return [[field, withElementOrder(chance, value)]];
-    // Only by names: on an order without the merge key the real server panics, and closes the connection.
+    // Only for lists merged by name: given an order without the merge key, the real server panics and closes the connection.
     const keys = value.flatMap((item) =>
       isJsonObject(item) && item["name"] !== undefined ? [{ name: item["name"] }] : [],
     );

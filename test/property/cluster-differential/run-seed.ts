@@ -1,5 +1,4 @@
-import { canonicalJson } from "../../../lib/core/canonical-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
+import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../../lib/core/json.ts";
 import { random } from "../../unit/queue/simulator/random.ts";
 import type { ApiAnswer, ApiRequest, ApiServer } from "./api-server.ts";
 import { firstDifference } from "./first-difference.ts";
@@ -7,7 +6,7 @@ import { type Normalised, normalise } from "./normalise.ts";
 import { type Step, stepOf } from "./steps.ts";
 import { baseCount, type Subject, subjectOf } from "./subjects.ts";
 
-/** The two servers that are asked the same. */
+/** The two servers that get the same requests. */
 export interface Pair {
   readonly real: ApiServer;
   readonly embedded: ApiServer;
@@ -24,7 +23,7 @@ export interface Found {
   readonly kind: string;
   readonly operation: string;
   readonly request: ApiRequest;
-  /** Where the answers differ first: a path, and what each says. */
+  /** The first difference of the answers: its path, and the value of each server. */
   readonly path: string;
   readonly real: Json | undefined;
   readonly embedded: Json | undefined;
@@ -38,7 +37,7 @@ export interface SeedRun {
 const stepsPerSeed = 8;
 
 /**
- * Asks both servers the same requests about one object. A difference that leaves them with different objects ends the
+ * Sends both servers the same requests about one object. A difference that leaves them with different objects ends the
  * sequence; one between two refusals does not.
  */
 export async function runSeed(pair: Pair, seed: number): Promise<SeedRun> {

@@ -7,7 +7,7 @@ import { mutate } from "./mutate.ts";
 import { applyBody, jsonPatchOf, mergePatchOf, strategicPatchOf } from "./patches.ts";
 import type { Subject } from "./subjects.ts";
 
-/** One request. `live` is the object as the server that is asked last answered it, so that each server gets its own names. */
+/** One request. `live` is the object in the last answer of the same server, so that each server gets its own names. */
 export interface Step {
   readonly name: string;
   request(live: JsonObject | undefined): ApiRequest;
@@ -59,9 +59,9 @@ const makers: Readonly<Record<string, readonly [weight: number, make: Make]>> = 
 }; // biome-ignore format: a table, a line for each part of a request
 
 /**
- * A step made from its own seed, so that each server is asked the same.
+ * A step made from its own seed, so that each server gets the same requests.
  *
- * @param isDry nothing is stored, so that each step is a first one
+ * @param isDry nothing is stored, so that each step is the first one
  */
 export function stepOf(seed: number, subject: Subject, isFirst: boolean, isDry: boolean): Step {
   const offered = Object.entries(makers).filter(

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse, parseAllDocuments } from "yaml";
 import { isJsonObject, type JsonObject, toJson } from "../../../lib/core/json.ts";
-import { builtinResources, builtinSchema } from "../../../local/kubernetes/schema/builtin-schema.ts";
-import type { TypeSchema } from "../../../local/kubernetes/schema/type-schema.ts";
+import { builtinResources, builtinSchema } from "../../../packages/embedded-kubernetes/src/schema/builtin-schema.ts";
+import type { TypeSchema } from "../../../packages/embedded-kubernetes/src/schema/type-schema.ts";
 
 /** The object that a sequence of requests is about. */
 export interface Subject {

@@ -2,17 +2,17 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { vi } from "vitest";
 import { parse } from "yaml";
 import { isJsonObject } from "../../../lib/core/json.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Address, type ApiServer, apiServer } from "./api-server.ts";
 import type { Pair } from "./run-seed.ts";
 import { widgetDefinition } from "./subjects.ts";
 
-/** Starts an embedded server beside the real one, with a namespace and the custom resources on both; all is removed again. */
+/** Starts an embedded server beside the real one, with a namespace and the custom resources on both; everything is removed at the end. */
 export async function withPair<Result>(
   kubeconfig: string,
   withControllers: boolean,
@@ -67,7 +67,7 @@ async function prepare(server: ApiServer, run: string): Promise<void> {
   };
   const { status, body } = await server.send(definition);
   if (status !== 201) throw new Error(`the definition is refused: ${JSON.stringify(body)}`);
-  // Served by the name of an object too, and by apply, a moment after the list is.
+  // The server serves single objects and apply a moment later than the list.
   const isServed = async () => {
     const { status: served } = await server.send({
       method: "GET",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseClusterArn } from "../../../lib/aws/eks/cluster-arn.ts";
-import { eksToken } from "../../../lib/aws/eks/eks-token.ts";
+import { eksToken } from "../../../lib/aws/eks/eks-cluster-config.ts";
 import { presignedFault } from "./presigned-request.ts";
 
 const credentials = { accessKeyId: "ASIA1", secretAccessKey: "secret", sessionToken: "a/b+c==" };
@@ -19,13 +19,13 @@ async function request(header = "prod") {
 const signerOf = (accessKeyId: string) => (accessKeyId === "ASIA1" ? credentials : undefined);
 
 describe("a presigned request to STS", () => {
-  test("is taken for 15 minutes", async () => {
+  test("is accepted for 15 minutes", async () => {
     expect(presignedFault(await request(), signerOf, signedAt + 1)).toBeUndefined();
     expect(presignedFault(await request(), signerOf, signedAt + 15 * minute)).toBeUndefined();
     expect(presignedFault(await request(), signerOf, signedAt + 15 * minute + 1)?.message).toBe("Signature expired.");
   });
 
-  test("is refused where its cluster is another", async () => {
+  test("is refused if it is for another cluster", async () => {
     const fault = presignedFault(await request("staging"), signerOf, signedAt + 1);
     expect(fault?.code).toBe("SignatureDoesNotMatch");
   });
@@ -48,7 +48,7 @@ describe("a presigned request to STS", () => {
       code: "IncompleteSignature",
     },
     { what: "its day", name: "X-Amz-Date", value: "tomorrow", code: "IncompleteSignature" },
-  ])("is refused where $what was changed", async ({ name, value, code }) => {
+  ])("is refused if $what was changed", async ({ name, value, code }) => {
     const changed = await request();
     changed.query.set(name, value);
     expect(presignedFault(changed, signerOf, signedAt + 2 * minute)?.code).toBe(code);

@@ -19,12 +19,12 @@ export interface StsFault {
   readonly message: string;
 }
 
-/** STS takes no signature that is older. */
+/** STS refuses an older signature. */
 const maxAgeMs = 900_000;
 const emptyHash = createHash("sha256").update("").digest("hex");
 
 /**
- * Why STS refuses a presigned request; undefined where it is what its signer signed, headers included, not long ago.
+ * Why STS refuses a presigned request; undefined if it is as its signer signed it, headers included, not long ago.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function presignedFault(
@@ -35,7 +35,7 @@ export function presignedFault(
   const field = (name: string): string => query.get(`X-Amz-${name}`) ?? "";
   const [accessKeyId = "", day = "", region = "", service = "", end = ""] = field("Credential").split("/");
   const signer = signerOf(accessKeyId);
-  // None is taken too, unlike by STS: the S3 gateway refuses every session token, and functions have one set of credentials.
+  // A request without a session token is accepted too, unlike by STS: the S3 gateway refuses every session token, and functions have one set of credentials.
   if (signer === undefined || !["", signer.sessionToken].includes(field("Security-Token"))) {
     return { code: "InvalidClientTokenId", message: "The security token included in the request is invalid." };
   }

@@ -9,7 +9,7 @@ export interface AccessKey {
 }
 
 /**
- * Lets the S3 gateway know an access key that STS handed out; on AWS S3 knows it by itself. An `admin` has all rights, a `user` those
+ * Registers an access key of STS with the S3 gateway; on AWS S3 knows it by itself. An `admin` has all rights, a `user` those
  * that a bucket's policy gives.
  */
 export async function addS3Account(

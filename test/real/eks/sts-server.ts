@@ -8,7 +8,7 @@ import { presignedFault, type Signer } from "./presigned-request.ts";
 
 export interface StsOptions {
   readonly port: number;
-  /** Asked at each request, so that moto may start later or anew. */
+  /** Read at each request, so that moto may start later or again. */
   readonly moto: () => Promise<string>;
   readonly region: string;
   /** For `sts.<region>.amazonaws.com`, PEM. */
@@ -17,7 +17,7 @@ export interface StsOptions {
 }
 
 /**
- * STS in front of moto's, with what moto leaves out: the signature of a presigned GetCallerIdentity is checked, and answered in
+ * STS in front of moto's, which adds what moto does not implement: the signature of a presigned GetCallerIdentity is checked, and answered in
  * JSON where that is asked for. Credentials are moto's, handed out here so that their secrets are known. It is an HTTP proxy
  * as well, by which a client that insists on STS' own name reaches it over TLS.
  */
@@ -39,7 +39,7 @@ export async function startStsServer({ port, moto, region, certificate, key }: S
   const assumeRole = async (form: URLSearchParams, response: ServerResponse): Promise<void> => {
     const xml = await askMoto("x", form);
     const motoId = element(xml, "AccessKeyId");
-    // As that of a key that lasts: the S3 gateway knows temporary ones by their name, and takes only its own.
+    // With the prefix of a permanent key: the S3 gateway recognises temporary keys by their prefix, and accepts only its own.
     const accessKeyId = motoId.replace(/^ASIA/, "AKIA");
     const [secretAccessKey, sessionToken] = [element(xml, "SecretAccessKey"), element(xml, "SessionToken")];
     signers.set(accessKeyId, { secretAccessKey, sessionToken, motoId });
@@ -66,7 +66,7 @@ export async function startStsServer({ port, moto, region, certificate, key }: S
     const url = new URL(request.url ?? "/", "http://sts");
     const form = new URLSearchParams(await text(request));
     const action = form.get("Action") ?? url.searchParams.get("Action");
-    if (action === "AssumeRole") await assumeRole(form, response);
+    if (action === "AssumeRole" || action === "AssumeRoleWithWebIdentity") await assumeRole(form, response);
     else if (action === "GetCallerIdentity") await callerIdentity(url, request, response);
     else reply(response, 400, { Error: { Code: "InvalidAction", Message: `no action ${action}`, Type: "Sender" } });
   };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-/** For NODE_OPTIONS: the routes are in force before anything of the bundle is. */
+/** For NODE_OPTIONS: the routes are in force before the bundle is loaded. */
 export const routesOption = "--import=./routes.mjs";
 
 /** Puts the routes of the function's network beside a bundle (routes.ts). */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-/** What asks the runtime API for events: a loop of our own, or `aws-lambda-ric` where that was installed. */
+/** The program that asks the runtime API for events: a loop of our own, or `aws-lambda-ric` if it is installed. */
 export type Runtime = { readonly kind: "loop" } | { readonly kind: "ric"; readonly installedIn: string };
 
 /** Puts a runtime beside a bundle, for `startFunction`. */

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What Lambda's own runtime does around a handler, as far as one of ours can see it. Bundled beside the handler. */
+/** The part of Lambda's own runtime that our handlers can observe. Bundled beside the handler. */
 type Handler = (event: unknown, context: object) => Promise<unknown>;
 
 const { AWS_LAMBDA_RUNTIME_API: address = "", LAMBDA_TASK_ROOT: root = "", _HANDLER: name = "" } = process.env;

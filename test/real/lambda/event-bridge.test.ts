@@ -3,17 +3,19 @@ import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { ecrHosts } from "../../../functions/ingest.ts";
+import { ecrHosts } from "../../../functions/ingest/ecr.ts";
 import { bundleFunctions } from "../../../infra/bundle.ts";
-import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
-import { repositoryEdge } from "../../../lib/core/edge-names.ts";
+import { sqsClient } from "../../../lib/aws/sqs.ts";
+import { repositoryTopic } from "../../../lib/core/topics.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { newDynamodb } from "../../contract/dynamodb-back-end.ts";
 import { realAws } from "../../contract/real-aws.ts";
 import { keyOf, leased, never, workItem } from "../../contract/state-back-end.ts";
+import { functionEnvironment } from "../../doubles/function-environment.ts";
+import { ingestWorld, sample } from "../../unit/functions/ingest/ingest-world.ts";
 import { addRuntime, type Runtime } from "./add-runtime.ts";
 import { invokeAsync } from "./invoke-async.ts";
+import { inMessage } from "./sqs-source.ts";
 import { startFunction } from "./start-function.ts";
 
 const [events, dynamodb, sqs] = [realAws("AWS"), realAws("DYNAMODB"), realAws("SQS")];
@@ -21,7 +23,7 @@ const ric = process.env["SLUICE_REAL_LAMBDA_RIC"] ?? "";
 const account = "123456789012";
 /** The machine is shared by many, and to bundle is work. */
 const timeout = 120_000;
-const pattern = join(import.meta.dirname, "../../../infra/ecr-push.pattern.json");
+const patterns = join(import.meta.dirname, "../../../infra");
 
 describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefined)(
   "EventBridge, where SLUICE_REAL_AWS, _DYNAMODB and _SQS name parts (npm run real -- up)",
@@ -45,7 +47,7 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
       await rm(folder, { recursive: true });
     });
 
-    /** moto looks at nothing of a signature but the service that it is for. */
+    /** moto reads only the service from a signature. */
     async function askEvents(action: string, body: object): Promise<void> {
       const scope = `x/20260101/${bus.region}/events/aws4_request`;
       const response = await fetch(bus.endpoint ?? "", {
@@ -60,11 +62,14 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
       expect([action, response.status, await response.text()]).toEqual([action, 200, expect.any(String)]);
     }
 
-    /** What a rule with the pattern that is deployed lets through of these events, as its target gets it. */
-    async function throughRule(entries: readonly object[]): Promise<readonly unknown[]> {
+    /** The events that a rule with the deployed pattern passes on, as its target gets them. */
+    async function throughRule(pattern: string, entries: readonly object[]): Promise<readonly unknown[]> {
       const name = `sluice-${randomUUID()}`;
       const { QueueUrl = "" } = await delivered.send(new CreateQueueCommand({ QueueName: name }));
-      await askEvents("PutRule", { Name: name, EventPattern: await readFile(pattern, "utf8") });
+      await askEvents("PutRule", {
+        Name: name,
+        EventPattern: await readFile(join(patterns, `${pattern}.pattern.json`), "utf8"),
+      });
       const Targets = [{ Id: "queue", Arn: `arn:aws:sqs:${bus.region}:${account}:${name}` }];
       await askEvents("PutTargets", { Rule: name, Targets });
       try {
@@ -87,11 +92,55 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
       Detail: JSON.stringify({ ...detail, ...of }),
     });
 
-    test("hands over pushes that went well, and nothing else of a registry", async () => {
-      const others = [event({ "action-type": "DELETE" }), event({ result: "FAILURE" }), event({}, "ECR Image Scan")];
-      const found = await throughRule([...others, event(), { ...event(), Source: "aws.s3" }]);
-      expect(found).toMatchObject([{ source: "aws.ecr", "detail-type": "ECR Image Action", detail }]);
+    test("delivers pushes, deletions and replications that succeeded, and no other events of a registry", async () => {
+      const taken = [
+        event(),
+        event({ "action-type": "DELETE" }),
+        event({ "action-type": "REPLICATE" }, "ECR Replication Action"),
+      ];
+      const others = [event({ result: "FAILURE" }), event({}, "ECR Image Scan"), { ...event(), Source: "aws.s3" }];
+      const found = await throughRule("ecr", [...others, ...taken]);
+      expect(found).toHaveLength(3);
+      expect(found).toMatchObject([
+        { source: "aws.ecr", detail },
+        { detail: { "action-type": "DELETE" } },
+        { "detail-type": "ECR Replication Action" },
+      ]);
     });
+
+    const samples = [
+      { pattern: "s3", taken: ["s3-created", "s3-deleted"], other: { "detail-type": "Object Tags Added" } },
+      {
+        pattern: "code-commit",
+        taken: ["code-commit-updated"],
+        other: { "detail-type": "CodeCommit Comment on Commit" },
+      },
+      { pattern: "custom", taken: ["custom"], other: { "detail-type": "Something Else" } },
+    ];
+    test.each(samples)(
+      "delivers the documented events by the pattern $pattern, and no others",
+      async ({ pattern, taken, other }) => {
+        const all = await Promise.all(taken.map((name) => documented(name)));
+        const found = await throughRule(pattern, [
+          ...all,
+          { ...all[0], Source: "aws.ecr" },
+          { ...all[0], DetailType: other["detail-type"] },
+        ]);
+        expect(found).toMatchObject(
+          all.map(({ Source, DetailType }) => ({ source: Source, "detail-type": DetailType })),
+        );
+        // What the rule lets through, ingest understands.
+        using world = await ingestWorld({});
+        for (const one of found) await world.ingest(one);
+        expect(world.refused()).toBe(0);
+      },
+    );
+
+    /** A sample of the documentation as `PutEvents` takes it. */
+    async function documented(name: string) {
+      const { source, "detail-type": DetailType, detail: of } = await sample(name);
+      return { Source: source, DetailType, Detail: JSON.stringify(of) };
+    }
 
     const runtimes: readonly (readonly [string, Runtime | undefined])[] = [
       ["our loop", { kind: "loop" }],
@@ -109,8 +158,8 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
           const key = keyOf("web");
           const [host = ""] = ecrHosts(account, bus.region);
           const fence = await leased(table, key);
-          await table.edges.listen([repositoryEdge(host, "app")], fence, never);
-          // The run that listened is over.
+          await table.subscriptions.subscribe([repositoryTopic(host, "app")], fence, never);
+          // The run that waited for it is over.
           await table.items.put(workItem(key, { version: 2, token: 1, started: 1, handled: 1 }), never);
           const lambda = await startFunction({
             name: "ingest",
@@ -120,19 +169,23 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
             timeoutMs: 30_000,
             region: bus.region,
             env: {
+              ...functionEnvironment,
               AWS_ACCESS_KEY_ID: "x",
               AWS_SECRET_ACCESS_KEY: "y",
               AWS_ENDPOINT_URL_DYNAMODB: state.endpoint ?? "",
               AWS_ENDPOINT_URL_SQS: queues.endpoint ?? "",
               SLUICE_TABLE: table.name,
-              SLUICE_QUEUE_URL: QueueUrl,
+              SLUICE_QUEUE_URLS: JSON.stringify({ default: QueueUrl }),
             },
           });
           try {
-            const [pushed] = await throughRule([event()]);
-            // EventBridge names the account, which moto leaves out.
-            const whole = { ...z.looseObject({}).parse(pushed), account };
-            const result = await invokeAsync(whole, lambda.invoke, 1, AbortSignal.timeout(60_000));
+            const [pushed] = await throughRule("ecr", [event()]);
+            const result = await invokeAsync(
+              pushed,
+              (hint) => inMessage(hint, lambda.invoke),
+              1,
+              AbortSignal.timeout(60_000),
+            );
             expect({ ...result, output: lambda.output() }).toMatchObject({ kind: "returned" });
             expect(await table.items.get(key, never)).toMatchObject({ requested: 2, started: 1 });
             const { Messages = [] } = await messages.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 2 }));

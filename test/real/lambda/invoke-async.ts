@@ -6,7 +6,7 @@ const retries = 2;
 
 /**
  * Hands an event over as EventBridge does, asynchronously: Lambda answers at once and tries a failed event twice more. The last
- * result is answered; where it is not `returned`, the event would be in the dead-letter queue.
+ * result is answered; if it is not `returned`, the event would be in the dead-letter queue.
  * `retryDelayMs`: in Lambda a minute, and two before the last.
  */
 export async function invokeAsync(

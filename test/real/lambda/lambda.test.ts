@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CreateQueueCommand, DeleteQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
+import { sqsClient } from "../../../lib/aws/sqs.ts";
 import { realAws } from "../../contract/real-aws.ts";
 import { bundleFunction } from "./bundle-function.ts";
 import { startFunctionUrl } from "./function-url.ts";
@@ -58,14 +58,14 @@ describe("a bundle that runs as in Lambda", () => {
     }
   });
 
-  test("says what its handler threw", async () => {
+  test("reports the error that its handler threw", async () => {
     const { invoke } = await start();
     const error = { errorType: "RangeError", errorMessage: "too far" };
     expect(await invoke({ throws: "too far" })).toMatchObject({ kind: "failed", error });
     expect(await invoke({})).toMatchObject({ kind: "returned", payload: { calls: 2 } });
   });
 
-  test("says why it could not be loaded", async () => {
+  test("reports why it could not be loaded", async () => {
     const broken = join(folder, "broken");
     await bundleFunction(probe, broken);
     await writeFile(join(broken, "handler.mjs"), "throw new Error('SLUICE_TABLE is missing')");
@@ -73,19 +73,22 @@ describe("a bundle that runs as in Lambda", () => {
     expect(await invoke({})).toMatchObject({ kind: "failed", error: { errorMessage: "SLUICE_TABLE is missing" } });
   });
 
-  test("is ended over its time, and the next event starts it anew", async () => {
+  test("is ended when its time is over, and the next event starts it again", async () => {
     const { invoke } = await start({ timeoutMs: 3_000 });
     expect(await invoke({ waitMs: 60_000 })).toEqual({ kind: "lost", reason: "timed out after 3000 ms" });
     expect(await invoke({})).toMatchObject({ kind: "returned", payload: { calls: 1 } });
   });
 
-  test.each([{ inChild: false }, { inChild: true }])("is ended over its memory, children included %o", async (how) => {
-    const { invoke } = await start({ memoryMegabytes: 256 });
-    const result = await invoke({ ...how, allocateMegabytes: 400, waitMs: 60_000 });
-    expect(result).toEqual({ kind: "lost", reason: "over its memory of 256 MB" });
-  });
+  test.each([{ inChild: false }, { inChild: true }])(
+    "is ended when it exceeds its memory, children included %o",
+    async (how) => {
+      const { invoke } = await start({ memoryMegabytes: 256 });
+      const result = await invoke({ ...how, allocateMegabytes: 400, waitMs: 60_000 });
+      expect(result).toEqual({ kind: "lost", reason: "over its memory of 256 MB" });
+    },
+  );
 
-  test("that is killed loses its answer only", async () => {
+  test("that is killed loses only its answer", async () => {
     const { invoke, pid } = await start();
     await invoke({});
     const lost = invoke({ waitMs: 60_000 });
@@ -95,12 +98,12 @@ describe("a bundle that runs as in Lambda", () => {
   });
 });
 
-describe("an event that is handed over asynchronously", () => {
-  test("is tried twice more, and no more", async () => {
+describe("an asynchronous event", () => {
+  test("is retried twice", async () => {
     const { invoke } = await start();
     const signal = AbortSignal.timeout(20_000);
     expect(await invokeAsync({ throwsUntil: 3 }, invoke, 1, signal)).toMatchObject({ payload: { calls: 3 } });
-    expect(await invokeAsync({ throws: "for ever" }, invoke, 1, signal)).toMatchObject({ kind: "failed" });
+    expect(await invokeAsync({ throws: "always" }, invoke, 1, signal)).toMatchObject({ kind: "failed" });
     expect(await invoke({})).toMatchObject({ payload: { calls: 7 } });
   });
 });
@@ -126,7 +129,7 @@ describe("a function's URL", () => {
     }
   });
 
-  test("answers 502 where the function throws, and JSON where it answers something else", async () => {
+  test("answers 502 if the function throws, and JSON if the function answers a plain value", async () => {
     const { invoke } = await start();
     const throwing = await startFunctionUrl(() => invoke({ throws: "no" }));
     const plain = await startFunctionUrl(() => invoke({}));
@@ -144,7 +147,7 @@ describe("a function's URL", () => {
 const connection = realAws("SQS");
 
 describe.skipIf(connection === undefined)("a queue that feeds a bundle (SLUICE_REAL_SQS names one)", () => {
-  test("deletes what was handled and brings back what was not", async () => {
+  test("deletes handled messages and delivers the others again", async () => {
     const of = connection ?? { region: "" };
     const client = sqsClient(of);
     const { QueueUrl: queueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName: randomUUID() }));

@@ -20,7 +20,7 @@ const Request = z.object({
 const kept: Buffer[] = [];
 let calls = 0;
 
-/** Does what it is told, so that a test sees what the environment around it does. */
+/** Does what its event says, so that a test can observe the environment around it. */
 export async function handler(event: unknown, context: { getRemainingTimeInMillis(): number }): Promise<unknown> {
   calls += 1;
   const batch = Batch.safeParse(event);

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 
 /**
- * What a name server and a network do for a function: a connection to `HOST:PORT` goes to a port of loopback where
+ * The name server and the network of a function: a connection to `HOST:PORT` goes to a port of loopback where
  * SLUICE_TEST_ROUTES says so (`{"HOST:PORT": PORT}`). Loaded before the bundle, by NODE_OPTIONS.
  */
 const routes: unknown = JSON.parse(process.env["SLUICE_TEST_ROUTES"] ?? "{}");

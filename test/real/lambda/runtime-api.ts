@@ -8,9 +8,9 @@ const prefix = "/2018-06-01/runtime";
 
 export type InvocationResult =
   | { readonly kind: "returned"; readonly payload: unknown }
-  /** The handler threw, or the bundle could not be loaded: what the runtime told of it. */
+  /** The handler threw, or the bundle could not be loaded: the report of the runtime. */
   | { readonly kind: "failed"; readonly error: unknown }
-  /** The process ended or was ended; nobody knows what it did before. */
+  /** The process ended or was ended; what it did before is unknown. */
   | { readonly kind: "lost"; readonly reason: string };
 
 interface Invocation {
@@ -24,7 +24,7 @@ export interface RuntimeApi {
   /** HOST:PORT, for AWS_LAMBDA_RUNTIME_API. */
   readonly address: string;
   readonly invoke: (event: unknown, timeoutMs: number) => Promise<InvocationResult>;
-  /** Ends every invocation that has not answered, since its process is no more. */
+  /** Ends every invocation that has not answered, because its process has ended. */
   readonly lose: (reason: string) => void;
   readonly close: () => Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
     const path = request.url?.slice(prefix.length) ?? "";
     if (path === "/invocation/next") {
       idle = response;
-      // A process that is killed may have asked before, and be heard only now: an event for it would be lost.
+      // The request may come from a process that was killed since: an event for it would be lost.
       response.once("close", () => {
         if (idle === response) idle = undefined;
       });
@@ -88,7 +88,11 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
         queued.push({ id: randomUUID(), event: JSON.stringify(event), deadlineMs, settle: resolve });
         handOut();
       }),
-    lose: (reason) => settleAll({ kind: "lost", reason }),
+    lose: (reason) => {
+      settleAll({ kind: "lost", reason });
+      // A last request of the process may still be on its way: the next event would be handed to a process that is gone.
+      server.closeAllConnections();
+    },
     close: async () => {
       settleAll({ kind: "lost", reason: "closed" });
       await closeServer(server);

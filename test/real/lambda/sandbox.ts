@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** How the file system is kept read-only but for /tmp, as in Lambda. */
+/** How the file system is kept read-only except for /tmp, as in Lambda. */
 export type Sandbox = "mount namespace" | "permission model";
 
 /**
@@ -31,7 +31,7 @@ export interface Confined {
   readonly taskRoot: string;
 }
 
-/** The command that runs a bundle's loop: in a mount namespace, or where the machine allows none by Node's permission model. */
+/** The command that runs a bundle's loop: in a mount namespace or, if the machine allows none, under Node's permission model. */
 export function confine(folder: string, nodeFlags: readonly string[], sandbox: Sandbox = sandboxes()[0]): Confined {
   const [command, ...args] = unshare;
   switch (sandbox) {
@@ -56,7 +56,7 @@ export function confine(folder: string, nodeFlags: readonly string[], sandbox: S
   }
 }
 
-/** What this machine allows, the best first; some forbid namespaces. */
+/** The sandboxes that this machine allows, the best first; some machines forbid namespaces. */
 export function sandboxes(): readonly [Sandbox, ...Sandbox[]] {
   const [command, ...args] = unshare;
   const { status } = spawnSync(command, [...args, "/usr", process.execPath, "--version"], { stdio: "ignore" });

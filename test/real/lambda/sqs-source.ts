@@ -24,7 +24,7 @@ export interface SqsEvent {
 
 /**
  * Feeds a queue to a function as Lambda's event source mapping does, until the signal is aborted: a message is deleted once it
- * was handled, and left to become visible again where it was reported as failed, or where the whole invocation failed.
+ * was handled, and becomes visible again if it was reported as failed, or if the whole invocation failed.
  */
 export async function feedFromSqs(
   source: SqsSource,
@@ -56,6 +56,18 @@ export async function feedFromSqs(
     const Entries = done.map(({ MessageId: Id, ReceiptHandle }) => ({ Id, ReceiptHandle }));
     await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
   }
+}
+
+/** Hands one event over in a message of its own, as a queue does that EventBridge fills; `failed` if the message would come again. */
+export async function inMessage(
+  event: unknown,
+  invoke: (event: SqsEvent) => Promise<InvocationResult>,
+): Promise<InvocationResult> {
+  const message = { MessageId: "hint", ReceiptHandle: "hint", Body: JSON.stringify(event) };
+  const record = { messageId: "hint", receiptHandle: "hint", body: message.Body };
+  const result = await invoke({ Records: [record] });
+  if (result.kind !== "returned" || handled([message], result).length === 1) return result;
+  return { kind: "failed", error: "the message was reported as failed" };
 }
 
 /** The messages that may be deleted. A name that was not in the batch, like an answer of another shape, fails all of it. */

@@ -14,20 +14,20 @@ export interface FunctionSpec {
   readonly folder: string;
   /** File and export: `index.handler`. Without one `handler.handler`, as `bundleFunction` makes it. */
   readonly handler?: string;
-  /** Of the function, nothing else of ours gets through. */
+  /** The environment of the function: it gets no other variable of ours. */
   readonly env: Readonly<Record<string, string>>;
   readonly memoryMegabytes: number;
   readonly timeoutMs: number;
   readonly region: string;
-  /** The best that the machine allows, unless one is named. */
+  /** Default: the best that the machine allows. */
   readonly sandbox?: Sandbox;
 }
 
 export interface LambdaFunction {
   readonly sandbox: Sandbox;
-  /** One at a time. A cold start where no process is there; one that is over its time or memory is ended and its answer lost. */
+  /** One at a time. Starts a process if there is none; a process that exceeds its time or memory is ended and its answer lost. */
   readonly invoke: (event: unknown) => Promise<InvocationResult>;
-  /** The process of the environment, for a test that kills it; undefined before the first and between two. */
+  /** The process of the environment, for a test that kills it; undefined before the first invocation and between two processes. */
   readonly pid: () => number | undefined;
   /** Everything the processes have written so far. */
   readonly output: () => string;
@@ -64,7 +64,7 @@ export async function startFunction(spec: FunctionSpec): Promise<LambdaFunction>
       // It leads a group, so its children end with it.
       process.kill(-pid, "SIGKILL");
     } catch {
-      // Ended by itself.
+      // It has ended by itself.
     }
   };
   const begin = (): ChildProcess => {

@@ -7,7 +7,7 @@ import { registry } from "./registry.ts";
 import { s3 } from "./s3.ts";
 import { sqs } from "./sqs.ts";
 
-/** In the order in which they are installed: what takes longest first. */
+/** In the order in which they are installed: the slowest first. */
 const all: Readonly<Record<PartName, Part>> = {
   "control-plane": controlPlane,
   eks,

@@ -6,12 +6,12 @@ import { account } from "./account.ts";
 import { lambdaRic } from "./lambda-ric.ts";
 
 const requirements = "python/requirements.txt";
-/** Answers without an account, unlike the services. */
-const healthPath = "/moto-api/data.json";
+/** A path that needs no account, unlike the services, and does not list every resource. */
+const healthPath = "/moto-api/config";
 
 /**
  * moto for the services that have no server of their own: EventBridge, KMS, STS, Secrets Manager, EKS, ECR, CloudFormation. And
- * the runtime of Lambda, of which there is no server.
+ * the runtime of Lambda, which is not a server.
  */
 export const aws: Part = {
   name: "aws",
@@ -42,17 +42,15 @@ export const aws: Part = {
   ],
   async start({ installed, ports, spawn, until }) {
     const [port] = await ports(1);
-    // Not bin/moto_server: its first line names the folder that the installation was made in.
-    const program = "from moto.server import main; main()";
     await spawn({
       name: "moto",
       command: join(installed("moto"), "bin/python3"),
-      args: ["-c", program, "-H", "127.0.0.1", "-p", `${port}`],
+      args: [join(here, "python/moto-server.py"), "-H", "127.0.0.1", "-p", `${port}`],
       env: { AWS_DEFAULT_REGION: account.region, AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "x" },
     });
     const address = `http://127.0.0.1:${port}`;
-    await until("answer", async () => (await ask(address + healthPath))?.status === 200);
+    await until("answer", async () => (await ask(address + healthPath))?.status === 201);
     return { aws: address, lambdaRic: installed("aws-lambda-ric"), ...account };
   },
-  answers: async ({ aws: address }) => address !== undefined && (await ask(address + healthPath))?.status === 200,
+  answers: async ({ aws: address }) => address !== undefined && (await ask(address + healthPath))?.status === 201,
 };

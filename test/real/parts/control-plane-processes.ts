@@ -12,10 +12,10 @@ export interface ControlPlanePorts {
   readonly kwok: number;
 }
 
-/** Signed by itself; its user, jane, may do nothing that she is not granted. */
+/** Self-signed; its user, jane, has no rights until she is granted some. */
 const clientCertificate = join(here, "../fixtures/tls/client.crt");
 
-/** Go's own setting of its garbage collector: the servers share few processors with the tests, and have memory enough. */
+/** Go's own setting of its garbage collector: the servers share few processors with the tests, and have enough memory. */
 const env = { GOGC: "400", GOMEMLIMIT: "1500MiB" };
 
 export function etcdProcess(programs: string, folder: string, { etcd, etcdPeer }: ControlPlanePorts): ProcessSpec {
@@ -39,7 +39,7 @@ export function etcdProcess(programs: string, folder: string, { etcd, etcdPeer }
   };
 }
 
-/** Of an API server that logs every request. */
+/** The arguments of an API server that logs every request. */
 export function auditArgs({ auditPolicy, auditLog }: ControlPlaneFiles): readonly string[] {
   return [
     `--audit-policy-file=${auditPolicy}`,
@@ -94,7 +94,7 @@ export function controllerProcess(programs: string, files: ControlPlaneFiles, po
       "--use-service-account-credentials=false",
       // kwok's heartbeats come later than the default allows, and nodes would flap.
       "--node-monitor-grace-period=1h",
-      // The defaults are slower than what is under test.
+      // The defaults are slower than the code under test.
       "--kube-api-qps=500",
       "--kube-api-burst=1000",
       "--concurrent-deployment-syncs=20",

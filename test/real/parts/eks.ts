@@ -8,15 +8,15 @@ import { account } from "./account.ts";
 import { goProgram } from "./go-program.ts";
 import { planeAnswers, planePrograms, startPlane } from "./start-plane.ts";
 
-/** moto's. */
+/** The account of moto. */
 const accountId = "123456789012";
 const clusterName = "sluice-real";
 const role = `arn:aws:iam::${accountId}:role/sluice-reconcile`;
 const cluster = `arn:aws:eks:${account.region}:${accountId}:cluster/${clusterName}`;
-/** Of the role's sessions in the cluster, as an access entry names it. */
+/** The group of the role's sessions in the cluster, as an access entry names it. */
 const group = "sluice-reconcile";
 
-/** What EKS' own authenticator is told; JSON is YAML. */
+/** The configuration of EKS' own authenticator; JSON is YAML. */
 const configuration = (folder: string, port: number): string =>
   JSON.stringify({
     clusterID: clusterName,
@@ -32,7 +32,7 @@ const configuration = (folder: string, port: number): string =>
 
 /**
  * A control plane of its own that authenticates as EKS does: aws-iam-authenticator, which EKS runs too, takes the tokens and asks
- * STS whose they are. Only for stories of the whole system, which take every custom resource in it for theirs.
+ * STS for their identity. Only for stories of the whole system, which reconcile every custom resource in it.
  */
 export const eks: Part = {
   name: "eks",
@@ -43,7 +43,7 @@ export const eks: Part = {
       module: "control-plane",
       packages: ["sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator"],
       output: "aws-iam-authenticator",
-      // It asks EC2 for the names of nodes, which have none here.
+      // It would ask EC2 for the names of nodes, which do not exist here.
       neverRun: ["github.com/aws/aws-sdk-go-v2/service/ec2"],
       needsMegabytes: 2_500,
     }),
@@ -73,7 +73,7 @@ export const eks: Part = {
       env: {
         AWS_REGION: account.region,
         AWS_EC2_METADATA_DISABLED: "true",
-        // It takes no other host for STS, nor another certificate: this is how it gets to ours.
+        // It accepts no other host or certificate for STS: this leads it to ours.
         HTTPS_PROXY: address,
         SSL_CERT_FILE: join(here, "../fixtures/tls/amazon.crt"),
       },
@@ -82,7 +82,7 @@ export const eks: Part = {
     await until("STS", isUp);
     await until("authenticator", () => isHealthy(webhook, join(state, "cert.pem")));
     const apiServerArgs = [`--authentication-token-webhook-config-file=${join(state, "webhook.kubeconfig")}`];
-    // The stories count requests, and look who sent them.
+    // The stories count requests and check their senders.
     const files = await startPlane({ ...run, audit: true }, { groups: ["sluice", group], apiServerArgs });
     const kubeconfig = files.kubeconfigOf.admin;
     return { eks: { cluster, role, sts: address, kubeconfig, audit: files.auditLog, folder } };

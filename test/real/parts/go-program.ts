@@ -11,14 +11,14 @@ export interface GoProgram {
   /** A folder for several packages, else the name of the program. */
   readonly output: string;
   readonly ldflags?: string;
-  /** Go files of ours in that folder: they are part of what is installed. */
+  /** Go files of ours in that folder: they are part of the installation. */
   readonly ownSource?: readonly string[];
   /** Packages that are linked and never run: without optimisations they compile in a fraction of the time. */
   readonly neverRun?: readonly string[];
   readonly needsMegabytes: number;
 }
 
-/** Builds programs from Go modules as go.sum has them. */
+/** Builds programs from the Go modules in go.sum. */
 export function goProgram({
   program,
   module,
@@ -36,12 +36,12 @@ export function goProgram({
     locks: ["go.mod", "go.sum", ...ownSource].map((name) => join(source, name)),
     needsMegabytes,
     async install(folder, { run }) {
-      // What -w leaves out of a program need not be compiled either.
+      // -w leaves debug information out of a program, so it need not be compiled either.
       const compiler = ["all=-dwarf=false", ...neverRun.map((name) => `${name}=-dwarf=false -N -l`)];
       const gcflags = compiler.map((of) => `-gcflags=${of}`);
       const flags = ["-mod=readonly", "-buildvcs=false", "-trimpath", `-ldflags=-s -w ${ldflags}`, ...gcflags];
-      // Whatever the machine's own settings say of modules, those of go.mod count. A compiler that collects its garbage only where
-      // it has much of it takes less of the processor.
+      // The modules of go.mod count, whatever the machine's own settings are. A compiler that collects garbage rarely needs less
+      // processor time.
       const env = { GOFLAGS: "", GOWORK: "off", GOGC: "off", GOMEMLIMIT: "2GiB" };
       await run("go", ["build", ...flags, "-o", join(folder, output), ...packages], { cwd: join(here, source), env });
     },

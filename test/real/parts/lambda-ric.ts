@@ -5,7 +5,7 @@ import { here } from "../folders.ts";
 import type { Installation } from "../part.ts";
 
 const source = "npm/aws-lambda-ric";
-/** What it is built with, besides Python: asked first, so that what is missing is named and not a failed build. */
+/** The tools that build it, besides Python: checked first, so that a missing tool is named instead of a failed build. */
 const tools = ["cmake", "make", "g++", "xz"];
 const kept = [
   "node_modules/@aws/lambda-invoke-store",
@@ -25,9 +25,9 @@ export const lambdaRic: Installation = {
     const build = join(folder, "build");
     await cp(join(here, source), build, { recursive: true });
     const headers = [dirname(dirname(process.execPath)), "/usr", "/usr/local"].find(hasHeaders);
-    // Without any node-gyp fetches them from nodejs.org. Any version does: the client speaks to Node's stable interface.
+    // Otherwise node-gyp fetches headers from nodejs.org. Any version works: the client speaks to Node's stable interface.
     const env = headers === undefined ? {} : { npm_config_nodedir: headers };
-    // Its scripts are what compiles it, whatever the machine's own settings say of scripts.
+    // Its scripts compile it, so they run even if the machine's own settings forbid scripts.
     const options = ["--ignore-scripts=false", "--foreground-scripts", "--no-audit", "--no-fund"];
     await run("npm", ["ci", ...options], { cwd: build, env });
     for (const path of kept) await cp(join(build, path), join(folder, path), { recursive: true });

@@ -8,7 +8,7 @@ import { versions } from "../versions.ts";
 
 const copyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
 
-/** Fetches a server and all that it needs from Maven Central, and holds every file to its checked-in checksum. */
+/** Fetches a server and all that it needs from Maven Central, and checks every file against its checked-in checksum. */
 export async function mavenJars(part: PartName & keyof typeof versions, folder: string, { run }: Build): Promise<void> {
   const version = `-Dversion.of.part=${versions[part]}`;
   const quiet = ["--batch-mode", "--quiet", "--strict-checksums", "--file", join(here, "maven", `${part}.xml`)];

@@ -8,7 +8,7 @@ import { goProgram } from "./go-program.ts";
 const tlsFolder = join(here, "../fixtures/tls");
 const certificate = join(tlsFolder, "server.crt");
 const user = { username: "sluice", password: "sluice-registry" };
-/** The password above, by bcrypt; the registry takes no other. */
+/** The password above, by bcrypt; the registry accepts no other hash. */
 const passwordLine = `${user.username}:$2a$05$2iCiFMbWhzE2pFeQ466nXOBImMfdqXDBZJCNVJ5qAfbmkLzHqsevy\n`;
 
 const configuration = (folder: string, http: { readonly addr: string }, more: object): string =>
@@ -45,7 +45,7 @@ export const registry: Part = {
     const auth = { htpasswd: { realm: "sluice", path: users } };
     await writeFile(closedFile, configuration(join(folder, "tls"), http, { auth }));
     const command = join(installed("registry"), "registry");
-    // Its traces would go to a collector that is not there.
+    // Its traces would go to a collector that does not exist.
     const env = { OTEL_TRACES_EXPORTER: "none" };
     await spawn({ name: "registry", command, args: ["serve", openFile], env });
     await spawn({ name: "registry-tls", command, args: ["serve", closedFile], env });
@@ -61,7 +61,7 @@ export const registry: Part = {
     open !== undefined && registryTls !== undefined && answer(open, registryTls.address),
 };
 
-/** 401 proves that the second asks for an account. */
+/** 401 proves that the second requires an account. */
 async function answer(open: string, closed: string): Promise<boolean> {
   const ca = await readFile(certificate, "utf8");
   const answers = await Promise.all([ask(`http://${open}/v2/`), ask(`https://${closed}/v2/`, { ca })]);

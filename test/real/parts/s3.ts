@@ -5,7 +5,7 @@ import type { Part } from "../part.ts";
 import { account } from "./account.ts";
 import { goProgram } from "./go-program.ts";
 
-/** Versity's S3 gateway on a folder: the one that checks conditions, checksums, signatures and their expiry. */
+/** Versity's S3 gateway on a folder: it checks conditions, checksums, signatures and their expiry. */
 export const s3: Part = {
   name: "s3",
   installations: [

@@ -16,7 +16,7 @@ import {
 import { goProgram } from "./go-program.ts";
 
 const [major, minor] = versions.kubernetes.split(".");
-/** Without these the server calls itself v0.0.0, and clients that compare versions stumble. */
+/** Without these the server calls itself v0.0.0, and clients that compare versions fail. */
 const stamps = { gitVersion: `v${versions.kubernetes}`, gitMajor: major, gitMinor: minor };
 const kubernetesFlags = Object.entries(stamps).map(
   ([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`,
@@ -48,13 +48,13 @@ const Cluster = z.object({ server: z.string(), "certificate-authority-data": z.s
 const Kubeconfig = z.object({ clusters: z.tuple([z.object({ cluster: Cluster })]) });
 
 export interface PlaneOptions {
-  /** Whoever is of one of these groups may do everything. */
+  /** Members of these groups may do everything. */
   readonly groups: readonly string[];
   /** Further arguments of the API server. */
   readonly apiServerArgs: readonly string[];
 }
 
-/** What a control plane is built from. */
+/** The programs of a control plane. */
 export const planePrograms: readonly Installation[] = [
   goProgram({
     program: "kubernetes",
@@ -82,7 +82,7 @@ export const planePrograms: readonly Installation[] = [
   }),
 ];
 
-/** Starts the processes of a control plane, one after the other as they need each other. */
+/** Starts the processes of a control plane one after the other, since each needs the ones before. */
 export async function startPlane(run: PartRun, { groups, apiServerArgs }: PlaneOptions): Promise<ControlPlaneFiles> {
   const { folder, installed, audit } = run;
   const kubernetes = installed("kubernetes");
@@ -111,7 +111,7 @@ export async function startPlane(run: PartRun, { groups, apiServerArgs }: PlaneO
 /** Whether the API server that a kubeconfig names answers. */
 export async function planeAnswers(kubeconfig: string): Promise<boolean> {
   const { server, ca } = await readServer(kubeconfig);
-  // Anybody may ask for this.
+  // This path needs no credentials.
   return (await ask(`${server}/readyz`, { ca }))?.status === 200;
 }
 
@@ -132,7 +132,7 @@ async function askAsAdmin(
   return ask(url, { method, headers, ca, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
 }
 
-/** Once more where the server was not quite ready after all: 409 says that the first attempt came through. */
+/** Retries once if the server was not ready: 409 means that the first attempt was carried out. */
 async function create({ until }: PartRun, what: string, post: () => Promise<Answer | undefined>): Promise<void> {
   await until(what, async () => [201, 409].includes((await post())?.status ?? 0));
 }

@@ -34,13 +34,13 @@ function faultOf(spec: unknown): string {
 }
 
 describe("a live Kustomization", () => {
-  test("is read with its defaults, and force is false unless it says otherwise (5)", () => {
+  test("is read with its defaults, and force is false by default (5)", () => {
     const { spec, status } = parseKustomization(live(minimal, { observedGeneration: -1 }));
     expect(spec).toEqual({ ...minimal, force: false });
     expect(status).toEqual({ observedGeneration: -1 });
   });
 
-  test("without a status is one that nobody has looked at yet", () => {
+  test("without a status has not been reconciled yet", () => {
     expect(parseKustomization(live(minimal)).status).toEqual({});
   });
 
@@ -86,13 +86,13 @@ describe("a live Kustomization", () => {
     ["spec.deletionPolicy", { deletionPolicy: "Keep" }],
     ["spec.buildMetadata[0]", { buildMetadata: ["foo"] }],
     ["spec.postBuild.substituteFrom[0].kind", { postBuild: { substituteFrom: [{ kind: "Pod", name: "a" }] } }],
-  ])("with a bad %s is refused, naming it and how to mend it (4)", (field, spec) => {
+  ])("with an invalid %s is refused, naming it and how to fix it (4)", (field, spec) => {
     const fault = faultOf({ ...minimal, ...spec });
     expect(fault).toContain(`${field}: `);
     expect(fault).toContain("kubectl edit");
   });
 
-  test("of 2021 keeps the fields that v1 has no more", () => {
+  test("of 2021 keeps the fields that v1 no longer has", () => {
     const former = {
       validation: "client",
       patchesStrategicMerge: [{ kind: "Deployment" }],
@@ -129,18 +129,18 @@ describe("derived values", () => {
     expect(retryIntervalMs({ interval: "10m", retryInterval })).toBe(ms);
   });
 
-  test("a retry interval of 0s is none, whichever field says it", () => {
+  test("a retry interval of 0s counts as none, from either field", () => {
     expect(retryIntervalMs({ interval: "10m", retryInterval: "0s" })).toBeUndefined();
     expect(retryIntervalMs({ interval: "0s" })).toBeUndefined();
     expect(retryIntervalMs({ interval: "0s", retryInterval: "2m" })).toBe(120_000);
   });
 
-  test("deletion does as prune says unless a policy is given", () => {
+  test("deletion follows prune unless a policy is given", () => {
     expect(deletionPolicy({})).toBe("MirrorPrune");
     expect(deletionPolicy({ deletionPolicy: "Orphan" })).toBe("Orphan");
   });
 
-  test("patches of the former fields are applied like v1's own, in kustomize's order", () => {
+  test("patches of the former fields are applied like those of v1, in kustomize's order", () => {
     const own = { patch: "kind: Service", target: { kind: "Service" } };
     expect(
       effectivePatches({
@@ -161,7 +161,7 @@ describe("a Kustomization that is being deleted", () => {
   const policy = { deletionPolicy: "Orphan", suspend: false, timeout: "1m" };
   const tooLong = "9999999999h";
 
-  test("is read with what its end goes by, whatever else is wrong", () => {
+  test("is read with the fields that its deletion needs, even if others are invalid", () => {
     const spec = { ...minimal, ...policy, retryInterval: tooLong, path: 3, dependsOn: "b", images: [{}] };
     expect(readForEnd(live(spec))?.spec).toEqual({ ...minimal, ...policy, force: false });
     expect(readForEnd(live({ ...minimal, interval: tooLong }))?.spec).toMatchObject({ prune: true, interval: "1h" });
@@ -176,11 +176,11 @@ describe("a Kustomization that is being deleted", () => {
     ["sourceRef", { kind: "Unknown", name: "app" }],
     ["kubeConfig", {}],
     ["serviceAccountName", 3],
-  ])("is not read where %s is %j, which its end goes by", (field, value) => {
+  ])("is not read if %s, which its deletion needs, is %j", (field, value) => {
     expect(readForEnd(live({ ...minimal, [field]: value }))).toBeUndefined();
   });
 
-  test("is not read where its status is not, which has the inventory", () => {
+  test("is not read if its status, which has the inventory, is invalid", () => {
     expect(readForEnd(live(minimal, { inventory: { entries: "none" } }))).toBeUndefined();
   });
 });

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { parseOciRepository } from "../../../lib/api/oci-repository.ts";
+import { OciRepositorySpec } from "../../../lib/api/oci-repository.ts";
+import { parseLive } from "../../../lib/api/parse-live.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+
+const parseSpec = (object: LiveObject) => parseLive(object, "spec", OciRepositorySpec);
 
 function live(spec: object, version = "v1"): LiveObject {
   return {
@@ -14,19 +17,19 @@ function live(spec: object, version = "v1"): LiveObject {
 describe("a live OCIRepository", () => {
   test("of v1beta2, as in the field report, is read with its defaults", () => {
     const spec = { interval: "5m", url: "oci://127.0.0.1:5000/oddy", ref: { tag: "v1" }, insecure: true };
-    expect(parseOciRepository(live(spec, "v1beta2")).spec).toEqual({ ...spec, provider: "generic", timeout: "60s" });
+    expect(parseSpec(live(spec, "v1beta2"))).toEqual({ ...spec, provider: "generic", timeout: "60s" });
   });
 
-  test("whose verification names no provider is verified by cosign", () => {
-    expect(parseOciRepository(live({ interval: "5m", url: "oci://r/a", verify: {} })).spec.verify).toEqual({
+  test("without a provider for verification is verified by cosign", () => {
+    expect(parseSpec(live({ interval: "5m", url: "oci://r/a", verify: {} })).verify).toEqual({
       provider: "cosign",
     });
   });
 
-  test("11.1/28: may have a timeout in minutes, and none in hours", () => {
+  test("11.1/28: may have a timeout in minutes, but not in hours", () => {
     const spec = { interval: "5m", url: "oci://r/a" };
-    expect(parseOciRepository(live({ ...spec, timeout: "60m" })).spec.timeout).toBe("60m");
-    expect(() => parseOciRepository(live({ ...spec, timeout: "1h" }))).toThrow("spec.timeout: ");
+    expect(parseSpec(live({ ...spec, timeout: "60m" })).timeout).toBe("60m");
+    expect(() => parseSpec(live({ ...spec, timeout: "1h" }))).toThrow("spec.timeout: ");
   });
 
   test.each([
@@ -35,8 +38,8 @@ describe("a live OCIRepository", () => {
     ["spec.provider", { provider: "docker" }],
     ["spec.layerSelector.operation", { layerSelector: { operation: "unzip" } }],
     ["spec.verify.matchOIDCIdentity[0].subject", { verify: { matchOIDCIdentity: [{ issuer: "a" }] } }],
-  ])("with a bad %s is refused, naming it", (field, spec) => {
-    expect(() => parseOciRepository(live({ interval: "5m", url: "oci://r/a", ...spec }))).toThrow(
+  ])("with an invalid %s is refused, naming it", (field, spec) => {
+    expect(() => parseSpec(live({ interval: "5m", url: "oci://r/a", ...spec }))).toThrow(
       `OCIRepository/flux-system/app is invalid: ${field}: `,
     );
   });

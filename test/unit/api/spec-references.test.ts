@@ -15,7 +15,7 @@ const sourceNamed = (name: string) => ({ sourceRef: { kind: "OCIRepository", nam
 const checked = (apiVersion: string) => ({ healthChecks: [{ apiVersion, kind: "Job", name: "a", namespace: "" }] });
 
 describe("the references of a spec", () => {
-  test("an empty namespace is left out, one that is given stays", () => {
+  test("an empty namespace is left out, a given one stays", () => {
     const spec = parse({
       sourceRef: { kind: "OCIRepository", name: "web", namespace: "" },
       dependsOn: [{ name: "a", namespace: "" }, { name: "b", namespace: "other" }, { name: "c" }],
@@ -25,13 +25,22 @@ describe("the references of a spec", () => {
     expect(parse({})).not.toHaveProperty("dependsOn");
   });
 
+  test.each(["apps", "other", ""])(
+    "the account of a former API version is refused, whatever its namespace: '%s'",
+    (namespace) => {
+      expect(referenceFaults(parse({ serviceAccount: { name: "deployer", namespace } }))).toEqual([
+        "spec.serviceAccount: is a field of former API versions, remove it and write the name of a service account of this namespace in spec.serviceAccountName",
+      ]);
+    },
+  );
+
   test.each(["web", "a.b-c", "system:node", "n".repeat(253)])("%s may be a name", (name) => {
     expect(referenceFaults(parse(sourceNamed(name)))).toEqual([]);
   });
 
   test.each(["a/b", "..", ".", "a%2fb", "n".repeat(254)])("%s may be none", (name) => {
     expect(referenceFaults(parse(sourceNamed(name)))).toEqual([
-      "spec.sourceRef.name: is no name of an object, write the name of the OCIRepository",
+      "spec.sourceRef.name: is not a valid name, write the name of the OCIRepository",
     ]);
   });
 
@@ -54,7 +63,7 @@ describe("the references of a spec", () => {
     expect(referenceFaults(spec)).toEqual([
       "spec.sourceRef.name: is empty, write the name of the OCIRepository",
       "spec.dependsOn[0].name: is empty, write the name of the Kustomization",
-      "spec.dependsOn[0].namespace: is no name of a namespace, write one or leave it out",
+      "spec.dependsOn[0].namespace: is not a valid namespace, write one or leave it out",
       "spec.healthChecks[0].kind: is empty, write the kind of the object",
       "spec.healthChecks[0].name: is empty, write the name of the object",
     ]);

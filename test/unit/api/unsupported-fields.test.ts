@@ -1,38 +1,55 @@
 import { describe, expect, test } from "vitest";
+import { unsupportedKustomizationFields, unsupportedText } from "../../../lib/api/kustomization.ts";
 import { KustomizationSpec } from "../../../lib/api/kustomization-spec.ts";
-import { OciRepositorySpec } from "../../../lib/api/oci-repository-spec.ts";
-import { unsupportedKustomizationFields, unsupportedOciRepositoryFields } from "../../../lib/api/unsupported-fields.ts";
+import { OciRepositorySpec, unsupportedOciRepositoryFields } from "../../../lib/api/oci-repository.ts";
 
 const kustomization = { interval: "10m", prune: true, sourceRef: { kind: "OCIRepository", name: "app" } };
+const sources = [{ kind: "OCIRepository" }];
 const source = { interval: "10m", url: "oci://r/a" };
 
 describe("fields of a Kustomization that are accepted but not built yet", () => {
-  test.each([
-    ["spec.sourceRef.kind", { sourceRef: { kind: "GitRepository", name: "app" } }],
-    ["spec.postBuild", { postBuild: { substitute: { a: "b" } } }],
-    ["spec.postBuild", { postBuild: { substituteFrom: [{ kind: "Secret", name: "a" }] } }],
-    ["spec.postBuild", { postBuild: { substituteStrategy: "Always" } }],
-    ["spec.decryption", { decryption: { provider: "sops" } }],
-    ["spec.serviceAccountName", { serviceAccountName: "deployer" }],
-    ["spec.serviceAccount", { serviceAccount: { name: "deployer", namespace: "apps" } }],
-    ["spec.kubeConfig", { kubeConfig: { secretRef: { name: "other" } } }],
-    ["spec.ignore", { ignore: [{ paths: ["/spec/replicas"] }] }],
-    ["spec.healthCheckExprs", { healthCheckExprs: [{ apiVersion: "a/v1", current: "true" }] }],
-    ["spec.dependsOn[1].readyExpr", { dependsOn: [{ name: "a" }, { name: "b", readyExpr: "true" }] }],
-  ])("%s is named", (field, spec) => {
-    expect(unsupportedKustomizationFields(KustomizationSpec.parse({ ...kustomization, ...spec }))).toEqual([field]);
-  });
+  test.each([["spec.sourceRef.kind", { sourceRef: { kind: "GitRepository", name: "app" } }]])(
+    "%s is named",
+    (field, spec) => {
+      expect(unsupportedKustomizationFields(KustomizationSpec.parse({ ...kustomization, ...spec }), sources)).toEqual([
+        field,
+      ]);
+    },
+  );
 
   test.each([
     { name: "nothing beyond what is required", spec: {} },
     { name: "the validation of 2021, which every run does now", spec: { validation: "client" } },
     {
       name: "values that ask for nothing",
-      spec: { ignore: [], healthCheckExprs: [], postBuild: {}, serviceAccountName: "" },
+      spec: { ignore: [], postBuild: {}, serviceAccountName: "" },
     },
+    { name: "decryption", spec: { decryption: { provider: "sops", secretRef: { name: "keys" } } } },
+    { name: "the cluster of a ConfigMap", spec: { kubeConfig: { configMapRef: { name: "other" } } } },
+    { name: "a service account", spec: { serviceAccountName: "deployer" } },
+    { name: "variables", spec: { postBuild: { substitute: { a: "b" }, substituteStrategy: "Always" } } },
     { name: "the former kinds of patches", spec: { patchesStrategicMerge: [{}], patchesJson6902: [] } },
   ])("$name is supported", ({ spec }) => {
-    expect(unsupportedKustomizationFields(KustomizationSpec.parse({ ...kustomization, ...spec }))).toEqual([]);
+    expect(unsupportedKustomizationFields(KustomizationSpec.parse({ ...kustomization, ...spec }), sources)).toEqual([]);
+    expect(unsupportedText(KustomizationSpec.parse({ ...kustomization, ...spec }), sources)).toBeUndefined();
+  });
+});
+
+describe("what the message tells the user to do", () => {
+  const text = (spec: object, readable = sources) =>
+    unsupportedText(KustomizationSpec.parse({ ...kustomization, ...spec }), readable);
+  const git = { sourceRef: { kind: "GitRepository", name: "app" } };
+
+  test("a source can only be one of another kind", () => {
+    expect(text(git)).toBe(
+      "spec.sourceRef.kind GitRepository not supported yet: use a source of kind OCIRepository, or leave this Kustomization to Flux until it is",
+    );
+  });
+
+  test("every kind of source that can be read is named", () => {
+    const bucketsToo = [...sources, { kind: "Bucket" }];
+    expect(text(git, bucketsToo)).toMatch(/^spec.sourceRef.kind GitRepository .* kind OCIRepository or Bucket, or /);
+    expect(text({ sourceRef: { kind: "Bucket", name: "app" } }, bucketsToo)).toBeUndefined();
   });
 });
 
@@ -45,7 +62,7 @@ describe("fields of an OCIRepository that are accepted but not built yet", () =>
     expect(unsupportedOciRepositoryFields(OciRepositorySpec.parse({ ...source, ...spec }))).toEqual([field]);
   });
 
-  test("nothing is named where nothing of the kind is asked for", () => {
+  test("nothing is named if no such field is used", () => {
     const spec = {
       ref: { semver: ">=1", semverFilter: "^v" },
       ignore: "*.md",

@@ -1,45 +1,32 @@
 import { describe, expect, test } from "vitest";
 import { applyAll } from "../../../lib/apply/apply-all.ts";
-import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
-import { formatEntryId } from "../../../lib/apply/entry-id.ts";
+import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { PlannedChange, PlannedObject } from "../../../lib/apply/plan.ts";
+import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import { type LiveObject, type Metadata, refOf } from "../../../lib/core/manifest.ts";
-import { formatApiVersion, subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
-import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { noTarget } from "../../doubles/no-cluster.ts";
+import { core, definition, desired, namespace } from "./desired.ts";
 
 const { signal } = new AbortController();
-const core = (kind: string, name: string, namespace = ""): VersionedRef => ({
-  group: "",
-  version: "v1",
-  kind,
-  namespace,
-  name,
-});
-const namespace = core("Namespace", "t");
-const definition = { ...core("CustomResourceDefinition", "cars.example.com"), group: "apiextensions.k8s.io" };
 const runtimeClass = { ...core("RuntimeClass", "slow"), group: "node.k8s.io" };
 const map = (name: string) => core("ConfigMap", name, "t");
 
 function planned(ref: VersionedRef, change: PlannedChange = { kind: "create" }): PlannedObject {
-  const { name, namespace: within } = ref;
-  const metadata = within === "" ? { name } : { name, namespace: within };
-  const manifest = { apiVersion: formatApiVersion(ref), kind: ref.kind, metadata };
-  const resource = { ...ref, plural: `${ref.kind.toLowerCase()}s`, namespaced: within !== "", verbs: [] };
-  const desired: DesiredObject = { id: formatEntryId(ref), ref, manifest, digest: "d", resource };
-  return { desired, change };
+  return { desired: desired(ref), change };
 }
 
 /** A cluster that stores what is applied; `stored` says how an object looks then, or throws as the API server does. */
-function world(stored: (object: LiveObject) => LiveObject = (object) => object, calls: Partial<Cluster> = {}) {
+function world(stored: (object: LiveObject) => LiveObject = (object) => object, calls: Partial<TargetCluster> = {}) {
   const objects = new Map<string, LiveObject>();
   const log: string[] = [];
   const slept: number[] = [];
   let underWay = 0;
   let most = 0;
-  const cluster: Cluster = {
-    ...noCluster,
+  const cluster: TargetCluster = {
+    ...noTarget,
     get: async (ref) => objects.get(subject(ref)),
     apply: async (manifest, { dryRun = false }) => {
       const name = subject(refOf(manifest));
@@ -56,7 +43,18 @@ function world(stored: (object: LiveObject) => LiveObject = (object) => object, 
   };
   const clock = { now: () => 0, monotonic: () => 0, sleep: async (ms: number) => void slept.push(ms) };
   const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
-  const deps = { cluster, clock, replacing, installationKey: new Secret("test"), force: false, concurrency: 4 };
+  const rules = usualRules;
+  const healthRules = { ruleOf: () => undefined };
+  const deps = {
+    cluster,
+    healthRules,
+    clock,
+    replacing,
+    rules,
+    installationKey: new Secret("test"),
+    force: false,
+    concurrency: 4,
+  };
   const apply = async (...objects_: readonly PlannedObject[]) => {
     const outcome = await applyAll(objects_, deps, signal);
     return { ...outcome, applied: outcome.applied.map(({ desired, change }) => `${subject(desired.ref)} ${change}`) };
@@ -83,7 +81,7 @@ describe("applying a plan", () => {
     expect(log).toEqual(["Namespace/t", "RuntimeClass/slow", "ConfigMap/t/a"]);
   });
 
-  test("objects of a kind go beside each other and are told in the plan's order, kinds one after the other", async () => {
+  test("objects of a kind are applied in parallel and reported in the plan's order, kinds one after the other", async () => {
     const ends: string[] = [];
     const last = Promise.withResolvers<void>();
     const { apply } = world(undefined, {
@@ -186,7 +184,7 @@ describe("the next stage", () => {
     expect(slept).toEqual([20, 30]);
   });
 
-  test("does not wait for what was there before", async () => {
+  test("does not wait for objects that existed before", async () => {
     const { apply, slept } = world();
     const before: PlannedChange = { kind: "unchanged", uid: "u", fingerprint: "f" };
     const outcome = await apply(
@@ -244,7 +242,7 @@ describe("the next stage", () => {
 
   test.each([
     { name: "that this run has written to", change: { kind: "create" } },
-    { name: "as it was", change: { kind: "terminating", uid: "u", heldBy: ["kubernetes"] } },
+    { name: "as it was", change: { kind: "terminating", uid: "u", blockingFinalizers: ["kubernetes"] } },
   ] as const)("waits for a namespace that is being deleted, $name", async ({ change }) => {
     const { apply, log } = world(terminating);
     expect(await apply(planned(namespace, change), planned(map("a")))).toMatchObject({
@@ -256,7 +254,7 @@ describe("the next stage", () => {
   });
 
   test("does not wait for another object that is being deleted", async () => {
-    const held: PlannedChange = { kind: "terminating", uid: "u", heldBy: [] };
+    const held: PlannedChange = { kind: "terminating", uid: "u", blockingFinalizers: [] };
     const role = { ...core("ClusterRole", "r"), group: "rbac.authorization.k8s.io" };
     expect((await world().apply(planned(role, held), planned(map("a")))).kind).toBe("applied");
   });

@@ -1,14 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { ownerLabels } from "../../../lib/api/owner-labels.ts";
+import { ownerLabels } from "../../../lib/api/names.ts";
 import { ApplyError, applyObject, StillTerminating } from "../../../lib/apply/apply-object.ts";
+import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import { fingerprint } from "../../../lib/apply/field-managers.ts";
 import type { PlannedChange } from "../../../lib/apply/plan.ts";
+import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
-import { ApiError, type ApiReason, type Cluster, type DeleteOptions } from "../../../lib/core/ports/cluster.ts";
+import { ApiError, type ApiReason, type DeleteOptions } from "../../../lib/core/ports/cluster.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { noTarget } from "../../doubles/no-cluster.ts";
 
 const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "t", name: "a" };
 const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "t" } };
@@ -33,11 +35,11 @@ function apiError(reason: ApiReason, message: string): ApiError {
 }
 
 /** Applies with these calls of a cluster, and a clock that only counts what it is slept on. */
-function world(calls: Partial<Cluster>) {
+function world(calls: Partial<TargetCluster>) {
   const slept: number[] = [];
   const clock = { now: () => 0, monotonic: () => 0, sleep: async (ms: number) => void slept.push(ms) };
   const replacing = { owner, inventory: [], otherOwner: async (): Promise<string | undefined> => undefined };
-  const deps = { cluster: { ...noCluster, ...calls }, clock, replacing, installationKey };
+  const deps = { cluster: { ...noTarget, ...calls }, clock, replacing, installationKey, rules: usualRules };
   const apply = (
     change: Exclude<PlannedChange, { kind: "deferred" }>,
     object = desired,
@@ -61,11 +63,11 @@ describe("what is left as it is", () => {
       change: "skipped",
       entry: { id: "t_a__ConfigMap", version: "v1", state: "live" },
     });
-    expect(await apply({ kind: "terminating", uid: "u", heldBy: ["x"] })).toEqual({
+    expect(await apply({ kind: "terminating", uid: "u", blockingFinalizers: ["x"] })).toEqual({
       desired,
       change: "unchanged",
       entry,
-      heldBy: ["x"],
+      blockingFinalizers: ["x"],
     });
   });
 });
@@ -107,7 +109,9 @@ describe("an apply", () => {
 
   test("of what is being deleted says what holds it", async () => {
     const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
-    expect(await answering(false, going).apply({ kind: "create" })).toMatchObject({ heldBy: ["example.com/hold"] });
+    expect(await answering(false, going).apply({ kind: "create" })).toMatchObject({
+      blockingFinalizers: ["example.com/hold"],
+    });
   });
 
   test("that the API server refuses is told in Flux's words; what is no answer of it stays as it is", async () => {
@@ -120,12 +124,12 @@ describe("an apply", () => {
   });
 });
 
-/** A cluster on which somebody writes the object just before each of the first `writes` patches. */
+/** A cluster on which another client writes the object just before each of the first `writes` patches. */
 function busyCluster(writes: number, refusal: ApiReason = "Conflict") {
   let version = 1;
   const patched: unknown[] = [];
   const live = (): LiveObject => liveOf({ resourceVersion: String(version), managedFields: [kubectl] });
-  const calls: Partial<Cluster> = {
+  const calls: Partial<TargetCluster> = {
     get: async () => live(),
     apply: async () => ({ object: live(), created: false, warnings: [] }),
     patch: async (of, { type, body }, options) => {
@@ -140,7 +144,8 @@ function busyCluster(writes: number, refusal: ApiReason = "Conflict") {
 }
 
 describe("taking over an object that controllers keep writing", () => {
-  const takeover = [{ op: "replace", path: "/metadata/resourceVersion", value: "1" }] as const;
+  const patch = [{ op: "replace", path: "/metadata/resourceVersion", value: "1" }] as const;
+  const takeover = { patch, migrates: false };
 
   test.each(["Conflict", "Invalid"] as const)(
     "the patch is made anew for the version that is there now, where the old one is refused as %s",
@@ -159,6 +164,14 @@ describe("taking over an object that controllers keep writing", () => {
       "ConfigMap/t/a metadata.managedFields cleanup failed: the object has been modified",
     );
     expect(patched).toHaveLength(6);
+  });
+
+  test("a migration of managed fields has Flux's error of its own", async () => {
+    const { apply } = world(busyCluster(100, "Forbidden").calls);
+    const migration = { patch, migrates: true };
+    await expect(apply({ kind: "configure", takeover: migration })).rejects.toThrow(
+      "ConfigMap/t/a failed to migrate API version: failed to migrate managed fields API version to v1: the object has been modified",
+    );
   });
 
   test("a patch that is refused for another reason is not tried again", async () => {
@@ -264,12 +277,12 @@ describe("replacing an object for an immutable field", () => {
     expect(log).toEqual(["tries a-sluice-check", "applies a"]);
   });
 
-  test("one that somebody else has by now stays", async () => {
+  test("an object that has another owner by now stays", async () => {
     const { apply, replacing, deletes } = replaceWorld([]);
     const otherOwner = async () => "Kustomization/t/b";
     const applied = apply(replace, desired, { replacing: { ...replacing, otherOwner } });
     await expect(applied).rejects.toThrow(ApplyError);
-    await expect(applied).rejects.toThrow("failed to delete object: Kustomization/t/b has it too");
+    await expect(applied).rejects.toThrow("failed to delete object: Kustomization/t/b claims it too");
     expect(deletes).toEqual([]);
   });
 

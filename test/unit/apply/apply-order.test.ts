@@ -1,19 +1,39 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { byApplyOrder, stageOf } from "../../../lib/apply/apply-order.ts";
-import { equal } from "../../../lib/core/equal.ts";
+import { usualRules } from "../../../lib/apply/apply-rules.ts";
+import { equal } from "../../../lib/core/json.ts";
 
 const ref = (kind: string, group = "", name = "a") => ({ group, kind, namespace: "t", name });
 
 describe("apply order (kustomization 3.13)", () => {
   test("stages: definitions, classes, then everything else", () => {
-    expect(stageOf(ref("CustomResourceDefinition", "apiextensions.k8s.io"))).toBe("definitions");
-    expect(stageOf(ref("Namespace"))).toBe("definitions");
-    expect(stageOf(ref("ClusterRole", "rbac.authorization.k8s.io"))).toBe("definitions");
-    expect(stageOf(ref("IngressClass", "networking.k8s.io"))).toBe("classes");
-    expect(stageOf(ref("GatewayClass", "gateway.networking.k8s.io"))).toBe("classes");
-    expect(stageOf(ref("Role", "rbac.authorization.k8s.io"))).toBe("rest");
-    expect(stageOf(ref("Namespace", "example.com"))).toBe("rest");
+    expect(stageOf(ref("CustomResourceDefinition", "apiextensions.k8s.io"), usualRules)).toBe("definitions");
+    expect(stageOf(ref("Namespace"), usualRules)).toBe("definitions");
+    expect(stageOf(ref("ClusterRole", "rbac.authorization.k8s.io"), usualRules)).toBe("definitions");
+    expect(stageOf(ref("IngressClass", "networking.k8s.io"), usualRules)).toBe("classes");
+    expect(stageOf(ref("GatewayClass", "gateway.networking.k8s.io"), usualRules)).toBe("classes");
+    expect(stageOf(ref("Role", "rbac.authorization.k8s.io"), usualRules)).toBe("rest");
+    expect(stageOf(ref("Namespace", "example.com"), usualRules)).toBe("rest");
+  });
+
+  test("kinds that the installation names come after classes and before the rest", () => {
+    const rules = { ...usualRules, customStageKinds: new Set(["example.com/Last", "/Namespace", "/ConfigMap"]) };
+    const objects = [
+      ref("Secret"),
+      ref("Last", "example.com"),
+      ref("ConfigMap"),
+      ref("Some", "example.com"),
+      ref("IngressClass"),
+    ];
+    expect(objects.toSorted((a, b) => byApplyOrder(a, b, rules)).map(({ kind }) => kind)).toEqual([
+      "IngressClass",
+      "ConfigMap",
+      "Last",
+      "Secret",
+      "Some",
+    ]);
+    expect(stageOf(ref("Namespace"), rules)).toBe("definitions");
   });
 
   test("kinds follow one another as Flux applies them", () => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import { desiredObjects } from "../../../lib/apply/desired-objects.ts";
+import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
-import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { noTarget } from "../../doubles/no-cluster.ts";
 
-const cluster: Cluster = {
-  ...noCluster,
+const cluster: TargetCluster = {
+  ...noTarget,
   resource: async ({ group, kind, version = "v1" }) => ({
     group,
     version,
@@ -24,10 +25,11 @@ const object = (apiVersion: string, kind: string, name: string, namespace?: stri
 const rbac = "rbac.authorization.k8s.io/v1";
 
 async function outcome(...manifests: readonly Manifest[]): Promise<string> {
-  return desiredObjects(manifests, { cluster, installationKey: new Secret("test") }, new AbortController().signal).then(
-    (objects) => `${objects.length} objects`,
-    String,
-  );
+  return desiredObjects(
+    manifests,
+    { cluster, installationKey: new Secret("test"), rules: usualRules },
+    new AbortController().signal,
+  ).then((objects) => `${objects.length} objects`, String);
 }
 
 describe("two manifests that are one object are named, with why", () => {
@@ -73,7 +75,8 @@ describe("two manifests that are one object are named, with why", () => {
 describe("the digest of what is asked for", () => {
   const [key, other] = [new Secret("0".repeat(64)), new Secret("1".repeat(64))];
   const digestOf = async (manifest: Manifest, installationKey: Secret): Promise<string | undefined> =>
-    (await desiredObjects([manifest], { cluster, installationKey }, new AbortController().signal))[0]?.digest;
+    (await desiredObjects([manifest], { cluster, installationKey, rules: usualRules }, new AbortController().signal))[0]
+      ?.digest;
 
   test.each(["Secret", "ConfigMap", "Deployment"])("of a %s is made under the installation's key", async (kind) => {
     const manifest = { ...object("v1", kind, "a", "apps"), data: { password: "hunter2" } };
@@ -95,11 +98,15 @@ describe("a kind that the cluster does not serve yet", () => {
   const { signal } = new AbortController();
   /** The objects of a cluster that serves definitions and ConfigMaps alone, or why there are none. */
   const desired = (...manifests: readonly Manifest[]) => {
-    const serving: Cluster = {
+    const serving: TargetCluster = {
       ...cluster,
       resource: async (query, stop) => (query.group === "example.com" ? undefined : cluster.resource(query, stop)),
     };
-    return desiredObjects(manifests, { cluster: serving, installationKey: new Secret("test") }, signal);
+    return desiredObjects(
+      manifests,
+      { cluster: serving, installationKey: new Secret("test"), rules: usualRules },
+      signal,
+    );
   };
 
   test("is known by the definition in the same set, with its schema, and what is served needs none", async () => {

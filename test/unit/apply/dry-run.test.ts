@@ -1,17 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { kustomizeGroup } from "../../../lib/api/names.ts";
-import { ownerLabels } from "../../../lib/api/owner-labels.ts";
+import { kustomizeGroup, ownerLabels } from "../../../lib/api/names.ts";
+import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
-import { dryRun } from "../../../lib/apply/dry-run.ts";
+import { type DryRun, type DryRunDeps, dryRun } from "../../../lib/apply/dry-run.ts";
+import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
-import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { noTarget } from "../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();
 const owner = { name: "app", namespace: "t" };
 const installationKey = new Secret("test");
 const replacing = { owner, inventory: [], otherOwner: async () => undefined };
+const usualDeps = { force: false, replacing, installationKey, rules: usualRules };
 const ref = { group: "", version: "v1", kind: "Secret", namespace: "t", name: "s" };
 const immutable = 'Secret "s" is invalid: data: Forbidden: field is immutable when `immutable` is set';
 const marked = (value: string): Partial<Metadata> => ({ annotations: { [`${kustomizeGroup}/force`]: value } });
@@ -36,8 +38,17 @@ function live(metadata: Partial<Metadata> = {}): LiveObject {
 }
 
 /** A cluster that has this object and answers every dry run with this error. */
-function refusing(error: ApiError, object: LiveObject | undefined): Cluster {
-  return { ...noCluster, apply: () => Promise.reject(error), get: async () => object };
+function refusing(error: ApiError, object: LiveObject | undefined): TargetCluster {
+  return { ...noTarget, apply: () => Promise.reject(error), get: async () => object };
+}
+
+/** The dry run without force, unless `deps` says otherwise. */
+function trial(
+  deps: Pick<DryRunDeps, "cluster"> & Partial<DryRunDeps>,
+  wanted: Partial<Metadata> = {},
+  listed?: LiveObject,
+): Promise<DryRun> {
+  return dryRun(desired(wanted), listed, { ...usualDeps, ...deps }, signal);
 }
 
 function invalid(message: string): ApiError {
@@ -55,30 +66,29 @@ describe("a dry run that the API server refuses", () => {
     { name: "nothing", kind: "refused" },
   ])("for an immutable field, with force by $name: $kind (81)", async ({ force = false, wanted, found, kind }) => {
     const cluster = refusing(invalid(immutable), live(found));
-    expect(
-      (await dryRun(desired(wanted), undefined, { cluster, force, replacing, installationKey }, signal)).kind,
-    ).toBe(kind);
+    expect((await trial({ cluster, force }, wanted)).kind).toBe(kind);
   });
 
   test("for anything else is never a reason to recreate the object, whatever force says", async () => {
     const cluster = refusing(invalid('Secret "s" is invalid: type: Required value'), live());
-    expect(
-      (await dryRun(desired(), undefined, { cluster, force: true, replacing, installationKey }, signal)).kind,
-    ).toBe("refused");
+    expect((await trial({ cluster, force: true })).kind).toBe("refused");
   });
 
   test("for an immutable field tells why the object is not recreated, where it may not be", async () => {
-    const deps = { cluster: refusing(invalid(immutable), live()), force: true, installationKey };
+    const cluster = refusing(invalid(immutable), live());
     const otherOwner = async () => "Kustomization/t/other";
-    const refused = await dryRun(desired(), undefined, { ...deps, replacing: { ...replacing, otherOwner } }, signal);
-    expect(refused).toEqual({ kind: "refused", message: expect.stringContaining("Kustomization/t/other has it too") });
+    const refused = await trial({ cluster, force: true, replacing: { ...replacing, otherOwner } });
+    expect(refused).toEqual({
+      kind: "refused",
+      message: expect.stringContaining("Kustomization/t/other claims it too"),
+    });
   });
 
   test.each(["Invalid", "Conflict", "Forbidden"])(
     "with %s is for an immutable field where the text says so",
     async (reason) => {
       const cluster = refusing(new ApiError({ code: 422, reason, message: immutable }), live());
-      expect(await dryRun(desired(), undefined, { cluster, force: true, replacing, installationKey }, signal)).toEqual({
+      expect(await trial({ cluster, force: true })).toEqual({
         kind: "replace",
         uid: "u1",
       });
@@ -87,18 +97,11 @@ describe("a dry run that the API server refuses", () => {
 
   test("with another reason never is", async () => {
     const cluster = refusing(new ApiError({ code: 400, reason: "BadRequest", message: immutable }), live());
-    expect(
-      (await dryRun(desired(), undefined, { cluster, force: true, replacing, installationKey }, signal)).kind,
-    ).toBe("refused");
+    expect((await trial({ cluster, force: true })).kind).toBe("refused");
   });
 
   const refusedOf = (wanted: Partial<Metadata>, found: LiveObject | undefined) =>
-    dryRun(
-      desired(wanted),
-      undefined,
-      { cluster: refusing(invalid("no"), found), force: false, replacing, installationKey },
-      signal,
-    );
+    trial({ cluster: refusing(invalid("no"), found) }, wanted);
   const once = { annotations: { [`${kustomizeGroup}/ssa`]: "IfNotPresent" } };
 
   test("is nothing to an object that is left alone, or that is applied once only and is there", async () => {
@@ -108,11 +111,56 @@ describe("a dry run that the API server refuses", () => {
     expect((await refusedOf(once, undefined)).kind).toBe("refused");
   });
 
+  describe("for a field that an older version of its managed fields has not", () => {
+    const old = { manager: "other", operation: "Update", apiVersion: "v1beta1", fieldsV1: {} } as const;
+    const error = new ApiError({ code: 500, reason: "", message: ".spec.mode: field not declared in schema" });
+    const rules = { ...usualRules, migratesApiVersion: true };
+
+    /** Refuses the object under its own name, and under another with the second error, if there is one. */
+    function trying(found: LiveObject | undefined, elsewhere?: ApiError, deps: object = {}) {
+      const cluster: TargetCluster = {
+        ...noTarget,
+        get: async () => found,
+        apply: async ({ metadata: { name } }) => {
+          const refusal = name === "s" ? error : elsewhere;
+          if (refusal !== undefined) throw refusal;
+          return { object: live(), created: true, warnings: [] };
+        },
+      };
+      return trial({ cluster, rules, ...deps });
+    }
+
+    test("is a reason to migrate with the gate, unless the version that is applied has it neither", async () => {
+      const stale = live({ managedFields: [old] });
+      expect(await trying(stale)).toEqual({
+        kind: "configure",
+        takeover: { migrates: true, patch: expect.any(Array) },
+      });
+      const denied = new ApiError({ code: 403, reason: "Forbidden", message: "may not create" });
+      expect((await trying(stale, denied)).kind).toBe("configure");
+      expect((await trying(stale, invalid("spec.mode: Required value"))).kind).toBe("refused");
+      expect(await trying(stale, undefined, { rules: usualRules })).toMatchObject({ kind: "refused", error });
+      expect((await trying(live({ managedFields: [{ ...old, apiVersion: "v1" }] }))).kind).toBe("refused");
+      expect((await trying(undefined)).kind).toBe("refused");
+    });
+
+    test("has the payload made after the migration, where fields of it are ignored", async () => {
+      const ignore = { pathsFor: () => ["/spec/mode"], prepare: async () => {} };
+      expect(await trying(live({ managedFields: [old] }), undefined, { rules: { ...rules, ignore } })).toMatchObject({
+        kind: "configure",
+        payload: desired().manifest,
+      });
+    });
+
+    test("is no reason for what is refused otherwise", async () => {
+      const cluster = refusing(invalid("no"), live({ managedFields: [old] }));
+      expect((await trial({ cluster, rules })).kind).toBe("refused");
+    });
+  });
+
   test("for an object that is not there is no reason to recreate it", async () => {
     const cluster = refusing(invalid(immutable), undefined);
-    expect(
-      (await dryRun(desired(), undefined, { cluster, force: true, replacing, installationKey }, signal)).kind,
-    ).toBe("refused");
+    expect((await trial({ cluster, force: true })).kind).toBe("refused");
   });
 
   const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
@@ -135,32 +183,19 @@ describe("a dry run that the API server refuses", () => {
       message,
       causes: faults.map((fault) => ({ reason: "FieldValueForbidden", message: fault, field: "metadata" })),
     });
-    expect(
-      (
-        await dryRun(
-          desired(),
-          undefined,
-          { cluster: refusing(named, live(going)), force: false, replacing, installationKey },
-          signal,
-        )
-      ).kind,
-    ).toBe(kind);
+    expect((await trial({ cluster: refusing(named, live(going)) })).kind).toBe(kind);
   });
 
   test("of an object that is being deleted, by one that names no causes, is judged by its text", async () => {
     const cluster = refusing(invalid(`Secret "s" is invalid: metadata.finalizers: ${late}`), live(going));
-    expect(
-      (await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).kind,
-    ).toBe("terminating");
+    expect((await trial({ cluster })).kind).toBe("terminating");
     expect((await refusedOf({}, live(going))).kind).toBe("refused");
   });
 
   test("of an object that is being deleted is judged by every cause, also by one without a text", async () => {
     const causes = [{ reason: "FieldValueForbidden", message: late }, { reason: "FieldValueForbidden" }];
     const cluster = refusing(new ApiError({ code: 422, reason: "Invalid", message: late, causes }), live(going));
-    expect(
-      (await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).kind,
-    ).toBe("refused");
+    expect((await trial({ cluster })).kind).toBe("refused");
   });
 
   const conflict = { reason: "FieldManagerConflict", message: "conflict", field: ".data" };
@@ -188,7 +223,7 @@ describe("a dry run that the API server refuses", () => {
     },
   ])("is told in Flux's words: $message (86)", async ({ answer, message }) => {
     const cluster = refusing(answer, live());
-    expect(await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).toEqual({
+    expect(await trial({ cluster })).toMatchObject({
       kind: "refused",
       message,
     });
@@ -196,12 +231,7 @@ describe("a dry run that the API server refuses", () => {
 
   test("is none where the API server could not judge", async () => {
     const busy = new ApiError({ code: 429, reason: "TooManyRequests", message: "later" });
-    const trying = dryRun(
-      desired(),
-      undefined,
-      { cluster: refusing(busy, live()), force: true, replacing, installationKey },
-      signal,
-    );
+    const trying = trial({ cluster: refusing(busy, live()), force: true });
     await expect(trying).rejects.toBe(busy);
   });
 });
@@ -233,28 +263,25 @@ describe("a dry run that the API server takes", () => {
     },
   ])("and that $name: $kind", async ({ created = false, tried = live(), found = live(), kind }) => {
     const cluster = {
-      ...noCluster,
+      ...noTarget,
       apply: async () => ({ object: tried, created, warnings: [] }),
       get: async () => found,
     };
-    expect(
-      (await dryRun(desired(), undefined, { cluster, force: false, replacing, installationKey }, signal)).kind,
-    ).toBe(kind);
+    expect((await trial({ cluster })).kind).toBe(kind);
   });
 
   /** Tries it; `log` is what was asked of the cluster, in its order. */
   async function tried(listed: boolean, created: boolean, found: () => Promise<LiveObject | undefined>, wanted = {}) {
     const log: string[] = [];
-    const cluster: Cluster = {
-      ...noCluster,
+    const cluster: TargetCluster = {
+      ...noTarget,
       apply: async () => {
         log.push("apply");
         return { object: live(), created, warnings: [] };
       },
       get: () => (log.push("get"), found()),
     };
-    const deps = { cluster, force: false, replacing, installationKey };
-    const change = await dryRun(desired(wanted), listed ? live() : undefined, deps, signal);
+    const change = await trial({ cluster }, wanted, listed ? live() : undefined);
     return { change, log };
   }
 
@@ -282,16 +309,15 @@ describe("a dry run that the API server takes", () => {
     });
     const going = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/hold"] };
     const same = { ...live(), metadata: { ...live().metadata, ...going } };
-    const cluster: Cluster = {
-      ...noCluster,
+    const cluster: TargetCluster = {
+      ...noTarget,
       apply: async () => ({ object: same, created: false, warnings: [] }),
       get: async () => same,
     };
-    const deps = { cluster, force: false, replacing, installationKey };
-    expect(await dryRun(desired(), undefined, deps, signal)).toEqual({
+    expect(await trial({ cluster })).toEqual({
       kind: "terminating",
       uid: "u1",
-      heldBy: ["example.com/hold"],
+      blockingFinalizers: ["example.com/hold"],
     });
   });
 });

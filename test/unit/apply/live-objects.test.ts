@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { liveObjects } from "../../../lib/apply/live-objects.ts";
+import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { ApiError, type Cluster, type ListQuery } from "../../../lib/core/ports/cluster.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { ApiError, type ListQuery } from "../../../lib/core/ports/cluster.ts";
+import { noTarget } from "../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();
 const owner = { name: "app", namespace: "flux" };
@@ -26,10 +27,10 @@ const object = (namespace: string, name: string): LiveObject => ({
 });
 
 /** A cluster that notes how it is listed. */
-function listing(listMetadata: Cluster["listMetadata"]) {
+function listing(listMetadata: TargetCluster["listMetadata"]) {
   const queries: ListQuery[] = [];
-  const cluster: Cluster = {
-    ...noCluster,
+  const cluster: TargetCluster = {
+    ...noTarget,
     listMetadata: (query, stop) => (queries.push(query), listMetadata(query, stop)),
   };
   return { cluster, queries };
@@ -61,12 +62,19 @@ describe("what is in the cluster of an owner", () => {
 
   test("is read one by one where listing is forbidden, and what is not there is left out", async () => {
     const { cluster } = listing(() => Promise.reject(answer("Forbidden")));
-    const get: Cluster["get"] = async (ref) => {
+    const get: TargetCluster["get"] = async (ref) => {
       expect(ref.version).toBe("v1");
       return ref.name === "1" ? object(ref.namespace, ref.name) : undefined;
     };
     const found = await liveObjects([of(map, "a", "1"), of(map, "b", "2")], owner, { ...cluster, get }, signal);
     expect([...found.keys()]).toEqual(["a_1__ConfigMap"]);
+  });
+
+  test("is held without its content, however it was read", async () => {
+    const { cluster } = listing(() => Promise.reject(answer("Forbidden")));
+    const get: TargetCluster["get"] = async () => ({ ...object("a", "1"), data: { k: "x".repeat(1_000) }, status: {} });
+    const found = await liveObjects([of(map, "a", "1")], owner, { ...cluster, get }, signal);
+    expect([...found.values()]).toEqual([object("a", "1")]);
   });
 
   test("is not known where the API server answers anything else", async () => {

@@ -93,7 +93,7 @@ describe("an orphan", () => {
     expect(found([object("derived", given)], [])).toEqual([]);
   });
 
-  test("is what lost its managed fields, as in a restore, although nobody knows when it was applied", () => {
+  test("is an object that lost its managed fields, as in a restore, although the time of its apply is unknown", () => {
     const { objects } = orphans({ objects: [object("restored", { managedFields: [] })], owners: [], claims: [] });
     expect(objects).toMatchObject([{ ref: { name: "restored" }, lastApplied: undefined }]);
   });

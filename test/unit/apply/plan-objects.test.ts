@@ -1,38 +1,24 @@
 import { describe, expect, test } from "vitest";
+import { type ApplyRules, usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import { formatEntryId } from "../../../lib/apply/entry-id.ts";
 import { fingerprint } from "../../../lib/apply/field-managers.ts";
 import { planObjects } from "../../../lib/apply/plan-objects.ts";
+import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
-import { formatApiVersion, subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
-import { ApiError, type ApiReason, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
+import { ApiError, type ApiReason } from "../../../lib/core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { noTarget } from "../../doubles/no-cluster.ts";
+import { core, definition, desired, namespace } from "./desired.ts";
 
 const { signal } = new AbortController();
 const installationKey = new Secret("test");
 const ours = { manager: "kustomize-controller", operation: "Apply", apiVersion: "v1", fieldsV1: {} } as const;
-const core = (kind: string, name: string, namespace = ""): VersionedRef => ({
-  group: "",
-  version: "v1",
-  kind,
-  namespace,
-  name,
-});
-const namespace = core("Namespace", "t");
-const definition = { ...core("CustomResourceDefinition", "cars.example.com"), group: "apiextensions.k8s.io" };
 const map = core("ConfigMap", "a", "t");
 const car = { ...core("Car", "c", "u"), group: "example.com" };
-
-function desired(ref: VersionedRef, more: Partial<DesiredObject> = {}): DesiredObject {
-  const metadata = ref.namespace === "" ? { name: ref.name } : { name: ref.name, namespace: ref.namespace };
-  const manifest = { apiVersion: formatApiVersion(ref), kind: ref.kind, metadata };
-  const plural = `${ref.kind.toLowerCase()}s`;
-  const resource = { ...ref, plural, namespaced: ref.namespace !== "", verbs: [] };
-  return { id: formatEntryId(ref), ref, manifest, digest: "d", resource, ...more };
-}
 
 function liveOf(ref: VersionedRef, more: Partial<LiveObject["metadata"]> = {}): LiveObject {
   const { manifest } = desired(ref);
@@ -61,18 +47,26 @@ interface World {
   readonly unlisted?: readonly LiveObject[];
   /** The answer to the dry run of a manifest where it is no success. */
   readonly refuse?: (manifest: Manifest) => ApiError | undefined;
+  readonly rules?: ApplyRules;
 }
 
 /** Plans it; `tried` are the dry runs, by namespace and name. */
-async function plan({ wanted, proven = [], live = [], unlisted = [], refuse = () => undefined }: World) {
+async function plan({
+  wanted,
+  proven = [],
+  live = [],
+  unlisted = [],
+  refuse = () => undefined,
+  rules = usualRules,
+}: World) {
   const tried: string[] = [];
   const listed = [...proven.map((ref) => liveOf(ref)), ...live];
   const found = [...listed, ...unlisted];
   const idOf = (object: LiveObject) =>
     wanted.find(({ manifest: { kind, metadata } }) => kind === object.kind && metadata.name === object.metadata.name)
       ?.id;
-  const cluster: Cluster = {
-    ...noCluster,
+  const cluster: TargetCluster = {
+    ...noTarget,
     get: async (ref) => found.find(({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name),
     apply: async (manifest, options) => {
       expect(options).toEqual({ manager: "kustomize-controller", force: true, dryRun: true });
@@ -90,7 +84,7 @@ async function plan({ wanted, proven = [], live = [], unlisted = [], refuse = ()
     wanted,
     proven.map(entryOf),
     new Map(listed.map((object) => [idOf(object) ?? "", object])),
-    { cluster, installationKey, isAwaited: false, force: false, concurrency: 2, replacing },
+    { cluster, installationKey, isAwaited: false, isLook: false, force: false, concurrency: 2, replacing, rules },
     signal,
   );
   const changes =
@@ -122,6 +116,74 @@ describe("planning a set", () => {
         "ConfigMap/other/b dry-run failed (Invalid): b is bad",
       ],
       tried: ["Namespace/t", "ConfigMap/other/b"],
+    });
+  });
+
+  describe("an object that is refused for want of another", () => {
+    const group = "rbac.authorization.k8s.io";
+    const role = { ...core("ClusterRole", "reader"), group };
+    const binding = { ...core("RoleBinding", "b", "t"), group };
+    const needs =
+      (kind: string, message: string, reason: ApiReason = "NotFound") =>
+      (manifest: Manifest) =>
+        manifest.kind === kind ? apiError(reason, message, reason === "Invalid" ? 422 : 404) : undefined;
+    const missing = 'rolebindings.rbac.authorization.k8s.io "reader" not found';
+    const ownStage = { ...usualRules, customStageKinds: new Set(["/ConfigMap"]) };
+
+    test.each<{
+      name: string;
+      wanted: readonly VersionedRef[];
+      refuse: World["refuse"];
+      rules?: ApplyRules;
+      is: string;
+    }>([
+      {
+        name: "that an earlier stage creates is deferred",
+        wanted: [role, binding],
+        refuse: needs("RoleBinding", missing),
+        is: "planned",
+      },
+      {
+        name: "of its own stage is refused",
+        wanted: [core("ConfigMap", "reader", "t"), binding],
+        refuse: needs("RoleBinding", missing),
+        is: "refused",
+      },
+      {
+        name: "that the refusal does not name is refused",
+        wanted: [{ ...role, name: "read" }, binding],
+        refuse: needs("RoleBinding", missing),
+        is: "refused",
+      },
+      {
+        name: "is deferred if the stage of the installation brings anything",
+        wanted: [map, binding],
+        refuse: needs("RoleBinding", "denied by a policy"),
+        rules: ownStage,
+        is: "planned",
+      },
+      {
+        name: "is refused if its fields are wrong",
+        wanted: [map, binding],
+        refuse: needs("RoleBinding", "b is invalid", "Invalid"),
+        rules: ownStage,
+        is: "refused",
+      },
+      {
+        name: "of the stage of the installation itself is refused",
+        wanted: [core("ConfigMap", "0", "t"), map],
+        refuse: ({ metadata: { name } }) => (name === "0" ? apiError("NotFound", '"a" not found', 404) : undefined),
+        rules: ownStage,
+        is: "refused",
+      },
+    ])("$name", async ({ wanted, refuse, rules, is }) => {
+      const { kind, changes } = await plan({
+        wanted: wanted.map((ref) => desired(ref)),
+        ...(refuse === undefined ? {} : { refuse }),
+        ...(rules === undefined ? {} : { rules }),
+      });
+      expect(kind).toBe(is);
+      expect(changes.includes("RoleBinding/t/b: deferred")).toBe(is === "planned");
     });
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import { fingerprint } from "../../../lib/apply/field-managers.ts";
-import { changesAnything, firstLook } from "../../../lib/apply/plan.ts";
+import { atThisLook, changesAnything, firstLook } from "../../../lib/apply/plan.ts";
 import type { ManagedFieldsEntry, Metadata } from "../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { Secret } from "../../../lib/core/secret.ts";
@@ -15,7 +16,7 @@ const ours: ManagedFieldsEntry = {
   fieldsV1: { "f:data": { "f:k": {} } },
 };
 const installationKey = new Secret("test");
-const deps = { installationKey, isAwaited: false };
+const deps = { installationKey, isAwaited: false, isLook: false, rules: usualRules };
 const domain = "kustomize.toolkit.fluxcd.io";
 
 function desired(metadata: Partial<Metadata> = {}): DesiredObject {
@@ -106,13 +107,13 @@ describe("an object is proven unchanged only by all of its marks", () => {
     },
     { name: "our entry is gone", entry, live: live({ managedFields: [] }), kind: "unproven" },
     {
-      name: "somebody edited with kubectl (74)",
+      name: "a user edited with kubectl (74)",
       entry,
       live: live({ managedFields: [ours, editor("kubectl-edit", "Update")] }),
       kind: "unproven",
     },
     {
-      name: "somebody applied with kubectl",
+      name: "a user applied with kubectl",
       entry,
       live: live({ managedFields: [ours, editor("kubectl", "Apply")] }),
       kind: "unproven",
@@ -164,7 +165,7 @@ describe("an object is proven unchanged only by all of its marks", () => {
       spec: { ttlSecondsAfterFinished: 0 },
       kind: "unchanged",
     },
-    { name: "nobody waits for it", isAwaited: false, spec: { ttlSecondsAfterFinished: 0 }, kind: "unproven" },
+    { name: "it is not waited for", isAwaited: false, spec: { ttlSecondsAfterFinished: 0 }, kind: "unproven" },
     { name: "it does not go by itself", isAwaited: true, spec: {}, kind: "unproven" },
     {
       name: "it is wanted otherwise now",
@@ -189,7 +190,7 @@ describe("an object is proven unchanged only by all of its marks", () => {
     },
   ])("a Job that is gone where $name: $kind (108)", ({ isAwaited, spec, before = entry, kind }) => {
     const job = { ...desired(), manifest: { ...desired().manifest, kind: "Job", spec } };
-    expect(firstLook(job, before ?? undefined, undefined, { installationKey, isAwaited }).kind).toBe(kind);
+    expect(firstLook(job, before ?? undefined, undefined, { ...deps, isAwaited }).kind).toBe(kind);
   });
 
   test("what is applied once only, and is being deleted, is to be created anew", () => {
@@ -198,19 +199,51 @@ describe("an object is proven unchanged only by all of its marks", () => {
     expect(firstLook(once, entry, going, deps)).toEqual({
       kind: "terminating",
       uid: "u1",
-      heldBy: ["example.com/hold"],
+      blockingFinalizers: ["example.com/hold"],
     });
   });
 
   test.each([
-    { change: { kind: "terminating", uid: "u1", heldBy: [] }, changes: false },
+    { change: { kind: "terminating", uid: "u1", blockingFinalizers: [] }, changes: false },
     { change: { kind: "unchanged", uid: "u1", fingerprint: print }, changes: false },
     { change: { kind: "skipped", uid: "u1" }, changes: false },
+    { change: { kind: "drifted", entry }, changes: false },
     { change: { kind: "create" }, changes: true },
     { change: { kind: "deferred" }, changes: true },
   ] as const)("a plan with $change.kind alone writes to the cluster: $changes", ({ change, changes }) => {
     const skipped = { desired: desired(), change: { kind: "skipped", uid: "u1" } } as const;
     expect(changesAnything({ objects: [skipped, { desired: desired(), change }], prune: [] })).toBe(changes);
+  });
+
+  test.each([
+    { name: "a look", isLook: true, change: { kind: "configure", takeover: undefined }, kind: "drifted" },
+    { name: "a look", isLook: true, change: { kind: "replace", uid: "u1" }, kind: "drifted" },
+    { name: "a look", isLook: true, change: { kind: "create" }, kind: "create" },
+    { name: "a run that applies", isLook: false, change: { kind: "replace", uid: "u1" }, kind: "replace" },
+    {
+      name: "a look at what was not applied in this form",
+      isLook: true,
+      change: { kind: "configure", takeover: undefined },
+      before: { ...entry, desired: "sha256:other" },
+      kind: "configure",
+    },
+    {
+      name: "a look at what was only planned",
+      isLook: true,
+      change: { kind: "configure", takeover: undefined },
+      before: { ...entry, state: "planned" },
+      kind: "configure",
+    },
+    {
+      name: "a look at a new one",
+      isLook: true,
+      change: { kind: "replace", uid: "u1" },
+      before: null,
+      kind: "replace",
+    },
+  ] as const)("$name: $change.kind is $kind", ({ isLook, change, kind, ...more }) => {
+    const before = "before" in more ? (more.before ?? undefined) : entry;
+    expect(atThisLook(desired(), change, before, { ...deps, isLook }).kind).toBe(kind);
   });
 
   test("ssa Merge keeps what kubectl set (77)", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kustomizeGroup } from "../../../lib/api/names.ts";
-import { ownerLabels } from "../../../lib/api/owner-labels.ts";
+import { kustomizeGroup, ownerLabels } from "../../../lib/api/names.ts";
 import { reasonNotToReplace } from "../../../lib/apply/reason-not-to-replace.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 
@@ -25,7 +24,7 @@ describe("an object that stands in the way of its successor", () => {
   }>([
     { what: "with our labels", labels: mine, why: undefined },
     { what: "that we have applied", entry: applied, why: undefined },
-    { what: "of nobody", why: notOurs },
+    { what: "of no owner", why: notOurs },
     { what: "made anew since we applied it", entry: { ...applied, uid: "before" }, why: notOurs },
     { what: "that we were to leave alone", entry: leftAlone, why: notOurs },
     { what: "of which only the name is known", entry: planned, why: notOurs },
@@ -59,7 +58,7 @@ describe("an object that stands in the way of its successor", () => {
       labels: mine,
       entry: applied,
       claimedBy: "Kustomization/team/second",
-      why: "Kustomization/team/second has it too",
+      why: "Kustomization/team/second claims it too",
     },
   ])("$what: $why", async ({ labels, entry, claimedBy, why }) => {
     const inventory = [{ ...applied, id: "another" }, ...(entry === undefined ? [] : [entry])];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import { takeover } from "../../../lib/apply/takeover.ts";
 import type { ManagedFieldsEntry } from "../../../lib/core/manifest.ts";
 
@@ -24,17 +25,21 @@ const other: ManagedFieldsEntry = {
 
 /** The managed fields as they are after the takeover; undefined where there is none. */
 function merged(...managedFields: readonly ManagedFieldsEntry[]): unknown {
-  return takeover({ name: "x", managedFields }, { name: "x" }, "v2")?.[0]?.["value"];
+  return takeover({ name: "x", managedFields }, { apiVersion: "v2", metadata: { name: "x" } }, usualRules)?.patch[0]?.[
+    "value"
+  ];
 }
 
 describe("taking over from kubectl (74, 75, 77)", () => {
   test("nothing to take over is no patch", () => {
-    expect(takeover({ name: "x", managedFields: [ours, other] }, { name: "x" }, "v1")).toBeUndefined();
+    expect(
+      takeover({ name: "x", managedFields: [ours, other] }, { apiVersion: "v1", metadata: { name: "x" } }, usualRules),
+    ).toBeUndefined();
   });
 
   test("kubectl's fields join our entry, other managers stay, and the patch is for this version only", () => {
     const live = { name: "x", resourceVersion: "7", managedFields: [ours, kubectl, other] };
-    expect(takeover(live, { name: "x" }, "v1")).toEqual([
+    expect(takeover(live, { apiVersion: "v1", metadata: { name: "x" } }, usualRules)?.patch).toEqual([
       {
         op: "replace",
         path: "/metadata/managedFields",
@@ -44,11 +49,20 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     ]);
   });
 
+  test("managers that the installation names join our entry too, by the beginning of their names, and never our own (76)", () => {
+    const live = { name: "x", managedFields: [ours, other] };
+    const manifest = { apiVersion: "v1", metadata: { name: "x" } };
+    const rules = (...overrideManagers: readonly string[]) => ({ ...usualRules, overrideManagers });
+    const [patch] = takeover(live, manifest, rules(other.manager.slice(0, 2)))?.patch ?? [];
+    expect(patch).toMatchObject({ path: "/metadata/managedFields", value: [{ manager: ours.manager }] });
+    expect(takeover(live, manifest, rules("someone-else", ours.manager))).toBeUndefined();
+  });
+
   test("kubectl's annotation goes, its slash written as JSON pointers have it", () => {
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}" };
-    expect(takeover({ name: "x", annotations }, { name: "x" }, "v1")).toEqual([
-      { op: "remove", path: "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration" },
-    ]);
+    expect(
+      takeover({ name: "x", annotations }, { apiVersion: "v1", metadata: { name: "x" } }, usualRules)?.patch,
+    ).toEqual([{ op: "remove", path: "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration" }]);
   });
 
   test.each([
@@ -59,9 +73,9 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     { annotations: { "fluxcd.io/sync-checksum": "c" }, path: "annotations/fluxcd.io~1sync-checksum" },
     { labels: { "fluxcd.io/sync-gc-mark": "m" }, path: "labels/fluxcd.io~1sync-gc-mark" },
   ])("the mark of an older deployer goes: $path", ({ path, ...marks }) => {
-    expect(takeover({ name: "x", ...marks }, { name: "x" }, "v1")).toEqual([
-      { op: "remove", path: `/metadata/${path}` },
-    ]);
+    expect(takeover({ name: "x", ...marks }, { apiVersion: "v1", metadata: { name: "x" } }, usualRules)?.patch).toEqual(
+      [{ op: "remove", path: `/metadata/${path}` }],
+    );
   });
 
   test.each<{ name: string; entry: Partial<ManagedFieldsEntry>; isTaken: boolean }>([
@@ -105,9 +119,67 @@ describe("taking over from kubectl (74, 75, 77)", () => {
     expect(merged(ours, deep)).toMatchObject([{ fieldsV1: { "f:data": { "f:a": { "f:x": {} } } } }]);
   });
 
+  describe("with the gate MigrateAPIVersion", () => {
+    const migrating = { ...usualRules, migratesApiVersion: true };
+    const manifest = { apiVersion: "v2", metadata: { name: "x" } };
+    const status: ManagedFieldsEntry = { ...other, subresource: "status" };
+
+    test("all entries move to the version that is applied, also those of others and of subresources", () => {
+      const current = { ...ours, apiVersion: "v2" };
+      const live = { name: "x", resourceVersion: "7", managedFields: [current, status] };
+      expect(takeover(live, manifest, migrating)).toEqual({
+        migrates: true,
+        patch: [
+          { op: "replace", path: "/metadata/managedFields", value: [current, { ...status, apiVersion: "v2" }] },
+          { op: "replace", path: "/metadata/resourceVersion", value: "7" },
+        ],
+      });
+      expect(takeover(live, manifest, usualRules)).toBeUndefined();
+      expect(takeover({ ...live, managedFields: [current] }, manifest, migrating)).toBeUndefined();
+      expect(takeover({ name: "x" }, manifest, migrating)).toBeUndefined();
+    });
+
+    test("one patch migrates and takes over", () => {
+      expect(takeover({ name: "x", managedFields: [ours, kubectl, status] }, manifest, migrating)).toEqual({
+        migrates: true,
+        patch: [
+          {
+            op: "replace",
+            path: "/metadata/managedFields",
+            value: [
+              { ...status, apiVersion: "v2" },
+              { ...ours, apiVersion: "v2", fieldsV1: { "f:data": { "f:a": {}, "f:b": {} } } },
+            ],
+          },
+        ],
+      });
+      const taking = {
+        name: "x",
+        managedFields: [
+          { ...ours, apiVersion: "v2" },
+          { ...kubectl, apiVersion: "v2" },
+        ],
+      };
+      expect(takeover(taking, manifest, migrating)?.migrates).toBe(false);
+    });
+
+    test("ssa Merge takes nothing over, and migrates", () => {
+      const labels = { "kustomize.toolkit.fluxcd.io/ssa": "merge" };
+      const managedFields = [ours, kubectl];
+      const value = managedFields.map((entry) => ({ ...entry, apiVersion: "v2" }));
+      expect(takeover({ name: "x", labels, managedFields }, manifest, migrating)?.patch).toEqual([
+        { op: "replace", path: "/metadata/managedFields", value },
+      ]);
+    });
+  });
+
   test("ssa Merge takes over nothing, in the manifest or on the live object", () => {
     const merged = { name: "x", labels: { "kustomize.toolkit.fluxcd.io/ssa": "merge" } };
-    expect(takeover({ name: "x", managedFields: [kubectl] }, merged, "v1")).toBeUndefined();
-    expect(takeover({ ...merged, managedFields: [kubectl] }, { name: "x" }, "v1")).toBeUndefined();
+    expect(
+      takeover({ name: "x", managedFields: [kubectl] }, { apiVersion: "v1", metadata: merged }, usualRules),
+    ).toBeUndefined();
+    expect(
+      takeover({ ...merged, managedFields: [kubectl] }, { apiVersion: "v1", metadata: { name: "x" } }, usualRules),
+    ).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { embeddedMetrics } from "../../../lib/aws/cloudwatch/embedded-metrics.ts";
+import { embeddedMetrics } from "../../../lib/aws/embedded-metrics.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { metricUnits } from "../../../lib/core/ports/metrics.ts";
 
@@ -15,18 +15,18 @@ const key = {
 
 function written(record: (metrics: ReturnType<typeof embeddedMetrics>) => void): readonly string[] {
   const lines: string[] = [];
-  record(embeddedMetrics((line) => void lines.push(line), clock));
+  record(embeddedMetrics((line) => void lines.push(line), clock, "sluice-table"));
   return lines;
 }
 
 describe("metrics as CloudWatch reads them", () => {
-  test("a measurement is one line: cluster and kind are its dimensions, the object's name only a property", () => {
+  test("a measurement is one line: all have the installation as a dimension, a duration its kind too, and all names are properties", () => {
     expect(
       written((metrics) =>
-        metrics.record(key, { ReconcileDuration: 118.5, ReconcilesFailed: 0 }, { outcome: "applied" }),
+        metrics.record(key, { ReconcileDuration: 118.5, ReconcilesFailed: 1 }, { outcome: "failed" }),
       ),
     ).toEqual([
-      '{"outcome":"applied","cluster":"prod","group":"kustomize.toolkit.fluxcd.io","kind":"Kustomization","namespace":"apps","name":"web","ReconcileDuration":118.5,"ReconcilesFailed":0,"_aws":{"Timestamp":1795262400000,"CloudWatchMetrics":[{"Namespace":"Sluice","Dimensions":[["cluster","kind"]],"Metrics":[{"Name":"ReconcileDuration","Unit":"Milliseconds"},{"Name":"ReconcilesFailed","Unit":"Count"}]}]}}\n',
+      '{"outcome":"failed","installation":"sluice-table","cluster":"prod","group":"kustomize.toolkit.fluxcd.io","kind":"Kustomization","namespace":"apps","name":"web","ReconcileDuration":118.5,"ReconcilesFailed":1,"_aws":{"Timestamp":1795262400000,"CloudWatchMetrics":[{"Namespace":"Sluice","Dimensions":[["installation"]],"Metrics":[{"Name":"ReconcilesFailed","Unit":"Count"}]},{"Namespace":"Sluice","Dimensions":[["installation","kind"]],"Metrics":[{"Name":"ReconcileDuration","Unit":"Milliseconds"}]}]}}\n',
     ]);
   });
 

@@ -40,7 +40,7 @@ async function askEcr(endpoint: string): Promise<Asking> {
   const host = `123456789012.dkr.ecr.${region}.amazonaws.com`;
   const again = () => {
     now += 3_600_000;
-    return login.credentials({ host, repository: "web", namespace: "apps" }, never);
+    return login.credentials({ host, repository: "web", cluster: "home", namespace: "apps" }, never);
   };
   await again();
   return { again, close: () => login.close() };
@@ -54,7 +54,7 @@ test.each([
   await using aws = await fakeApi((request, response) => {
     asked++;
     const token = { authorizationToken: btoa("AWS:hunter2"), expiresAt: 1_000_000 };
-    // Nobody listens on this port, so the cluster is described again.
+    // No server listens on this port, so the cluster is described again.
     const cluster = { name: "prod", endpoint: "https://127.0.0.1:1", certificateAuthority: { data: btoa(ca) } };
     // An answer to a request that was not read would end the connection.
     once(request.resume(), "end").then(

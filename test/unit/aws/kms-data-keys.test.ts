@@ -1,7 +1,9 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { kmsDataKeys } from "../../../lib/aws/kms/kms-data-keys.ts";
-import type { SealedDataKey } from "../../../lib/core/ports/data-keys.ts";
+import { kmsDataKeys, maxCiphertextBytes, maxContextChars, maxContextPairs } from "../../../lib/aws/kms-data-keys.ts";
+import type { KeyIdentity, SealedDataKey } from "../../../lib/core/ports/data-keys.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 
 const never = new AbortController().signal;
@@ -13,6 +15,7 @@ const sealed: SealedDataKey = {
   ciphertext: new Uint8Array([1, 2, 3]),
   context: { app: "web" },
 };
+const installation = (namespace: string): KeyIdentity => ({ kind: "installation", cluster: "c1", namespace });
 const headers = { "content-type": "application/x-amz-json-1.1" };
 const opened: WireFault = { status: 200, headers, body: JSON.stringify({ Plaintext: btoa("hunter2") }) };
 
@@ -25,10 +28,11 @@ async function openOver(answer: WireFault, changed: Partial<SealedDataKey> = {},
   await using wire = await faultyWire(undefined, () => answer);
   const keys = kmsDataKeys({
     connection: { region, endpoint: wire.url, credentials },
-    isAllowed: (of, key) => of === "apps" && key.includes(account),
+    clock: systemClock,
+    isAllowed: (tenant, key) => tenant.namespace === "apps" && key.sealedBy.includes(account),
   });
   const result: unknown = await keys
-    .open({ ...sealed, ...changed }, namespace, never)
+    .open({ ...sealed, ...changed }, installation(namespace), never)
     .then((secret) => secret.reveal())
     .catch((error: unknown) => error);
   keys.close();
@@ -36,7 +40,7 @@ async function openOver(answer: WireFault, changed: Partial<SealedDataKey> = {},
 }
 
 describe("KMS", () => {
-  // What no stand-in says by itself: moto opens by disabled keys and by those about to be deleted, and throttles nobody.
+  // Answers that no stand-in gives by itself: moto decrypts with disabled keys and with keys that are about to be deleted, and never throttles.
   test.each([
     ["AccessDeniedException", "denied", 1, "allow kms:Decrypt in the policy of the role and of the resource"],
     ["DisabledException", "unusable", 1, "the KMS key cannot be used; enable it"],
@@ -45,42 +49,45 @@ describe("KMS", () => {
     ["InvalidCiphertextException", "mismatched", 1, "or for another encryption context"],
     ["InvalidKeyUsageException", "unusable", 1, "the KMS key cannot be used"],
     ["KMSInvalidStateException", "unusable", 1, "the KMS key cannot be used"],
-    ["NotFoundException", "missing", 1, `there is none in region ${region}`],
-    ["ThrottlingException", "unavailable", 4, "AWS throttles it, also after several tries"],
+    ["NotFoundException", "missing", 1, `it does not exist in region ${region}`],
+    ["ThrottlingException", "unavailable", 4, "AWS throttles the call, even after several tries"],
     ["UnrecognizedClientException", "denied", 1, "AWS does not accept the credentials"],
     ["ValidationException", "malformed", 1, "said so"],
-  ])("that answers %s is understood as %s, after %i tries", async (type, kind, tries, message) => {
+  ])("that answers %s is understood as %s, after %i tries", async (type, reason, tries, message) => {
     const { result, requests } = await openOver(refusal(400, type, "said so"));
     const start = `kms:Decrypt on key ${sealed.sealedBy}: `;
-    expect(result).toMatchObject({ name: "DataKeyError", kind, message: expect.stringContaining(start) });
+    expect(result).toMatchObject({ name: "DataKeyError", reason, message: expect.stringContaining(start) });
     expect(result).toMatchObject({ message: expect.stringContaining(message) });
     expect(requests).toBe(tries);
   });
 
   test.each(["DependencyTimeoutException", "KMSInternalException", "KeyUnavailableException"])(
-    "that has a fault of its own, %s, is asked four times",
+    "that has an internal error, %s, is asked four times",
     async (type) => {
       const { result, requests } = await openOver(refusal(500, type, ""));
-      expect(result).toMatchObject({ kind: "unavailable", message: expect.stringContaining("AWS has a fault") });
+      expect(result).toMatchObject({
+        reason: "unavailable",
+        message: expect.stringContaining("AWS has an internal error"),
+      });
       expect(requests).toBe(4);
     },
   );
 
-  test("of another account than the credentials' is told so", async () => {
+  test("of another account than the credentials' is named with both accounts", async () => {
     const said = "User: arn:aws:sts::222222222222:assumed-role/sluice/f is not authorized to perform: kms:Decrypt";
     const { result } = await openOver(refusal(400, "AccessDeniedException", said));
     const why = `the credentials are of account 222222222222, it is of account ${account}`;
-    expect(result).toMatchObject({ kind: "denied", message: expect.stringContaining(why) });
+    expect(result).toMatchObject({ reason: "denied", message: expect.stringContaining(why) });
   });
 
-  test("that opens it to nothing is not believed", async () => {
+  test("that answers an empty data key is an error", async () => {
     const { result } = await openOver({ status: 200, headers, body: "{}" });
-    expect(result).toMatchObject({ kind: "mismatched", message: expect.stringContaining("the data key is empty") });
+    expect(result).toMatchObject({ reason: "mismatched", message: expect.stringContaining("the data key is empty") });
   });
 
-  test("that answers what cannot be read is not quoted", async () => {
+  test("whose answer cannot be read is not quoted", async () => {
     const { result } = await openOver({ status: 200, headers, body: '{"Plaintext":hunter2}' });
-    expect(result).toMatchObject({ kind: "unavailable" });
+    expect(result).toMatchObject({ reason: "unavailable" });
     expect(inspect(result, { depth: 10 })).not.toContain("hunter");
   });
 });
@@ -93,16 +100,16 @@ describe("a data key", () => {
       return opened;
     });
     const connection = { region: "us-east-1", endpoint: wire.url, credentials };
-    const keys = kmsDataKeys({ connection, isAllowed: () => true });
-    await keys.open(sealed, "apps", never);
+    const keys = kmsDataKeys({ connection, clock: systemClock, isAllowed: () => true });
+    await keys.open(sealed, installation("apps"), never);
     expect(bodies).toEqual([{ KeyId: sealed.sealedBy, CiphertextBlob: "AQID", EncryptionContext: { app: "web" } }]);
     keys.close();
   });
 
-  test("of a key that the installation lends to no object of the namespace is not asked for", async () => {
+  test("of a key that the installation does not lend to the namespace is not sent to KMS", async () => {
     const { result, requests } = await openOver(opened, {}, "other");
     const why = `does not lend its AWS identity to namespace other for it`;
-    expect(result).toMatchObject({ kind: "denied", message: expect.stringContaining(why) });
+    expect(result).toMatchObject({ reason: "denied", message: expect.stringContaining(why) });
     expect(result).toMatchObject({ message: expect.stringContaining(sealed.sealedBy) });
     expect(requests).toBe(0);
   });
@@ -110,21 +117,88 @@ describe("a data key", () => {
   const arn = (region: string, resource: string): string => `arn:aws:kms:${region}:${account}:${resource}`;
   test.each<[string, Partial<SealedDataKey>, string]>([
     ["nothing", { ciphertext: new Uint8Array() }, "is empty"],
-    ["too much", { ciphertext: new Uint8Array(6145) }, "has 6145 bytes, KMS opens 6144 at most"],
-    ["a key without an ARN", { sealedBy: "1234abcd" }, '"1234abcd" is no key of KMS'],
-    ["a region that is a host", { sealedBy: arn("evil.test/", "key/1") }, "is no key of KMS"],
-    ["another service", { sealedBy: `arn:aws:s3:${region}:${account}:key/1` }, "is no key of KMS"],
-    ["a name that does not end", { sealedBy: arn(region, `alias/${"a".repeat(2048)}`) }, "is no key of KMS"],
-    ["lines", { sealedBy: `${sealed.sealedBy}\nkey` }, "is no key of KMS"],
+    ["too much", { ciphertext: new Uint8Array(maxCiphertextBytes + 1) }, "has 6145 bytes, KMS opens 6144 at most"],
+    ["a key without an ARN", { sealedBy: "1234abcd" }, '"1234abcd" is not a key of KMS'],
+    ["a region that is a host", { sealedBy: arn("evil.test/", "key/1") }, "is not a key of KMS"],
+    ["another service", { sealedBy: `arn:aws:s3:${region}:${account}:key/1` }, "is not a key of KMS"],
+    ["a name that does not end", { sealedBy: arn(region, `alias/${"a".repeat(2048)}`) }, "is not a key of KMS"],
+    ["lines", { sealedBy: `${sealed.sealedBy}\nkey` }, "is not a key of KMS"],
     [
       "a context of many names",
-      { context: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`${i}`, ""])) },
+      { context: Object.fromEntries(Array.from({ length: maxContextPairs + 1 }, (_, i) => [`${i}`, ""])) },
       "33 names",
     ],
-    ["a long context", { context: { a: "x".repeat(8192) } }, "more than 8192 letters"],
-  ])("of %s is malformed, and nobody is asked", async (_, changed, message) => {
+    ["a long context", { context: { a: "x".repeat(maxContextChars) } }, "more than 8192 letters"],
+  ])("of %s is malformed, and KMS is not asked", async (_, changed, message) => {
     const { result, requests } = await openOver(opened, changed);
-    expect(result).toMatchObject({ kind: "malformed", message: expect.stringContaining(message) });
+    expect(result).toMatchObject({ reason: "malformed", message: expect.stringContaining(message) });
+    expect(requests).toBe(0);
+  });
+});
+
+describe("whose identity opens it", () => {
+  const role = "arn:aws:iam::222222222222:role/team";
+  const session = (name: string) =>
+    `<${name}Response><${name}Result><Credentials><AccessKeyId>SESSION</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2999-01-01T00:00:00Z</Expiration></Credentials></${name}Result></${name}Response>`;
+
+  /** The requests that opening one data key makes: of STS its parameters, of each the access key that has signed it. */
+  async function requestsOf(identity: KeyIdentity, changed: Partial<SealedDataKey> = {}) {
+    const requests: Record<string, string>[] = [];
+    await using wire = await faultyWire(undefined, ({ headers: { authorization = "" } }, _, body) => {
+      const signedBy = /Credential=([^/]+)/.exec(authorization)?.[1] ?? "nobody";
+      const parameters = Object.fromEntries(new URLSearchParams(body.toString()));
+      const { Action: action } = parameters;
+      requests.push(action === undefined ? { action: "Decrypt", signedBy } : { ...parameters, signedBy });
+      return action === undefined
+        ? opened
+        : { status: 200, headers: { "content-type": "text/xml" }, body: session(action) };
+    });
+    const connection = { region: "us-east-1", endpoint: wire.url, credentials };
+    const keys = kmsDataKeys({ connection, clock: systemClock, isAllowed: () => true });
+    await keys.open({ ...sealed, ...changed }, identity, never);
+    await keys.open({ ...sealed, ...changed }, identity, never);
+    keys.close();
+    return requests.map(({ Version: _version, DurationSeconds: _duration, ...request }) => request);
+  }
+
+  test("the tenant's credentials sign the request, not those of the installation", async () => {
+    const secretAccessKey = new Secret("s");
+    const decrypt = { action: "Decrypt", signedBy: "TENANT" };
+    const identity = { kind: "static", accessKeyId: "TENANT", secretAccessKey, sessionToken: new Secret("t") } as const;
+    expect(await requestsOf(identity)).toEqual([decrypt, decrypt]);
+  });
+
+  test("a role that the file names is assumed once by whoever opens it", async () => {
+    const decrypt = { action: "Decrypt", signedBy: "SESSION" };
+    expect(await requestsOf(installation("apps"), { role })).toEqual([
+      { Action: "AssumeRole", RoleArn: role, RoleSessionName: "sluice", signedBy: "x" },
+      decrypt,
+      decrypt,
+    ]);
+  });
+
+  test("the role of a service account is assumed by its token alone", async () => {
+    const decrypt = { action: "Decrypt", signedBy: "SESSION" };
+    const token = async () => new Secret("a.b.c");
+    expect(await requestsOf({ kind: "account", namespace: "apps", name: "web", role, token })).toEqual([
+      {
+        Action: "AssumeRoleWithWebIdentity",
+        RoleArn: role,
+        RoleSessionName: "web.apps.eu-west-1.sluice",
+        WebIdentityToken: "a.b.c",
+        signedBy: "nobody",
+      },
+      decrypt,
+      decrypt,
+    ]);
+  });
+
+  test("a role that is none is refused before anything is asked", async () => {
+    const { result, requests } = await openOver(opened, { role: "admin" });
+    expect(result).toMatchObject({
+      reason: "malformed",
+      message: expect.stringContaining("names a role that is none"),
+    });
     expect(requests).toBe(0);
   });
 });

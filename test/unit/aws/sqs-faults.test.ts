@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { sqsClient } from "../../../lib/aws/sqs/sqs-client.ts";
-import { sqsVisibility } from "../../../lib/aws/sqs/sqs-visibility.ts";
-import { sqsWakeUps } from "../../../lib/aws/sqs/sqs-wake-ups.ts";
+import { sqsClient, sqsVisibility, sqsWakeUps } from "../../../lib/aws/sqs.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 import { signedAt } from "./signed-at.ts";
 
@@ -56,11 +54,11 @@ describe("a queue", () => {
   });
 
   test.each([
-    ["throttled", sqsError(400, "RequestThrottled", "slow down"), "AWS throttles it, also after several tries"],
-    ["unavailable", { status: 503 } as const, "AWS has a fault of its own"],
-  ])("that stays so is given up after four tries: %s", async (kind, fault, message) => {
+    ["throttled", sqsError(400, "RequestThrottled", "slow down"), "AWS throttles the call, even after several tries"],
+    ["unavailable", { status: 503 } as const, "AWS has an internal error"],
+  ])("that keeps answering so is given up after four tries: %s", async (reason, fault, message) => {
     const { error, requests, queue } = await sendOver(() => fault);
-    expect(error).toMatchObject({ kind, message: expect.stringContaining(message) });
+    expect(error).toMatchObject({ reason, message: expect.stringContaining(message) });
     expect(error).toMatchObject({ message: expect.stringContaining(`sqs:SendMessage on queue ${queue.url}`) });
     expect(requests).toBe(4);
   });
@@ -68,32 +66,32 @@ describe("a queue", () => {
   test.each([
     ["ExpiredToken", "credentials", "the AWS credentials have expired"],
     ["InvalidClientTokenId", "credentials", "AWS does not accept the credentials"],
-    ["QueueDoesNotExist", "missing", `there is none in region ${region}`],
+    ["QueueDoesNotExist", "missing", `it does not exist in region ${region}`],
     ["KmsAccessDenied", "key", "allow kms:Decrypt and kms:GenerateDataKey on it"],
     ["KmsDisabled", "key", "enable it"],
     ["RequestExpired", "clock", "this machine's clock is too far from AWS's"],
     ["AccessDenied", "denied", "allow sqs:SendMessage in the policy of the role"],
     ["InvalidMessageContents", "refused", "said so"],
-  ])("that answers %s is not asked again", async (code, kind, message) => {
+  ])("that answers %s is not asked again", async (code, reason, message) => {
     const { error, requests } = await sendOver(() => sqsError(code === "AccessDenied" ? 403 : 400, code, "said so"));
-    expect(error).toMatchObject({ kind, code, message: expect.stringContaining(message) });
+    expect(error).toMatchObject({ reason, code, message: expect.stringContaining(message) });
     expect(requests).toBe(1);
   });
 
-  test("is told of in one line that names it, whatever AWS says", async () => {
+  test("has an error of one line that names it, whatever AWS says", async () => {
     const { error, queue } = await sendOver(() => sqsError(403, "AccessDenied", "not\n  allowed\r\n"));
     const why = "allow sqs:SendMessage in the policy of the role and of the resource (not allowed )";
     expect(error).toMatchObject({ message: `sqs:SendMessage on queue ${queue.url}: ${why}` });
   });
 
-  test("of another account than the credentials' is told so", async () => {
+  test("of another account than the credentials' is named with both accounts", async () => {
     const said = "User: arn:aws:sts::222222222222:assumed-role/sluice/f is not authorized to perform: sqs:sendmessage";
     const { error } = await sendOver(() => sqsError(403, "AccessDenied", said));
     const why = `the credentials are of account 222222222222, it is of account ${account}`;
-    expect(error).toMatchObject({ kind: "denied", message: expect.stringContaining(why) });
+    expect(error).toMatchObject({ reason: "denied", message: expect.stringContaining(why) });
   });
 
-  test.each([-300_000, 300_000])("whose clock differs by %i ms is asked again by its own time", async (ms) => {
+  test.each([-300_000, 300_000])("whose clock differs by %i ms is asked again with its own time", async (ms) => {
     const dates: number[] = [];
     const date = new Date(Date.now() + ms);
     const skewed = sqsError(403, "InvalidSignatureException", "Signature expired or not yet current");
@@ -109,7 +107,7 @@ describe("a queue", () => {
     client.destroy();
   });
 
-  test("that hangs is left when the run is", async () => {
+  test("that hangs is given up with the run", async () => {
     const reason = new Error("the time is up");
     const stop = new AbortController();
     const { error } = await sendOver(() => {
@@ -125,7 +123,7 @@ describe("a queue", () => {
     [1_000, 1],
     [1_001, 2],
     [900_000, 900],
-  ])("is asked for a delay of %i ms in whole seconds that are no shorter: %i", async (delayMs, seconds) => {
+  ])("gets a delay of %i ms in whole seconds, rounded up: %i", async (delayMs, seconds) => {
     const asked: unknown[] = [];
     await using wire = await faultyWire(undefined, (_, __, body) => (asked.push(JSON.parse(body.toString())), sent));
     const client = sqsClient({ region, endpoint: wire.url, credentials });
@@ -136,14 +134,14 @@ describe("a queue", () => {
     client.destroy();
   });
 
-  test("is not asked for a delay that it cannot give", async () => {
+  test("does not get a delay that it does not support", async () => {
     const { error, requests } = await sendOver(() => sent);
     expect([error, requests]).toEqual([undefined, 1]);
     const wakeUps = sqsWakeUps(sqsClient({ region, credentials }), { url: "https://sqs.test/1/q", region });
     await expect(wakeUps.send({ key: "web" }, 900_001, never)).rejects.toThrow("store its dueAt instead");
   });
 
-  test("that has handed the message to another is not asked to hide it", async () => {
+  test("that has given the message to another reader ignores hiding it", async () => {
     const said = "Reason: Message does not exist or is not available for visibility timeout change.";
     await using wire = await faultyWire(undefined, () => sqsError(400, "InvalidParameterValue", said));
     const client = sqsClient({ region, endpoint: wire.url, credentials });
@@ -164,7 +162,7 @@ describe("no credentials", () => {
     const client = sqsClient({ region, endpoint: wire.url, credentials: nobody });
     const wakeUps = sqsWakeUps(client, { url: `${wire.url}/${account}/q`, region });
     await expect(wakeUps.send({ key: "web" }, 0, never)).rejects.toMatchObject({
-      kind: "credentials",
+      reason: "credentials",
       message: expect.stringContaining("there are no AWS credentials"),
     });
     expect(wire.seen).toEqual([]);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { checkOrphans } from "../../../cli/check-orphans.ts";
-import type { Session } from "../../../cli/settings.ts";
+import type { Session } from "../../../cli/session.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError, type Cluster, type ListQuery, type Resource } from "../../../lib/core/ports/cluster.ts";
 import { stateInstallation } from "../../../local/own-installation.ts";
@@ -44,18 +44,18 @@ function session(listMetadata: Cluster["listMetadata"], silentGroups: readonly s
 
 const check = (of: Session, isJson = false) => checkOrphans({ owner, state: undefined, isJson }, of);
 
-test("only metadata of what carries owner labels is asked for, and what Flux lists in the status is no orphan", async () => {
+test("lists only metadata of objects with owner labels, and an object in the status of Flux is not an orphan", async () => {
   const of = session(async ({ kind }) => (kind === "ConfigMap" ? [object(kind, "kept")] : []));
-  expect(await check(of)).toBe(true);
+  expect(await check(of)).toMatchObject({ isClean: true });
   const labelSelector = "kustomize.toolkit.fluxcd.io/name,kustomize.toolkit.fluxcd.io/namespace";
   expect(of.queries).toEqual(
     ["ConfigMap", "Secret"].map((kind) => ({ group: "", version: "v1", kind, labelSelector })),
   );
-  expect(of.output.err).toContain("the inventories of 123456789012/eu-west-1/sluice are not read here");
-  expect(of.output.err).toMatch(/✔ no orphans among what was listed\n$/);
+  expect(of.output.err).toContain("the inventories of 123456789012/eu-west-1/sluice cannot be read here");
+  expect(of.output.err).toMatch(/✔ no orphans found\n$/);
 });
 
-test("the state of the cluster's owner is not passed over where it cannot be read", async () => {
+test("fails if the state of the cluster's owner cannot be read", async () => {
   const parent = await mkdtemp(join(tmpdir(), "sluice-orphans-"));
   onTestFinished(() => rm(parent, { recursive: true }));
   const cwd = vi.spyOn(process, "cwd").mockReturnValue(parent);
@@ -71,7 +71,7 @@ test("the state of the cluster's owner is not passed over where it cannot be rea
   );
 });
 
-test("kinds that cannot be listed are named, and without them nobody can say that there are none", async () => {
+test("names the kinds that cannot be listed, and is not clean without them", async () => {
   const refused = new ApiError({
     code: 403,
     reason: "Forbidden",
@@ -81,15 +81,17 @@ test("kinds that cannot be listed are named, and without them nobody can say tha
     ({ kind }) => (kind === "Secret" ? Promise.reject(refused) : Promise.resolve([])),
     ["metrics.k8s.io"],
   );
-  expect(await check(of)).toBe(false);
+  expect(await check(of)).toMatchObject({ isClean: false });
+  expect(of.output.err).toMatch(/✔ no orphans found among the kinds that could be listed\n$/);
   expect(of.output.err).toContain('⚠️ not listed: secrets (v1): User "jane" cannot list resource "secrets"\n');
   expect(of.output.err).toContain("⚠️ not listed: all kinds of metrics.k8s.io: its API server does not answer\n");
 });
 
-test("for programs all of it is one document", async () => {
+test("-o json has all findings in one document and prints no table", async () => {
   const of = session(async ({ kind }) => (kind === "ConfigMap" ? [object(kind, "lost")] : []));
-  expect(await check(of, true)).toBe(false);
-  expect(JSON.parse(of.output.out)).toEqual({
+  const { isClean, json } = await check(of, true);
+  expect([isClean, of.output.out]).toEqual([false, ""]);
+  expect(json).toEqual({
     inventoriesFrom: "status",
     orphans: [
       {
@@ -108,7 +110,7 @@ test("for programs all of it is one document", async () => {
   });
 });
 
-test("what is no answer of the API server is no kind that cannot be listed", async () => {
+test("throws an error that is not an answer of the API server", async () => {
   const of = session(() => Promise.reject(new TypeError("a bug")));
   await expect(check(of)).rejects.toThrow("a bug");
 });

@@ -3,8 +3,8 @@ import type { LiveObject } from "../../../lib/core/manifest.ts";
 const digest = "6c959c51ccbb952e5fe4737563338a0aaf975675dcf812912cf09e5463181871";
 export const revision = `v1@sha256:${digest}`;
 
-export function condition(type: string, status: string, message: string) {
-  return { type, status, message, reason: "R", lastTransitionTime: "2026-11-21T12:00:00Z" };
+export function condition(type: string, status: string, message: string, reason = "R") {
+  return { type, status, message, reason, lastTransitionTime: "2026-11-21T12:00:00Z" };
 }
 
 export const readyStatus = {

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { getObjects } from "../../../cli/get-objects.ts";
-import { printable } from "../../../cli/printable.ts";
-import { kustomizations } from "../../../cli/reconcilable.ts";
 import { reconcileObject } from "../../../cli/reconcile-object.ts";
 import { run } from "../../../cli/run.ts";
 import { showEvents } from "../../../cli/show-events.ts";
 import { table } from "../../../cli/table.ts";
-import { terminal } from "../../../cli/terminal.ts";
+import { printable, terminal } from "../../../cli/terminal.ts";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { writeLog } from "../../../lib/core/write-log.ts";
 import { condition, handled, kustomization } from "./cluster-objects.ts";
@@ -17,7 +17,7 @@ import { fakeSession } from "./fake-session.ts";
 const hostile = "a\u001b[2J\u001b]0;owned\u0007b\rc\bd\u009b31me\u007f\u0085f\u202eg\u2066h";
 const shown = "abcdefgh";
 
-describe("what is shown on a terminal", () => {
+describe("a text for a terminal", () => {
   test.each([
     ["an escape sequence goes whole", "a\u001b[1;31mred\u001b[0m", "ared"],
     ["so does one that an 8-bit character begins", "a\u009b2Kb", "ab"],
@@ -31,7 +31,7 @@ describe("what is shown on a terminal", () => {
     expect(printable(text)).toBe(expected);
   });
 
-  test("holds no control character but tab and line feed, whatever came in", () => {
+  test("has no control character but tab and line feed, whatever the input", () => {
     const part = fc.oneof(
       fc.constantFrom("\u001b[", "\u001b]", "\u001b", "\u009b", "\u0007", "\u202e", "\n"),
       fc.string({ unit: "binary" }),
@@ -43,7 +43,7 @@ describe("what is shown on a terminal", () => {
     );
   });
 
-  test("takes time in proportion to the text, also where no sequence ends", () => {
+  test("takes time in proportion to the text, also if no sequence ends", () => {
     const text = "\u001b]0;".repeat(250_000) + "\u001b[".repeat(250_000) + ";".repeat(1_000_000);
     expect(printable(text)).toHaveLength(250_000 * 2 + 1_000_000);
   });
@@ -55,13 +55,13 @@ describe("a command shows without control characters", () => {
 
   test("a table, its columns still in line", async () => {
     const session = fakeSession([named]);
-    await getObjects(kustomizations, undefined, header, session);
+    await getObjects(declaredKustomization, undefined, header, session);
     expect(session.output.out).toBe(
       "NAME    \tREVISION\tSUSPENDED\tREADY\tMESSAGE  \n" + `${shown}\t        \tFalse    \tFalse\t${shown}\t\n`,
     );
   });
 
-  test("a cell that holds a tab, which would make two of one", () => {
+  test("a cell with a tab, which would otherwise become two cells", () => {
     expect(table(undefined, [["a\tb", "c"]])).toBe("a b\tc\t\n");
   });
 
@@ -76,14 +76,14 @@ describe("a command shows without control characters", () => {
       message: hostile,
     };
     const session = fakeSession([event]);
-    await showEvents({}, session);
+    await showEvents(declaredKinds, {}, session);
     expect(session.output.out.split("\n")[1]).toBe(`<unknown>\tNormal\t${shown}\tKustomization/${shown}\t${shown}\t`);
   });
 
   test("progress and the last line", async () => {
     const failed = (object: LiveObject) => handled(object, [condition("Stalled", "True", hostile)]);
     const session = fakeSession([kustomization(hostile)], failed);
-    const error = await reconcileObject(kustomizations, hostile, false, session).then(
+    const error = await reconcileObject(declaredKustomization, hostile, {}, session).then(
       () => "no error",
       (reason: unknown) => String(reason),
     );
@@ -103,6 +103,7 @@ describe("a command shows without control characters", () => {
       ),
       env: {},
       homeDir: "/",
+      cwd: "/",
       stdin: (async function* () {})(),
       signal: session.signal,
       onSignal: () => {},
@@ -122,7 +123,7 @@ describe("a command shows without control characters", () => {
     expect(output.err).toContain('"message":"abc\\u001b[2J"}\n');
   });
 
-  test("but a document for a program is as it is", () => {
+  test("but a document for a program stays unchanged", () => {
     const { output, terminal: shownOn } = fakeSession([]);
     shownOn.document(hostile);
     expect(output.out).toBe(hostile);

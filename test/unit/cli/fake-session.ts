@@ -1,4 +1,4 @@
-import type { Session } from "../../../cli/settings.ts";
+import type { Session } from "../../../cli/session.ts";
 import { terminal } from "../../../cli/terminal.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
@@ -29,6 +29,8 @@ export function fakeSession(
     output,
     patched,
     namespace: "flux-system",
+    serverVersion: () => Promise.resolve("v1.35.4"),
+    isAllowed: () => Promise.resolve(true),
     isNamespaceGiven: false,
     signal,
     terminal: terminal(

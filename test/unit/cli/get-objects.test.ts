@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type GetOptions, getObjects } from "../../../cli/get-objects.ts";
-import { kustomizations } from "../../../cli/reconcilable.ts";
-import { TimeIsUp } from "../../../cli/settings.ts";
+import { TimeIsUp } from "../../../cli/session.ts";
+import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
+import { declaredReceiver } from "../../../lib/api/kinds/receiver.ts";
+import { messageOf } from "../../../lib/core/failure.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { condition, kustomization, readyStatus } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
@@ -9,7 +11,7 @@ import { fakeSession } from "./fake-session.ts";
 describe("get", () => {
   const get = async (objects: readonly LiveObject[], name?: string, options: Partial<GetOptions> = {}) => {
     const session = fakeSession(objects);
-    await getObjects(kustomizations, name, { header: true, ...options }, session);
+    await getObjects(declaredKustomization, name, { header: true, ...options }, session);
     return session.output.out;
   };
 
@@ -21,24 +23,24 @@ describe("get", () => {
     );
   });
 
-  test("shows an object that nobody has looked at yet as waiting (5)", async () => {
+  test("shows an object that was not reconciled yet as waiting (5)", async () => {
     expect(await get([kustomization("web", {}, { observedGeneration: -1 })], "web")).toContain(
       "False    \tFalse\twaiting to be reconciled",
     );
   });
 
-  test("shows the namespace first with -A, and the source where it is asked for", async () => {
+  test("shows the namespace first with -A, and the source with --show-source", async () => {
     const objects = [kustomization("web", {}, readyStatus, "apps"), kustomization("db")];
     const lines = (await get(objects, undefined, { allNamespaces: true, showSource: true })).split("\n");
     expect(lines[0]).toMatch(/^NAMESPACE {2}\tNAME\tSOURCE {11}\tREVISION/);
     expect(lines[1]).toMatch(/^apps {7}\tweb \tOCIRepository\/app\tv1@sha256:6c959c51/);
   });
 
-  test("leaves out the header where it is told to", async () => {
+  test("prints no header with --no-header", async () => {
     expect(await get([kustomization("web")], undefined, { header: false })).toMatch(/^web\t/);
   });
 
-  test("--status-selector ready=false shows exactly what is not ready, other than unknown (4)", async () => {
+  test("--status-selector ready=false shows objects that are not ready, but none without a condition (4)", async () => {
     const failing = kustomization("bad", {}, { conditions: [condition("Ready", "False", "no")] });
     const fresh = kustomization("new", {}, {});
     const objects = [kustomization("web"), failing, fresh];
@@ -55,35 +57,95 @@ describe("get", () => {
     ["web", { allNamespaces: true }, "Kustomization object 'web' not found in any namespace"],
     [undefined, {}, 'no Kustomization objects found in "flux-system" namespace'],
     [undefined, { allNamespaces: true }, "no Kustomization objects found in any namespace"],
-  ])("of nothing fails and says so (30): %s %o", async (name, options, message) => {
+  ])("fails if there is no such object, and says so (30): %s %o", async (name, options, message) => {
     await expect(get([], name, options)).rejects.toThrow(message);
   });
 
-  test("of nothing in the default namespace says where there is some, in one that was named it does not", async () => {
+  test("names other namespaces that have such objects, unless the user gave a namespace", async () => {
+    const inApps = kustomization("api", {}, readyStatus, "apps");
     const elsewhere = ["b", "a", "f", "e", "d", "c"].map((namespace) =>
       kustomization("web", {}, readyStatus, namespace),
     );
-    const said = async (name?: string) => {
-      const session = fakeSession([...elsewhere, kustomization("api", {}, readyStatus, "apps")]);
-      await expect(getObjects(kustomizations, name, { header: true }, session)).rejects.toThrow("found in");
-      return session.output.err;
-    };
-    expect(await said("api")).toBe("⚠️ Kustomization 'api' can be found in apps: name the namespace with -n\n");
-    expect(await said()).toBe(
-      "⚠️ Kustomization objects can be found in a, apps, b, c, d and 2 more: name the namespace with -n\n",
+    const refusal = (name?: string, session = fakeSession([...elsewhere, inApps])) =>
+      getObjects(declaredKustomization, name, { header: true }, session).catch(messageOf);
+    const notHere = (name: string) => `Kustomization object '${name}' not found in "flux-system" namespace`;
+    const noneHere = 'no Kustomization objects found in "flux-system" namespace';
+    expect(await refusal("api")).toBe(`${notHere("api")}: it is in apps, choose it with -n apps`);
+    expect(await refusal()).toBe(
+      `${noneHere}: there are Kustomization objects in a, apps, b, c, d and 2 more, choose one with -n`,
     );
-    expect(await said("none")).toBe("");
-    const named = { ...fakeSession(elsewhere), isNamespaceGiven: true };
-    await expect(getObjects(kustomizations, undefined, { header: true }, named)).rejects.toThrow("found in");
-    expect(named.output.err).toBe("");
+    expect(await refusal(undefined, fakeSession([inApps]))).toBe(
+      `${noneHere}: there are Kustomization objects in apps, choose them with -n apps`,
+    );
+    expect(await refusal("none")).toBe(notHere("none"));
+    expect(await refusal(undefined, { ...fakeSession(elsewhere), isNamespaceGiven: true })).toBe(noneHere);
+  });
+
+  test("cuts messages to the width of the screen, unless -o wide asks for all of them", async () => {
+    const failing = kustomization(
+      "bad",
+      {},
+      { conditions: [condition("Ready", "False", "so long a reason ".repeat(9))] },
+    );
+    const lastLine = async (output?: "wide") => {
+      const session = fakeSession([failing]);
+      const screen = { ...session.terminal, columns: () => 80 };
+      await getObjects(
+        declaredKustomization,
+        undefined,
+        { header: true, ...(output && { output }) },
+        { ...session, terminal: screen },
+      );
+      return session.output.out.split("\n")[1];
+    };
+    expect(await lastLine()).toMatch(/so long a r?.*…\t$/);
+    expect(await lastLine("wide")).toMatch(/so long a reason\t$/);
   });
 
   test("--watch shows a row for each event and ends when its time is up", async () => {
     const stop = new AbortController();
     const session = fakeSession([kustomization("web")], undefined, stop.signal);
-    const watching = getObjects(kustomizations, undefined, { header: true, watch: true }, session);
+    const watching = getObjects(declaredKustomization, undefined, { header: true, watch: true }, session);
     await expect.poll(() => session.output.out).toMatch(/^NAME.*\nweb \t/);
     stop.abort(new TimeIsUp());
     await expect(watching).rejects.toThrow("timed out waiting for the condition");
+  });
+});
+
+describe("get receivers", () => {
+  const webhookPath = `/hook/${"0123456789abcdef".repeat(4)}`;
+  const receiver: LiveObject = {
+    apiVersion: "notification.toolkit.fluxcd.io/v1",
+    kind: "Receiver",
+    metadata: { name: "app", namespace: "flux-system", uid: "u-app" },
+    spec: {},
+    status: {
+      webhookPath,
+      conditions: [condition("Ready", "True", `Receiver initialized for path: ${webhookPath}`)],
+    },
+  };
+  const get = async (data: Readonly<Record<string, string>>) => {
+    const metadata = { name: "sluice-owner", namespace: "kube-system", uid: "u-owner" };
+    const session = fakeSession([receiver, { apiVersion: "v1", kind: "ConfigMap", metadata, data }]);
+    const cluster = { ...session.cluster, uid: async () => "cluster-1" };
+    await getObjects(declaredReceiver, undefined, { header: false }, { ...session, cluster });
+    return session.output.out;
+  };
+  const owner = { installation: "a", version: "1", since: "2026-11-22T12:00:00Z", cluster: "cluster-1" };
+
+  test("prints the whole address of a webhook where the owner of the cluster has told it", async () => {
+    for (const webhookUrl of ["https://hooks.example", "https://hooks.example/"]) {
+      expect(await get({ ...owner, webhookUrl })).toContain(
+        `Receiver initialized for path: https://hooks.example${webhookPath}\t`,
+      );
+    }
+  });
+
+  test.each([
+    { name: "has not told it", data: owner },
+    { name: "has told what is no URL", data: { ...owner, webhookUrl: "javascript:alert(1)" } },
+    { name: "was that of another cluster", data: { ...owner, webhookUrl: "https://a.example", cluster: "cluster-0" } },
+  ])("prints the path where the owner $name", async ({ data }) => {
+    expect(await get(data)).toContain(`Receiver initialized for path: ${webhookPath}\t`);
   });
 });

@@ -1,15 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { kustomizations, ociRepositories } from "../../../cli/reconcilable.ts";
 import { reconcileObject } from "../../../cli/reconcile-object.ts";
-import { TimeIsUp } from "../../../cli/settings.ts";
+import { TimeIsUp } from "../../../cli/session.ts";
+import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
+import { declaredOciRepository } from "../../../lib/api/kinds/oci-repository.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { condition, handled, kustomization, readyStatus, revision, source } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
 
 describe("reconcile", () => {
-  test("asks for a run, waits for its end and tells the revision (6)", async () => {
+  test("triggers a reconciliation, waits for it to finish and prints the revision (6)", async () => {
     const session = fakeSession([source], handled);
-    await reconcileObject(ociRepositories, "app", false, session);
+    await reconcileObject(declaredOciRepository, "app", {}, session);
     expect(session.output).toEqual({
       out: "",
       err: `► annotating OCIRepository app in flux-system namespace
@@ -20,9 +21,9 @@ describe("reconcile", () => {
     });
   });
 
-  test("--with-source asks the source first (8)", async () => {
+  test("--with-source reconciles the source first (8)", async () => {
     const session = fakeSession([source, kustomization("web")], handled);
-    await reconcileObject(kustomizations, "web", true, session);
+    await reconcileObject(declaredKustomization, "web", { withSource: [declaredOciRepository] }, session);
     expect(session.patched).toEqual(["OCIRepository/app", "Kustomization/web"]);
     expect(session.output.err.split("\n")).toEqual([
       "► annotating OCIRepository app in flux-system namespace",
@@ -37,51 +38,102 @@ describe("reconcile", () => {
     ]);
   });
 
-  test("waits on while the object is not ready, until its time is up, then tells what it said last (7)", async () => {
+  test.each([
+    ["a Kustomization", declaredKustomization, kustomization("web"), "web", []],
+    [
+      "a source",
+      declaredOciRepository,
+      source,
+      "app",
+      [condition("Reconciling", "True", "pulling", "ProgressingWithRetry")],
+    ],
+  ])("ends as soon as the requested run of %s has failed, with the reason", async (_, kind, object, name, running) => {
+    const failed = (seen: LiveObject) =>
+      handled(seen, [...running, condition("Ready", "False", 'secrets "keys" not found\n', "BuildFailed")]);
+    const session = fakeSession([object], failed);
+    await expect(reconcileObject(kind, name, {}, session)).rejects.toThrow(
+      `${kind.kind} reconciliation failed: 'secrets "keys" not found'`,
+    );
+  });
+
+  test.each([
+    ["waits for a dependency", condition("Ready", "False", "dependency 'a/b' is not ready", "DependencyNotReady"), {}],
+    ["begins again for a newer revision", condition("Ready", "False", "canceled", "HealthCheckCanceled"), {}],
+    ["has failed at an older generation", { ...condition("Ready", "False", "old"), observedGeneration: 0 }, {}],
+    [
+      "is under way",
+      condition("Ready", "False", "former"),
+      condition("Reconciling", "True", "building", "Progressing"),
+    ],
+  ])("goes on waiting while the object %s", async (_, ready, doing) => {
     const stop = new AbortController();
-    const notReady = (object: LiveObject) => handled(object, [condition("Ready", "False", "no artifact\n")]);
+    const session = fakeSession([kustomization("web")], (seen) => handled(seen, [doing, ready]), stop.signal);
+    const reconciling = reconcileObject(declaredKustomization, "web", {}, session);
+    await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
+    stop.abort(new TimeIsUp());
+    await expect(reconciling).rejects.toThrow("context deadline exceeded");
+  });
+
+  test("goes on waiting while only an earlier request has been handled, which failed", async () => {
+    const stop = new AbortController();
+    const earlier = (seen: LiveObject): LiveObject => {
+      const ended = handled(seen, [condition("Ready", "False", "of the earlier run", "BuildFailed")]);
+      return { ...ended, status: { ...ended["status"], lastHandledReconcileAt: "an earlier one" } };
+    };
+    const session = fakeSession([kustomization("web")], earlier, stop.signal);
+    const reconciling = reconcileObject(declaredKustomization, "web", {}, session);
+    await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
+    stop.abort(new TimeIsUp());
+    await expect(reconciling).rejects.toThrow("context deadline exceeded");
+  });
+
+  test("waits while the object is not ready, and prints its last status when the time is up (7)", async () => {
+    const stop = new AbortController();
+    const notReady = (object: LiveObject) =>
+      handled(object, [condition("Ready", "False", "no artifact\n", "DependencyNotReady")]);
     const session = fakeSession([kustomization("web")], notReady, stop.signal);
-    const reconciling = reconcileObject(kustomizations, "web", false, session);
+    const reconciling = reconcileObject(declaredKustomization, "web", {}, session);
     await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
     stop.abort(new TimeIsUp());
     await expect(reconciling).rejects.toThrow("context deadline exceeded");
     const last = session.output.err.split("\n").slice(-2);
-    expect(last).toEqual(["⚠️ Kustomization web last said Ready=False R: no artifact", ""]);
+    expect(last).toEqual(["⚠️ Kustomization web last said Ready=False DependencyNotReady: no artifact", ""]);
   });
 
-  test("that is stopped by Ctrl-C tells nothing of the object", async () => {
+  test("prints nothing about the object when Ctrl-C stops it", async () => {
     const stop = new AbortController();
-    const notReady = (object: LiveObject) => handled(object, [condition("Ready", "False", "no artifact")]);
+    const notReady = (object: LiveObject) =>
+      handled(object, [condition("Ready", "False", "no artifact", "DependencyNotReady")]);
     const session = fakeSession([kustomization("web")], notReady, stop.signal);
-    const reconciling = reconcileObject(kustomizations, "web", false, session);
+    const reconciling = reconcileObject(declaredKustomization, "web", {}, session);
     await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
     stop.abort(new Error("stopped by SIGINT"));
     await expect(reconciling).rejects.toThrow("SIGINT");
     expect(session.output.err).not.toContain("last said");
   });
 
-  test("of an object that is stalled ends at once with its message (7)", async () => {
+  test("ends at once with the message of a stalled object (7)", async () => {
     const stalled = (object: LiveObject) =>
       handled(object, [
         condition("Stalled", "True", "spec.decryption is not supported yet"),
         condition("Ready", "False", "x"),
       ]);
     const session = fakeSession([kustomization("web")], stalled);
-    await expect(reconcileObject(kustomizations, "web", false, session)).rejects.toThrow(
+    await expect(reconcileObject(declaredKustomization, "web", {}, session)).rejects.toThrow(
       "spec.decryption is not supported yet",
     );
   });
 
-  test("of an object that is stalled as it is now ends at once, though its status lags behind", async () => {
+  test("ends at once for an object whose present generation is stalled, also if observedGeneration is older", async () => {
     const stalled = (object: LiveObject): LiveObject => {
       const ended = handled(object, [{ ...condition("Stalled", "True", "refused"), observedGeneration: 1 }]);
       return { ...ended, status: { ...ended["status"], observedGeneration: -1 } };
     };
     const session = fakeSession([kustomization("web")], stalled);
-    await expect(reconcileObject(kustomizations, "web", false, session)).rejects.toThrow("refused");
+    await expect(reconcileObject(declaredKustomization, "web", {}, session)).rejects.toThrow("refused");
   });
 
-  test("takes no notice of what was handled before it asked (10)", async () => {
+  test("ignores a reconciliation that was handled before its own request (10)", async () => {
     const conditions = [
       condition("Reconciling", "True", "Namespace/web is being deleted\n"),
       condition("Ready", "Unknown", "Reconciliation in progress"),
@@ -89,12 +141,12 @@ describe("reconcile", () => {
     const status = { ...readyStatus, conditions, lastHandledReconcileAt: "before" };
     const stop = new AbortController();
     const session = fakeSession([kustomization("web", {}, status)], undefined, stop.signal);
-    const reconciling = reconcileObject(kustomizations, "web", false, session);
+    const reconciling = reconcileObject(declaredKustomization, "web", {}, session);
     await expect.poll(() => session.output.err).toContain("waiting for Kustomization");
     stop.abort(new TimeIsUp());
     await expect(reconciling).rejects.toThrow("context deadline exceeded");
     expect(session.output.err).toContain(
-      "Reconciliation in progress; Namespace/web is being deleted (the request has not been handled yet: if that lasts, see that Sluice runs for this cluster",
+      "Reconciliation in progress; Namespace/web is being deleted (the request has not been handled yet; if this does not change, check that Sluice runs for this cluster",
     );
   });
 
@@ -106,9 +158,11 @@ describe("reconcile", () => {
       kustomization("web", { sourceRef: { kind: "Bucket", name: "b" } }),
       "sources of kind Bucket are not supported yet",
     ],
-  ])("of an object %s fails and asks for nothing", async (_, object, message) => {
+  ])("fails and changes nothing for an object %s", async (_, object, message) => {
     const session = fakeSession([object], handled);
-    await expect(reconcileObject(kustomizations, "web", true, session)).rejects.toThrow(message);
+    await expect(
+      reconcileObject(declaredKustomization, "web", { withSource: [declaredOciRepository] }, session),
+    ).rejects.toThrow(message);
     expect(session.patched).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { showEvents } from "../../../cli/show-events.ts";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { kustomization, readyStatus } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
@@ -23,16 +24,16 @@ describe("events", () => {
     event("Kustomization", "db", "Progressing", "2026-11-21T12:00:04Z"),
     kustomization("web"),
   ];
-  const shown = async (options: Parameters<typeof showEvents>[0]) => {
+  const shown = async (options: Parameters<typeof showEvents>[1]) => {
     const session = fakeSession(objects);
-    await showEvents(options, session);
+    await showEvents(declaredKinds, options, session);
     return session.output.out
       .split("\n")
       .slice(1, -1)
       .map((line) => line.split("\t").map((cell) => cell.trim()));
   };
 
-  test("are those of Flux's kinds, oldest first", async () => {
+  test("are the events of Flux's kinds, oldest first", async () => {
     expect((await shown({})).map((cells) => cells[3])).toEqual([
       "OCIRepository/app",
       "Kustomization/web",
@@ -40,32 +41,51 @@ describe("events", () => {
     ]);
   });
 
-  test("--for one object are its own and those of its source (14)", async () => {
+  test("--for one object are its own events and those of its source (14)", async () => {
     expect((await shown({ for: "kustomization/web" })).map((cells) => cells[3])).toEqual([
       "OCIRepository/app",
       "Kustomization/web",
     ]);
   });
 
-  test("--types shows only these", async () => {
+  test("--for an object that is gone are its last events, and a line says that it is gone", async () => {
+    const session = fakeSession(objects);
+    await showEvents(declaredKinds, { for: "Kustomization/db" }, session);
+    expect(session.output.out).toContain("Kustomization/db");
+    expect(session.output.out).not.toContain("OCIRepository/app");
+    expect(session.output.err).toBe(
+      "⚠️ Kustomization object 'db' not found in \"flux-system\" namespace: these are its last events\n",
+    );
+  });
+
+  test.each([{}, { watch: true }, { types: ["Warning"] }])(
+    "--for an object that has never been fail with %o",
+    async (options) => {
+      await expect(
+        showEvents(declaredKinds, { for: "Kustomization/none", ...options }, fakeSession(objects)),
+      ).rejects.toThrow(`Kustomization object 'none' not found in "flux-system" namespace`);
+    },
+  );
+
+  test("--types shows only events of these types", async () => {
     expect((await shown({ types: ["warning"] })).map((cells) => cells[2])).toEqual(["BuildFailed"]);
   });
 
-  test("of nothing say so and do not fail", async () => {
+  test("are empty without a failure if there are none", async () => {
     const session = fakeSession([]);
-    await showEvents({}, session);
-    await showEvents({ allNamespaces: true }, session);
+    await showEvents(declaredKinds, {}, session);
+    await showEvents(declaredKinds, { allNamespaces: true }, session);
     expect(session.output).toEqual({
       out: "",
       err: "✗ No events found in flux-system namespace.\n✗ No events found.\n",
     });
   });
 
-  test("of nothing in the default namespace say where there are Kustomizations", async () => {
+  test("name the namespaces with Kustomizations if the default namespace has no events", async () => {
     const session = fakeSession([kustomization("web", {}, readyStatus, "apps")]);
-    await showEvents({}, session);
+    await showEvents(declaredKinds, {}, session);
     expect(session.output.err).toBe(
-      "⚠️ Kustomization objects can be found in apps: name the namespace with -n\n✗ No events found in flux-system namespace.\n",
+      "✗ No events found in flux-system namespace: there are Kustomization objects in apps, choose them with -n apps\n",
     );
   });
 
@@ -73,7 +93,7 @@ describe("events", () => {
     [{ for: "Pod/a" }, "'Pod' is not a recognized Flux kind"],
     [{ for: "/a" }, "--for selector must be of format <kind>[/<name>]"],
     [{ types: ["Error"] }, "type 'Error' not supported. Supported types are Normal, Warning"],
-  ])("asked for by %o are refused", async (options, message) => {
-    await expect(showEvents(options, fakeSession([]))).rejects.toThrow(message);
+  ])("with %o are refused", async (options, message) => {
+    await expect(showEvents(declaredKinds, options, fakeSession([]))).rejects.toThrow(message);
   });
 });

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eventRow, eventTime } from "../../../cli/event-row.ts";
-import { humanDuration } from "../../../cli/human-duration.ts";
-import { shortenHashes } from "../../../cli/shorten-hashes.ts";
-import { parseStatusSelector } from "../../../cli/status-selector.ts";
+import { eventRow, eventTime, humanDuration } from "../../../cli/event-row.ts";
+import { parseStatusSelector, shortenHashes } from "../../../cli/get-objects.ts";
 import { table } from "../../../cli/table.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 
@@ -23,7 +21,37 @@ describe("a table", () => {
     );
   });
 
-  test("without a header is its rows alone", () => {
+  describe("on a screen", () => {
+    const header = ["Name", "Message"];
+    const long = "a message that is much too long for a line of this screen";
+
+    test("has its last column cut to the width, the tab before it included", () => {
+      const lines = table(header, [["web", long]], 41).split("\n");
+      expect(lines).toEqual([`NAME\tMESSAGE${" ".repeat(25)} `, "web \ta message that is much too long…\t", ""]);
+    });
+
+    test("is not cut if it fits", () => {
+      expect(table(header, [["web", long]], 100)).toBe(table(header, [["web", long]]));
+    });
+
+    test("keeps 20 characters of a message on a narrow screen, and cuts no other column", () => {
+      expect(table(undefined, [[long, long]], 30)).toBe(`${long}\ta message that is m…\t\n`);
+    });
+  });
+
+  test("gives East Asian wide characters and emoji two columns, and combining marks none", () => {
+    expect(
+      table(undefined, [
+        ["日本", "a"],
+        ["한글🇫🇷", "b"],
+        ["e\u0301é", "c"],
+        ["🚀", "d"],
+      ]),
+    ).toBe("日本  \ta\t\n한글🇫🇷\tb\t\ne\u0301é    \tc\t\n🚀    \td\t\n");
+    expect(table(undefined, [["web", "日本語".repeat(10)]], 30)).toBe("web\t日本語日本語日本語日…\t\n");
+  });
+
+  test("without a header is only its rows", () => {
     expect(
       table(undefined, [
         ["a", "b"],
@@ -58,6 +86,7 @@ describe("hashes in tables (13)", () => {
     ["128 digits", commit.slice(0, 32).repeat(4), "01234567"],
     ["129 digits", `${commit.slice(0, 32).repeat(4)}0`, `${commit.slice(0, 32).repeat(4)}0`],
     ["several", `from ${commit} to ${commit}`, "from 01234567 to 01234567"],
+    ["a webhook, which is called by its whole path", `path: /hook/${commit}`, `path: /hook/${commit}`],
     ["none", "chart 6.3.5", "chart 6.3.5"],
   ])("of %s", (_, text, expected) => {
     expect(shortenHashes(text)).toBe(expected);
@@ -131,7 +160,7 @@ describe("a row of events", () => {
       "30s (x2 over 10m)",
     ],
     ["at no known time", {}, "<unknown>"],
-  ])("that happened %s says when", (_, fields, expected) => {
+  ])("that happened %s has its time", (_, fields, expected) => {
     expect(eventRow(event(fields), true, now)).toEqual([
       "apps",
       expected,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { run } from "../../../cli/run.ts";
 import { terminal } from "../../../cli/terminal.ts";
 
-/** The command on a kubeconfig that is not there: a refusal of its options comes first. */
+/** The command with a missing kubeconfig: options are checked before the kubeconfig is read. */
 async function takeOver(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> {
   let said = "";
   const write = (text: string): void => {
@@ -11,7 +11,7 @@ async function takeOver(...args: readonly string[]): Promise<{ readonly code: nu
   };
   const code = await run(["take-over", "--kubeconfig", "/nonexistent", ...args], {
     terminal: terminal(write, write),
-    ...{ env: {}, homeDir: "/nonexistent", stdin: Readable.from([]), onSignal: () => {} },
+    ...{ env: {}, homeDir: "/nonexistent", cwd: "/nonexistent", stdin: Readable.from([]), onSignal: () => {} },
     signal: new AbortController().signal,
     exit: () => {
       throw new Error("exit");
@@ -21,23 +21,20 @@ async function takeOver(...args: readonly string[]): Promise<{ readonly code: nu
 }
 
 test.each([
-  ["nothing, as from a variable that is not set", ""],
+  ["empty, as from an unset variable", ""],
   ["white space", "an id"],
   ["a line break", "local-1\n"],
   ["a control character", "local-\u001b[31m"],
-  ["more than its object may hold", "a".repeat(1_025)],
-])(
-  "an installation's id is refused where it is %s: no Sluice has it, and nobody would write to the cluster",
-  async (_, id) => {
-    const { code, said } = await takeOver("--installation", id);
-    expect([code, said]).toEqual([
-      1,
-      expect.stringMatching(/^✗ --installation must be an id as its log has it, such as /),
-    ]);
-  },
-);
+  ["longer than the owner object may hold", "a".repeat(1_025)],
+])("an installation id is refused if it is %s: with it, no Sluice would write to the cluster", async (_, id) => {
+  const { code, said } = await takeOver("--installation", id);
+  expect([code, said]).toEqual([
+    1,
+    expect.stringMatching(/^✗ --installation must be an id as the log prints it, such as /),
+  ]);
+});
 
-test("two installations at once are refused", async () => {
+test("--state and --installation together are refused", async () => {
   const { code, said } = await takeOver(
     "--installation",
     "123456789012/eu-west-1/sluice",
@@ -50,8 +47,8 @@ test("two installations at once are refused", async () => {
 test.each([
   ["the functions that share a table", "123456789012/eu-west-1/sluice"],
   ["a sluice local", "local-676c30a22db08f28"],
-  ["the longest that its object may hold", "a".repeat(1_024)],
-])("an installation's id is taken: %s", async (_, id) => {
+  ["the longest that the owner object may hold", "a".repeat(1_024)],
+])("an installation id is accepted: %s", async (_, id) => {
   const { code, said } = await takeOver("--installation", id);
   expect([code, said]).toEqual([1, expect.stringMatching(/^✗ no kubeconfig at /)]);
 });

@@ -4,7 +4,7 @@ import { cutText, maxMessageBytes } from "../../../lib/core/cut-text.ts";
 import { Failure, messageOf } from "../../../lib/core/failure.ts";
 import { maxLoggedBytes, writeLog } from "../../../lib/core/write-log.ts";
 
-test("a text within its limit stays as it is, a longer one is cut between characters and says so", () => {
+test("a text within its limit stays unchanged, a longer one is cut between two characters and ends with dots", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), fc.integer({ min: 3, max: 100 }), (text, maxBytes) => {
       const cut = cutText(text, maxBytes);
@@ -24,13 +24,13 @@ describe("the message", () => {
     expect(new Failure("BuildFailed", above).message).toBe(cut);
   });
 
-  test("of any error that is told has a limit", () => {
+  test("of any thrown error has a limit", () => {
     expect(messageOf(new Error(at))).toBe(at);
     expect(messageOf(new Error(above))).toBe(cut);
     expect(messageOf(above)).toBe(cut);
   });
 
-  test("of a log line and each text in its fields has a limit", () => {
+  test("of a log line, and each text in its fields, has a limit", () => {
     const lines: string[] = [];
     const log = writeLog((line) => lines.push(line), "info");
     const long = "y".repeat(maxLoggedBytes);

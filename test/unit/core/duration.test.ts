@@ -28,11 +28,11 @@ describe("durations", () => {
     expect(parseDuration(text)).toBeGreaterThanOrEqual(0);
   });
 
-  test.each(["10", "-5m", "1d", "", "5 m", "m"])("%j is refused with the mend (2)", (text) => {
-    expect(() => parseDuration(text)).toThrow(/is no duration: write it like 30s/);
+  test.each(["10", "-5m", "1d", "", "5 m", "m"])("%j is refused, with how to fix it (2)", (text) => {
+    expect(() => parseDuration(text)).toThrow(/is not a duration: write it like 30s/);
   });
 
-  test("the longest is Go's: one below and at its limit is taken, one above is refused", () => {
+  test("the limit is Go's: durations up to it are accepted, longer ones refused", () => {
     expect(parseDuration("2562047h47m15s")).toBe(9_223_372_035_000);
     expect(parseDuration(maxDurationText)).toBe(9_223_372_036_000);
     expect(() => parseDuration("2562047h47m17s")).toThrow(`is longer than ${maxDurationText}, the longest duration`);
@@ -41,12 +41,12 @@ describe("durations", () => {
     expect([isDurationHeld(maxDurationText), isDurationHeld("2562047h47m17s")]).toEqual([true, false]);
   });
 
-  test("a long text is not quoted whole", () => {
-    expect(() => parseDuration("x".repeat(1_000_000))).toThrow(/^"x{61}\.\.\." is no duration/);
+  test("a long text is not quoted in full", () => {
+    expect(() => parseDuration("x".repeat(1_000_000))).toThrow(/^"x{61}\.\.\." is not a duration/);
     expect(() => parseDuration("9h".repeat(500_000_000 / 1_000))).toThrow(/^"(?:9h)+9\.\.\." is longer/);
   });
 
-  test("what is printed is read back, for whole milliseconds", () => {
+  test("a printed duration is read back, for whole milliseconds", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 9 }), (ms) => {
         expect(parseDuration(formatDuration(ms))).toBeCloseTo(ms, 3);

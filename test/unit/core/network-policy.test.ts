@@ -10,23 +10,29 @@ function judged(allow: readonly string[], more: Partial<Destination>, place: Pla
   return policy({ host: "r.test", port: 443, address: "203.0.113.9", ...more });
 }
 
-describe("in functions, where nothing is set", () => {
+describe("in functions, without settings", () => {
   test("a host may be at any public address, on any port", () => {
     for (const port of [80, 443, 5000]) expect(judged([], { port })).toBeUndefined();
     expect(judged([], { address: "2a05:d018::1" })).toBeUndefined();
   });
 
-  test.each(["10.0.0.7", "172.16.0.1", "192.168.1.1", "100.64.3.4", "fc00::1"])("none may be at %s", (address) => {
-    expect(judged([], { address })).toBe(`host 'r.test' resolves to ${address}, which is a private address: ${mend}`);
-  });
+  test.each(["10.0.0.7", "172.16.0.1", "192.168.1.1", "100.64.3.4", "fc00::1"])(
+    "no host may have the address %s",
+    (address) => {
+      expect(judged([], { address })).toBe(`host 'r.test' resolves to ${address}, which is a private address: ${mend}`);
+    },
+  );
 
-  test.each(["::ffff:10.0.0.1", "2002:a00:1::"])("none may be at %s, which stands for another", (address) => {
-    expect(judged([], { address })).toBe(
-      `host 'r.test' resolves to ${address}, which stands for 10.0.0.1, a private address: ${mend}`,
-    );
-  });
+  test.each(["::ffff:10.0.0.1", "2002:a00:1::"])(
+    "no host may have the address %s, which contains another",
+    (address) => {
+      expect(judged([], { address })).toBe(
+        `host 'r.test' resolves to ${address}, which stands for 10.0.0.1, a private address: ${mend}`,
+      );
+    },
+  );
 
-  test("of what an address may stand for, the one that is refused is named", () => {
+  test("of the addresses that an address contains, the refused one is named", () => {
     expect(judged([], { address: "2001:0:808:808::f5ff:fffe" })).toContain("stands for 10.0.0.1, a private address: ");
     expect(judged([], { host: "[::ffff:a9fe:a9fe]", address: "::ffff:a9fe:a9fe" })).toBe(
       "::ffff:a9fe:a9fe stands for 169.254.169.254, a link-local address: Sluice never connects there",
@@ -34,7 +40,7 @@ describe("in functions, where nothing is set", () => {
     expect(judged([], { address: "fe80::1%eth0" })).toContain(", which is a link-local address: ");
   });
 
-  test("an address is named once where it is the host", () => {
+  test("an address that is the host is named once", () => {
     expect(judged([], { host: "[fc00::1]", address: "fc00::1" })).toMatch(/^fc00::1 is a private address: /);
   });
 });
@@ -65,7 +71,7 @@ describe("an entry of network.allow", () => {
     expect(judged([allow], { host, port, address }) === undefined).toBe(isAllowed);
   });
 
-  test("for a range counts for every address that leads into it, and for none that leads out as well", () => {
+  test("for a range allows an address if all addresses that it contains are in the range", () => {
     for (const inside of ["::ffff:10.20.0.7", "64:ff9b::10.20.0.7", "64:ff9b:1::10.20.0.7", "2002:a14:7::1"]) {
       expect(judged(["10.20.0.0/16"], { address: inside })).toBeUndefined();
     }
@@ -104,7 +110,7 @@ describe("an entry of network.allow", () => {
   });
 });
 
-test("the list has at most so many entries, and each so many characters", () => {
+test("the list has a limit of entries, and each entry one of characters", () => {
   const count = (length: number) =>
     NetworkSettings.safeParse({ allow: Array.from({ length }, () => "r.test") }).success;
   expect([count(maxAllowEntries), count(maxAllowEntries + 1)]).toEqual([true, false]);
@@ -115,7 +121,7 @@ test("the list has at most so many entries, and each so many characters", () => 
   expect(isRefused(entry(maxAllowEntryChars + 1))).toBe(true);
 });
 
-describe("where only what is listed may be connected to", () => {
+describe("if only listed hosts are allowed", () => {
   const policy = networkPolicy(
     NetworkSettings.parse({ allow: ["r.test", "203.0.113.0/24"], unlisted: "refused" }),
     "functions",
@@ -151,11 +157,11 @@ describe("at home", () => {
     expect(homeNetwork({ host: "r.test", port: 80, address })).toContain("Sluice never connects there");
   });
 
-  test("a registry's tokens may be anywhere", () => {
+  test("the token service of a registry may be on any host", () => {
     expect(homeNetwork({ host: "t.test", port: 443, address: "10.0.0.1", tokenServiceOf: "r.test" })).toBeUndefined();
   });
 
-  test("settings may narrow it", () => {
+  test("settings may restrict it", () => {
     const policy = networkPolicy(NetworkSettings.parse({ allow: ["127.0.0.0/8"], unlisted: "public" }), "home");
     expect(policy({ host: "localhost", port: 80, address: "127.0.0.1" })).toBeUndefined();
     expect(policy({ host: "localhost", port: 80, address: "::1" })).toContain("a loopback address");
@@ -177,14 +183,14 @@ describe("a token service", () => {
   ])("of $registry at $host: $isAllowed", ({ registry, host, isAllowed }) => {
     for (const address of ["203.0.113.9", undefined]) {
       const told = judged(["listed.test"], { host, address, tokenServiceOf: registry });
-      const refusal = `registry ${registry} asks to log in at host '${host}', which is another: ${mend}`;
+      const refusal = `registry ${registry} asks to log in at another host, '${host}': ${mend}`;
       expect(told).toBe(isAllowed ? undefined : refusal);
     }
   });
 
-  test("is not one by the range that it is in", () => {
+  test("is not allowed by a range that contains its address", () => {
     const told = judged(["203.0.113.0/24"], { host: "t.test", tokenServiceOf: "r.test" });
-    expect(told).toContain("asks to log in at host 't.test'");
+    expect(told).toContain("asks to log in at another host, 't.test'");
   });
 });
 
@@ -207,7 +213,7 @@ const spelt = fc
     return { text, plain: bytes.join(".") };
   });
 
-test("every spelling of an IPv4 address is judged as that address", () => {
+test("every spelling of an IPv4 address is judged like that address", () => {
   fc.assert(
     fc.property(spelt, ({ text, plain }) => {
       const host = new URL(`http://${text}/`).hostname;

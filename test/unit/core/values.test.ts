@@ -1,14 +1,12 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../../lib/core/canonical-json.ts";
-import { equal } from "../../../lib/core/equal.ts";
-import { toJson } from "../../../lib/core/json.ts";
+import { canonicalJson, equal, formatJson, parseJson, toJson } from "../../../lib/core/json.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { formatWorkKey, parseWorkKey } from "../../../lib/core/work-key.ts";
+import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 
 describe("canonical JSON", () => {
-  test("equal values have equal text, different values different text", () => {
+  test("equal values have equal texts, different values different ones", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         expect(canonicalJson(a) === canonicalJson(b)).toBe(equal(toJson(a), toJson(b)));
@@ -23,7 +21,52 @@ describe("canonical JSON", () => {
   });
 });
 
-test("a secret is not printed by anything", () => {
+describe("JSON with integers of 64 bits", () => {
+  test.each([
+    { text: '{"a":9007199254740991}', value: { a: 9007199254740991 } },
+    { text: '{"a":9007199254740993}', value: { a: 9007199254740993n } },
+    { text: '{"a":-9223372036854775808,"b":[9223372036854775807]}', value: { a: -(2n ** 63n), b: [2n ** 63n - 1n] } },
+    { text: '{"a":9223372036854775808}', value: { a: 2 ** 63 } },
+    { text: '{"a":1152921504606846976.0}', value: { a: 2 ** 60 } },
+    { text: '{"a":1e18}', value: { a: 1e18 } },
+    {
+      text: '{"a":"x:9007199254740993","b":9007199254740993}',
+      value: { a: "x:9007199254740993", b: 9007199254740993n },
+    },
+    { text: '{"a" : [ 1234567890123456789 ]}', value: { a: [1234567890123456789n] } },
+  ])("$text is read with every digit that the API server keeps", ({ text, value }) => {
+    expect(parseJson(text)).toEqual(value);
+  });
+
+  test("what was read is written with the same digits, compact or indented", () => {
+    const text = '{"a":[9007199254740993,-9223372036854775808,1,0.5],"b":{"c":9223372036854775807}}';
+    expect(formatJson(parseJson(text))).toBe(text);
+    expect(formatJson({ a: 9007199254740993n }, 2)).toBe('{\n  "a": 9007199254740993\n}');
+    expect(canonicalJson({ b: 9007199254740993n, a: 1 })).toBe('{"a":1,"b":9007199254740993}');
+    expect(canonicalJson({ a: 9007199254740992n })).not.toBe(canonicalJson({ a: 9007199254740993n }));
+    expect(equal({ a: 9007199254740993n }, { a: 9007199254740993n })).toBe(true);
+    expect(equal({ a: 9007199254740993n }, { a: 9007199254740994n })).toBe(false);
+    expect(toJson({ a: 9007199254740993n })).toEqual({ a: 9007199254740993n });
+  });
+
+  test("a text that is no JSON and a value that JSON cannot express are refused as before", () => {
+    expect(() => parseJson('{"a":9007199254740993')).toThrow(SyntaxError);
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    expect(() => formatJson(circle)).toThrow(TypeError);
+  });
+
+  test("every JSON value is read as JSON.parse reads it, but for integers that a double cannot hold", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        expect(formatJson(parseJson(text))).toBe(text);
+      }),
+    );
+  });
+});
+
+test("a secret is never printed", () => {
   const secret = new Secret("hunter2");
   const printed = [
     String(secret),
@@ -35,14 +78,34 @@ test("a secret is not printed by anything", () => {
   expect(secret.reveal()).toBe("hunter2");
 });
 
-test("a work key is read back from its text, and no other text is one", () => {
+test("a work key is read back from its text, in a cluster named by its ARN or by another id, and other texts are refused", () => {
   const name = fc.stringMatching(/^[a-z0-9.:-]{1,40}$/);
+  const arn = fc
+    .tuple(fc.constantFrom("aws", "aws-cn"), fc.stringMatching(/^[0-9]{12}$/), fc.stringMatching(/^[a-z][\w-]{0,99}$/))
+    .map(([partition, account, cluster]) => `arn:${partition}:eks:eu-west-1:${account}:cluster/${cluster}`);
+  const cluster = fc.oneof(
+    arn,
+    name.filter((id) => !id.startsWith("arn:")),
+  );
+  const key = fc.record({ cluster, group: fc.oneof(fc.constant(""), name), kind: name, namespace: name, name });
+  const texts = new Map<string, WorkKey>();
   fc.assert(
-    fc.property(name, name, name, name, (cluster, kind, namespace, object) => {
-      const key = { cluster, group: "", kind, namespace, name: object };
-      expect(parseWorkKey(formatWorkKey(key))).toEqual(key);
+    fc.property(key, (each) => {
+      const text = formatWorkKey(each);
+      expect(parseWorkKey(text)).toEqual(each);
+      // No two keys share a text.
+      expect(texts.get(text) ?? each).toEqual(each);
+      texts.set(text, each);
     }),
   );
   expect(() => parseWorkKey("a/b/c")).toThrow(/expected array to have/);
   expect(() => parseWorkKey("/g/k/ns/n")).toThrow(/Too small/);
+  for (const id of [
+    "a/b",
+    "arn:aws:eks:eu-west-1:123456789012:cluster",
+    "arn:aws:eks:eu-west-1:1:cluster/a",
+    "x/arn:",
+  ]) {
+    expect(() => parseWorkKey(`${id}/g/k/ns/n`)).toThrow(/must be the ARN of an EKS cluster or hold no slash/);
+  }
 });

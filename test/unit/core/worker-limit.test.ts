@@ -20,18 +20,18 @@ async function endOf(program: string, limits: WorkerLimits): Promise<string> {
   }
 }
 
-test("a thread that computes without end is stopped by what it takes of the processor", async () => {
+test("a thread that computes forever is stopped by its processor time", async () => {
   expect(await endOf("for (;;) {}", { maxCpuMs: 300, maxWallMs: 25_000 })).toBe("0.3 s of processor time");
   const regex = '/(a+)+$/.test("a".repeat(40) + "b")';
   expect(await endOf(regex, { maxCpuMs: 300, maxWallMs: 25_000 })).toBe("0.3 s of processor time");
 });
 
-test("one that does not get to run, as on a busy machine, is given time", async () => {
+test("a thread that does not get to run, as on a busy machine, is not stopped", async () => {
   const waits = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)";
   expect(await endOf(waits, { maxCpuMs: 1_000, maxWallMs: 25_000 })).toBe("ended");
 });
 
-test("one that waits for ever is stopped in the end", async () => {
+test("a thread that waits forever is stopped in the end", async () => {
   const waits = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)";
   expect(await endOf(waits, { maxCpuMs: 25_000, maxWallMs: 600 })).toBe("0.6 s");
 });

@@ -20,16 +20,19 @@ const Lock = z.object({
 
 function locked(file: string): readonly (readonly [string, z.infer<typeof Lock>["packages"][string]])[] {
   return Object.entries(Lock.parse(JSON.parse(readFileSync(join(root, file), "utf8"))).packages).filter(
-    ([path]) => path !== "",
+    // The project itself, and its workspaces, which are links to folders of ours.
+    ([path, { link }]) => path.includes("node_modules/") && link !== true,
   );
 }
 
 /** Every package that asks to run code while it is installed. A new line here is a review of that code. */
 const withInstallScript = {
-  // Compares its binary with its version: cli/install.js and "allowScripts" leave it out, and esbuild works without.
-  "package-lock.json": ["node_modules/esbuild@0.28.2"],
+  // cli/install.js and "allowScripts" leave them out, and all work without. esbuild's compares its binary with its version; those
+  // of cpu-features and ssh2 compile native code, in whose place JavaScript and Node's own ciphers are used.
+  "package-lock.json": ["node_modules/cpu-features@0.0.10", "node_modules/esbuild@0.28.2", "node_modules/ssh2@1.17.0"],
   // Compiles the client of Lambda's runtime interface, for a part of the tests alone, in a folder of its own.
   "test/real/npm/aws-lambda-ric/package-lock.json": ["node_modules/aws-lambda-ric@4.0.2"],
+  "infra/package-lock.json": [],
   "test/mutation/package-lock.json": [],
 };
 

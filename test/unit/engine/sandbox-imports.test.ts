@@ -2,35 +2,40 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { brotliDecompressSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
+import { celModule } from "../../../lib/cel/wasm-cel.ts";
 import { sandboxImports, workingImports } from "../../../lib/engine/sandbox-imports.ts";
 import { kustomizeModule } from "../../../lib/engine/wasm-engine.ts";
 
-let bytes: Uint8Array;
 let module: WebAssembly.Module;
-beforeAll(async () => {
-  bytes = brotliDecompressSync(await readFile(kustomizeModule));
-  module = await WebAssembly.compile(bytes);
-});
 
-describe("the module", () => {
-  test("is the one whose digest is beside it", async () => {
-    const recorded = await readFile(new URL("kustomize.wasm.sha256", kustomizeModule), "utf8");
+describe.each([
+  { name: "kustomize.wasm", file: kustomizeModule, mebibytes: 512, maxPages: 8192 },
+  { name: "cel.wasm", file: celModule, mebibytes: 256, maxPages: 4096 },
+])("the module $name", ({ name, file, mebibytes, maxPages }) => {
+  let bytes: Uint8Array;
+  beforeAll(async () => {
+    bytes = brotliDecompressSync(await readFile(file));
+    module = await WebAssembly.compile(bytes);
+  });
+
+  test("has the digest in the file beside it", async () => {
+    const recorded = await readFile(new URL(`${name}.sha256`, file), "utf8");
     expect(recorded.split(/\s/)[0]).toBe(createHash("sha256").update(bytes).digest("hex"));
   });
 
-  test("asks for functions of WASI and for nothing else, no memory and no table", () => {
+  test("imports only functions of WASI, no memory and no table", () => {
     const imports = WebAssembly.Module.imports(module);
     expect(new Set(imports.map(({ module: from }) => from))).toEqual(new Set(["wasi_snapshot_preview1"]));
     expect(new Set(imports.map(({ kind }) => kind))).toEqual(new Set(["function"]));
   });
 
-  test("names 512 MiB as the most memory that it ever has", () => {
-    expect(memoryLimits(bytes)).toMatchObject({ maxPages: 8192 });
+  test(`limits its memory to ${mebibytes} MiB`, () => {
+    expect(memoryLimits(bytes)).toMatchObject({ maxPages });
   });
 });
 
-describe("what the host gives", () => {
-  test("is a clock, random numbers, an end and a place for last words", () => {
+describe("the host", () => {
+  test("provides a clock, random numbers, an exit and a buffer for the output", () => {
     expect(workingImports).toEqual([
       "args_sizes_get",
       "clock_time_get",
@@ -41,7 +46,7 @@ describe("what the host gives", () => {
     ]);
   });
 
-  test("is refused for everything else that the module asks for", () => {
+  test("refuses every other function that the module imports", () => {
     const { imports } = sandboxImports(module);
     const wasi: Readonly<Record<string, () => unknown>> = imports["wasi_snapshot_preview1"] ?? {};
     const working = new Set<string>(workingImports);
@@ -53,7 +58,7 @@ describe("what the host gives", () => {
     expect(answers).toEqual(others.map(([name]) => [name, name === "fd_prestat_get" ? 8 : 52]));
   });
 
-  test("has no arguments and no variables, whatever this process has", () => {
+  test("provides no arguments and no environment variables of this process", () => {
     const host = sandboxImports(module);
     const memory = memoryOfPages(1);
     host.attach(memory);
@@ -67,7 +72,7 @@ describe("what the host gives", () => {
     expect([...new Uint32Array(memory.buffer, 0, 2)]).toEqual([0, 0]);
   });
 
-  test("keeps a few kilobytes of what is written, whatever length the module claims, and no other descriptor", () => {
+  test("keeps a few kilobytes of the output, whatever length the module claims, and refuses other descriptors", () => {
     const host = sandboxImports(module);
     const memory = memoryOfPages(1);
     host.attach(memory);

@@ -36,15 +36,15 @@ const endless = inputOf({
   "a.yaml": Array.from({ length: 3_000 }, (_, index) => configMap(`c${index}`)).join("---\n"),
 });
 
-test("a build answers what kustomize prints, and a refusal its words", async () => {
+test("a build answers the output of kustomize, a refusal its message", async () => {
   expect(await engine.build(small, engineLimits, forever)).toBe(
     "apiVersion: v1\ndata:\n  a: b\nkind: ConfigMap\nmetadata:\n  name: x-a\n",
   );
   const refused = engine.build(inputOf({ "kustomization.yaml": "resources: [b.yaml]\n" }), engineLimits, forever);
-  await expect(refused).rejects.toMatchObject({ kind: "refused", message: /^kustomize build failed: accumulating/ });
+  await expect(refused).rejects.toMatchObject({ reason: "refused", message: /^kustomize build failed: accumulating/ });
 });
 
-test("files hold any bytes", async () => {
+test("files may hold any bytes", async () => {
   const binary = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
   const text = await engine.build(
     inputOf({ "kustomization.yaml": "configMapGenerator: [{name: b, files: [x.bin]}]\n", "x.bin": binary }),
@@ -55,9 +55,9 @@ test("files hold any bytes", async () => {
   expect(Buffer.from(/x\.bin: \|?\s*([A-Za-z0-9+/=\s]+?)\nkind/.exec(text)?.[1] ?? "", "base64")).toEqual(binary);
 });
 
-test("past its processor time a build is ended, and the next one has a thread of its own", async () => {
+test("a build that exceeds its processor time is ended, and the next one gets a new thread", async () => {
   const building = engine.build(endless, { ...engineLimits, maxCpuMs: 600 }, forever);
-  await expect(building).rejects.toMatchObject({ kind: "time", message: "no result within 0.6 s of processor time" });
+  await expect(building).rejects.toMatchObject({ reason: "time", message: "no result within 0.6 s of processor time" });
   expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
 });
 
@@ -68,7 +68,7 @@ test("the time that earlier builds took does not count", async () => {
   }
 });
 
-test("an abort ends the build, and is what the caller gets", async () => {
+test("an abort ends the build, and the caller gets its reason", async () => {
   const stop = new AbortController();
   const building = engine.build(endless, engineLimits, stop.signal);
   stop.abort(new Error("lease lost"));
@@ -76,7 +76,7 @@ test("an abort ends the build, and is what the caller gets", async () => {
   expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
 });
 
-test("with one thread a build waits for the one before it, in order, and can give up waiting", async () => {
+test("with one thread builds run one after the other, in order, and a waiting build can be aborted", async () => {
   const stop = new AbortController();
   const ended: string[] = [];
   const note = (name: string) => (): unknown => ended.push(name);
@@ -88,24 +88,24 @@ test("with one thread a build waits for the one before it, in order, and can giv
   expect(ended).toEqual(["given up", "first", "last"]);
 });
 
-test("more memory than the module's maximum ends the build and not the process", async () => {
+test("a build that exceeds the module's memory is ended, and the process goes on", async () => {
   const files = {
     "kustomization.yaml": "configMapGenerator: [{name: a, files: [large.txt]}, {name: b, files: [large.txt]}]\n",
     "large.txt": Buffer.alloc(200_000_000, "x"),
   };
   await expect(engine.build(inputOf(files), engineLimits, forever)).rejects.toMatchObject({
-    kind: "memory",
+    reason: "memory",
     message:
       "it needs more than 512 MiB of memory: split the folder over several Kustomizations, or look for YAML aliases that expand",
   });
   expect(await engine.build(small, engineLimits, forever)).toContain("name: x-a");
 });
 
-test("a build that calls itself until there is no stack left says what to look for", async () => {
+test("a build that exceeds the stack is refused with a hint", async () => {
   const file = join(folder, "endless-calls.wasm.br");
   await writeFile(file, brotliCompressSync(callingItself()));
   await expect(engineOf(file).build(small, engineLimits, forever)).rejects.toMatchObject({
-    kind: "broken",
+    reason: "broken",
     message:
       "it nests deeper than kustomize can follow: look for bases that include each other in a long chain, or for YAML of many levels",
   });
@@ -133,12 +133,12 @@ function callingItself(): Buffer {
   ]);
 }
 
-test("more output than allowed is no output", async () => {
+test("output above the limit is refused", async () => {
   const building = engine.build(small, { ...engineLimits, maxOutputBytes: 10 }, forever);
-  await expect(building).rejects.toMatchObject({ kind: "output", message: "more than 10 bytes of output" });
+  await expect(building).rejects.toMatchObject({ reason: "output", message: "more than 10 bytes of output" });
 });
 
-test("a thread that builds nothing for a while is ended", async () => {
+test("an idle thread is ended", async () => {
   const started: Worker[] = [];
   const note = (message: unknown): void => {
     if (isStart(message)) started.push(message.worker);
@@ -161,11 +161,11 @@ function isStart(message: unknown): message is { readonly worker: Worker } {
   return typeof message === "object" && message !== null && "worker" in message && message.worker instanceof Worker;
 }
 
-test("a module that is not there, or is none, is told as what it is", async () => {
+test("a missing or invalid module is reported as such", async () => {
   const missing = engineOf(join(folder, "absent.wasm.br")).build(small, engineLimits, forever);
-  await expect(missing).rejects.toMatchObject({ kind: "unavailable", message: /^kustomize did not start: ENOENT/ });
+  await expect(missing).rejects.toMatchObject({ reason: "unavailable", message: /^kustomize did not start: ENOENT/ });
   const file = join(folder, "odd.wasm.br");
   await writeFile(file, brotliCompressSync("no module"));
   const odd = engineOf(file).build(small, engineLimits, forever);
-  await expect(odd).rejects.toMatchObject({ kind: "unavailable", message: /^kustomize did not start: / });
+  await expect(odd).rejects.toMatchObject({ reason: "unavailable", message: /^kustomize did not start: / });
 });

@@ -1,24 +1,26 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
+import { notReadyMs } from "../../../lib/core/ports/metrics.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import type { Flow, Run } from "../../../lib/core/run.ts";
 import { measured } from "../../../lib/flows/measured.ts";
-import { HandBack } from "../../../lib/queue/hand-back.ts";
+import { Shutdown } from "../../../lib/queue/run-under-lease.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 
 const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "apps", name: "web" };
 
-/** A run whose flow takes 40 ms of a clock that nobody waits for. */
-function measure(flow: Flow, stopped?: unknown) {
+/** A run whose flow takes 40 ms on a virtual clock. */
+function measure(flow: Flow, stopped?: unknown, { carried, now = 0 }: { carried?: Run["carried"]; now?: number } = {}) {
   let passedMs = 1_000;
-  const clock: Clock = { now: () => 0, monotonic: () => passedMs, sleep: async () => undefined };
+  const clock: Clock = { now: () => now, monotonic: () => passedMs, sleep: async () => undefined };
   const metrics = recordedMetrics();
   const stop = new AbortController();
   if (stopped !== undefined) stop.abort(stopped);
   const fence = { key, token: 1 };
   const run: Run = {
-    ...{ key, fence, memo: undefined, signal: stop.signal },
+    ...{ key, fence, carried, signal: stop.signal },
     assertLease: () => {},
+    isRequested: true,
     superseded: async () => false,
   };
   const slow: Flow = (each) => {
@@ -32,17 +34,38 @@ const broken: Flow = () => Promise.reject(new Error("a bug"));
 
 describe("a run", () => {
   test.each([
-    { outcome: "applied", failed: 0 },
-    { outcome: "waiting", failed: 0 },
-    { outcome: "failed", failed: 1 },
-    { outcome: "stalled", failed: 1 },
-    { outcome: "unreachable", failed: 1 },
-  ])("that ends $outcome is measured, failed $failed", async ({ outcome, failed }) => {
+    { outcome: "applied", counts: {} },
+    { outcome: "waiting", counts: {} },
+    { outcome: "failed", counts: { ReconcilesFailed: 1 } },
+    { outcome: "stalled", counts: { ReconcilesFailed: 1, ObjectsNotReady: 1 } },
+    { outcome: "unreachable", counts: { ReconcilesFailed: 1 } },
+  ])("that ends $outcome is measured and counts $counts", async ({ outcome, counts }) => {
     const { ended, recorded } = measure(async () => ({ outcome, dueInMs: 5 }));
-    expect(await ended).toEqual({ outcome, dueInMs: 5 });
-    expect(recorded).toEqual([
-      ["Kustomization/apps/web", { ReconcileDuration: 40, ReconcilesFailed: failed }, { outcome }],
-    ]);
+    expect(await ended).toMatchObject({ outcome, dueInMs: 5 });
+    expect(recorded).toEqual([["Kustomization/apps/web", { ReconcileDuration: 40, ...counts }, { outcome }]]);
+  });
+
+  test("that changes and tells nothing is not measured", async () => {
+    const { ended, recorded } = measure(async () => ({ outcome: "applied", dueInMs: 5, isQuiet: true }));
+    await ended;
+    expect(recorded).toEqual([]);
+  });
+
+  test.each([
+    { outcome: "failed", forMs: notReadyMs, counted: undefined },
+    { outcome: "failed", forMs: notReadyMs + 1, counted: 1 },
+    { outcome: "waiting", forMs: notReadyMs + 1, counted: 1 },
+    { outcome: "applied", forMs: notReadyMs + 1, counted: undefined },
+    { outcome: "suspended", forMs: notReadyMs + 1, counted: undefined },
+  ])("that ends $outcome after $forMs ms without being Ready counts $counted", async ({ outcome, forMs, counted }) => {
+    const flow: Flow = async () => ({ outcome, dueInMs: 5, carried: { failures: 1 } });
+    const first = await measure(async () => ({ outcome: "failed", dueInMs: 5, carried: { failures: 1 } })).ended;
+    expect(first.carried).toEqual({ failures: 1, notReadySince: 0 });
+    const { ended, recorded } = measure(flow, undefined, { carried: first.carried, now: forMs });
+    const { carried } = await ended;
+    expect(recorded[0]?.[1].ObjectsNotReady).toBe(counted);
+    const isReady = ["applied", "suspended"].includes(outcome);
+    expect(carried).toEqual(isReady ? { failures: 1 } : { failures: 1, notReadySince: 0 });
   });
 
   test("that throws has failed, and throws on", async () => {
@@ -56,12 +79,12 @@ describe("a run", () => {
   test("that is stopped because the cluster is another's has not failed", async () => {
     const { ended, recorded } = measure(() => Promise.reject(new GateClosed("this cluster belongs to another Sluice")));
     await expect(ended).rejects.toThrow(GateClosed);
-    expect(recorded[0]?.slice(1)).toEqual([{ ReconcileDuration: 40, ReconcilesFailed: 0 }, { outcome: "refused" }]);
+    expect(recorded[0]?.slice(1)).toEqual([{ ReconcileDuration: 40 }, { outcome: "refused" }]);
   });
 
   test("that is handed back because the process ends has not failed", async () => {
-    const { ended, recorded } = measure(broken, new HandBack("the process ends"));
+    const { ended, recorded } = measure(broken, new Shutdown("the process ends"));
     await expect(ended).rejects.toThrow("a bug");
-    expect(recorded[0]?.slice(1)).toEqual([{ ReconcileDuration: 40, ReconcilesFailed: 0 }, { outcome: "handedBack" }]);
+    expect(recorded[0]?.slice(1)).toEqual([{ ReconcileDuration: 40 }, { outcome: "handedBack" }]);
   });
 });

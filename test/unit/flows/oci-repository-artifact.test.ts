@@ -33,7 +33,7 @@ describe("which revision", () => {
   });
 });
 
-describe("golden: what Flux wrote of sources that it could reconcile", () => {
+describe("golden: what Flux wrote about sources that it could reconcile", () => {
   const versions = ["1.0.0", "1.2.3", "1.3.0-rc.1", "2.0.0", "d"];
 
   test.each([

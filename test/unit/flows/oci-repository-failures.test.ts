@@ -42,7 +42,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect((await world().run()).dueInMs).toBe(750);
   });
 
-  test("an artifact that the storage did not take is recorded by nobody and named by no status", async () => {
+  test("an artifact that was not stored is neither recorded nor named by a status", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     world().deps.artifacts.put = () => Promise.reject(new Error("the storage is away"));
@@ -79,7 +79,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(world().sent).toEqual([]);
   });
 
-  test("a registry that asks to be left alone is left alone for so long", async () => {
+  test("the run after a registry's Retry-After waits for that long", async () => {
     world().deps.http.send = async ({ url }) => ({
       url,
       status: 429,
@@ -94,7 +94,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     });
   });
 
-  test("a run that ends midway says nothing: the next one finds out", async () => {
+  test("a run that ends midway writes nothing: the next one finds out", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
     const stop = new AbortController();
@@ -107,7 +107,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(conditionTypes("app")).toEqual(["Reconciling", "Ready"]);
   });
 
-  test("a secret that is not there", async () => {
+  test("a missing secret", async () => {
     world().apply(ociRepository("app", { url: url(), secretRef: { name: "pull" } }));
     await world().run();
     expect(condition("app", "FetchFailed")).toMatchObject({
@@ -123,7 +123,7 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(condition("app", "Ready")).toMatchObject({
       reason: "OCIArtifactPullFailed",
       message: expect.stringContaining(
-        "failed to determine artifact digest: GET http://127.0.0.1:1/v2/: connect ECONNREFUSED",
+        "failed to determine artifact digest: GET http://127.0.0.1:1/v2/: dial tcp 127.0.0.1:1: connect: connection refused",
       ),
     });
   });

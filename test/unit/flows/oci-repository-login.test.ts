@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ecrLogin } from "../../../lib/aws/ecr/ecr-login.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
 import type { RegistryLoginRequest } from "../../../lib/core/ports/registry-login.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
+import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
 import { ociRepository, sourceWorld, type World } from "./source-world.ts";
 
 let world: World | undefined;
@@ -45,6 +46,15 @@ function wantLogin({ deps }: World): void {
   };
 }
 
+/** Runs a source with `provider: aws` and a pull secret with this docker configuration. */
+async function runWithSecret(here: World, config: JsonObject): Promise<void> {
+  const data = { ".dockerconfigjson": btoa(JSON.stringify(config)) };
+  here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "pull", namespace: "apps" }, data });
+  const spec = { url: `oci://${here.address}/app`, secretRef: { name: "pull" }, provider: "aws", insecure: false };
+  here.apply(ociRepository("app", spec));
+  await here.run();
+}
+
 describe("provider aws", () => {
   test("logs in with our identity, for this repository and on behalf of this namespace", async () => {
     const { asked, logins } = login();
@@ -54,35 +64,27 @@ describe("provider aws", () => {
     here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false }));
     await here.run();
     expect(ready(here)).toMatchObject({ status: "True" });
-    expect(asked).toEqual([{ host: here.address, repository: "app", namespace: "apps" }]);
+    expect(asked).toEqual([{ host: here.address, repository: "app", cluster: "here", namespace: "apps" }]);
     expect(here.sent.at(-1)?.headers?.["authorization"]).toBe(`Basic ${btoa("AWS:hunter2")}`);
     expect(JSON.stringify([here.writes, here.logged])).not.toContain("hunter2");
   });
 
-  test("11.3/76: is not asked where there is a secret, even one without an entry for the host", async () => {
+  test("11.3/76: is not asked if there is a secret, even one without an entry for the host", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     await here.push("latest", { "a.yaml": "a" });
-    const data = { ".dockerconfigjson": btoa('{"auths":{"elsewhere":{"username":"x","password":"y"}}}') };
-    here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "pull", namespace: "apps" }, data });
-    const spec = { url: `oci://${here.address}/app`, secretRef: { name: "pull" }, provider: "aws", insecure: false };
-    here.apply(ociRepository("app", spec));
-    await here.run();
+    await runWithSecret(here, { auths: { elsewhere: { username: "x", password: "y" } } });
     expect(ready(here)).toMatchObject({ status: "True" });
     expect(asked).toEqual([]);
   });
 
-  test("11.3/76: is not asked where a secret has an entry for the host, which is sent instead", async () => {
+  test("11.3/76: is not asked if a secret has an entry for the host, which is sent instead", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     await here.push("latest", { "a.yaml": "a" });
     wantLogin(here);
     const config = { auths: { [here.address]: { username: "robot", password: "static" } } };
-    const data = { ".dockerconfigjson": btoa(JSON.stringify(config)) };
-    here.apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "pull", namespace: "apps" }, data });
-    const spec = { url: `oci://${here.address}/app`, secretRef: { name: "pull" }, provider: "aws", insecure: false };
-    here.apply(ociRepository("app", spec));
-    await here.run();
+    await runWithSecret(here, config);
     expect(ready(here)).toMatchObject({ status: "True" });
     expect(asked).toEqual([]);
     const sent = here.sent.flatMap(({ headers }) => headers?.["authorization"] ?? []);
@@ -105,7 +107,7 @@ describe("provider aws", () => {
     },
   );
 
-  test("with a service account that has no pull secrets is refused: that account, not we, is to log in", async () => {
+  test("with a service account that has no pull secrets is refused: that account has to log in, not ours", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     here.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot", namespace: "apps" } });
@@ -142,7 +144,7 @@ describe("provider aws", () => {
     },
   );
 
-  test("with insecure and a secret is let through: our identity is not asked then", async () => {
+  test("with insecure and a secret is allowed: our identity is not used then", async () => {
     const { asked, logins } = login();
     const here = await open(logins);
     await here.push("latest", { "a.yaml": "a" });
@@ -155,7 +157,7 @@ describe("provider aws", () => {
     expect(asked).toEqual([]);
   });
 
-  test("is refused by name where this installation has no such identity", async () => {
+  test("is refused by name if this installation has no such identity", async () => {
     const here = await open();
     here.apply(ociRepository("app", { url: `oci://${here.address}/app`, provider: "aws", insecure: false }));
     await here.run();

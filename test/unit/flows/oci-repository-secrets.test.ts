@@ -80,8 +80,8 @@ describe("credentials", () => {
     ["..", `invalid resource name "..": [may not be '..']`],
     ["a%2f/b", `invalid resource name "a%2f/b": [may not contain '/' may not contain '%']`],
   ])("a secret by the name '%s' is not asked for, in the words of Flux's client", async (name, fault) => {
-    const open = { ...world.deps.cluster };
-    world.deps.cluster.get = async (ref, signal) => {
+    const open = { ...world.deps.home };
+    world.deps.home.get = async (ref, signal) => {
       if (ref.kind === "Secret") throw new Error("the API server answers with all of them");
       return open.get(ref, signal);
     };
@@ -93,9 +93,9 @@ describe("credentials", () => {
     });
   });
 
-  test("a secret that Sluice may not read is told in the API server's words", async () => {
-    const open = { ...world.deps.cluster };
-    world.deps.cluster.get = async (ref, signal) => {
+  test("a secret that Sluice may not read is reported in the API server's words", async () => {
+    const open = { ...world.deps.home };
+    world.deps.home.get = async (ref, signal) => {
       if (ref.kind !== "Secret") return open.get(ref, signal);
       throw new ApiError({ code: 403, reason: "Forbidden", message: 'secrets "pull" is forbidden' });
     };
@@ -107,16 +107,16 @@ describe("credentials", () => {
     });
   });
 
-  test("a secret that cannot be read is told without what it holds", async () => {
+  test("a secret that cannot be parsed is reported without its content", async () => {
     secret("pull", { ".dockerconfigjson": "hunter2" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
     await world.run();
     expect(ready().message).toBe(
-      "failed to get credential: secret 'apps/pull', key '.dockerconfigjson': it is no JSON",
+      "failed to get credential: secret 'apps/pull', key '.dockerconfigjson': it is not JSON",
     );
   });
 
-  test("a secret without credentials is named in the log, and everybody's access is tried", async () => {
+  test("a secret without credentials is named in the log, and anonymous access is tried", async () => {
     await world.push("latest", { "a.yaml": "a" });
     secret("pull", { password: "x" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, secretRef: { name: "pull" } }));
@@ -147,7 +147,7 @@ describe("a TLS secret that cannot be used", () => {
     expect(ready().message).not.toContain("hunter2");
   });
 
-  test("one without a name is none, as in Flux", async () => {
+  test("a reference without a name counts as none, as in Flux", async () => {
     await world.push("latest", { "a.yaml": "a" });
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, certSecretRef: { name: "" } }));
     await world.run();
@@ -163,7 +163,7 @@ describe("a TLS secret that cannot be used", () => {
   });
 });
 
-describe("11.3/75: a registry whose certificate nobody knows", () => {
+describe("11.3/75: a registry with an unknown certificate", () => {
   let server: Server;
   let host: string;
   beforeEach(async () => {
@@ -182,13 +182,13 @@ describe("11.3/75: a registry whose certificate nobody knows", () => {
 
   const isReached = "no layers found in artifact";
 
-  test("is taken where the source is insecure", async () => {
+  test("is accepted if the source is insecure", async () => {
     world.apply(ociRepository("app", { url: `oci://${host}/app` }));
     await world.run();
     expect(ready().message).toBe(isReached);
   });
 
-  test("is refused where it is not, and plain HTTP is not tried instead", async () => {
+  test("is refused if it is not, and plain HTTP is not tried instead", async () => {
     world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure: false }));
     await world.run();
     expect(ready().message).toMatch(
@@ -206,7 +206,7 @@ describe("11.3/75: a registry whose certificate nobody knows", () => {
     }
   });
 
-  test("is known by the system's authorities too where certSecretRef has another", async () => {
+  test("is known by the system's authorities even if certSecretRef has another one", async () => {
     secret("tls", { "ca.crt": expired ?? "" });
     world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure: false, certSecretRef: { name: "tls" } }));
     const before = getCACertificates("default");
@@ -219,7 +219,7 @@ describe("11.3/75: a registry whose certificate nobody knows", () => {
     expect(ready().message).toBe(isReached);
   });
 
-  test("is refused by another certSecretRef even where the source is insecure", async () => {
+  test("is refused by another certSecretRef even if the source is insecure", async () => {
     secret("tls", { "ca.crt": expired ?? "" });
     world.apply(ociRepository("app", { url: `oci://${host}/app`, certSecretRef: { name: "tls" } }));
     await world.run();

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { HomeCluster } from "../../../lib/core/home-and-target.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import type { Run } from "../../../lib/core/run.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { tellUsers } from "../../../lib/flows/record-event.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { reportEvent } from "../../../lib/flows/record-event.ts";
+import { noHome } from "../../doubles/no-cluster.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 
 const event = { type: "Normal", reason: "Progressing", message: "m", annotations: {} } as const;
@@ -22,8 +23,8 @@ function terminating(namespace: string): ApiError {
 function told() {
   const log = recordedLog();
   let refusal: ((namespace: string) => ApiError) | undefined;
-  const cluster: Cluster = {
-    ...noCluster,
+  const cluster: HomeCluster = {
+    ...noHome,
     create: async ({ apiVersion, kind, metadata }) => {
       const { namespace = "" } = metadata;
       if (refusal !== undefined) throw refusal(namespace);
@@ -35,13 +36,14 @@ function told() {
     const object: LiveObject = { apiVersion: "v1", kind: "Kustomization", metadata: { name, namespace, uid: name } };
     const run: Run = {
       key,
-      memo: undefined,
+      carried: undefined,
       signal: new AbortController().signal,
       fence: { key, token: 1 },
       assertLease: () => {},
+      isRequested: true,
       superseded: async () => false,
     };
-    await tellUsers(cluster, object, event, "kustomize-controller", run, { clock: systemClock, log });
+    await reportEvent(cluster, object, event, "kustomize-controller", run, { clock: systemClock, log });
   };
   return {
     tell,
@@ -52,8 +54,8 @@ function told() {
   };
 }
 
-describe("events that the API server does not take", () => {
-  test("are logged once for a namespace that terminates, and again where it does so another time", async () => {
+describe("events that the API server refuses", () => {
+  test("are logged once for a namespace that terminates, and again if it terminates another time", async () => {
     const { tell, refuse, lines } = told();
     refuse(terminating);
     for (let n = 0; n < 300; n++) await tell("ends", `app-${n}`);
@@ -70,7 +72,7 @@ describe("events that the API server does not take", () => {
     expect(lines()).toEqual([...once, once[0]]);
   });
 
-  test("are logged each where that may be mended", async () => {
+  test("are logged one by one if that can be mended", async () => {
     const { tell, refuse, lines } = told();
     refuse(() => new ApiError({ code: 403, reason: "Forbidden", message: "no" }));
     await tell("apps", "a");

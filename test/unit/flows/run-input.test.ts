@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { HomeCluster } from "../../../lib/core/home-and-target.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
-import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { kinds } from "../../../lib/flows/kinds.ts";
 import { runInput } from "../../../lib/flows/run-input.ts";
 import { keyOf } from "../../contract/state-back-end.ts";
 
@@ -32,13 +33,14 @@ function inputOf({
     apiVersion: "source.toolkit.fluxcd.io/v1",
     kind: "OCIRepository",
     metadata: { name: "web", namespace: sourceNamespace, uid: "uid-2" },
-    status: { artifact: { revision } },
+    status: { artifact: { revision, digest: "sha256:0", path: "p", url: "u", lastUpdateTime: "2026-11-21T12:00:00Z" } },
   };
-  const cluster: Pick<Cluster, "get"> = {
+  const home: Pick<HomeCluster, "get" | "role"> = {
+    role: "home",
     get: async (ref) =>
       [live, source].find((each) => each.kind === ref.kind && each.metadata.namespace === ref.namespace),
   };
-  return runInput(key, cluster, never);
+  return runInput(key, { home, kinds }, never);
 }
 
 describe("what a run depends on", () => {
@@ -76,6 +78,6 @@ describe("what a run depends on", () => {
 
   test("is told for a spec that cannot be read, and for an object that is gone", async () => {
     expect(await inputOf({ spec: { interval: 7 } })).toContain("uid-1");
-    expect(await runInput(key, { get: async () => undefined }, never)).toBe("absent");
+    expect(await runInput(key, { home: { role: "home", get: async () => undefined }, kinds }, never)).toBe("absent");
   });
 });

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Digest } from "../../../lib/core/digest.ts";
-import { digestOf } from "../../../lib/core/digest.ts";
+import { type Digest, digestOf } from "../../../lib/core/digest.ts";
+import type { Subscription } from "../../../lib/core/follows.ts";
+import { asHome } from "../../../lib/core/home-and-target.ts";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
@@ -13,17 +14,17 @@ import type { Http, HttpRequest } from "../../../lib/core/ports/http.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
 import type { Flow, FlowResult } from "../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
-import type { OciRepositoryDeps } from "../../../lib/flows/oci-repository/deps.ts";
-import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
+import { defaultTiming } from "../../../lib/flows/interval.ts";
+import { type OciRepositoryDeps, ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
 import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
-import { type Push } from "../../../local/registry/serve-manifests.ts";
+import type { Push } from "../../../local/registry/serve-manifests.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { sqliteArtifactRecords } from "../../../local/state/artifact-records.ts";
-import { sqliteEdges } from "../../../local/state/edges.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { sqliteSubscriptions } from "../../../local/state/subscriptions.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { leased } from "../../contract/state-back-end.ts";
 import { checkedLease } from "../../doubles/checked-lease.ts";
@@ -40,11 +41,17 @@ export interface Write {
 
 export type World = Awaited<ReturnType<typeof sourceWorld>>;
 
-/** What a Kustomization made from the source `app` listens to. */
-const listenedTo = "src#here/source.toolkit.fluxcd.io/OCIRepository/apps/app";
-
-/** A cluster of plain objects, a real embedded registry, and an OCIRepository flow between them. */
-export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
+/** A cluster of plain objects, a real embedded registry, and the flow of a source (by default OCIRepository) between them. */
+export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "OCIRepository") {
+  const key = (name: string): WorkKey => ({
+    cluster: "here",
+    group: "source.toolkit.fluxcd.io",
+    kind,
+    namespace: "apps",
+    name,
+  });
+  /** The topic of the source `app`, to which the Kustomization `web` is subscribed. */
+  const subscribedTo = `src#here/source.toolkit.fluxcd.io/${kind}/apps/app`;
   const folder = await mkdtemp(join(tmpdir(), "sluice-source-"));
   const pushes: Push[] = [];
   const registry = await startRegistry({
@@ -59,15 +66,16 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
   const events: LiveObject[] = [];
   const stored = new Map<string, Uint8Array>();
   const recorded = new Set<string>();
-  const listens = new Map<string, readonly string[]>();
+  const listens = new Map<string, readonly Subscription[]>();
   const requested: { readonly key: string; readonly why: string }[] = [];
   const sent: HttpRequest[] = [];
   const logged: { readonly message: string; readonly fields: unknown }[] = [];
   const state = {
     now: Date.UTC(2026, 10, 21, 12),
-    memo: undefined as JsonObject | undefined,
+    carried: undefined as JsonObject | undefined,
     host: registry.address,
     refusesStatus: false,
+    isRequested: true,
   };
 
   const clock: Clock = { now: () => state.now, monotonic: () => state.now, sleep: async () => undefined };
@@ -80,18 +88,19 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
   const log: Log = { ...silentLog, warn: (message, fields) => void logged.push({ message, fields }) };
   const database = openStateDatabase(":memory:");
   const items = sqliteWorkItems(database);
-  const edges = sqliteEdges(database);
+  const subscriptions = sqliteSubscriptions(database);
   const records = sqliteArtifactRecords(database);
-  const cluster = objectCluster(objects, writes, events, () => state.refusesStatus);
+  const home = asHome(objectCluster(objects, writes, events, () => state.refusesStatus));
   const metrics = recordedMetrics();
   const deps = {
-    cluster,
+    home,
     clock,
     log,
     metrics,
     http: spying,
     ...(logins === undefined ? {} : { logins }),
     jitter: () => 0.5,
+    timing: defaultTiming,
     artifactUrl: (path: string) => `http://127.0.0.1:19790/${path}`,
     artifacts: {
       put: async (digest: Digest, bytes: Uint8Array) => {
@@ -112,12 +121,13 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
           if (!digests.some((digest) => each === `${uid} ${digest}`)) recorded.delete(each);
       },
     },
-    edges: {
-      listen: async (whats: readonly string[], fence: Fence, signal: AbortSignal) => {
-        await edges.listen(whats, fence, signal);
-        listens.set(formatWorkKey(fence.key), whats);
+    subscriptions: {
+      ...subscriptions,
+      subscribe: async (topics: readonly Subscription[], fence: Fence, signal: AbortSignal) => {
+        await subscriptions.subscribe(topics, fence, signal);
+        listens.set(formatWorkKey(fence.key), topics);
       },
-      listeners: async (what: string) => (what === listenedTo ? [{ ...key("web"), kind: "Kustomization" }] : []),
+      subscribers: async (what: string) => (what === subscribedTo ? [{ ...key("web"), kind: "Kustomization" }] : []),
     },
     requests: { request: async (of: WorkKey, why: string) => void requested.push({ key: formatWorkKey(of), why }) },
   };
@@ -147,18 +157,24 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
       objects.set(id, { ...manifest, metadata, status });
     },
     annotate(name: string, annotations: Readonly<Record<string, string>>): void {
-      change(objects, name, (live) => ({ ...live, metadata: { ...live.metadata, annotations } }));
+      change(objects, `${kind}/apps/${name}`, (live) => ({ ...live, metadata: { ...live.metadata, annotations } }));
+    },
+    label(name: string, labels: Readonly<Record<string, string>>): void {
+      change(objects, `${kind}/apps/${name}`, (live) => ({ ...live, metadata: { ...live.metadata, labels } }));
     },
     delete(name: string): void {
       const deletionTimestamp = "2026-11-21T12:00:00Z";
-      change(objects, name, (live) => ({ ...live, metadata: { ...live.metadata, deletionTimestamp } }));
+      change(objects, `${kind}/apps/${name}`, (live) => ({
+        ...live,
+        metadata: { ...live.metadata, deletionTimestamp },
+      }));
     },
     get: (name: string): LiveObject => {
-      const found = objects.get(`OCIRepository/apps/${name}`);
+      const found = objects.get(`${kind}/apps/${name}`);
       if (found === undefined) throw new Error(`no ${name}`);
       return found;
     },
-    has: (name: string) => objects.has(`OCIRepository/apps/${name}`),
+    has: (name: string) => objects.has(`${kind}/apps/${name}`),
     async push(tag: string, files: Readonly<Record<string, string>>, repository = "app"): Promise<string> {
       const path = await mkdtemp(join(folder, "content-"));
       for (const [file, text] of Object.entries(files)) {
@@ -209,16 +225,17 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"]) {
       const workKey = key(name);
       const fence = await leased({ items }, workKey);
       const lease = checkedLease(() => undefined);
-      const flow = flowOf({ ...deps, cluster: lease.checked(deps.cluster) });
+      const flow = flowOf({ ...deps, home: lease.checked(deps.home) });
       const result = await flow({
         key: workKey,
         signal,
         fence,
         assertLease: lease.assertLease,
-        memo: state.memo,
+        carried: state.carried,
+        isRequested: state.isRequested,
         superseded: async () => false,
       });
-      state.memo = result.memo;
+      state.carried = result.carried;
       return result;
     },
     async close(): Promise<void> {
@@ -240,11 +257,7 @@ export function ociRepository(name: string, spec: JsonObject): Manifest {
   };
 }
 
-function key(name: string): WorkKey {
-  return { cluster: "here", group: "source.toolkit.fluxcd.io", kind: "OCIRepository", namespace: "apps", name };
-}
-
-function objectCluster(
+export function objectCluster(
   objects: Map<string, LiveObject>,
   writes: Write[],
   events: LiveObject[],
@@ -299,8 +312,7 @@ function mergePatch(target: Json, patch: Json): Json {
   return merged;
 }
 
-function change(objects: Map<string, LiveObject>, name: string, by: (live: LiveObject) => LiveObject): void {
-  const id = `OCIRepository/apps/${name}`;
+function change(objects: Map<string, LiveObject>, id: string, by: (live: LiveObject) => LiveObject): void {
   const live = objects.get(id);
   if (live !== undefined) objects.set(id, by(live));
 }

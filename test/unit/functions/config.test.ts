@@ -1,12 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { Config, readConfig } from "../../../functions/config.ts";
-import { isAllowedRepository } from "../../../functions/lambda/allowed-repository.ts";
-import { defaultSettings } from "../../../functions/settings/settings.ts";
+import { ReconcileConfig, readConfig } from "../../../functions/config.ts";
+import { isAllowedRepository } from "../../../functions/settings/allowed-repositories.ts";
+import { maxNetworks, readInstallation } from "../../../functions/settings/installation.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
+
+/** Queues of so many networks. */
+function queuesOf(count: number): string {
+  const url = "https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile";
+  return JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, url])));
+}
 
 function faultOf(env: Readonly<Record<string, string | undefined>>): string {
   try {
-    readConfig(Config, env);
+    readConfig(ReconcileConfig, env);
     return "";
   } catch (error) {
     return String(error);
@@ -15,10 +21,10 @@ function faultOf(env: Readonly<Record<string, string | undefined>>): string {
 
 describe("the environment of a function", () => {
   test("may leave out what has a usual value", () => {
-    expect(readConfig(Config, { ...functionEnvironment, PATH: "/bin" })).toEqual({
+    expect(readConfig(ReconcileConfig, { ...functionEnvironment, PATH: "/bin" })).toEqual({
       ...functionEnvironment,
-      SLUICE_REPOSITORIES: {},
-      SLUICE_SETTINGS: { values: defaultSettings, given: new Set() },
+      SLUICE_QUEUE_URLS: { default: "https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile" },
+      SLUICE_NETWORK: "default",
       SLUICE_LOCAL_ADDRESSES: "refused",
       SLUICE_DEADLINE_RESERVE_MS: 15_000,
       SLUICE_CONCURRENCY: 8,
@@ -34,50 +40,40 @@ describe("the environment of a function", () => {
   test.each([
     ["AWS_REGION", ""],
     ["SLUICE_TABLE", "hunter2!"],
-    ["SLUICE_QUEUE_URL", "hunter2"],
-    ["SLUICE_QUEUE_URL", "https://user:hunter2@sqs.test/reconcile"],
+    ["SLUICE_QUEUE_URLS", "hunter2"],
+    ["SLUICE_QUEUE_URLS", "{}"],
+    ["SLUICE_QUEUE_URLS", '{"default":"hunter2"}'],
+    ["SLUICE_QUEUE_URLS", '{"default":"https://user:hunter2@sqs.test/reconcile"}'],
+    ["SLUICE_QUEUE_URLS", '{"hunter_2":"https://sqs.eu-west-1.amazonaws.com/123456789012/reconcile"}'],
+    ["SLUICE_QUEUE_URLS", queuesOf(maxNetworks + 1)],
+    ["SLUICE_NETWORK", "hunter_2"],
+    ["SLUICE_NETWORK", "hunter2"],
+    ["SLUICE_INSTALLATION_BUCKET", "Hunter2"],
+    ["SLUICE_INSTALLATION_KEY", "hunter2".repeat(200)],
+    ["SLUICE_INSTALLATION_DIGEST", "sha256:hunter2"],
     ["SLUICE_DEAD_LETTER_QUEUE_URL", "https://sqs.test/1/hunter2"],
     ["SLUICE_BUCKET", "Hunter2"],
     ["SLUICE_BUCKET_ACCOUNT", "hunter2"],
-    ["SLUICE_CLUSTER", "hunter2"],
-    ["SLUICE_REPOSITORIES", "hunter2"],
-    ["SLUICE_REPOSITORIES", '{"apps":"hunter2"}'],
-    ...[
-      "*",
-      "hunter2/*",
-      "1*",
-      "111122223333.dkr.ecr.eu-west-1.amazonaws.com",
-      "111122223333.dkr.ecr.eu-west-1.amazonaws.com/",
-    ]
-      .concat("111122223333.dkr.ecr.eu-west-1.amazonaws.com*", "111122223333.dkr.ecr.*/team", "r.test/team/*")
-      .concat(
-        "111122223333.dkr.ecr.eu-west-1.amazonaws.com.hunter2.test/team",
-        "111122223333.dkr.ecr.eu-west-1.amazonaws.com/a*b",
-      )
-      .map((pattern) => ["SLUICE_REPOSITORIES", JSON.stringify({ apps: [pattern] })]),
     ["SLUICE_LOCAL_ADDRESSES", "hunter2"],
     ["SLUICE_DEADLINE_RESERVE_MS", "hunter2"],
     ["SLUICE_DEADLINE_RESERVE_MS", "1.5"],
     ["SLUICE_CONCURRENCY", "0"],
     ["SLUICE_LOG_LEVEL", "hunter2"],
-    ["SLUICE_SETTINGS", "hunter2"],
-    ["SLUICE_SETTINGS", '{"no-cross-namespace-refs": "hunter2"}'],
   ])("with a bad %s is refused by that name, and the value %j is not quoted", (name = "", value = "") => {
     const fault = faultOf({ ...functionEnvironment, [name]: value });
     expect(fault).toMatch(new RegExp(`the function's environment is not usable: ${name} [^;]+$`));
     expect(fault).not.toContain("unter2");
   });
 
-  test("with settings that are not usable is told each of their faults", () => {
-    const SLUICE_SETTINGS = "no-cross-namespace-ref: true\nconcurrent-ssa: 0";
-    expect(faultOf({ ...functionEnvironment, SLUICE_SETTINGS })).toMatch(
-      /SLUICE_SETTINGS concurrent-ssa must .*; SLUICE_SETTINGS no-cross-namespace-ref is not a setting/,
+  test("may name as many networks as an installation may have", () => {
+    expect(faultOf({ ...functionEnvironment, SLUICE_QUEUE_URLS: queuesOf(maxNetworks), SLUICE_NETWORK: "n1" })).toBe(
+      "",
     );
   });
 
   test("with several bad variables is told all of them at once", () => {
-    expect(faultOf({ ...functionEnvironment, SLUICE_TABLE: "", SLUICE_CLUSTER: "prod" })).toMatch(
-      /SLUICE_TABLE .*; SLUICE_CLUSTER /,
+    expect(faultOf({ ...functionEnvironment, SLUICE_TABLE: "", SLUICE_BUCKET: "" })).toMatch(
+      /SLUICE_TABLE .*; SLUICE_BUCKET /,
     );
   });
 });
@@ -95,11 +91,44 @@ describe("repositories that a namespace may pull with our identity", () => {
     expect(isAllowedRepository(allowed, namespace, repository)).toBe(expected);
   });
 
+  const host = "111122223333.dkr.ecr.eu-west-1.amazonaws.com";
+  const faultsOf = (pattern: string) => {
+    const clusters = [{ arn: "arn:aws:eks:eu-west-1:123456789012:cluster/prod", repositories: { apps: [pattern] } }];
+    const read = readInstallation(JSON.stringify({ version: 1, clusters }));
+    return "faults" in read ? read.faults : [];
+  };
+
+  const codeCommit = "git-codecommit.eu-west-1.amazonaws.com";
+  test.each(["/v1/repos/*", "/v1/repos/app", "/v1/repos/Team.a_b-*"])(
+    "are named with the whole host of CodeCommit: %s",
+    (path) => expect(faultsOf(`${codeCommit}${path}`)).toEqual([]),
+  );
+  test.each(["/*", "/v1/*", "/v1/repos/", "/v1/repos/a/b", ".evil.example/v1/repos/*"])(
+    "of CodeCommit have its whole path: %s",
+    (path) => expect(faultsOf(`${codeCommit}${path}`)).toHaveLength(1),
+  );
+
   test.each(["/*", "/team/*", "/team*", "/team/web", "/a.b_c-d/e"])(
     "are named with the whole host of ECR: %s",
-    (path) => {
-      const SLUICE_REPOSITORIES = JSON.stringify({ apps: [`111122223333.dkr.ecr.eu-west-1.amazonaws.com${path}`] });
-      expect(faultOf({ ...functionEnvironment, SLUICE_REPOSITORIES })).toBe("");
-    },
+    (path) => expect(faultsOf(`${host}${path}`)).toEqual([]),
   );
+
+  test.each([
+    "*",
+    "hunter2/*",
+    "1*",
+    host,
+    `${host}/`,
+    `${host}*`,
+    "111122223333.dkr.ecr.*/team",
+    "r.test/team/*",
+    `${host}.hunter2.test/team`,
+    `${host}/a*b`,
+  ])("that are not are refused: %s", (pattern) => {
+    expect(faultsOf(pattern)).toEqual([
+      expect.stringMatching(
+        /^clusters\[0\]\.repositories\.apps\[0\] must begin with the whole host of ECR or CodeCommit/,
+      ),
+    ]);
+  });
 });

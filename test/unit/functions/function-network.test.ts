@@ -1,10 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { Config, readConfig } from "../../../functions/config.ts";
 import { functionNetwork } from "../../../functions/lambda/function-network.ts";
+import { Settings } from "../../../functions/settings/settings.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
 
-function isAllowed(host: string, address: string, env: Readonly<Record<string, string>> = {}): boolean {
-  const policy = functionNetwork(readConfig(Config, { ...functionEnvironment, ...env }));
+function isAllowed(
+  host: string,
+  address: string,
+  { env = {}, network = {} }: { env?: Readonly<Record<string, string>>; network?: object } = {},
+): boolean {
+  const config = readConfig(Config, { ...functionEnvironment, ...env });
+  const policy = functionNetwork(config, Settings.parse({ network }));
   return policy({ host, port: 443, address }) === undefined;
 }
 
@@ -19,16 +25,16 @@ describe("what a function connects to", () => {
   });
 
   test("is what the settings add, or no more than what they list", () => {
-    const allowed = { SLUICE_SETTINGS: "network: { allow: [r.test] }" };
+    const allowed = { network: { allow: ["r.test"] } };
     expect(isAllowed("r.test", "10.0.0.7", allowed)).toBe(true);
     expect(isAllowed("r.test", "169.254.169.254", allowed)).toBe(false);
-    const listed = { SLUICE_SETTINGS: "network: { allow: [r.test], unlisted: refused }" };
+    const listed = { network: { allow: ["r.test"], unlisted: "refused" } };
     expect(isAllowed("other.test", "203.0.113.9", listed)).toBe(false);
     expect(isAllowed("111122223333.dkr.ecr.eu-west-1.amazonaws.com", "203.0.113.9", listed)).toBe(true);
   });
 
   test("may be on this machine where a stand-in of Lambda says so, but not the services of an instance", () => {
-    const local = { SLUICE_LOCAL_ADDRESSES: "allowed" };
+    const local = { env: { SLUICE_LOCAL_ADDRESSES: "allowed" } };
     expect(isAllowed("r.test", "127.0.0.1", local)).toBe(true);
     expect(isAllowed("r.test", "169.254.169.254", local)).toBe(false);
   });

@@ -1,39 +1,106 @@
 import { expect, test } from "vitest";
-import { makeFlows } from "../../../functions/make-flows.ts";
+import { servedClusters } from "../../../functions/clusters.ts";
+import { flowsOfClusters, makeFlows } from "../../../functions/make-flows.ts";
+import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { usualRules } from "../../../lib/apply/apply-rules.ts";
+import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { defaultTiming } from "../../../lib/flows/interval.ts";
+import { kinds } from "../../../lib/flows/kinds.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { noCel } from "../../doubles/no-cel.ts";
+import { noHome, noTarget } from "../../doubles/no-cluster.ts";
+import { noKeyServices } from "../../doubles/no-key-services.ts";
+import { noRemoteClusters } from "../../doubles/no-remote-clusters.ts";
+import { openGate } from "../../doubles/open-gate.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 const away = (): Promise<never> => Promise.reject(new Error("AWS throttles it"));
 
-test.each(["OCIRepository", "Kustomization"] as const)(
-  "a state that does not answer is waited out by the flow of a %s, and counts as no attempt",
-  async (kind) => {
-    const flows = makeFlows({
-      artifactUrl: (path) => path,
-      artifacts: { get: away, put: away },
-      clock: systemClock,
-      cluster: { ...noCluster, get: async () => undefined },
-      concurrency: 1,
-      edges: { listen: away, listeners: away },
-      engine: { build: away },
-      history: { append: away, latest: away },
-      http: { send: away },
-      installationKey: new Secret("test"),
-      inventories: { load: away, savedUnder: away, save: away, remove: away },
-      ledger: { claim: away, release: away, claims: away },
-      log: silentLog,
-      metrics: recordedMetrics(),
-      noCrossNamespaceRefs: false,
-      records: { record: away, retain: away, recorded: away },
-      requests: { request: away },
-    });
-    const key = { ...keyOf("web"), kind };
+const flows = makeFlows(kinds, {
+  artifactUrl: (path) => path,
+  artifacts: { get: away, put: away },
+  clock: systemClock,
+  home: { ...noHome, get: async () => undefined },
+  concurrency: 1,
+  subscriptions: { subscribe: away, subscribers: away, followers: away },
+  engine: { build: away },
+  history: { append: away, latest: away },
+  http: { send: away, open: away, dial: away },
+  installationKey: new Secret("test"),
+  inventories: { load: away, savedUnder: away, clusters: away, save: away, remove: away },
+  ledger: { claim: away, release: away, claims: away },
+  log: silentLog,
+  metrics: recordedMetrics(),
+  noCrossNamespaceRefs: false,
+  sopsIgnoreMac: false,
+  explainHealthFailures: true,
+  sopsKeys: noKeyServices,
+  skipLinks: false,
+  sshAlgorithms: {},
+  defaultServiceAccount: "",
+  defaultKubeconfigAccount: "",
+  gates: defaultGates,
+  timing: defaultTiming,
+  applyRules: usualRules,
+  targetAs: () => noTarget,
+  gated: () => noTarget,
+  remoteClusters: noRemoteClusters,
+  records: { record: away, retain: away, recorded: away },
+  cel: noCel,
+  receivers: { save: away, remove: away, find: away },
+  requests: { request: away },
+});
+
+test.each(kinds)(
+  "a state that does not answer is waited out by the flow of a $kind, and counts as no attempt",
+  async ({ group, kind }) => {
+    const key = { ...keyOf("web"), group, kind };
     const fence = { key, token: 1 };
-    const run = { key, fence, signal: never, assertLease: () => {}, memo: undefined, superseded: async () => false };
-    expect(await flows[kind](run)).toMatchObject({ outcome: "unreachable", dueInMs: 750 });
+    const run = {
+      key,
+      fence,
+      signal: never,
+      assertLease: () => {},
+      carried: undefined,
+      isRequested: true,
+      superseded: async () => false,
+    };
+    expect(await flows(key)?.(run)).toMatchObject({ outcome: "unreachable", dueInMs: 750 });
   },
 );
+
+test("each declared kind has a flow of its own", () => {
+  const named = ({ group, kind }: KindDeclaration) => `${kind}.${group}`;
+  expect(kinds.map(named)).toEqual(declaredKinds.map(named));
+  expect(new Set(kinds.map(({ flow }) => flow)).size).toBe(declaredKinds.length);
+});
+
+test("a kind is known by its group and its name", () => {
+  const key = keyOf("web");
+  expect(flows(key)).toBeDefined();
+  expect(flows({ ...key, kind: "Kustomize" })).toBeUndefined();
+  expect(flows({ ...key, group: "kustomize.config.k8s.io" })).toBeUndefined();
+});
+
+test("objects of another cluster have no flow here, those of a served one the same each time", () => {
+  const key = keyOf("web");
+  const clusters = servedClusters([
+    {
+      id: key.cluster,
+      open: () => ({ home: noHome, targetAs: () => noTarget, gated: () => noTarget, gate: openGate }),
+    },
+  ]);
+  const made: string[] = [];
+  const flowOf = flowsOfClusters(clusters, ({ id }) => {
+    made.push(id);
+    return flows;
+  });
+  expect(flowOf({ ...key, cluster: "other" })).toBeUndefined();
+  expect(flowOf(key)).toBe(flows(key));
+  expect(flowOf(keyOf("db"))).toBe(flows(key));
+  expect(made).toEqual([key.cluster]);
+});

@@ -6,16 +6,16 @@ import { GateClosed, type WriteGate } from "../../../lib/core/ports/write-gate.t
 import type { Flow } from "../../../lib/core/run.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
-import { processLock } from "../../../lib/queue/process-lock.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
-import { rules } from "../../../lib/queue/rules/rules.ts";
-import { sqsEvent } from "../../../local/sqs-event.ts";
-import { sqliteMessageQueue } from "../../../local/state/message-queue.ts";
+import { rules } from "../../../lib/queue/rules.ts";
+import { runPlaces } from "../../../lib/queue/run-places.ts";
+import { sqsEvent } from "../../../local/aws-events.ts";
+import { queuedWakeUps, sqliteDeadLetters, sqliteMessageQueue } from "../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
-import { queuedWakeUps, sqliteDeadLetters } from "../../../local/state/wake-ups.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
 import { openGate } from "../../doubles/open-gate.ts";
+import { openLimits } from "../../doubles/open-limits.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
@@ -25,15 +25,19 @@ function reconcileWorld(flow: Flow, gate: Pick<WriteGate, "enter"> = openGate) {
   const items = sqliteWorkItems(database);
   const queueDeps = { items, wakeUps: queuedWakeUps(queue), clock: systemClock, log: silentLog, rules };
   const metrics = recordedMetrics();
+  const swept: string[] = [];
   const handler = reconcileHandler({
     ...queueDeps,
     deadLetters: sqliteDeadLetters(database, systemClock),
-    processLock: processLock(systemClock),
+    runPlaces: runPlaces(systemClock),
     newHolder: () => "holder",
     inputOf: async () => "input",
-    onPoisoned: async () => undefined,
+    onParked: async () => undefined,
     extendVisibility: async () => undefined,
-    gate,
+    sweepCluster: async (cluster) => void swept.push(cluster),
+    lookAtObject: async ({ key }) => void swept.push(`look at ${key}`),
+    clusters: { get: (id) => (id === "home" ? { gate } : undefined) },
+    limits: openLimits,
     metrics,
     flowOf: ({ kind }) => (kind === "Kustomization" ? flow : undefined),
   });
@@ -42,6 +46,7 @@ function reconcileWorld(flow: Flow, gate: Pick<WriteGate, "enter"> = openGate) {
     queue,
     handler,
     measured: metrics.recorded,
+    swept,
     request: (key: WorkKey) => requestReconcile(key, "test", queueDeps, never),
     [Symbol.dispose]: () => database.close(),
   };
@@ -77,6 +82,36 @@ describe("reconcile", () => {
     });
   });
 
+  test("a message that asks for the sweep of a cluster has it swept, one that asks for both is refused", async () => {
+    using world = reconcileWorld(async () => {
+      throw new Error("must not run");
+    });
+    const sweep = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+    const bodies = [{ sweep }, { sweep, key: formatWorkKey(keyOf("web")) }, { sweep: "a/b" }, { sweep: "home" }];
+    const event = sqsEvent(
+      bodies.map((body, index) => ({ id: String(index), body: JSON.stringify(body), receives: 1 })),
+    );
+    expect(await world.handler(event, never)).toEqual({
+      batchItemFailures: [{ itemIdentifier: "1" }, { itemIdentifier: "2" }],
+    });
+    expect(world.swept).toEqual([sweep, "home"]);
+  });
+
+  test("a message about a change that is coming has its object looked at, one without a place for it comes again", async () => {
+    using world = reconcileWorld(async () => {
+      throw new Error("must not run");
+    });
+    const key = formatWorkKey(keyOf("web"));
+    const bodies = [{ look: { key, tries: 0 } }, { look: { key, tries: 3 } }, { look: { key, tries: 0, data: "x" } }];
+    const event = sqsEvent(
+      bodies.map((body, index) => ({ id: String(index), body: JSON.stringify(body), receives: 1 })),
+    );
+    expect(await world.handler(event, never)).toEqual({
+      batchItemFailures: [{ itemIdentifier: "1" }, { itemIdentifier: "2" }],
+    });
+    expect(world.swept).toEqual([`look at ${key}`]);
+  });
+
   test("a message that guesses a lease, by the fence's number or by a name, takes none", async () => {
     using world = reconcileWorld(async () => {
       throw new Error("must not run");
@@ -95,11 +130,21 @@ describe("reconcile", () => {
     expect((await world.items.get(key, never))?.lease).toEqual(lease);
   });
 
-  test("a kind that nobody looks after here is done with", async () => {
+  test("a wake-up for a kind that Sluice does not reconcile is acknowledged", async () => {
     using world = reconcileWorld(async () => {
       throw new Error("must not run");
     });
     const key = { ...keyOf("web"), kind: "HelmRelease" };
+    await world.request(key);
+    expect(await world.handler(sqsEvent(world.queue.receive(10, 60_000)), never)).toEqual({ batchItemFailures: [] });
+    expect((await world.items.get(key, never))?.started).toBe(0);
+  });
+
+  test("a wake-up for a cluster that Sluice does not serve is acknowledged, also where another has objects of the same names", async () => {
+    using world = reconcileWorld(async () => {
+      throw new Error("must not run");
+    });
+    const key = { ...keyOf("web"), cluster: "arn:aws:eks:eu-west-1:123456789012:cluster/home" };
     await world.request(key);
     expect(await world.handler(sqsEvent(world.queue.receive(10, 60_000)), never)).toEqual({ batchItemFailures: [] });
     expect((await world.items.get(key, never))?.started).toBe(0);
@@ -124,14 +169,16 @@ describe("reconcile", () => {
     await world.request(key);
     const again = world.queue.receive(10, 60_000);
     expect(again).toHaveLength(1);
-    expect(world.measured).toEqual(Array(20).fill(["Kustomization/apps/web", { ReconcilesRefused: 1 }]));
+    expect(world.measured).toEqual(
+      Array(20).fill(["Kustomization/apps/web", { ReconcilesRefused: 1 }, { refused: "owner" }]),
+    );
     isOpen = true;
     expect(await world.handler(sqsEvent(again), never)).toEqual({ batchItemFailures: [] });
     expect(runs).toBe(1);
     expect(await world.items.get(key, never)).toMatchObject({ handled: 1, attempts: 0, lease: undefined });
   });
 
-  test("a gate that nobody can look at keeps no run from its start, which says what does not answer", async () => {
+  test("a gate that cannot be read does not stop a run from starting, and the run reports what does not answer", async () => {
     const enter = async (): Promise<void> => {
       throw new Outage("ReconciliationFailed", "no answer");
     };

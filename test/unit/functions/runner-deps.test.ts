@@ -1,15 +1,21 @@
 import { expect, test } from "vitest";
+import { servedClusters } from "../../../functions/clusters.ts";
 import { runnerDeps } from "../../../functions/runner-deps.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { rules } from "../../../lib/queue/rules/rules.ts";
-import { sqliteMessageQueue } from "../../../local/state/message-queue.ts";
+import { kinds } from "../../../lib/flows/kinds.ts";
+import { rules } from "../../../lib/queue/rules.ts";
+import { queuedWakeUps, sqliteMessageQueue } from "../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
-import { queuedWakeUps } from "../../../local/state/wake-ups.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { noHome, noTarget } from "../../doubles/no-cluster.ts";
+import { openGate } from "../../doubles/open-gate.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
+
+const clusters = servedClusters([
+  { id: "home", open: () => ({ home: noHome, targetAs: () => noTarget, gated: () => noTarget, gate: openGate }) },
+]);
 
 test("each dead letter is counted once it is sent", async () => {
   const database = openStateDatabase(":memory:");
@@ -22,13 +28,13 @@ test("each dead letter is counted once it is sent", async () => {
   const key = keyOf("web");
   const letter = { key, attempts: 3, message: "no" };
   const failing = { send: () => Promise.reject(new Error("queue away")) };
-  const refused = runnerDeps(queue, { cluster: noCluster, deadLetters: failing, metrics });
+  const refused = runnerDeps(queue, { clusters, deadLetters: failing, metrics, kinds });
   await expect(refused.deadLetters.send(letter, never)).rejects.toThrow("queue away");
   expect(metrics.recorded).toEqual([]);
 
   const sent: unknown[] = [];
   const deadLetters = { send: async (each: unknown) => void sent.push(each) };
-  await runnerDeps(queue, { cluster: noCluster, deadLetters, metrics }).deadLetters.send(letter, never);
+  await runnerDeps(queue, { clusters, deadLetters, metrics, kinds }).deadLetters.send(letter, never);
   expect(sent).toEqual([letter]);
   expect(metrics.recorded).toEqual([[`${key.kind}/${key.namespace}/${key.name}`, { ReconcilesParked: 1 }]]);
   database.close();
@@ -42,7 +48,7 @@ test("each lease gets a name of 122 random bits, so that no message can name one
     ...{ clock: systemClock, log: silentLog, rules },
   };
   const deadLetters = { send: async () => undefined };
-  const deps = runnerDeps(queue, { cluster: noCluster, deadLetters, metrics: recordedMetrics() });
+  const deps = runnerDeps(queue, { clusters, deadLetters, metrics: recordedMetrics(), kinds });
   const names = Array.from({ length: 1_000 }, () => deps.newHolder());
   expect(new Set(names).size).toBe(1_000);
   for (const name of names)

@@ -1,49 +1,47 @@
 import { describe, expect, test } from "vitest";
+import { limitsOf } from "../../../functions/cluster-limits.ts";
 import { sweepHandler } from "../../../functions/sweep.ts";
-import type { PartialObject } from "../../../lib/core/ports/cluster.ts";
-import { GateClosed, type WriteGate } from "../../../lib/core/ports/write-gate.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { reconcileRequests } from "../../../lib/queue/request-reconcile.ts";
-import { rules } from "../../../lib/queue/rules/rules.ts";
-import { sqliteMessageQueue } from "../../../local/state/message-queue.ts";
-import { sqliteSightings } from "../../../local/state/sightings.ts";
+import { rules } from "../../../lib/queue/rules.ts";
+import { sqliteClusterStates } from "../../../local/state/cluster-states.ts";
+import { queuedSweepRequests, queuedWakeUps, sqliteMessageQueue } from "../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
-import { queuedWakeUps } from "../../../local/state/wake-ups.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
-import { openGate } from "../../doubles/open-gate.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
-const kind = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
+const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
 
-function kustomization(name: string, generation = 1): PartialObject {
-  return {
-    apiVersion: "kustomize.toolkit.fluxcd.io/v1",
-    kind: "Kustomization",
-    metadata: { name, namespace: "apps", uid: `uid-${name}`, generation },
-  };
-}
-
-function sweepWorld(gate: Pick<WriteGate, "enter"> = openGate) {
+function sweepWorld(refused?: string) {
   const database = openStateDatabase(":memory:");
   const items = sqliteWorkItems(database);
   const queue = sqliteMessageQueue(database, systemClock);
-  const queueDeps = { items, wakeUps: queuedWakeUps(queue), clock: systemClock, log: silentLog, rules };
-  const present: PartialObject[] = [];
+  const clusterStates = sqliteClusterStates(database);
+  const requests = queuedSweepRequests(queue);
   const handler = sweepHandler({
-    ...queueDeps,
-    sightings: sqliteSightings(database),
-    requests: reconcileRequests(queueDeps),
-    gate,
-    kinds: [kind],
-    listMetadata: async () => present,
+    ...{ items, clock: systemClock, log: silentLog, rules },
+    wakeUps: queuedWakeUps(queue),
+    clusters: () => ["home", arn],
+    limits: limitsOf({
+      clusterStates,
+      clusters: { get: () => undefined },
+      maxRuns: () => 20,
+      clock: systemClock,
+      log: silentLog,
+      metrics: recordedMetrics(),
+    }),
+    sweepRequests: {
+      send: (cluster, signal) =>
+        cluster === refused ? Promise.reject(new Error("its queue is gone")) : requests.send(cluster, signal),
+    },
   });
   return {
     items,
-    present,
-    sweep: (event: unknown = { cluster: "home" }) => handler(event, never),
-    /** Names of the objects that were woken since the last look. */
-    woken: () => {
+    clusterStates,
+    sweep: (event: unknown = {}) => handler(event, never),
+    /** What was sent. */
+    sent: () => {
       const messages = queue.receive(10, 60_000);
       for (const { id } of messages) queue.remove(id);
       return messages.map(({ body }) => body.replace(/.*\/([^/"]*)".*/, "$1")).toSorted();
@@ -52,61 +50,49 @@ function sweepWorld(gate: Pick<WriteGate, "enter"> = openGate) {
   };
 }
 
+const due = { started: 1, handled: 1, dueAt: systemClock.now() - 1 };
+const sweeps = ['{"sweep":"home"}', "prod"];
+
 describe("the sweep", () => {
-  test("adopts what no event told of: new, changed and vanished resources, each once", async () => {
+  test("asks for the sweep of each cluster, and wakes what is overdue", async () => {
     using world = sweepWorld();
-    world.present.push(kustomization("web"), kustomization("db"));
+    await world.items.put(workItem(keyOf("late"), due), never);
+    await world.items.put(workItem({ ...keyOf("far"), cluster: arn }, due), never);
+    await world.items.put(workItem(keyOf("early"), { ...due, dueAt: systemClock.now() + 60_000 }), never);
     await world.sweep();
-    expect(world.woken()).toEqual(["db", "web"]);
-    await world.sweep();
-    expect(world.woken()).toEqual([]);
-
-    // A run has started on each, so a further request is not covered by the first.
-    for (const name of ["web", "db"]) {
-      const item = await world.items.get(keyOf(name), never);
-      if (item === undefined) throw new Error("no work item");
-      await world.items.put(
-        { ...item, version: item.version + 1, started: 1, handled: 1, wakeUntil: undefined },
-        never,
-      );
-    }
-    world.present.splice(0, 2, kustomization("web", 2));
-    await world.sweep();
-    expect(world.woken()).toEqual(["db", "web"]);
-    await world.sweep();
-    expect(world.woken()).toEqual([]);
+    expect(world.sent()).toEqual(["far", "late", ...sweeps].toSorted());
   });
 
-  test("wakes what is overdue", async () => {
+  test("leaves what is overdue in a cluster that is no longer looked after", async () => {
     using world = sweepWorld();
-    await world.items.put(workItem(keyOf("late"), { started: 1, handled: 1, dueAt: systemClock.now() - 1 }), never);
-    await world.items.put(
-      workItem(keyOf("early"), { started: 1, handled: 1, dueAt: systemClock.now() + 60_000 }),
-      never,
-    );
+    await world.items.put(workItem({ ...keyOf("gone"), cluster: "removed" }, due), never);
+    await world.items.put(workItem(keyOf("late"), due), never);
     await world.sweep();
-    expect(world.woken()).toEqual(["late"]);
+    expect(world.sent()).toEqual(["late", ...sweeps].toSorted());
   });
 
-  test("sends nothing and takes nothing for seen while the gate is closed, and makes it all good once it is open", async () => {
-    let isOpen = false;
-    using world = sweepWorld({
-      enter: async () => {
-        if (!isOpen) throw new GateClosed("this cluster belongs to another Sluice");
-      },
-    });
-    await world.items.put(workItem(keyOf("late"), { started: 1, handled: 1, dueAt: systemClock.now() - 1 }), never);
-    world.present.push(kustomization("web"));
-    await world.sweep();
-    expect(world.woken()).toEqual([]);
-    isOpen = true;
-    await world.sweep();
-    expect(world.woken()).toEqual(["late", "web"]);
+  test.each(["unreachable", "refused"] as const)(
+    "leaves what is overdue in a cluster that is on hold: %s",
+    async (kind) => {
+      using world = sweepWorld();
+      await world.clusterStates.hold("home", { kind, reason: "", since: 0, probes: 1 }, never);
+      await world.items.put(workItem(keyOf("late"), due), never);
+      await world.items.put(workItem({ ...keyOf("far"), cluster: arn }, due), never);
+      await world.sweep();
+      expect(world.sent()).toEqual(["far", ...sweeps].toSorted());
+    },
+  );
+
+  test("a cluster whose sweep cannot be requested keeps nothing from the others, and the function fails at its end", async () => {
+    using world = sweepWorld("home");
+    await world.items.put(workItem(keyOf("late"), due), never);
+    await expect(world.sweep()).rejects.toThrow("the sweep of 1 clusters was not requested");
+    expect(world.sent()).toEqual(["late", "prod"]);
   });
 
   test("an event of another shape is refused", async () => {
     using world = sweepWorld();
-    await expect(world.sweep({})).rejects.toThrow("cluster");
-    await expect(world.sweep({ cluster: "home", force: true })).rejects.toThrow("force");
+    await expect(world.sweep({ cluster: "home" })).rejects.toThrow("cluster");
+    await expect(world.sweep([])).rejects.toThrow("expected object");
   });
 });

@@ -1,77 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { isJsonObject } from "../../../lib/core/json.ts";
-import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { Outage } from "../../../lib/core/outage.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
-import {
-  maxOwnerFieldChars,
-  type OwnInstallation,
-  ownerCheck,
-  ownerIn,
-  takeOver,
-} from "../../../lib/gate/cluster-owner.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { ownerCheck } from "../../../lib/gate/cluster-owner.ts";
+import { maxOwnerFieldChars } from "../../../lib/gate/owner-object.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
+import { a, b, clusterWith, installation, ofA, since } from "./owner-cluster.ts";
 
 const { signal } = new AbortController();
-const clock = steppedClock();
-const since = "2026-11-22T12:00:00.000Z";
 
-function installation(id: string): OwnInstallation {
-  return { id, where: `${id}-host:/state`, version: "1.2.3", takeOverCommand: `sluice take-over --installation ${id}` };
-}
-const [a, b] = [installation("a"), installation("b")];
-
-/** The one object, kept as an API server does: created once, changed under its version. Calls are counted. */
-function clusterWith(data?: object) {
-  const self: { object: LiveObject | undefined; uid: string; calls: string[]; fault?: (verb: string) => void } = {
-    object: data && objectOf(data, 1),
-    uid: "cluster-1",
-    calls: [],
-  };
-  const call = (verb: string): void => {
-    self.calls.push(verb);
-    self.fault?.(verb);
-  };
-  const cluster: Cluster = {
-    ...noCluster,
-    uid: async () => self.uid,
-    get: async () => (call("get"), self.object),
-    create: async (manifest) => {
-      call("create");
-      if (self.object !== undefined) throw new ApiError({ code: 409, reason: "AlreadyExists", message: "exists" });
-      const { metadata, data: created } = manifest;
-      expect([manifest.kind, metadata.namespace, metadata.name]).toEqual(["ConfigMap", "kube-system", "sluice-owner"]);
-      self.object = objectOf(isJsonObject(created) ? created : {}, 1);
-      return self.object;
-    },
-    patch: async (_ref, { body }) => {
-      call("patch");
-      const { metadata, data: merged } = isJsonObject(body) ? body : {};
-      const version = self.object?.metadata.resourceVersion ?? "0";
-      const asked = isJsonObject(metadata) ? metadata["resourceVersion"] : undefined;
-      if (asked !== version) throw new ApiError({ code: 409, reason: "Conflict", message: "conflict" });
-      const before = self.object?.["data"];
-      const fields = { ...(isJsonObject(before) ? before : {}), ...(isJsonObject(merged) ? merged : {}) };
-      const kept = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-      self.object = objectOf(kept, Number(version) + 1);
-      return self.object;
-    },
-  };
-  return {
-    self,
-    cluster,
-    check: (who: OwnInstallation) => ownerCheck(who, { cluster, clock })(signal),
-    take: (who: OwnInstallation) => takeOver(who, { cluster, clock }, signal),
-  };
-}
-
-function objectOf(data: object, version: number): LiveObject {
-  const metadata = { name: "sluice-owner", namespace: "kube-system", uid: "u", resourceVersion: String(version) };
-  return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
-}
-
-const ofA = { installation: "a", where: "a-host:/state", version: "1.2.3", since, cluster: "cluster-1" };
 const refusalOfB =
   "this cluster belongs to another Sluice, a at a-host:/state, version 1.2.3, since 2026-11-22T12:00:00.000Z; this is b, and two would undo each other's work. To move the cluster to this one, stop the other and run sluice take-over --installation b. If the other is gone for good, deleting ConfigMap/kube-system/sluice-owner works too: the first installation that looks then takes the cluster";
 
@@ -97,7 +33,7 @@ describe("the owner of a cluster", () => {
     expect(self.object?.["data"]).toEqual(ofA);
   });
 
-  test("is written anew where somebody has deleted the object", async () => {
+  test("is written again if the object was deleted", async () => {
     const { self, check } = clusterWith(ofA);
     self.object = undefined;
     expect(await check(a)).toBe(undefined);
@@ -110,7 +46,7 @@ describe("the owner of a cluster", () => {
       await cluster.create(...args);
       throw new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
     };
-    const unsure = ownerCheck(a, { cluster: { ...cluster, create }, clock });
+    const unsure = ownerCheck(a, { cluster: { ...cluster, create }, clock: steppedClock() });
     await expect(unsure(signal)).rejects.toThrow(Outage);
     expect(await check(a)).toBe(undefined);
     expect(self.calls).toEqual(["get", "create", "get"]);
@@ -122,7 +58,7 @@ describe("the owner of a cluster", () => {
     expect(self.object?.["data"]).toMatchObject({ installation: "b", where: "b-host:/state", cluster: "cluster-1" });
   });
 
-  test("outlives a release: a version that was written stays until somebody takes over", async () => {
+  test("outlives a release: a written version stays until an installation takes over", async () => {
     const { self, check } = clusterWith(ofA);
     expect(await check({ ...a, version: "2.0.0" })).toBe(undefined);
     expect(self.calls).toEqual(["get"]);
@@ -164,6 +100,43 @@ describe("the owner of a cluster", () => {
     }
   });
 
+  test("tells where its webhooks come in, by one write where that is new, and changes nothing else", async () => {
+    const { self, check, take } = clusterWith(ofA);
+    const [one, two] = ["https://one.example", "https://two.example"] as const;
+    for (const webhookUrl of [one, one, two, two])
+      expect(await check({ ...a, version: "9", webhookUrl })).toBe(undefined);
+    expect(self.calls).toEqual(["get", "patch", "get", "get", "patch", "get"]);
+    expect(self.object?.["data"]).toEqual({ ...ofA, webhookUrl: two });
+    // A process that does not know leaves it; one that knows of none removes it.
+    await check(a);
+    expect(self.object?.["data"]).toEqual({ ...ofA, webhookUrl: two });
+    await check({ ...a, webhookUrl: null });
+    expect(self.object?.["data"]).toEqual(ofA);
+    await check({ ...a, webhookUrl: one });
+    await take(b);
+    expect(self.object?.["data"]).not.toHaveProperty("webhookUrl");
+  });
+
+  test("tells it with the claim, and not to the cluster of another or a paused one", async () => {
+    const { self, check, pause } = clusterWith();
+    const webhookUrl = "https://hooks.example";
+    await check({ ...a, webhookUrl });
+    expect(self.object?.["data"]).toEqual({ ...ofA, webhookUrl });
+    await check({ ...b, webhookUrl: "https://other.example" });
+    await pause("eve");
+    await check({ ...a, webhookUrl: "https://other.example" });
+    expect(self.object?.["data"]).toMatchObject({ webhookUrl });
+  });
+
+  test("is let in although the API server does not take the address of webhooks", async () => {
+    const { self, check } = clusterWith({ ...ofA, webhookUrl: "no URL" });
+    self.fault = (verb) => {
+      if (verb === "patch") throw new ApiError({ code: 403, reason: "Forbidden", message: "no" });
+    };
+    expect(await check({ ...a, webhookUrl: "https://hooks.example" })).toBe(undefined);
+    expect(self.calls).toEqual(["get", "patch"]);
+  });
+
   test("has its place cut where that is too long to be read again", async () => {
     const { check } = clusterWith();
     const far = { ...a, where: "/far".repeat(maxOwnerFieldChars) };
@@ -202,14 +175,10 @@ describe("taking over", () => {
     expect(self.calls).toEqual(["get", "create", "get"]);
   });
 
-  test("says so where somebody else does the same at the same time", async () => {
+  test("reports another take-over at the same time", async () => {
     const { take } = clusterWith(ofA);
     const both = await Promise.allSettled([take(b), take(installation("c"))]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     expect(both[1]).toMatchObject({ reason: { message: expect.stringContaining("was changed by another client") } });
   });
-});
-
-test("an object that is not there says nothing", () => {
-  expect(ownerIn(undefined, "cluster-1")).toBe(undefined);
 });

@@ -3,7 +3,7 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
 import { GateClosed, LookTooOld } from "../../../lib/core/ports/write-gate.ts";
 import { gatedCluster } from "../../../lib/gate/gated-cluster.ts";
-import { lookCountsMs, writeGate } from "../../../lib/gate/write-gate.ts";
+import { type GateCheck, lookCountsMs, writeGate } from "../../../lib/gate/write-gate.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
@@ -28,7 +28,11 @@ const writes: Readonly<Record<string, Write>> = {
 function world() {
   const clock = steppedClock();
   const self = { reason: undefined as string | undefined, looks: 0, onItsWay: () => {}, sent: [] as number[] };
-  const gate = writeGate([async () => ((self.looks += 1), self.reason)], { clock, log: silentLog });
+  const check: GateCheck = async () => {
+    self.looks += 1;
+    return self.reason === undefined ? undefined : { reason: "owner", message: self.reason };
+  };
+  const gate = writeGate([check], { clock, log: silentLog });
   const send = (given: Guard): void => {
     self.onItsWay();
     given.beforeSend?.();

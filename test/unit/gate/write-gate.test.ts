@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { Outage } from "../../../lib/core/outage.ts";
-import { GateClosed, isClosed, LookTooOld } from "../../../lib/core/ports/write-gate.ts";
-import { lookCountsMs, writeGate } from "../../../lib/gate/write-gate.ts";
+import { closedReason, GateClosed, LookTooOld } from "../../../lib/core/ports/write-gate.ts";
+import { lookCountsMs, type Refusal, writeGate } from "../../../lib/gate/write-gate.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 
 const { signal } = new AbortController();
+const anothers: Refusal = { reason: "owner", message: "it is another's" };
 
 /** A gate with one check, which answers as the test has it at that time. */
 function world() {
   const clock = steppedClock();
   const log = recordedLog();
-  const self = { answer: async (): Promise<string | undefined> => undefined, looks: 0 };
-  const check = (): Promise<string | undefined> => {
+  const self = { answer: async (): Promise<Refusal | undefined> => undefined, looks: 0 };
+  const check = (): Promise<Refusal | undefined> => {
     self.looks += 1;
     return self.answer();
   };
@@ -54,47 +55,54 @@ describe("a gate", () => {
     expect(self.looks).toBe(2);
   });
 
-  test("closes with the first reason, says so once, and opens again by itself", async () => {
+  test("closes with a reason, says each reason once, and opens again by itself", async () => {
     const { self, clock, log, gate } = world();
     await gate.enter(signal);
     expect(log.lines).toEqual([]);
-    self.answer = async () => "it is another's";
+    self.answer = async () => anothers;
     clock.pass(lookCountsMs);
     for (let time = 0; time < 4; time++) {
       await expect(gate.enter(signal)).rejects.toThrow(new GateClosed("it is another's"));
       expect(() => gate.assertOpen()).toThrow(GateClosed);
-      expect(await isClosed(gate, signal)).toBe(true);
+      expect(await closedReason(gate, signal)).toBe("owner");
       clock.pass(lookCountsMs);
     }
     expect(log.lines).toEqual([{ message: "nothing is written to the cluster", reason: "it is another's" }]);
+    self.answer = async () => ({ reason: "paused", message: "this cluster is paused" });
+    await expect(gate.enter(signal)).rejects.toThrow("this cluster is paused");
+    expect(await closedReason(gate, signal)).toBe("paused");
+    clock.pass(lookCountsMs);
     self.answer = async () => undefined;
     await gate.enter(signal);
-    expect(log.lines.slice(1)).toEqual([{ message: "the cluster is written to again" }]);
+    expect(log.lines.slice(1)).toEqual([
+      { message: "nothing is written to the cluster", reason: "this cluster is paused" },
+      { message: "the cluster is written to again" },
+    ]);
   });
 
-  test("lets nobody through where it cannot look, and is not known to be closed", async () => {
+  test("lets no write through if it cannot read the owner, and does not count as closed", async () => {
     const { self, gate } = world();
     self.answer = () => Promise.reject(new Outage("ReconciliationFailed", "no answer"));
     await expect(gate.enter(signal)).rejects.toThrow("no answer");
     expect(() => gate.assertOpen()).toThrow(LookTooOld);
-    expect(await isClosed(gate, signal)).toBe(false);
+    expect(await closedReason(gate, signal)).toBe(undefined);
     expect(self.looks).toBe(2);
   });
 
   test("that is closed stays closed where it cannot look", async () => {
     const { self, clock, gate } = world();
-    self.answer = async () => "it is another's";
-    expect(await isClosed(gate, signal)).toBe(true);
+    self.answer = async () => anothers;
+    expect(await closedReason(gate, signal)).toBe("owner");
     self.answer = () => Promise.reject(new Outage("ReconciliationFailed", "no answer"));
     clock.pass(lookCountsMs);
-    expect(await isClosed(gate, signal)).toBe(true);
+    expect(await closedReason(gate, signal)).toBe("owner");
   });
 
   test("asks its checks in order, up to the first that closes it", async () => {
     const asked: string[] = [];
-    const check = (name: string, reason?: string) => async () => {
+    const check = (name: string, message?: string) => async () => {
       asked.push(name);
-      return reason;
+      return message === undefined ? undefined : { reason: "owner" as const, message };
     };
     const checks = [check("owner"), check("flux", "Flux runs here"), check("pause", "paused")];
     const gate = writeGate(checks, { clock: steppedClock(), log: recordedLog() });
@@ -102,9 +110,9 @@ describe("a gate", () => {
     expect(asked).toEqual(["owner", "flux"]);
   });
 
-  test("keeps nobody waiting whose time is up, and looks on for the others", async () => {
+  test("releases a caller whose time is up, and keeps looking for the others", async () => {
     const { self, gate } = world();
-    const answer = Promise.withResolvers<string | undefined>();
+    const answer = Promise.withResolvers<Refusal | undefined>();
     self.answer = () => answer.promise;
     const stop = new AbortController();
     const given = gate.enter(stop.signal);

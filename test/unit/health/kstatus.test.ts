@@ -7,6 +7,10 @@ const now = Date.parse("2026-01-01T00:01:00Z");
 const condition = (type: string, status: string, reason = "") => ({ type, status, reason });
 
 function statusOf(apiVersion: string, kind: string, fields: JsonObject, metadata: JsonObject = {}) {
+  return said(apiVersion, kind, fields, metadata).status;
+}
+
+function said(apiVersion: string, kind: string, fields: JsonObject, metadata: JsonObject = {}) {
   return kstatus({ apiVersion, kind, ...fields, metadata: { name: "x", uid: "u", generation: 1, ...metadata } }, now);
 }
 
@@ -72,6 +76,12 @@ describe("other workloads", () => {
       { replicas: 2, readyReplicas: 2, currentReplicas: 1, currentRevision: "a", updateRevision: "b" },
       {},
       "InProgress",
+    ],
+    [
+      "rolling, as the API server defaults it",
+      { replicas: 2, readyReplicas: 2, updatedReplicas: 2, currentRevision: "a", updateRevision: "b" },
+      { updateStrategy: { rollingUpdate: { partition: 0 } } },
+      "Current",
     ],
     ["on delete", {}, { updateStrategy: { type: "OnDelete" } }, "Current"],
     [
@@ -185,40 +195,106 @@ describe("other kinds", () => {
     expect(statusOf(apiVersion, kind, fields)).toBe(expected);
   });
 
-  test("an object on its way out is Terminating, whatever it is", () => {
+  test("an object that is being deleted is Terminating, whatever its kind", () => {
     expect(statusOf("v1", "ConfigMap", {}, { deletionTimestamp: "2026-01-01T00:00:00Z" })).toBe("Terminating");
+  });
+});
+
+describe("the message says why an object is not Current, in kstatus' words", () => {
+  const observed = { observedGeneration: 1 };
+  test.each<[string, string, JsonObject, string]>([
+    ["apps/v1", "Deployment", { spec: { replicas: 2 }, status: { replicas: 1 } }, "Replicas: 1/2"],
+    ["apps/v1", "Deployment", { status: { replicas: 1, updatedReplicas: 1, availableReplicas: 0 } }, "Available: 0/1"],
+    [
+      "apps/v1",
+      "Deployment",
+      { status: { observedGeneration: 0 } },
+      "Deployment generation is 1, but latest observed generation is 0",
+    ],
+    [
+      "apps/v1",
+      "Deployment",
+      { status: { conditions: [condition("Progressing", "False", "ProgressDeadlineExceeded")] } },
+      "Progress deadline exceeded",
+    ],
+    ["apps/v1", "StatefulSet", { spec: { replicas: 3 }, status: { replicas: 3, readyReplicas: 1 } }, "Ready: 1/3"],
+    ["apps/v1", "ReplicaSet", { status: { replicas: 1, fullyLabeledReplicas: 1 } }, "Available: 0/1"],
+    ["apps/v1", "DaemonSet", { status: { ...observed, desiredNumberScheduled: 2 } }, "Current: 0/2"],
+    [
+      "batch/v1",
+      "Job",
+      { status: { conditions: [condition("Failed", "True")], failed: 3 } },
+      "Job Failed. failed: 3/1",
+    ],
+    ["batch/v1", "Job", { status: { startTime: "x", active: 1 } }, "Job in progress. success:0, active: 1, failed: 0"],
+    ["v1", "PersistentVolumeClaim", { status: { phase: "Pending" } }, "PVC is not Bound. phase: Pending"],
+    ["v1", "Service", { spec: { type: "LoadBalancer" } }, "ClusterIP not set. Service type: LoadBalancer"],
+    [
+      "v1",
+      "Pod",
+      {
+        status: {
+          phase: "Running",
+          containerStatuses: [{ name: "web", state: { waiting: { reason: "CrashLoopBackOff" } } }],
+        },
+      },
+      "Containers in CrashLoop state: web",
+    ],
+    ["v1", "Pod", { status: { phase: "Odd" } }, "unknown phase Odd"],
+    [
+      "example.com/v1",
+      "Widget",
+      { status: { conditions: [{ ...condition("Ready", "False"), message: "no quota" }] } },
+      "no quota",
+    ],
+    ["example.com/v1", "Widget", { status: { conditions: [condition("Ready", "False")] } }, ""],
+    ["v1", "ConfigMap", {}, ""],
+  ])("%s %s %o: %s", (apiVersion, kind, fields, message) => {
+    expect(said(apiVersion, kind, fields).message).toBe(message);
   });
 });
 
 describe("the verdict", () => {
   const ref = (name: string) => ({ group: "apps", version: "v1", kind: "Deployment", namespace: "t", name });
 
-  test("waits for all that are not Current, in Flux's words (104)", () => {
+  test("waits for all objects that are not Current, with Flux's message (104)", () => {
     const missing = { group: "", version: "v1", kind: "ConfigMap", namespace: "t", name: "does-not-exists" };
     expect(
       verdict([
         { ref: ref("a"), status: "Current" },
         { ref: missing, status: "NotFound" },
       ]),
-    ).toEqual({
+    ).toMatchObject({
       kind: "waiting",
       message: "timeout waiting for: [ConfigMap/t/does-not-exists status: 'NotFound']",
     });
   });
 
-  test("fails early, naming only the failed ones (107)", () => {
+  test("fails early, naming only the failed objects (107)", () => {
     expect(
       verdict([
         { ref: ref("a"), status: "Failed" },
         { ref: ref("b"), status: "InProgress" },
       ]),
-    ).toEqual({
+    ).toMatchObject({
       kind: "failed",
       message: "failed early due to stalled resources: [Deployment/t/a status: 'Failed']",
     });
   });
 
-  test("nothing left to wait for is healthy", () => {
+  test("without fail-fast waits for the others, and ends once each is Current or Failed (107)", () => {
+    const stalled = { ref: ref("a"), status: "Failed" } as const;
+    expect(verdict([stalled, { ref: ref("b"), status: "InProgress" }], { isFailFast: false })).toMatchObject({
+      kind: "waiting",
+      message: "timeout waiting for: [Deployment/t/a status: 'Failed', Deployment/t/b status: 'InProgress']",
+    });
+    expect(verdict([stalled, { ref: ref("b"), status: "Current" }], { isFailFast: false })).toMatchObject({
+      kind: "failed",
+      message: "failed early due to stalled resources: [Deployment/t/a status: 'Failed']",
+    });
+  });
+
+  test("nothing to wait for is healthy", () => {
     expect(verdict([{ ref: ref("a"), status: "Current" }])).toEqual({ kind: "healthy" });
     expect(verdict([])).toEqual({ kind: "healthy" });
   });

@@ -3,22 +3,22 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { crdFiles } from "../../../infra/crd-files.ts";
-import { customResourceDefinition } from "../../../infra/custom-resource-definition.ts";
-import { kinds } from "../../../infra/kinds.ts";
+import { definedKinds as kinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
+import { customResourceDefinition } from "../../../lib/definitions/custom-resource-definition.ts";
 
 const folder = join(import.meta.dirname, "../../../infra/crds");
 
 describe("the custom resource definitions", () => {
   test("checked in are those that the schemas give; else run: node infra/write-crds.ts", async () => {
-    const files = crdFiles();
+    const files = await crdFiles();
     expect((await readdir(folder)).toSorted()).toEqual([...files.keys()].toSorted());
     for (const [name, text] of files) expect(await readFile(join(folder, name), "utf8")).toBe(text);
   });
 
-  test.each(kinds)("of $kind is what YAML of its file says", (kind) => {
-    const text = crdFiles().get(`${kind.plural}.${kind.group}.yaml`) ?? "";
-    expect(parse(text)).toEqual(JSON.parse(JSON.stringify(customResourceDefinition(kind))));
+  test.each(kinds)("of $kind is what YAML of its file says", async (kind) => {
+    const text = (await crdFiles()).get(`${kind.plural}.${kind.group}.yaml`) ?? "";
+    expect(parse(text)).toEqual(JSON.parse(JSON.stringify(await customResourceDefinition(kind))));
   });
 
   test.each([
@@ -38,8 +38,8 @@ describe("the custom resource definitions", () => {
       columns: ["URL", "Ready", "Status", "Age"],
       required: ["url", "interval"],
     },
-  ])("of $kind is shown and named as Flux has it, in every version", (expected) => {
-    const definition = definitionOf(expected.kind);
+  ])("of $kind is shown and named as Flux has it, in every version", async (expected) => {
+    const definition = await definitionOf(expected.kind);
     expect(definition).toMatchObject({
       metadata: {
         annotations: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" },
@@ -71,8 +71,8 @@ describe("the custom resource definitions", () => {
     });
   });
 
-  test("carry Flux's rules and defaults in the schema itself (2, 3, 5)", () => {
-    expect(specOf("Kustomization")).toMatchObject({
+  test("carry Flux's rules and defaults in the schema itself (2, 3, 5)", async () => {
+    expect(await specOf("Kustomization")).toMatchObject({
       interval: { type: "string", pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$" },
       targetNamespace: { minLength: 1, maxLength: 63 },
       force: { type: "boolean", default: false },
@@ -83,19 +83,19 @@ describe("the custom resource definitions", () => {
         ],
       },
     });
-    expect(specOf("OCIRepository")).toMatchObject({
+    expect(await specOf("OCIRepository")).toMatchObject({
       url: { pattern: "^oci://.*$" },
       timeout: { pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m))+$", default: "60s" },
       provider: { default: "generic", enum: ["generic", "aws", "azure", "gcp"] },
     });
   });
 
-  test.each(kinds)("of $kind is structural: every field has a type or is free on purpose", (kind) => {
-    expect(untyped(schemaOf(customResourceDefinition(kind)), "")).toEqual([]);
+  test.each(kinds)("of $kind is structural: every field has a type or is free on purpose", async (kind) => {
+    expect(untyped(schemaOf(await customResourceDefinition(kind)), "")).toEqual([]);
   });
 });
 
-function definitionOf(name: string): JsonObject {
+async function definitionOf(name: string): Promise<JsonObject> {
   const kind = kinds.find((each) => each.kind === name);
   if (kind === undefined) throw new Error(`no kind ${name}`);
   return customResourceDefinition(kind);
@@ -112,8 +112,8 @@ function schemaOf(definition: JsonObject): unknown {
   return at(definition, "spec", "versions", 0, "schema", "openAPIV3Schema");
 }
 
-function specOf(name: string): unknown {
-  return at(schemaOf(definitionOf(name)), "properties", "spec", "properties");
+async function specOf(name: string): Promise<unknown> {
+  return at(schemaOf(await definitionOf(name)), "properties", "spec", "properties");
 }
 
 /** The paths of schema nodes that a structural schema may not have. */

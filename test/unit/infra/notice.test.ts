@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { goModuleNames } from "../../../infra/notice/go-modules.ts";
-import { goTitle, noticeHeading, noticePart, npmTitle } from "../../../infra/notice/notice-text.ts";
-import { npmPackages } from "../../../infra/notice/npm-packages.ts";
+import { goFolders, goTitles, noticeHeading, noticePart, npmTitle } from "../../../infra/notice/notice-text.ts";
+import { goModuleNames, npmPackages } from "../../../infra/notice/third-party.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const notice = readFileSync(join(root, "NOTICE"), "utf8");
@@ -13,11 +12,15 @@ test("NOTICE has what package-lock.json ships, with its licences: else run node 
   expect(notice.slice(0, expected.length)).toBe(expected);
 });
 
-test("NOTICE lists the Go modules of engine/go.mod in their versions: else run node infra/write-notice.ts", () => {
-  const part = notice.slice(notice.indexOf(goTitle));
-  const listed = [...part.matchAll(/^ {2}(\S+ \S+), \S.*$/gm)].map(([, named]) => named);
-  expect(listed).toEqual(goModuleNames(root));
-});
+test.each(goFolders)(
+  "NOTICE lists the Go modules of %s/go.mod in their versions: else run node infra/write-notice.ts",
+  (folder) => {
+    const after = notice.slice(notice.indexOf(goTitles[folder]));
+    const [part = ""] = after.split("=".repeat(80));
+    const listed = [...part.matchAll(/^ {2}(\S+ \S+), \S.*$/gm)].map(([, named]) => named);
+    expect(listed).toEqual(goModuleNames(root, folder));
+  },
+);
 
 const apache = "Apache License\nVersion 2.0, January 2004\nEND OF TERMS AND CONDITIONS\nCopyright 2020 One";
 const mit = "Copyright 2021 Two\nPermission is hereby granted, free of charge";

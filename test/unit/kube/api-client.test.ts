@@ -7,7 +7,7 @@ import { outcomeOf } from "./outcome-of.ts";
 const { signal } = new AbortController();
 
 describe("requests to an API server", () => {
-  test("share connections that are kept", async () => {
+  test("share kept connections", async () => {
     const sockets = new Set<unknown>();
     await using api = await fakeApi((request, response) => {
       sockets.add(request.socket);
@@ -19,7 +19,7 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("keep the path that the server's address has", async () => {
+  test("keep the path of the server's address", async () => {
     await using api = await fakeApi((request, response) => {
       sendJson(response, 200, { url: request.url });
     });
@@ -32,7 +32,7 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("are not sent any more when getting the credentials has used up their time", async () => {
+  test("are not sent if fetching the credentials has used up their time", async () => {
     let requests = 0;
     await using api = await fakeApi((_, response) => {
       requests++;
@@ -47,7 +47,7 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("are counted by what they do", async () => {
+  test("are counted by verb", async () => {
     await using api = await fakeApi((_, response) => {
       sendJson(response, 200, {});
     });
@@ -110,7 +110,7 @@ describe("requests to an API server", () => {
   test.each([
     { name: "repeatable", repeatable: true, requests: 3, outcome: 200 },
     { name: "not repeatable", repeatable: false, requests: 1, outcome: "Unreachable" },
-  ])("whose connection breaks are sent $requests times where they are $name", async (row) => {
+  ])("whose connection breaks are sent $requests times if they are $name", async (row) => {
     let count = 0;
     await using api = await fakeApi((_, response) => {
       if (++count < 3) response.destroy();
@@ -122,7 +122,7 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("that are to wait longer than they may are given up at once, saying for how long", async () => {
+  test("that would have to wait beyond their limit fail at once and name the wait", async () => {
     await using api = await fakeApi((_, response) => {
       sendJson(
         response,
@@ -140,7 +140,7 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("end when no answer comes in time", async () => {
+  test("end if no answer comes in time", async () => {
     await using api = await fakeApi(() => {});
     const client = apiClient(configOf(api.url), { ...apiDeps, limitMs: 50 });
     const error = await faultOf(client.send(readNodes, signal));
@@ -149,12 +149,12 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("end in time when an answer begins and does not go on", async () => {
+  test("end in time if an answer starts and stalls", async () => {
     await using api = await fakeApi((_, response) => {
       response.writeHead(200).write("{");
     });
-    const client = apiClient(configOf(api.url), { ...apiDeps, limitMs: 50 });
-    expect((await faultOf(client.send(readNodes, signal))).message).toContain("no answer within 0.05s");
+    const client = apiClient(configOf(api.url), { ...apiDeps, limitMs: 500 });
+    expect((await faultOf(client.send(readNodes, signal))).message).toContain("no answer within 0.5s");
     client.close();
   });
 
@@ -169,7 +169,7 @@ describe("requests to an API server", () => {
     client.close();
   });
 
-  test("to where nothing listens say so, naming address and context", async () => {
+  test("to an address where nothing listens fail with address and context", async () => {
     const api = await fakeApi(() => {});
     await api[Symbol.asyncDispose]();
     const client = apiClient(configOf(api.url), apiDeps);
@@ -180,7 +180,7 @@ describe("requests to an API server", () => {
     );
   });
 
-  test("tell an answer of something before the server by its code and text", async () => {
+  test("report an answer of a proxy by its code and text", async () => {
     await using api = await fakeApi((_, response) => {
       response.writeHead(403).end("<html>denied by proxy</html>");
     });

@@ -7,8 +7,8 @@ import { apiDeps, configMapOf, configOf, fakeApi, readNodes, sendDiscovery, send
 const { signal } = new AbortController();
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", namespace: "n" };
 
-describe("answers without end", () => {
-  test("to a watch that is refused are read for as long as a request may take, and its status is told", async () => {
+describe("endless answers", () => {
+  test("to a refused watch are read up to the time limit, and the status is reported", async () => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) response.writeHead(403).write("no entry");
     });
@@ -18,7 +18,7 @@ describe("answers without end", () => {
     cluster.close();
   });
 
-  test("in a Status are shortened, and say by how much", async () => {
+  test("in a Status are shortened, with the number of characters that are left out", async () => {
     const message = "x".repeat(1_000_000);
     const causes = [{ reason: "FieldValueInvalid", field: "f".repeat(5_000), message }];
     await using api = await fakeApi((_, response) => {
@@ -70,8 +70,8 @@ describe("a server of another version", () => {
   test.each([
     { name: "1.27 to 1.29, which has discovery in v2beta1", accepted: "v2beta1", extra: {} },
     { name: "1.30 or later", accepted: "v2", extra: {} },
-    { name: "the future, with fields that nobody knows yet", accepted: "v2", extra: { horizon: { a: [1] } } },
-  ])("of $name is used as any other", async ({ accepted, extra }) => {
+    { name: "the future, with fields that are unknown today", accepted: "v2", extra: { horizon: { a: [1] } } },
+  ])("of $name works", async ({ accepted, extra }) => {
     await using api = await serving(accepted, extra);
     const cluster = connect(configOf(api.url), apiDeps);
     const found = await cluster.resource({ group: "", kind: "ConfigMap" }, signal);
@@ -80,16 +80,16 @@ describe("a server of another version", () => {
     cluster.close();
   });
 
-  test("of the future that has left this form of discovery behind is a clear error", async () => {
+  test("of the future without this form of discovery is a clear error", async () => {
     await using api = await serving("v3");
     const cluster = connect(configOf(api.url), apiDeps);
     const error = await faultOf(cluster.get({ ...configMaps, name: "a" }, signal));
     expect(error).toMatchObject({ code: 406, reason: "NotAcceptable" });
-    expect(error.message).toContain("does not tell its kinds in one answer");
+    expect(error.message).toContain("does not support aggregated discovery");
     cluster.close();
   });
 
-  test("that tells a kind of event that nobody knows ends the watch with an error", async () => {
+  test("that sends an unknown type of event ends the watch with an error", async () => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response))
         response.end(`${JSON.stringify({ type: "MOVED", object: configMapOf("a") })}\n`);
@@ -100,7 +100,7 @@ describe("a server of another version", () => {
     cluster.close();
   });
 
-  test("that gives a reason of its own has it passed on", async () => {
+  test("that gives an unknown reason has it passed on", async () => {
     await using api = await fakeApi((_, response) => {
       sendJson(response, 418, { kind: "Status", code: 418, reason: "Teapot", message: "short and stout" });
     });
@@ -110,7 +110,7 @@ describe("a server of another version", () => {
   });
 });
 
-describe("an API server behind the API server that does not answer", () => {
+describe("an aggregated API server that does not answer", () => {
   const metrics = (version: object) => ({ metadata: { name: "metrics.example.com" }, versions: [version] });
   const serving = (version: object) =>
     fakeApi((request, response) => {
@@ -119,19 +119,17 @@ describe("an API server behind the API server that does not answer", () => {
     });
   const query = { group: "metrics.example.com", kind: "Gauge" };
 
-  test("leaves open whether its kinds are served: nobody may take their objects for gone", async () => {
+  test("leaves open whether its kinds are served, so that their objects are not taken for deleted", async () => {
     await using api = await serving({ version: "v1", resources: [], freshness: "Stale" });
     const cluster = connect(configOf(api.url), apiDeps);
     const error = await faultOf(cluster.resource(query, signal));
     expect(error).toMatchObject({ code: 503, reason: "ServiceUnavailable" });
-    expect(error.message).toMatch(
-      /^whether kind Gauge is served is not known: .* group metrics\.example\.com does not/,
-    );
+    expect(error.message).toMatch(/^whether kind Gauge is served is unknown: .* group metrics\.example\.com does not/);
     await expect(cluster.resource({ ...query, group: "other.example.com" }, signal)).resolves.toBeUndefined();
     cluster.close();
   });
 
-  test("is asked for the kinds that were known of it", async () => {
+  test("is still asked for its known kinds", async () => {
     const gauge = { resource: "gauges", scope: "Namespaced", verbs: ["list"], responseKind: { kind: "Gauge" } };
     await using api = await serving({ version: "v1", resources: [gauge], freshness: "Stale" });
     const cluster = connect(configOf(api.url), apiDeps);

@@ -19,7 +19,7 @@ const withToken = (server: URL, token: string): ClusterConfig => {
 };
 
 describe("a cluster whose certificates changed", () => {
-  test("is told from one that was never trusted, and is sent nothing", async () => {
+  test("is distinguished from one that was never trusted, and gets no request", async () => {
     let requests = 0;
     const server = { cert: await pem("server.crt"), key: await pem("server.key") };
     await using api = await fakeApi((_, response) => {
@@ -32,13 +32,13 @@ describe("a cluster whose certificates changed", () => {
     const error = await faultOf(client.send(readNodes, signal));
     expect(error).toMatchObject({ code: 0, reason: "Unreachable" });
     expect(error.message).toMatch(
-      /is not of the authority that we were given for it \([A-Z_]+\): the cluster's CA has changed/,
+      /was not issued by the certificate-authority that we know \([A-Z_]+\): the cluster's CA has changed/,
     );
     expect(requests).toBe(0);
     client.close();
   });
 
-  test("and whose own certificate has expired is said to have", async () => {
+  test("and whose own certificate has expired is reported as such", async () => {
     const cert = await pem("expired.crt");
     await using api = await fakeApi(() => {}, { cert, key: await pem("expired.key") });
     const client = apiClient(configOf(api.url, { tls: { ca: cert, serverName: undefined, insecure: false } }), apiDeps);
@@ -47,10 +47,10 @@ describe("a cluster whose certificates changed", () => {
   });
 });
 
-describe("a credential that ends in the middle of a run", () => {
+describe("a credential that expires in the middle of a run", () => {
   const unauthorized = { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" };
 
-  test("and is the kubeconfig's own is one clear failure, without the token", async () => {
+  test("and is in the kubeconfig is one clear failure, without the token", async () => {
     let requests = 0;
     await using api = await fakeApi((_, response) => {
       requests++;
@@ -68,7 +68,7 @@ describe("a credential that ends in the middle of a run", () => {
     client.close();
   });
 
-  test("and comes from a file is read again, once for all who are refused", async () => {
+  test("and comes from a file is read again, once for all refused requests", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-token-"));
     const path = join(folder, "token");
     await writeFile(path, "one");
@@ -110,7 +110,7 @@ describe("a credential that ends in the middle of a run", () => {
 });
 
 describe("connections of a certificate that was replaced", () => {
-  test("are closed where they are idle, and the others once they are", async () => {
+  test("are closed if they are idle, and the others once they are", async () => {
     const held = Promise.withResolvers<void>();
     const closed: string[] = [];
     await using api = await fakeApi((request, response) => {

@@ -1,4 +1,4 @@
-import { getEventListeners } from "node:events";
+import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { connect } from "../../../lib/kube/connect.ts";
@@ -14,7 +14,7 @@ function reasonOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 describe("lists of the cluster adapter", () => {
-  test("begin again when the server has forgotten the first page", async () => {
+  test("start again if the server has dropped the first page", async () => {
     const asked: (string | null)[] = [];
     await using api = await fakeApi((request, response) => {
       if (sendDiscovery(request, response)) return;
@@ -31,7 +31,7 @@ describe("lists of the cluster adapter", () => {
     cluster.close();
   });
 
-  test("that expire again and again end with the server's error", async () => {
+  test("that expire repeatedly end with the server's error", async () => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) sendJson(response, 410, expired);
     });
@@ -40,7 +40,7 @@ describe("lists of the cluster adapter", () => {
     cluster.close();
   });
 
-  test("take a page whose items are null for an empty one", async () => {
+  test("treat a page whose items are null as empty", async () => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) sendJson(response, 200, { metadata: {}, items: null });
     });
@@ -49,7 +49,7 @@ describe("lists of the cluster adapter", () => {
     cluster.close();
   });
 
-  test("of metadata drop the content where the server sends it all the same", async () => {
+  test("of metadata drop the content, even if the server sends it", async () => {
     await using api = await fakeApi((request, response) => {
       if (sendDiscovery(request, response)) return;
       expect(request.headers.accept).toContain("as=PartialObjectMetadataList");
@@ -75,7 +75,7 @@ describe("answers to the cluster adapter", () => {
     cluster.close();
   });
 
-  test("of a path that is no longer served are NoMatch, never an absent object, and discovery looks again", async () => {
+  test("of a path that is no longer served are NoMatch, never a missing object, and discovery runs again", async () => {
     let looks = 0;
     await using api = await fakeApi((request, response) => {
       if (request.url === "/api") looks++;
@@ -91,7 +91,7 @@ describe("answers to the cluster adapter", () => {
     cluster.close();
   });
 
-  test("of a path that is no longer served keep no other kind waiting for discovery", async () => {
+  test("of a path that is no longer served do not delay lookups of other kinds", async () => {
     let looks = 0;
     await using api = await fakeApi((request, response) => {
       if (request.url === "/api" || request.url === "/apis") {
@@ -113,7 +113,7 @@ describe("answers to the cluster adapter", () => {
     cluster.close();
   });
 
-  test("that are no object are an error and no object", async () => {
+  test("that are not an object are an error", async () => {
     await using api = await fakeApi((request, response) => {
       if (!sendDiscovery(request, response)) sendJson(response, 200, { kind: "ConfigMap" });
     });
@@ -124,7 +124,7 @@ describe("answers to the cluster adapter", () => {
 });
 
 describe("discovery of the cluster adapter", () => {
-  test("asks once for what it knows, and shares a look among all who miss something", async () => {
+  test("asks once for known kinds, and concurrent misses share one request", async () => {
     let looks = 0;
     await using api = await fakeApi((request, response) => {
       if (request.url === "/apis") looks++;
@@ -140,7 +140,7 @@ describe("discovery of the cluster adapter", () => {
     cluster.close();
   });
 
-  test("of one who gives up does not stop the others", async () => {
+  test("of an aborted caller does not stop the others", async () => {
     await using api = await fakeApi((request, response) => void sendDiscovery(request, response));
     const cluster = connect(configOf(api.url), apiDeps);
     const stop = new AbortController();
@@ -169,7 +169,7 @@ test.each([
   [".stringData: expected map, got ", "&{hunter}"],
   [".data: expected map, got ", "&{[hunter]}"],
   [".stringData: expected map, got ", "&{first line\nhunter}\n.immutable: expected boolean, got &{hunter}"],
-])("the values of a Secret with fields of the wrong type are in no error: %s%j", async (fault, value) => {
+])("no error shows the values of a Secret with fields of the wrong type: %s%j", async (fault, value) => {
   const said = `failed to create typed patch object (n/a; /v1, Kind=Secret): ${fault}`;
   await using api = await fakeApi((request, response) => {
     if (request.method !== "GET") {
@@ -195,117 +195,11 @@ test("an answer that broke off is not quoted: it may be a Secret", async () => {
   });
   const cluster = connect(configOf(api.url), apiDeps);
   const ref = { group: "", version: "v1", kind: "Secret", namespace: "n", name: "a" };
-  await expect(cluster.get(ref, signal)).rejects.toThrow("the cluster's answer of 36 characters is no JSON object");
+  await expect(cluster.get(ref, signal)).rejects.toThrow("the cluster's answer of 36 characters is not a JSON object");
   cluster.close();
 });
 
-describe("watches of the cluster adapter", () => {
-  const event = (type: string, name: string, resourceVersion: string) =>
-    `${JSON.stringify({ type, object: configMapOf(name, resourceVersion) })}\n`;
-
-  test("list first where the server has no streaming lists, and go on where the server ends a watch", async () => {
-    const positions: (string | null)[] = [];
-    await using api = await fakeApi((request, response) => {
-      if (sendDiscovery(request, response)) return;
-      const { searchParams } = new URL(request.url ?? "", "http://a");
-      if (searchParams.has("sendInitialEvents")) {
-        sendJson(response, 422, {
-          kind: "Status",
-          code: 422,
-          reason: "Invalid",
-          message: "sendInitialEvents is forbidden",
-        });
-      } else if (searchParams.has("watch")) {
-        positions.push(searchParams.get("resourceVersion"));
-        response.end(event(positions.length === 1 ? "MODIFIED" : "DELETED", "a", String(10 + positions.length)));
-      } else {
-        sendJson(response, 200, { metadata: { resourceVersion: "10" }, items: [configMapOf("a", "7")] });
-      }
-    });
-    const cluster = connect(configOf(api.url), apiDeps);
-    const types: string[] = [];
-    for await (const { type } of cluster.watch(query, signal)) {
-      types.push(type);
-      if (type === "DELETED") break;
-    }
-    expect(types).toEqual(["ADDED", "BOOKMARK", "MODIFIED", "DELETED"]);
-    expect(positions).toEqual(["10", "11"]);
-    cluster.close();
-  });
-
-  test.each([
-    {
-      name: "an error of the server",
-      line: `${JSON.stringify({ type: "ERROR", object: expired })}\n`,
-      reason: "Expired",
-    },
-    { name: "half a line", line: '{"type":"ADD', reason: "Unreachable" },
-    { name: "something that is no event", line: "{}\n", reason: "InternalError" },
-  ])("end with $name by throwing", async ({ line, reason }) => {
-    await using api = await fakeApi((request, response) => {
-      if (!sendDiscovery(request, response)) response.end(event("ADDED", "a", "1") + line);
-    });
-    const cluster = connect(configOf(api.url), apiDeps);
-    const watching = cluster.watch(query, signal)[Symbol.asyncIterator]();
-    await watching.next();
-    expect(await reasonOf(watching.next())).toBe(reason);
-    cluster.close();
-  });
-
-  test("whose connection breaks end by throwing", async () => {
-    await using api = await fakeApi((request, response) => {
-      if (!sendDiscovery(request, response)) response.write(event("ADDED", "a", "1"), () => request.socket.destroy());
-    });
-    const cluster = connect(configOf(api.url), apiDeps);
-    const watching = cluster.watch(query, signal)[Symbol.asyncIterator]();
-    await watching.next();
-    expect(await reasonOf(watching.next())).toBe("Unreachable");
-    cluster.close();
-  });
-
-  test("that end before everything that is there was told begin anew, and do not go on from an object's version", async () => {
-    let opened = 0;
-    await using api = await fakeApi((request, response) => {
-      if (sendDiscovery(request, response)) return;
-      opened += 1;
-      response.end(event("ADDED", "a", "9"));
-    });
-    const cluster = connect(configOf(api.url), apiDeps);
-    const watching = cluster.watch(query, signal)[Symbol.asyncIterator]();
-    await watching.next();
-    expect(await reasonOf(watching.next())).toBe("Unreachable");
-    expect(opened).toBe(1);
-    cluster.close();
-  });
-
-  test("that cannot begin leave nothing behind on a signal that lives on", async () => {
-    await using api = await fakeApi((request, response) => {
-      if (!sendDiscovery(request, response)) request.socket.destroy();
-    });
-    const cluster = connect(configOf(api.url), apiDeps);
-    const living = new AbortController();
-    expect(await reasonOf(cluster.watch(query, living.signal)[Symbol.asyncIterator]().next())).toBe("Unreachable");
-    expect(getEventListeners(living.signal, "abort")).toEqual([]);
-    cluster.close();
-  });
-
-  test("that nobody reads any more close their connection", async () => {
-    const closed = Promise.withResolvers<void>();
-    await using api = await fakeApi((request, response) => {
-      if (sendDiscovery(request, response)) return;
-      request.socket.on("close", () => {
-        closed.resolve();
-      });
-      response.write(event("ADDED", "a", "1"));
-    });
-    const cluster = connect(configOf(api.url), apiDeps);
-    for await (const { type } of cluster.watch(query, signal)) if (type === "ADDED") break;
-    await expect(closed.promise).resolves.toBeUndefined();
-    cluster.close();
-  });
-});
-
-test("the uid of the cluster is asked for once, and again where there was no answer", async () => {
+test("the uid of the cluster is requested once, and again after a failure", async () => {
   const answers = [500, 200];
   await using api = await fakeApi((_, response) => {
     const status = answers.shift();
@@ -317,4 +211,58 @@ test("the uid of the cluster is asked for once, and again where there was no ans
   expect(await reasonOf(cluster.uid(signal))).toBe("InternalError");
   expect([await cluster.uid(signal), await cluster.uid(signal)]).toEqual(["u", "u"]);
   cluster.close();
+});
+
+describe("tokens of service accounts", () => {
+  const account = { namespace: "apps", name: "decrypts" };
+
+  test("are asked for with the audience, and cannot be printed", async () => {
+    const asked: unknown[] = [];
+    await using api = await fakeApi((request, response) => {
+      asked.push(request.method, request.url);
+      buffer(request).then(
+        (body) => {
+          asked.push(JSON.parse(body.toString()));
+          sendJson(response, 201, { kind: "TokenRequest", status: { token: "a.b.c" } });
+        },
+        () => response.destroy(),
+      );
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    const token = await cluster.accountTokens.issue(account, ["https://vault.example.com"], signal);
+    expect(token.reveal()).toBe("a.b.c");
+    expect(JSON.stringify({ token })).toBe('{"token":"[secret]"}');
+    expect(asked).toEqual([
+      "POST",
+      "/api/v1/namespaces/apps/serviceaccounts/decrypts/token",
+      {
+        apiVersion: "authentication.k8s.io/v1",
+        kind: "TokenRequest",
+        spec: { audiences: ["https://vault.example.com"] },
+      },
+    ]);
+    cluster.close();
+  });
+
+  test("that the server refuses are its error", async () => {
+    const message = 'serviceaccounts "decrypts" is forbidden';
+    await using api = await fakeApi((_request, response) =>
+      sendJson(response, 403, { kind: "Status", code: 403, reason: "Forbidden", message }),
+    );
+    const cluster = connect(configOf(api.url), apiDeps);
+    await expect(cluster.accountTokens.issue(account, ["a"], signal)).rejects.toMatchObject({
+      reason: "Forbidden",
+      message,
+    });
+    cluster.close();
+  });
+
+  test("that are missing in the answer are an error", async () => {
+    await using api = await fakeApi((_request, response) =>
+      sendJson(response, 201, { kind: "TokenRequest", status: {} }),
+    );
+    const cluster = connect(configOf(api.url), apiDeps);
+    await expect(cluster.accountTokens.issue(account, ["a"], signal)).rejects.toThrow("holds no token");
+    cluster.close();
+  });
 });

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { apiClient } from "../../../lib/kube/api-client.ts";
 import type { ExecPlugin, TokenSource, UserConfig } from "../../../lib/kube/cluster-config.ts";
 import { credentials } from "../../../lib/kube/credentials.ts";
-import { expiryOfJwt } from "../../../lib/kube/jwt.ts";
+import { expiryOfJwt } from "../../../lib/kube/kubeconfig.ts";
 import { apiDeps, configOf, fakeApi, sendJson } from "./fake-api.ts";
 
 const { signal } = new AbortController();
@@ -23,10 +23,10 @@ afterAll(async () => {
 /** A credential plugin that counts its calls in a file and prints what the test says. */
 async function plugin(script: string): Promise<{ readonly plugin: ExecPlugin; readonly calls: () => Promise<number> }> {
   const name = join(folder, `plugin-${crypto.randomUUID()}`);
-  await writeFile(name, `#!/bin/sh\necho >>"${name}.calls"\n${script}\n`);
-  await chmod(name, 0o755);
+  await writeFile(name, `echo >>"${name}.calls"\n${script}\n`);
   return {
-    plugin: { apiVersion, command: name, args: [], env: {}, installHint: undefined, cluster: undefined },
+    // By the shell: a file that another process of this machine has just inherited for writing cannot be executed itself.
+    plugin: { apiVersion, command: "/bin/sh", args: [name], env: {}, installHint: undefined, cluster: undefined },
     calls: async () => (await readFile(`${name}.calls`, "utf8")).length,
   };
 }
@@ -42,7 +42,7 @@ function userOf(token: TokenSource): UserConfig {
 const env = { PATH: process.env["PATH"] };
 
 describe("a credential plugin", () => {
-  test("is asked once by many at once, and again shortly before its credential ends", async () => {
+  test("runs once for concurrent requests, and again shortly before its credential expires", async () => {
     const { plugin: login, calls } = await plugin(
       printing({ token: "t", expirationTimestamp: "2030-01-01T00:10:00Z" }),
     );
@@ -58,7 +58,7 @@ describe("a credential plugin", () => {
     expect(await calls()).toBe(2);
   });
 
-  test("is told what Kubernetes tells it, beside its own environment and ours", async () => {
+  test("gets the environment that Kubernetes defines, its own and ours", async () => {
     const { plugin: login } = await plugin(
       `printf '{"apiVersion":"${apiVersion}","kind":"ExecCredential","status":{"token":"%s/%s/%s"}}' "$OURS" "$THEIRS" "$(echo "$KUBERNETES_EXEC_INFO" | tr -d '"')"`,
     );
@@ -70,7 +70,7 @@ describe("a credential plugin", () => {
     );
   });
 
-  test("may give a certificate", async () => {
+  test("may print a certificate", async () => {
     const { plugin: login } = await plugin(printing({ clientCertificateData: "CERT", clientKeyData: "KEY" }));
     const { certificate } = await credentials(userOf({ kind: "exec", plugin: login }), env, apiDeps.clock).current(
       signal,
@@ -78,7 +78,7 @@ describe("a credential plugin", () => {
     expect([certificate?.cert, certificate?.key.reveal()]).toEqual(["CERT", "KEY"]);
   });
 
-  test("whose credential is refused is asked again, once", async () => {
+  test("whose credential is refused runs once more", async () => {
     const { plugin: login, calls } = await plugin(printing({ token: "t" }));
     await using api = await fakeApi((_, response) => {
       sendJson(response, 401, { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" });
@@ -95,7 +95,7 @@ describe("a credential plugin", () => {
     client.close();
   });
 
-  test("that is not there is named with the hint of the kubeconfig", async () => {
+  test("that does not exist is named with the hint of the kubeconfig", async () => {
     const missing = {
       ...(await plugin("")).plugin,
       command: join(folder, "no-such-plugin"),
@@ -104,7 +104,17 @@ describe("a credential plugin", () => {
     const identity = credentials(userOf({ kind: "exec", plugin: missing }), env, apiDeps.clock);
     await expect(identity.current(signal)).rejects.toMatchObject({
       reason: "Unauthorized",
-      message: `credential plugin ${missing.command} is not there: Install it!`,
+      message: `credential plugin ${missing.command} not found: Install it!`,
+    });
+  });
+
+  test("that the system refuses to start is named, without its command line", async () => {
+    const { plugin: login } = await plugin("");
+    const tooLong = { ...login, args: [...login.args, "secret-token".repeat(200_000)] };
+    const current = credentials(userOf({ kind: "exec", plugin: tooLong }), env, apiDeps.clock).current(signal);
+    await expect(current).rejects.toMatchObject({
+      reason: "Unauthorized",
+      message: "credential plugin /bin/sh cannot be started: E2BIG",
     });
   });
 
@@ -114,7 +124,7 @@ describe("a credential plugin", () => {
       "echo 'first' >&2; echo 'session expired, log in again' >&2; exit 3",
       "ended with code 3: session expired, log in again",
     ],
-    ["prints no JSON", "echo secret-token", "its output is no JSON"],
+    ["prints no JSON", "echo secret-token", "its output is not JSON"],
     ["prints something else", "echo '{}'", "its kind is not ExecCredential"],
     [
       "speaks another version",
@@ -125,7 +135,7 @@ describe("a credential plugin", () => {
     [
       "gives a time that is none",
       printing({ token: "t", expirationTimestamp: "soon" }),
-      "its expirationTimestamp is no time",
+      "its expirationTimestamp is not a time",
     ],
   ])("that %s is named, without its output", async (_, script, reason) => {
     const { plugin: login } = await plugin(script);
@@ -138,10 +148,10 @@ describe("a credential plugin", () => {
   });
 });
 
-describe("a token that is made for us", () => {
+describe("a supplied token", () => {
   const request = { verb: "get", method: "GET", path: "/", repeatable: true } as const;
 
-  test("is made again when its time has come, and at once, but once, when it is refused in the middle of a run", async () => {
+  test("is renewed in time, and once when it is refused in the middle of a run", async () => {
     let made = 0;
     let now = 0;
     let valid = "Bearer t1";
@@ -168,7 +178,7 @@ describe("a token that is made for us", () => {
     client.close();
   });
 
-  test("that cannot be made is said, with the reason", async () => {
+  test("that cannot be supplied is reported with the reason", async () => {
     const supply = async () => {
       throw new Error("the AWS credentials have expired");
     };
@@ -182,7 +192,7 @@ describe("a token that is made for us", () => {
 });
 
 describe("a token file", () => {
-  test("is read again after a minute, and at once when its token is refused", async () => {
+  test("is read again after a minute, and at once if its token is refused", async () => {
     const path = join(folder, "token");
     let now = 0;
     const identity = credentials(userOf({ kind: "file", path }), {}, { now: () => now });
@@ -198,7 +208,7 @@ describe("a token file", () => {
     expect(await current()).toBe("Bearer three");
   });
 
-  test("that is not there is named", async () => {
+  test("that does not exist is named", async () => {
     const path = join(folder, "no-token");
     const identity = credentials(userOf({ kind: "file", path }), {}, apiDeps.clock);
     await expect(identity.current(signal)).rejects.toThrow(`token file ${path} cannot be read`);
@@ -206,7 +216,7 @@ describe("a token file", () => {
 });
 
 describe("a token", () => {
-  test("that is refused stays refused", () => {
+  test("that is refused is not sent again", () => {
     expect(credentials(userOf({ kind: "token", token: new Secret("t") }), {}, apiDeps.clock).renew()).toBe(false);
   });
 
@@ -215,7 +225,7 @@ describe("a token", () => {
     ["a web token without an end", `a.${Buffer.from("{}").toString("base64url")}.b`, undefined],
     ["three words", "a.b.c", undefined],
     ["one word", "k8s-aws-v1", undefined],
-  ])("of the form of %s ends when it says so", (_, token, expected) => {
+  ])("of the form of %s expires when it says so", (_, token, expected) => {
     expect(expiryOfJwt(token)).toEqual(expected);
   });
 });

@@ -43,7 +43,7 @@ async function read(text: string, context?: string): Promise<ClusterConfig> {
 }
 
 describe("a kubeconfig", () => {
-  test("gives the cluster, the namespace and the user of its current context", async () => {
+  test("has the cluster, the namespace and the user of its current context", async () => {
     const config = await read(kubeconfig({}));
     expect(config).toMatchObject({
       name: "dev",
@@ -79,12 +79,60 @@ describe("a kubeconfig", () => {
     expect(await read(text)).toMatchObject({ name: "a", user: { token: undefined, certificate: undefined } });
   });
 
-  test("gives another context where one is asked for", async () => {
+  describe("by the name of its cluster", () => {
+    const arn = (name: string, region = "eu-west-1") => `arn:aws:eks:${region}:123456789012:cluster/${name}`;
+    const clusters = [arn("prod"), arn("test"), arn("test", "us-east-1"), "home", "demo.eu-west-1.eksctl.io", "bare"];
+    const contexts = [
+      ["prod-alias", arn("prod")],
+      ["test-eu", arn("test")],
+      ["test-us", arn("test", "us-east-1")],
+      ["home-a", "home"],
+      ["home-b", "home"],
+      ["demo", "demo.eu-west-1.eksctl.io"],
+    ];
+    const text = (current = "") =>
+      JSON.stringify({
+        "current-context": current,
+        clusters: clusters.map((name, index) => ({ name, cluster: { server: `https://host-${index}` } })),
+        contexts: contexts.map(([name, cluster]) => ({ name, context: { cluster } })),
+      });
+    const find = async (cluster: string, current?: string) => {
+      const file = await write("clusters", text(current));
+      return readKubeconfig({ file, env: {}, homeDir: folder, cluster });
+    };
+
+    test.each([
+      ["its ARN", arn("test", "us-east-1"), "test-us"],
+      ["the name in its ARN", "prod", "prod-alias"],
+      ["the name that eksctl gave it", "demo", "demo"],
+    ])("has the context of the cluster with %s", async (_, cluster, context) => {
+      expect(await find(cluster)).toMatchObject({ name: context });
+      expect(await find(cluster, "home-a")).toMatchObject({ name: context });
+    });
+
+    test("has the current context if that is one of several of the cluster", async () => {
+      expect(await find("home", "home-b")).toMatchObject({ name: "home-b" });
+    });
+
+    test.each([
+      ["nowhere", `has no cluster nowhere: it has ${clusters.join(", ")}`],
+      ["test", `has several clusters test: give one of ${arn("test")}, ${arn("test", "us-east-1")}`],
+      ["home", "has 2 contexts of cluster home: choose one of home-a, home-b with --context"],
+      ["bare", "has 0 contexts of cluster bare: add one"],
+      [arn("prod", "us-east-1"), `has no cluster ${arn("prod", "us-east-1")}`],
+      [".*", "has no cluster .*"],
+      ["eu-west-1", "has no cluster eu-west-1"],
+    ])("is refused, and never guessed, for %s", async (cluster, words) => {
+      await expect(find(cluster)).rejects.toThrow(words);
+    });
+  });
+
+  test("has another context on request", async () => {
     const text = kubeconfig({}).replace("contexts: [", "contexts: [{name: prod, context: {cluster: c, user: u}}, ");
     expect((await read(text, "prod")).namespace).toBeUndefined();
   });
 
-  test("names files relative to the folder that it lies in", async () => {
+  test("names files relative to its folder", async () => {
     const ca = await pem("server.crt");
     await write("nested/ca.crt", ca);
     const cluster = "server: https://a, certificate-authority: ca.crt, tls-server-name: api.sluice.test";
@@ -95,7 +143,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  test("holds certificates as data, which win over files", async () => {
+  test("may have certificates as data, which win over files", async () => {
     const cert = await pem("client.crt");
     const data = (text: string) => Buffer.from(text).toString("base64");
     const user = `client-certificate: none.crt, client-certificate-data: ${data(cert)}, client-key-data: ${data("key")}`;
@@ -104,7 +152,7 @@ describe("a kubeconfig", () => {
     expect(certificate?.key.reveal()).toBe("key");
   });
 
-  test("gives proxy, impersonation and the choice not to verify", async () => {
+  test("may have a proxy, impersonation and no verification", async () => {
     const cluster = "server: https://a, insecure-skip-tls-verify: true, proxy-url: http://proxy:3128";
     const config = await read(kubeconfig({ cluster, user: "token: t, as: jane, as-groups: [dev, ops]" }));
     expect(config.tls.insecure).toBe(true);
@@ -112,7 +160,7 @@ describe("a kubeconfig", () => {
     expect(config.user.impersonate).toEqual({ user: "jane", groups: ["dev", "ops"] });
   });
 
-  test("gives a credential plugin with its environment, and the cluster where the plugin wants it", async () => {
+  test("may have a credential plugin with its environment, and the cluster if the plugin wants it", async () => {
     const exec =
       "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/login, args: [a, b], env: [{name: X, value: y}], provideClusterInfo: true}";
     const { token } = (await read(kubeconfig({ user: exec }))).user;
@@ -144,21 +192,21 @@ describe("several kubeconfigs in KUBECONFIG", () => {
     expect(config.server.host).toBe("first");
   });
 
-  test("give way to a file that is named on the command line", async () => {
+  test("are ignored if the command line names a file", async () => {
     const named = await write("named", kubeconfig({ cluster: "server: https://named" }));
     const other = await write("other", kubeconfig({ cluster: "server: https://other" }));
     const config = await readKubeconfig({ file: named, env: { KUBECONFIG: other }, homeDir: folder });
     expect(config.server.host).toBe("named");
   });
 
-  test("give way to ~/.kube/config where there are none", async () => {
+  test("are replaced by ~/.kube/config if there are none", async () => {
     await write(".kube/config", kubeconfig({ cluster: "server: https://home" }));
     expect((await readKubeconfig({ env: { KUBECONFIG: "" }, homeDir: folder })).server.host).toBe("home");
   });
 });
 
 describe("a pod without a kubeconfig", () => {
-  test("speaks to its own cluster by its service account", async () => {
+  test("uses its own cluster with its service account", async () => {
     await write("sa/ca.crt", "PEM");
     await write("sa/namespace", "apps\n");
     const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
@@ -168,7 +216,7 @@ describe("a pod without a kubeconfig", () => {
     expect(config?.user.token).toEqual({ kind: "file", path: join(folder, "sa/token") });
   });
 
-  test("whose service account is not mounted says so", async () => {
+  test("whose service account is not mounted fails with that reason", async () => {
     const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
     await expect(inClusterConfig(env, join(folder, "nowhere"))).rejects.toThrow(
       /^no kubeconfig, and the pod's service account cannot be read: ENOENT.*; mount a service account token/,
@@ -181,7 +229,7 @@ describe("a pod without a kubeconfig", () => {
 });
 
 describe("a kubeconfig that cannot be used", () => {
-  test("because it is missing says where it was looked for and how to name one", async () => {
+  test("because it is missing: the error says where it was looked for and how to name one", async () => {
     const file = join(folder, "nowhere");
     await expect(readKubeconfig({ file, env: {}, homeDir: folder })).rejects.toThrow(
       `no kubeconfig at ${file}: give --kubeconfig FILE or set KUBECONFIG`,
@@ -190,8 +238,8 @@ describe("a kubeconfig that cannot be used", () => {
 
   const expiredJwt = `e30.${Buffer.from('{"exp":1600000000}').toString("base64url")}.x`;
   test.each([
-    ["is no YAML", "a: [", "is no YAML"],
-    ["is no mapping", "- a", "it must hold a mapping"],
+    ["is not YAML", "a: [", "is not YAML"],
+    ["is not a mapping", "- a", "it must hold a mapping"],
     ["has no current context", kubeconfig({ current: "" }), "has no current-context: give --context NAME"],
     ["names a context that it lacks", kubeconfig({ current: "prod" }), "has no context prod: it has dev"],
     ["names a cluster that it lacks", kubeconfig({}).replace("name: c,", "name: d,"), "has no cluster c: it has d"],
@@ -204,7 +252,7 @@ describe("a kubeconfig that cannot be used", () => {
     ["has a proxy of another kind", kubeconfig({ cluster: "server: https://a, proxy-url: socks5://p:1" }), "proxy-url"],
     ["has a field of the wrong type", kubeconfig({ user: "token: 1" }), "users[u].user.token must be a text"],
     [
-      "names a file that is not there",
+      "names a file that does not exist",
       kubeconfig({ user: "client-certificate: none.crt, client-key: k" }),
       "users[u].user.client-certificate names",
     ],
@@ -214,9 +262,9 @@ describe("a kubeconfig that cannot be used", () => {
       "client-certificate is required beside client-key",
     ],
     [
-      "holds something that is no certificate",
+      "holds something that is not a certificate",
       kubeconfig({ user: "client-certificate-data: eA==, client-key-data: eA==" }),
-      "is no certificate",
+      "is not a certificate",
     ],
     [
       "holds a token that has expired",
@@ -229,12 +277,12 @@ describe("a kubeconfig that cannot be used", () => {
       kubeconfig({ user: "exec: {apiVersion: v1, command: a, interactiveMode: Always}" }),
       "interactiveMode is Always",
     ],
-  ])("because it %s is named with the field", async (_, text, message) => {
+  ])("because it %s: the error names the field", async (_, text, message) => {
     await expect(read(text)).rejects.toThrow(message);
     await expect(read(text)).rejects.toThrow(join(folder, "config"));
   });
 
-  test("because its certificate has expired says when", async () => {
+  test("because its certificate has expired: the error says when", async () => {
     const user = `client-certificate: ${pemFile("expired.crt")}, client-key: ${pemFile("expired.key")}`;
     await expect(read(kubeconfig({ user }))).rejects.toThrow(
       "users[u].user.client-certificate has expired at 2021-01-01T00:00:00.000Z: renew it and write the kubeconfig again",

@@ -15,7 +15,7 @@ describe("a proxy", () => {
   const secure = async (answer: Parameters<typeof fakeApi>[0]) =>
     fakeApi(answer, { cert: await pem("server.crt"), key: await pem("server.key") });
 
-  test("that is named is gone through", async () => {
+  test("that is configured is used", async () => {
     await using api = await secure((_, response) => {
       sendJson(response, 200, {});
     });
@@ -26,7 +26,7 @@ describe("a proxy", () => {
     client.close();
   });
 
-  test("carries watches too, to a server of a custom authority", async () => {
+  test("carries watches too, to a server with a custom authority", async () => {
     await using api = await secure((request, response) => {
       if (!sendDiscovery(request, response))
         response.write(`${JSON.stringify({ type: "ADDED", object: configMapOf("a") })}\n`);
@@ -41,7 +41,7 @@ describe("a proxy", () => {
     cluster.close();
   });
 
-  test("is given its user and password, which no error holds", async () => {
+  test("gets its user and password, which no error shows", async () => {
     await using api = await secure((_, response) => {
       sendJson(response, 200, {});
     });
@@ -56,7 +56,7 @@ describe("a proxy", () => {
     client.close();
   });
 
-  test("that is not there is named", async () => {
+  test("that does not exist is named", async () => {
     using proxy = await tunnelProxy();
     const { port } = proxy;
     proxy[Symbol.dispose]();

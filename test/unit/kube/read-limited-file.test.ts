@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dockerCredentials } from "../../../cli/docker-credentials.ts";
+import { dockerCredentials } from "../../../cli/push-artifact.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { readLimitedFile } from "../../../lib/kube/read-limited-file.ts";
 
@@ -12,19 +12,19 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-describe("a file that is read whole", () => {
-  test("is read up to its limit and not past it", async () => {
+describe("a file with a limit", () => {
+  test("is read up to its limit and refused above it", async () => {
     const path = join(folder, "four");
     await writeFile(path, "äöü!");
     expect(await readLimitedFile(path, 7)).toBe("äöü!");
     await expect(readLimitedFile(path, 6)).rejects.toThrow("it is larger than 6 bytes");
   });
 
-  test("may be a device without end", async () => {
+  test("may be an endless device", async () => {
     await expect(readLimitedFile("/dev/zero", 100_000)).rejects.toThrow("it is larger than 100000 bytes");
   });
 
-  test("and is named by a kubeconfig, is told with the field that names it", async () => {
+  test("and is named by a kubeconfig: the error names the field", async () => {
     const file = join(folder, "kubeconfig");
     const cluster = "{server: https://127.0.0.1:1, certificate-authority: /dev/zero}";
     await writeFile(
@@ -36,7 +36,7 @@ describe("a file that is read whole", () => {
     );
   });
 
-  test("and is docker's configuration, is named", async () => {
+  test("and is docker's configuration: the error names it", async () => {
     await writeFile(join(folder, "config.json"), " ".repeat(1024 * 1024 + 1));
     await expect(dockerCredentials("r", { DOCKER_CONFIG: folder }, folder)).rejects.toThrow(
       /config\.json cannot be read: it is larger than 1048576 bytes/,

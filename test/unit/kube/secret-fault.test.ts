@@ -8,7 +8,7 @@ function shown(message: string): string {
   return withoutSecretValues(new ApiError({ code: 422, reason: "Invalid", message })).message;
 }
 
-describe("what an API server says of a Secret", () => {
+describe("an API server's message about a Secret", () => {
   test.each([
     'Secret "s" is invalid: data: Forbidden: field is immutable when `immutable` is set',
     'Secret "s" is invalid: [type: Required value, data[.dockerconfigjson]: Required value]',
@@ -27,7 +27,7 @@ describe("what an API server says of a Secret", () => {
     'Operation cannot be fulfilled on secrets "s": the object has been modified; please apply your changes to the latest version and try again',
     "Request entity too large: limit is 3145728",
     "etcdserver: request timed out",
-  ])("is shown where it quotes no value: %s", (message) => {
+  ])("is shown if it quotes no value: %s", (message) => {
     expect(shown(message)).toBe(message);
   });
 
@@ -57,11 +57,11 @@ describe("what an API server says of a Secret", () => {
       says: `Secret in version "v1" cannot be handled as a Secret: ${cut}`,
     },
     { said: "<html>hunter2 was not expected here</html>", says: cut },
-  ])("is cut where it may: $said", ({ said, says }) => {
+  ])("is cut if it may quote a value: $said", ({ said, says }) => {
     expect(shown(said)).toBe(says);
   });
 
-  test("keeps what decides how it is taken: its reason, code, causes and when to come again", () => {
+  test("keeps its reason, code, causes and retry delay", () => {
     const causes = [
       { reason: "FieldValueInvalid", field: "data[a]", message: 'Invalid value: "hunter2": field is immutable' },
     ];

@@ -37,8 +37,8 @@ async function sentBy(call: (cluster: Cluster) => Promise<unknown>): Promise<rea
   return sent;
 }
 
-describe("what the API server is asked for a write", () => {
-  test("a delete names the object that was judged, its version, and what becomes of what it owns", async () => {
+describe("the request of a write", () => {
+  test("a delete names the uid and version of the judged object, and the propagation", async () => {
     const options = { uid: "u-1", resourceVersion: "7", propagation: "Background" } as const;
     const [{ method, url, body } = {}] = await sentBy((cluster) => cluster.delete(ref, options, signal));
     expect([method, url]).toEqual(["DELETE", path]);
@@ -49,7 +49,7 @@ describe("what the API server is asked for a write", () => {
     });
   });
 
-  test("a delete without a judgement names none", async () => {
+  test("a delete without preconditions names neither", async () => {
     const [{ body } = {}] = await sentBy((cluster) => cluster.delete(ref, { propagation: "Background" }, signal));
     expect(body).toMatchObject({ preconditions: {} });
   });
@@ -58,7 +58,7 @@ describe("what the API server is asked for a write", () => {
     [true, "true", undefined],
     [false, "false", undefined],
     [true, "true", "All"],
-  ])("an apply names its manager and says that it forces: %s, dry run %s %s", async (force, said, dryRun) => {
+  ])("an apply names its manager and whether it forces: %s, dry run %s %s", async (force, said, dryRun) => {
     const options = { manager: "kustomize-controller", force, dryRun: dryRun !== undefined };
     const [{ method, url = "", type } = {}] = await sentBy((cluster) => cluster.apply(manifest, options, signal));
     const { pathname, searchParams } = new URL(url, "http://api");
@@ -70,7 +70,7 @@ describe("what the API server is asked for a write", () => {
     });
   });
 
-  test("a dry run of a create and of a patch says so, and a status is written at its own path", async () => {
+  test("a dry run of a create and of a patch is marked, and a status is written at its own path", async () => {
     const options = { manager: "m", dryRun: true };
     const sent = [
       ...(await sentBy((cluster) => cluster.create(manifest, options, signal))),
@@ -87,7 +87,7 @@ describe("what the API server is asked for a write", () => {
   });
 });
 
-describe("what is sent again where a connection breaks", () => {
+describe("requests that are repeated if a connection breaks", () => {
   const writes: readonly [name: string, times: number, write: (cluster: Cluster) => Promise<unknown>][] = [
     ["an apply", 2, (cluster) => cluster.apply(manifest, { manager: "m", force: true }, signal)],
     ["a merge patch", 2, (cluster) => cluster.patch(ref, { type: "merge", body: {} }, { manager: "m" }, signal)],
@@ -131,12 +131,12 @@ describe("how long one call may take", () => {
     return pauses;
   }
 
-  test("a server that says when is asked then, one that does not after a second", async () => {
+  test("the retry waits as long as the server says, or a second", async () => {
     expect((await pausesOf({ "retry-after": "3" })).slice(0, 2)).toEqual([3_000, 3_000]);
     expect((await pausesOf({})).slice(0, 2)).toEqual([1_000, 1_000]);
   });
 
-  test("whatever limit is set, a call ends within the margin of a lease", async () => {
+  test("for any configured limit, a call ends within the margin of a lease", async () => {
     expect(maxLimitMs).toBeLessThanOrEqual(marginMs);
     expect(await pausesOf({ "retry-after": "6" }, 600_000)).toEqual([6_000, 6_000]);
   });

@@ -8,7 +8,7 @@ const query = { ...kind, namespace: "n" };
 const resource = { ...kind, plural: "configmaps", namespaced: true, verbs: ["watch"] };
 const modified = `${JSON.stringify({ type: "MODIFIED", object: configMapOf("a", "6") })}\n`;
 
-describe("watches that something on the way ends", () => {
+describe("watches that a proxy ends", () => {
   const bookmark = {
     type: "BOOKMARK",
     object: { metadata: { resourceVersion: "5", annotations: { "k8s.io/initial-events-end": "true" } } },
@@ -40,18 +40,18 @@ describe("watches that something on the way ends", () => {
     return { pauses, told, watches };
   }
 
-  test("at once are opened again after pauses that grow to ten seconds", async () => {
+  test("at once are opened again after pauses of up to ten seconds", async () => {
     const { pauses, told, watches } = await pausesOf(7, () => "");
     expect(pauses).toEqual([750, 1_500, 3_000, 6_000, 10_000, 10_000, 10_000]);
     expect({ told, watches }).toEqual({ told: ["BOOKMARK"], watches: 7 });
   });
 
-  test("at once are opened again after the same pauses where they bring a bookmark alone", async () => {
+  test("at once, with only a bookmark, are opened again after the same pauses", async () => {
     const { pauses } = await pausesOf(3, () => `${JSON.stringify(bookmark)}\n`);
     expect(pauses).toEqual([750, 1_500, 3_000]);
   });
 
-  test("at once are opened again without a pause where they told of something, and the pauses begin anew", async () => {
+  test("at once, after an event, are opened again without a pause, and the pauses start again", async () => {
     const { pauses, told, watches } = await pausesOf(4, (nth) => (nth === 3 ? modified : ""));
     expect(pauses).toEqual([750, 1_500, 750, 1_500]);
     expect({ told, watches }).toEqual({ told: ["BOOKMARK", "MODIFIED"], watches: 5 });

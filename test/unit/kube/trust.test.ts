@@ -10,7 +10,7 @@ import { outcomeOf } from "./outcome-of.ts";
 
 const { signal } = new AbortController();
 
-describe("proving who we are", () => {
+describe("credentials of requests", () => {
   const echo = (request: IncomingMessage) => ({
     authorization: request.headers.authorization,
     user: request.headers["impersonate-user"],
@@ -39,14 +39,14 @@ describe("proving who we are", () => {
     client.close();
   });
 
-  test("on behalf of somebody else, with each group of theirs", async () => {
+  test("with impersonation of a user and all groups", async () => {
     await using api = await echoing();
     const client = asUser(api, { impersonate: { user: "jane", groups: ["dev", "ops"] } });
     expect(JSON.parse((await client.send(readNodes, signal)).text)).toEqual({ user: "jane", groups: ["dev", "ops"] });
     client.close();
   });
 
-  test("by certificate, on TLS to a server that is trusted by its authority", async () => {
+  test("by certificate, with TLS to a server that is trusted by its authority", async () => {
     const server = { cert: await pem("server.crt"), key: await pem("server.key") };
     const ca = await pem("client.crt");
     await using api = await fakeApi(
@@ -74,7 +74,7 @@ describe("TLS", () => {
       { cert: await pem("server.crt"), key: await pem("server.key") },
     );
 
-  test("to a server that nothing vouches for is refused, saying how to mend it", async () => {
+  test("to an untrusted server is refused, with how to fix it", async () => {
     await using api = await secure();
     const error = await faultOf(apiClient(configOf(api.url), apiDeps).send(readNodes, signal));
     expect(error).toMatchObject({ code: 0, reason: "Unreachable" });
@@ -94,7 +94,7 @@ describe("TLS", () => {
     client.close();
   });
 
-  test("is not verified where the kubeconfig says so", async () => {
+  test("is not verified if the kubeconfig says so", async () => {
     await using api = await secure();
     const client = apiClient(
       configOf(api.url, { tls: { ca: undefined, serverName: undefined, insecure: true } }),

@@ -3,13 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { messageOf } from "../../../lib/core/failure.ts";
+import { maxAnswerBytes } from "../../../lib/kube/answer-limits.ts";
 import { errorOf, maxCauseChars, maxCauses, maxMessageChars } from "../../../lib/kube/api-answer.ts";
-import { apiClient, maxAnswerBytes, maxLimitMs } from "../../../lib/kube/api-client.ts";
+import { apiClient, maxLimitMs } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { credentials, maxTokenBytes } from "../../../lib/kube/credentials.ts";
 import { execCredential, maxOutputBytes, timeLimitMs } from "../../../lib/kube/exec-credential.ts";
 import { inClusterConfig, maxInClusterFileBytes } from "../../../lib/kube/in-cluster.ts";
 import { maxKubeconfigBytes, readKubeconfigFile } from "../../../lib/kube/kubeconfig-file.ts";
+import { maxStoredKubeconfigBytes, readStoredKubeconfig } from "../../../lib/kube/secret-kubeconfig.ts";
 import { maxEventBytes } from "../../../lib/kube/watch-events.ts";
 import { apiDeps, configMapOf, configOf, fakeApi, readNodes, sendDiscovery } from "../kube/fake-api.ts";
 
@@ -98,6 +100,22 @@ describe("what says who we are has limits", () => {
     expect(await read(maxKubeconfigBytes - 1)).toBeDefined();
     expect(await read(maxKubeconfigBytes)).toBeDefined();
     await expect(read(maxKubeconfigBytes + 1)).rejects.toThrow(`larger than ${maxKubeconfigBytes} bytes`);
+  });
+
+  test("a kubeconfig in a Secret", async () => {
+    const told = async (bytes: number) => {
+      const stored = {
+        secret: "t/remote",
+        key: "value",
+        id: "u",
+        version: "1",
+        bytes: Buffer.from("a: b".padEnd(bytes)),
+      };
+      return readStoredKubeconfig(stored).catch(messageOf);
+    };
+    expect(await told(maxStoredKubeconfigBytes - 1)).toContain("invalid configuration");
+    expect(await told(maxStoredKubeconfigBytes)).toContain("invalid configuration");
+    expect(await told(maxStoredKubeconfigBytes + 1)).toContain(`${maxStoredKubeconfigBytes} are allowed`);
   });
 
   test("the files of a Pod's service account", async () => {

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { maxStdinBytes, readAll } from "../../../cli/push-artifact.ts";
-import { timeoutOf } from "../../../cli/settings.ts";
+import { timeoutOf } from "../../../cli/session.ts";
 import { maxTimerMs } from "../../../lib/core/duration.ts";
-import { jsonPatch, maxOperations } from "../../../local/kubernetes/patch/json-patch.ts";
 import { maxSettingsBytes, readSettingsFile } from "../../../local/read-settings-file.ts";
 
 test("standard input has a limit", async () => {
@@ -38,16 +37,4 @@ test("a settings file has a limit", async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
-});
-
-test("a JSON patch of the local API has a limit of operations", () => {
-  const document = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
-  const patched = (count: number) =>
-    jsonPatch(
-      document,
-      Array.from({ length: count }, () => ({ op: "test", path: "/kind", value: "ConfigMap" })),
-    )["kind"];
-  expect(patched(maxOperations - 1)).toBe("ConfigMap");
-  expect(patched(maxOperations)).toBe("ConfigMap");
-  expect(() => patched(maxOperations + 1)).toThrow(`maximum operations in a JSON patch is ${maxOperations}`);
 });

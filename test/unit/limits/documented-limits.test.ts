@@ -55,7 +55,7 @@ async function constantOf({ module, path }: Row): Promise<unknown> {
 
 /** Whether the test that a row names is there and knows the constant, or the row says why there is none. */
 async function isTried({ test: named, path }: Row): Promise<boolean> {
-  const [, file] = /^`(test\/\S+\.ts)`$/.exec(named) ?? [];
+  const [, file] = /^`((?:packages\/[\w-]+\/)?test\/\S+\.ts)`$/.exec(named) ?? [];
   if (file === undefined) return named.startsWith("not tried: ");
   return (await readFile(join(root, file), "utf8")).includes(path.at(-1) ?? named);
 }
@@ -75,7 +75,7 @@ describe("the table of limits", () => {
   test("has every exported limit of the code", async () => {
     const known = new Set(rows.map(({ module, path: [name] }) => `${module} ${name}`));
     const missing: string[] = [];
-    for await (const file of glob("{lib,functions,cli,local}/**/*.ts", { cwd: root })) {
+    for await (const file of glob("{lib,functions,cli,local,packages/*/src}/**/*.ts", { cwd: root })) {
       const text = await readFile(join(root, file), "utf8");
       for (const [, name] of text.matchAll(/^export const ((?:max|min)[A-Z]\w*)(?=[^\n]*= [\d_.* ]+;$)/gm)) {
         const id = `${file} ${name}`;
@@ -88,8 +88,8 @@ describe("the table of limits", () => {
 
 /** Limits on what Sluice itself makes. */
 const inside = new Set([
-  "lib/aws/dynamodb/transact.ts maxTransactItems",
-  "lib/apply/judged-only.ts maxLooks",
+  "lib/aws/dynamodb/write-rows.ts maxTransactItems",
+  "lib/apply/preconditions.ts maxLooks",
   "lib/core/ports/wake-ups.ts maxDelayMs",
   "lib/queue/timing.ts maxAnnouncements",
 ]);

@@ -21,7 +21,7 @@ describe("a build by kustomize has limits", { timeout: 60_000 }, () => {
     const build = (maxOutputBytes: number) => engine.build(small, { ...engineLimits, maxOutputBytes }, forever);
     expect(await build(printed + 1)).toHaveLength(printed);
     expect(await build(printed)).toHaveLength(printed);
-    await expect(build(printed - 1)).rejects.toMatchObject({ kind: "output" });
+    await expect(build(printed - 1)).rejects.toMatchObject({ reason: "output" });
   });
 
   test("the time that it takes by the clock, whatever the processor does", async () => {
@@ -34,7 +34,7 @@ describe("a build by kustomize has limits", { timeout: 60_000 }, () => {
       "a.yaml": numbers.map((index) => configMap(`c${index}`)).join("---\n"),
     });
     const building = engine.build(endless, { ...engineLimits, maxWallMs: 800 }, forever);
-    await expect(building).rejects.toMatchObject({ kind: "time", message: "no result within 0.8 s" });
+    await expect(building).rejects.toMatchObject({ reason: "time", message: "no result within 0.8 s" });
     expect(await engine.build(small, engineLimits, forever)).toHaveLength(printed);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { buildPlain } from "../../../lib/manifests/build-plain.ts";
-import { maxStringChars, renderScalar } from "../../../lib/manifests/go-yaml-string.ts";
-import { maxObjects } from "../../../lib/manifests/max-objects.ts";
+import { maxStringChars, renderScalar } from "../../../lib/manifests/go-yaml/emit-string.ts";
 import { maxDepth as maxPrintedDepth, parseOutput } from "../../../lib/manifests/parse-output.ts";
 import { maxDepth, readDocument } from "../../../lib/manifests/read-document.ts";
+import { maxObjects } from "../../../lib/manifests/read-failure.ts";
 
 function nested(levels: number): string {
   return `${"[".repeat(levels)}${"]".repeat(levels)}\n`;

@@ -1,14 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { EcrImageAction, maxAwsNameChars, maxEcrNameChars } from "../../../functions/ingest.ts";
-import { maxBatch, reconcileHandler } from "../../../functions/reconcile.ts";
-import { maxUnpackedBytes, pack, unpack } from "../../../lib/aws/dynamodb/pack.ts";
+import { maxAwsNameChars } from "../../../functions/ingest/announcement.ts";
+import { codeCommit, maxRefChars, maxRepositoryChars } from "../../../functions/ingest/code-commit.ts";
+import { EcrAction, maxEcrNameChars } from "../../../functions/ingest/ecr.ts";
+import { maxBucketChars, maxObjectKeyChars, s3 } from "../../../functions/ingest/s3.ts";
+import { reconcileHandler } from "../../../functions/reconcile.ts";
+import { maxBatch } from "../../../functions/sqs-batch.ts";
+import { maxUnpackedBytes, pack, unpack } from "../../../lib/aws/dynamodb/rows.ts";
 import { messageBody } from "../../../lib/core/message-body.ts";
-import { maxHolderChars, maxKeyChars, maxMessageBytes, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
+import {
+  LookRequest,
+  maxHolderChars,
+  maxKeyChars,
+  maxMessageBytes,
+  maxVersionChars,
+  WakeUp,
+} from "../../../lib/core/ports/wake-ups.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { maxFaultLength } from "../../../lib/queue/run-under-lease.ts";
 import { never } from "../../contract/state-back-end.ts";
 import { openGate } from "../../doubles/open-gate.ts";
+import { openLimits } from "../../doubles/open-limits.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { applied, key, queueWorld } from "../queue/queue-world.ts";
 
@@ -25,6 +37,14 @@ describe("what comes over a queue has limits", () => {
     expect([maxKeyChars - 1, maxKeyChars, maxKeyChars + 1].map(isTaken)).toEqual([true, true, false]);
   });
 
+  test("the uid and the resourceVersion in a hint about a change", () => {
+    const isTaken = (length: number) => {
+      const before = { uid: "u".repeat(length), resourceVersion: "1".repeat(length) };
+      return LookRequest.safeParse({ look: { key: "k", before, tries: 0 } }).success;
+    };
+    expect([maxVersionChars, maxVersionChars + 1].map(isTaken)).toEqual([true, false]);
+  });
+
   test("the name of a lease in a wake-up: a longer one counts as none", () => {
     const heldOf = (length: number) =>
       WakeUp.parse({ key: "k", held: { holder: "h".repeat(length), renewals: 0 } }).held;
@@ -36,10 +56,13 @@ describe("what comes over a queue has limits", () => {
     const { deps } = queueWorld();
     const handler = reconcileHandler({
       ...deps,
-      gate: openGate,
+      clusters: { get: () => ({ gate: openGate }) },
+      limits: openLimits,
       metrics: recordedMetrics(),
       flowOf: () => undefined,
       extendVisibility: async () => undefined,
+      sweepCluster: async () => undefined,
+      lookAtObject: async () => undefined,
     });
     const body = JSON.stringify({ key: formatWorkKey(key) });
     const failures = async (count: number) => {
@@ -53,7 +76,7 @@ describe("what comes over a queue has limits", () => {
 
   test("the names in an event of ECR", () => {
     const isTaken = (names: { account?: string; region?: string }, detail: object) =>
-      EcrImageAction.safeParse({
+      EcrAction.safeParse({
         source: "aws.ecr",
         "detail-type": "ECR Image Action",
         account: "1",
@@ -68,6 +91,49 @@ describe("what comes over a queue has limits", () => {
     for (const field of ["repository-name", "image-tag", "image-digest"]) {
       expect(ecr.map((text) => isTaken({}, { [field]: text }))).toEqual([true, true, false]);
     }
+  });
+
+  test.each([
+    {
+      what: "the bucket of an event of S3",
+      most: maxBucketChars,
+      sender: s3,
+      detail: (text: string) => ({ bucket: { name: text }, object: { key: "k" } }),
+    },
+    {
+      what: "the key of an event of S3",
+      most: maxObjectKeyChars,
+      sender: s3,
+      detail: (text: string) => ({ bucket: { name: "b" }, object: { key: text } }),
+    },
+    {
+      what: "the repository of an event of CodeCommit",
+      most: maxRepositoryChars,
+      sender: codeCommit,
+      detail: (text: string) => ({ event: "referenceUpdated", repositoryName: text }),
+    },
+    {
+      what: "the ref of an event of CodeCommit",
+      most: maxRefChars,
+      sender: codeCommit,
+      detail: (text: string) => ({ event: "referenceUpdated", repositoryName: "r", referenceFullName: text }),
+    },
+  ])("$what", ({ most, sender, detail }) => {
+    const isTaken = (length: number): boolean => {
+      const event = {
+        source: sender.source,
+        "detail-type": "t",
+        account: "1",
+        region: "r",
+        detail: detail("a".repeat(length)),
+      };
+      try {
+        return sender.read(event, { registryHosts: () => [] }) !== undefined;
+      } catch {
+        return false;
+      }
+    };
+    expect([most - 1, most, most + 1].map(isTaken)).toEqual([true, true, false]);
   });
 });
 

@@ -49,7 +49,7 @@ describe("a tag that a spec names", () => {
     expect((await follow(128)).digest).toBe(digest);
     await expect(follow(129)).rejects.toMatchObject({
       reason: "ReadOperationFailed",
-      message: expect.stringContaining("is no tag, which has at most 128 characters"),
+      message: expect.stringContaining("is not a valid tag, which has at most 128 characters"),
     });
   });
 });

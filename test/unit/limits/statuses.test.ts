@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { maxSnapshots, withSnapshot } from "../../../lib/flows/kustomization/history-snapshots.ts";
-import { maxShownBytes, statusInventory } from "../../../lib/flows/kustomization/shown-inventory.ts";
+import { maxShownBytes, statusInventory } from "../../../lib/apply/status-inventory.ts";
+import { maxSnapshots, withSnapshot } from "../../../lib/flows/kustomization/status.ts";
 
 test("the inventory that a status shows has a limit of bytes", () => {
   const line = { id: "x".repeat(1_000 - '{"id":"","v":"v1"},'.length), version: "v1", state: "live" } as const;

@@ -7,13 +7,13 @@ import { digestOf } from "../../../lib/core/digest.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { RegistryFault } from "../../../lib/sources/oci/registry-fault.ts";
-import { DiskFull } from "../../../local/disk-full.ts";
-import { openDatabase } from "../../../local/kubernetes/store/open-database.ts";
-import { storeIn } from "../../../local/kubernetes/store/store.ts";
+import { DatabaseInFolder, DiskFull } from "../../../local/disk-full.ts";
 import { registryFiles } from "../../../local/registry/registry-files.ts";
 import { type Registry, startRegistry } from "../../../local/registry/start-registry.ts";
 import { openStores } from "../../../local/state/open-stores.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { openDatabase } from "../../../packages/embedded-kubernetes/src/store/open-database.ts";
+import { storeIn } from "../../../packages/embedded-kubernetes/src/store/store.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 let folder = "";
@@ -34,7 +34,7 @@ function fill(connection: DatabaseSync): { more: () => void } {
 describe("a full disk", () => {
   const large = "x".repeat(100_000);
 
-  test("is named by what writes the state, which goes on when there is room", () => {
+  test("is named by a write of the state, which succeeds again when there is room", () => {
     const database = openStateDatabase(join(folder, "state.db"));
     const { queue } = openStores(database, join(folder, "artifacts"), systemClock);
     const disk = fill(database.connection);
@@ -46,8 +46,8 @@ describe("a full disk", () => {
     database.close();
   });
 
-  test("is named by the store of the embedded cluster, which keeps what it has and goes on when there is room", () => {
-    const database = openDatabase(folder);
+  test("is named by the store of the embedded cluster, which keeps its content and accepts writes again when there is room", () => {
+    const database = openDatabase(folder, (file) => new DatabaseInFolder(file, folder));
     const store = storeIn(database);
     const key = { resource: "/configmaps", namespace: "default", name: "a" };
     const object = { metadata: { name: "a" }, data: { k: large } };
@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== "linux")("a push onto a full disk", () => {
       ...(body === undefined ? {} : { body }),
     });
 
-  test("is answered 507 with the folder and the mend, and is taken when there is room", async () => {
+  test("is answered 507 with the folder and what to do, and succeeds when there is room", async () => {
     const begun = await send("POST", "/v2/app/blobs/uploads/", undefined);
     const path = begun.headers.get("location") ?? "";
     const file = files().upload("app", path.slice(path.lastIndexOf("/") + 1));
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== "linux")("a push onto a full disk", () => {
     expect((await send("PUT", `${path}?digest=${digestOf(content)}`, undefined)).status).toBe(201);
   });
 
-  test("of which the state hears nothing for want of room is answered 507, so that it is pushed again", async () => {
+  test("that a full disk keeps from the state is answered 507, so that the client pushes again", async () => {
     const config = Buffer.from("{}");
     await send("POST", `/v2/app/blobs/uploads/?digest=${digestOf(config)}`, config);
     const described = { mediaType: mediaTypes.fluxConfig, digest: digestOf(config), size: config.length };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Log } from "../../../lib/core/ports/log.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { parseReceiptHandle, type SqsEvent, sqsEvent } from "../../../local/aws-events.ts";
 import { type Feeder, startFeeder } from "../../../local/feeder.ts";
-import { parseReceiptHandle, type SqsEvent, sqsEvent } from "../../../local/sqs-event.ts";
 import { type MessageQueue, sqliteMessageQueue } from "../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
@@ -21,11 +21,11 @@ interface Fed {
 async function withFeeder(
   handler: Handler,
   work: (fed: Fed) => Promise<void>,
-  { concurrency = 8, log = silentLog } = {},
+  { placesOf = (_group: string): number => 8, log = silentLog } = {},
 ): Promise<void> {
   const database = openStateDatabase(":memory:");
   const queue = sqliteMessageQueue(database, systemClock);
-  const feeder = startFeeder({ queue, handler, concurrency, log });
+  const feeder = startFeeder({ queue, handler, placesOf, log });
   const count = (): number => Number(database.connection.prepare("SELECT count(*) AS n FROM messages").get()?.["n"]);
   try {
     await work({ queue, feeder, count });
@@ -40,7 +40,7 @@ function bodyOf({ Records }: SqsEvent): string {
 }
 
 describe("the feeder", () => {
-  test("gives each message to the function, in the shape of SQS, and removes it when the function is done", async () => {
+  test("gives each message to the function, in the shape of SQS, and removes it when the function has ended", async () => {
     const events: SqsEvent[] = [];
     const handler: Handler = async (event) => {
       events.push(event);
@@ -61,7 +61,7 @@ describe("the feeder", () => {
     });
   });
 
-  test("waits for a delayed message and for one that was hidden again", async () => {
+  test("waits for a delayed message and for a message that was hidden again", async () => {
     const seen: string[] = [];
     const handler: Handler = async (event) => {
       seen.push(bodyOf(event));
@@ -75,7 +75,7 @@ describe("the feeder", () => {
     });
   });
 
-  test("runs at most as many at a time as it may, and takes the next as soon as one ends", async () => {
+  test("runs no more handlers than its concurrency, and takes the next message as soon as one ends", async () => {
     const waiting = new Map<string, () => void>();
     const handler: Handler = async (event) => {
       await new Promise<void>((resolve) => waiting.set(bodyOf(event), resolve));
@@ -92,7 +92,36 @@ describe("the feeder", () => {
         waiting.get("c")?.();
         await expect.poll(count).toBe(0);
       },
-      { concurrency: 2 },
+      { placesOf: () => 2 },
+    );
+  });
+
+  test("a group whose handlers all hang keeps no other group waiting, and one without places stays in the queue", async () => {
+    const seen: string[] = [];
+    const handler: Handler = async (event, signal) => {
+      const body = bodyOf(event);
+      seen.push(body);
+      if (body.startsWith("hangs"))
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      return done;
+    };
+    const places = new Map([
+      ["away", 2],
+      ["near", 1],
+    ]);
+    await withFeeder(
+      handler,
+      async ({ queue, feeder, count }) => {
+        for (const body of ["hangs 1", "hangs 2", "hangs 3"]) queue.send(body, 0, "away");
+        queue.send("later", 0, "not served yet");
+        for (const body of ["a", "b", "c"]) queue.send(body, 0, "near");
+        await expect.poll(() => seen).toEqual(["hangs 1", "hangs 2", "a", "b", "c"]);
+        expect(count()).toBe(4);
+        places.set("not served yet", 1);
+        feeder.look();
+        await expect.poll(() => seen.at(-1)).toBe("later");
+      },
+      { placesOf: (group) => places.get(group) ?? 0 },
     );
   });
 
@@ -125,7 +154,7 @@ describe("the feeder", () => {
     });
   });
 
-  test("stopping aborts the handlers with the reason, waits for them and takes no more", async () => {
+  test("stopping aborts the handlers with the reason, waits for them and takes no more messages", async () => {
     const reasons: unknown[] = [];
     const handler: Handler = async (_event, signal) => {
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -143,7 +172,7 @@ describe("the feeder", () => {
     });
   });
 
-  test("what goes wrong while it stops is told, that it stops is not", async () => {
+  test("logs a failure while it stops, but not the stop itself", async () => {
     const told: unknown[] = [];
     const log: Log = { ...silentLog, error: (_message, fields) => void told.push(fields?.["error"]) };
     const handler: Handler = async (event, signal) => {
@@ -161,7 +190,7 @@ describe("the feeder", () => {
     expect(told).toEqual(["broken"]);
   });
 
-  test("what a dead process had in hand is visible to the next at once", () => {
+  test("the messages of a dead process are visible to the next process at once", () => {
     const database = openStateDatabase(":memory:");
     const before = sqliteMessageQueue(database, systemClock);
     before.send("in hand", 0);
@@ -174,12 +203,12 @@ describe("the feeder", () => {
 });
 
 describe("receipt handles", () => {
-  test("name the delivery that they were given for", () => {
+  test("name their delivery", () => {
     const [record] = sqsEvent([{ id: "17", body: "", receives: 3 }]).Records;
     expect(parseReceiptHandle(record?.receiptHandle ?? "")).toEqual({ id: "17", receives: 3 });
   });
 
   test.each(["", "17", "17.", "a.b", "1.2.3"])("'%s' is refused", (handle) => {
-    expect(() => parseReceiptHandle(handle)).toThrow("is no receipt handle of ours");
+    expect(() => parseReceiptHandle(handle)).toThrow("is not a receipt handle of ours");
   });
 });

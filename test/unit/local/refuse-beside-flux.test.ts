@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { refuseBesideFlux } from "../../../local/refuse-beside-flux.ts";
@@ -19,7 +20,11 @@ async function start(leasesAt: (ms: number) => readonly LiveObject[]): Promise<n
     monotonic: () => elapsed,
     sleep: async (ms: number) => void (elapsed += ms),
   };
-  await refuseBesideFlux({ list: async () => leasesAt(elapsed) }, { clock, log: silentLog }, signal);
+  await refuseBesideFlux(
+    { list: async () => leasesAt(elapsed) },
+    { clock, log: silentLog, kinds: declaredKinds },
+    signal,
+  );
   return elapsed;
 }
 
@@ -30,29 +35,29 @@ const renewed = (ms: number) => ({
   renewTime: `2026-11-21T12:00:${10 + Math.floor(ms / 5_000)}.000000Z`,
 });
 
-describe("Sluice does not work on the cluster of a Flux that runs", () => {
-  test.each(["kustomize-controller", "source-controller"])("where %s renews its lease", async (controller) => {
+describe("Sluice refuses a cluster on which Flux runs", () => {
+  test.each(["kustomize-controller", "source-controller"])("if %s renews its lease", async (controller) => {
     await expect(start((ms) => [lease(`${controller}-leader-election`, renewed(ms))])).rejects.toThrow(
-      `Flux's ${controller} runs in namespace flux-system of this cluster, and both would reconcile the same objects: stop it first, kubectl -n flux-system scale deployment source-controller kustomize-controller --replicas=0`,
+      `Flux's ${controller} runs in namespace flux-system of this cluster, and both would reconcile the same objects: stop it first, kubectl -n flux-system scale deployment source-controller kustomize-controller notification-controller --replicas=0`,
     );
   });
 
-  test("also where Flux is one of several shards", async () => {
+  test("also if Flux runs as several shards", async () => {
     const shard = "kustomize-controller-leader-election-0a1b2c3d";
     await expect(start((ms) => [lease(shard, renewed(ms))])).rejects.toThrow("Flux's kustomize-controller runs");
   });
 
-  test("also where Flux was installed into another namespace", async () => {
+  test("also if Flux runs in another namespace", async () => {
     const starting = start((ms) => [lease("kustomize-controller-leader-election", renewed(ms), "gitops")]);
     await expect(starting).rejects.toThrow("runs in namespace gitops");
   });
 
-  test("a Flux that was killed keeps it waiting for as long as one that runs needs to renew", async () => {
+  test("after Flux was killed it waits as long as a running Flux needs to renew its lease", async () => {
     expect(await start(() => [lease("kustomize-controller-leader-election", renewed(0))])).toBe(12_000);
   });
 
   test.each([
-    ["nobody has a lease", []],
+    ["no lease is held", []],
     ["others renew theirs", [lease("node-1", { holderIdentity: "node-1", renewTime: "2026" }, "kube-node-lease")]],
     [
       "Flux has given its lease back",
@@ -62,7 +67,7 @@ describe("Sluice does not work on the cluster of a Flux that runs", () => {
       "a lease of that name holds something else",
       [lease("kustomize-controller-leader-election", { holderIdentity: 1 })],
     ],
-  ])("it starts at once where %s", async (_what, leases) => {
+  ])("it starts at once if %s", async (_what, leases) => {
     expect(await start(() => leases)).toBe(0);
   });
 
@@ -78,7 +83,7 @@ describe("Sluice does not work on the cluster of a Flux that runs", () => {
     },
   );
 
-  test("an outage is no answer", async () => {
+  test("an outage is not taken as an answer", async () => {
     const unreachable = new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
     const starting = start(() => {
       throw unreachable;

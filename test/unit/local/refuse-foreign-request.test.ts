@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startKubernetes } from "../../../local/kubernetes/start-kubernetes.ts";
 import { refuseForeignRequest } from "../../../local/refuse-foreign-request.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
+import { startEmbeddedCluster } from "../../../local/start-embedded-cluster.ts";
 import { startReceiver } from "../../../local/start-receiver.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
@@ -26,7 +26,7 @@ describe("a request of the user's own tools", () => {
     { host: "localhost:5000", origin: "http://localhost:5000" },
     { host: "localhost", origin: "http://localhost" },
     { host: "host.docker.internal:5000", origin: "http://host.docker.internal:5000" },
-  ])("is let through: %j", (headers) => {
+  ])("is allowed: %j", (headers) => {
     expect(refuseForeignRequest(headers, names)).toBeUndefined();
   });
 });
@@ -68,12 +68,12 @@ describe("a request that a web page may have caused", () => {
     expect(told).toContain(`, and not to pages of the Origin ${JSON.stringify(origin)}`);
   });
 
-  test("is told no more of a long Host than its beginning", () => {
+  test("is answered with only the beginning of a long Host", () => {
     expect(refuseForeignRequest({ host: "a".repeat(10_000) }, [])?.length).toBeLessThan(400);
   });
 });
 
-describe("refuses requests of web pages, and takes those of tools:", () => {
+describe("refuses requests of web pages and accepts those of tools:", () => {
   let opened: AsyncDisposableStack;
   const servers = new Map<string, { readonly port: number; readonly path: string; readonly usual: number }>();
   beforeAll(async () => {
@@ -88,15 +88,14 @@ describe("refuses requests of web pages, and takes those of tools:", () => {
       onPush: () => {},
     });
     opened.defer(() => registry.close());
-    const kubernetes = await startKubernetes({
-      stateFolder: folder,
-      port: 0,
-      controllers: false,
-      log: silentLog,
-      names,
-    });
+    const kubernetes = await startEmbeddedCluster({ stateFolder: folder, port: 0, names, log: silentLog });
     opened.defer(() => kubernetes.close());
-    const receiver = await startReceiver(0, names);
+    const receiver = await startReceiver({
+      port: 0,
+      names,
+      log: silentLog,
+      receive: async () => new Response(null, { status: 404 }),
+    });
     opened.defer(() => receiver.close());
     const portOf = (address: string): number => Number(address.replace(/^.*:/, ""));
     servers.set("the registry", { port: portOf(registry.address), path: "/v2/", usual: 200 });
@@ -145,7 +144,7 @@ describe("refuses requests of web pages, and takes those of tools:", () => {
     }
   });
 
-  test("in the words that each of their clients reads", async () => {
+  test("in the format that each client reads", async () => {
     const headers = { host: "evil.example" };
     expect(JSON.parse((await ask("the registry", "GET", headers)).body)).toMatchObject({
       errors: [{ code: "DENIED", message: expect.stringContaining("answers to") }],

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
-import { ApiError, type Cluster, type WatchEvent } from "../../../lib/core/ports/cluster.ts";
+import { ApiError, type Cluster, type WatchEvent, type WatchQuery } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { sqliteSightings } from "../../../local/state/sightings.ts";
+import { configKinds, type ObservedKind } from "../../../lib/queue/observed-kinds.ts";
+import { sqliteObservedResources } from "../../../local/state/observed-resources.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { watchResources } from "../../../local/watch-resources.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
@@ -27,13 +28,16 @@ function event(type: "ADDED" | "MODIFIED" | "DELETED", object: LiveObject): Watc
 async function requestsOf(
   watches: readonly (readonly (WatchEvent | ApiError)[])[],
   clock: Clock = { ...systemClock, sleep: async () => undefined },
+  watched: ObservedKind = kind,
+  queries: WatchQuery[] = [],
 ): Promise<readonly string[]> {
   const database = openStateDatabase(":memory:");
   const stop = new AbortController();
   const requested: string[] = [];
   let begun = 0;
   const cluster: Pick<Cluster, "watch"> = {
-    async *watch() {
+    async *watch(query) {
+      queries.push(query);
       for (const next of watches[begun++] ?? []) {
         if (next instanceof ApiError) throw next;
         yield next;
@@ -44,13 +48,14 @@ async function requestsOf(
   };
   try {
     await watchResources(
-      kind,
+      watched,
       {
         cluster,
-        clusterName: "home",
+        clusterId: "home",
         clock,
         log: silentLog,
-        sightings: sqliteSightings(database),
+        observed: sqliteObservedResources(database),
+        subscriptions: { subscribers: async () => [] },
         requests: {
           async request(key) {
             requested.push(key.name);
@@ -68,13 +73,27 @@ async function requestsOf(
 const requestedAt = { annotations: { "reconcile.fluxcd.io/requestedAt": "now" } };
 const deleted = { deletionTimestamp: "2026-11-21T00:00:00Z" };
 
+test("a change or the deletion of a labelled Secret requests a reconcile of those that subscribe to it (124)", async () => {
+  const queries: WatchQuery[] = [];
+  const requests = { request: async () => undefined };
+  const subscribed: string[] = [];
+  const subscribers = async (topic: string) => (subscribed.push(topic), []);
+  const [, secrets] = configKinds("watched=Enabled", { subscriptions: { subscribers }, requests });
+  if (secrets === undefined) throw new Error("no Secrets");
+  const vars = (resourceVersion: string) => kustomization("vars", { resourceVersion });
+  const watched = [event("ADDED", vars("1")), listed, event("MODIFIED", vars("2")), event("DELETED", vars("2"))];
+  await requestsOf([watched], undefined, secrets, queries);
+  expect(queries).toEqual([expect.objectContaining({ labelSelector: "watched=Enabled", isMetadataOnly: true })]);
+  expect(subscribed).toEqual(Array.from({ length: 3 }, () => "cfg#home/Secret/apps/vars"));
+});
+
 describe("watching custom resources", () => {
   const tooOld = new ApiError({ code: 410, reason: "Expired", message: "too old resource version" });
   const broken = new ApiError({ code: 0, reason: "Unreachable", message: "the cluster broke off a watch" });
 
   test.each<{ name: string; events: (WatchEvent | ApiError)[]; again?: WatchEvent[]; requested: string[] }>([
     {
-      name: "what is there at first, one run each",
+      name: "the objects that exist at first, one reconcile each",
       events: [event("ADDED", kustomization("a")), event("ADDED", kustomization("b")), listed],
       requested: ["a", "b"],
     },
@@ -104,7 +123,7 @@ describe("watching custom resources", () => {
       requested: ["a", "a", "a"],
     },
     {
-      name: "a namesake made anew",
+      name: "an object deleted and created again under its name",
       events: [listed, event("ADDED", kustomization("a")), event("MODIFIED", kustomization("a", { uid: "another" }))],
       requested: ["a", "a"],
     },
@@ -134,29 +153,32 @@ describe("watching custom resources", () => {
       requested: ["a"],
     },
     {
-      name: "nothing for one that went while all were listed",
+      name: "nothing for an object that was deleted during the list",
       events: [event("ADDED", kustomization("a")), event("DELETED", kustomization("a")), listed],
       requested: [],
     },
-  ])("asks for: $name", async ({ events, again = [], requested }) => {
+  ])("requests a reconcile for: $name", async ({ events, again = [], requested }) => {
     expect(await requestsOf([events, again])).toEqual(requested);
   });
 
   test.each([
     { name: "too late for it", error: tooOld },
     { name: "cut off", error: broken },
-  ])("a watch that is $name begins again and asks only for what happened meanwhile", async ({ error }) => {
-    const before = ["same", "changed", "gone"].map((name) => event("ADDED", kustomization(name)));
-    const after = [
-      event("ADDED", kustomization("same")),
-      event("ADDED", kustomization("changed", { generation: 2 })),
-      event("ADDED", kustomization("new")),
-    ];
-    expect(await requestsOf([[...before, listed, error], [error], [...after, listed]])).toEqual([
-      ...["same", "changed", "gone"],
-      ...["changed", "new", "gone"],
-    ]);
-  });
+  ])(
+    "a watch that is $name begins again and requests only reconciles of objects that changed meanwhile",
+    async ({ error }) => {
+      const before = ["same", "changed", "gone"].map((name) => event("ADDED", kustomization(name)));
+      const after = [
+        event("ADDED", kustomization("same")),
+        event("ADDED", kustomization("changed", { generation: 2 })),
+        event("ADDED", kustomization("new")),
+      ];
+      expect(await requestsOf([[...before, listed, error], [error], [...after, listed]])).toEqual([
+        ...["same", "changed", "gone"],
+        ...["changed", "new", "gone"],
+      ]);
+    },
+  );
 
   test.each([
     {

@@ -15,35 +15,35 @@ function document(scalarBytes: number, aliases: number): string {
   return `text: &x "${"x".repeat(scalarBytes)}"\nall:\n${"- *x\n".repeat(aliases)}`;
 }
 
-test("aliases are counted by the bytes they stand for: at the limit they pass, above it they do not", () => {
+test("the expanded bytes of aliases are counted: at the limit they are accepted, above it refused", () => {
   const fits = maxAliasedBytes / 16 - nodeBytes;
   expect(() => refuse(document(fits - 1, 16))).not.toThrow();
   expect(() => refuse(document(fits, 16))).not.toThrow();
-  expect(() => refuse(document(fits + 1, 16))).toThrow(`its aliases stand for more than ${maxAliasedBytes} bytes`);
+  expect(() => refuse(document(fits + 1, 16))).toThrow(`its aliases expand to more than ${maxAliasedBytes} bytes`);
 });
 
-test("a letter of several bytes counts as those", () => {
+test("a character of several bytes counts with all of them", () => {
   const text = document(maxAliasedBytes / 32 - nodeBytes, 17);
   expect(() => refuse(text)).not.toThrow();
-  expect(() => refuse(text.replaceAll("x".repeat(100), "ü".repeat(100)))).toThrow("its aliases stand for more than");
+  expect(() => refuse(text.replaceAll("x".repeat(100), "ü".repeat(100)))).toThrow("its aliases expand to more than");
 });
 
-test("many aliases count together, however little each stands for", () => {
+test("many small aliases are added up", () => {
   const anchored = `a: &a [${"x, ".repeat(1_000)}]\nall:\n`;
   const each = nodeBytes + 1_000 * (nodeBytes + 1);
   const aliases = Math.floor(maxAliasedBytes / each);
   expect(() => refuse(anchored + "- *a\n".repeat(aliases))).not.toThrow();
-  expect(() => refuse(anchored + "- *a\n".repeat(aliases + 1))).toThrow("its aliases stand for more than");
+  expect(() => refuse(anchored + "- *a\n".repeat(aliases + 1))).toThrow("its aliases expand to more than");
 });
 
-test("a small artifact whose aliases stand for 1.5 GB is refused before anything is expanded", async () => {
+test("a small artifact whose aliases expand to 1.5 GB is refused before anything is expanded", async () => {
   const bomb = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n${document(1024 * 1024, 1_500)}`;
   await expect(buildFiles({ "a.yaml": bomb }, {}, noEngine)).rejects.toMatchObject({
     reason: "BuildFailed",
-    message: `failed to decode Kubernetes YAML from a.yaml: yaml: line 22: its aliases stand for more than ${maxAliasedBytes} bytes`,
+    message: `failed to decode Kubernetes YAML from a.yaml: yaml: line 22: its aliases expand to more than ${maxAliasedBytes} bytes`,
   });
 });
 
-test("an alias in what kustomize printed is not followed: it prints none", () => {
+test("an alias in the output of kustomize is refused: kustomize prints none", () => {
   expect(parseOutput("a: &x y\nb: *x\n")).toMatchObject({ kind: "unacceptable" });
 });

@@ -1,9 +1,8 @@
 import type { Engine } from "../../../lib/core/ports/engine.ts";
 import { kustomizeModule, wasmEngine } from "../../../lib/engine/wasm-engine.ts";
 import { type Built, buildManifests } from "../../../lib/manifests/build.ts";
-import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
-import { gzip } from "../../../lib/sources/archive/gzip.ts";
-import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
+import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
+import { gzip, packTar } from "../../../lib/sources/archive/pack-tar.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { buildManifests } from "../../../lib/manifests/build.ts";
-import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
+import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { tarOf } from "../sources/tar-of.ts";
 import { buildFiles, configMap, type Files, noEngine, owner } from "./build-files.ts";
@@ -38,8 +38,18 @@ function imageOf(manifest: Manifest | undefined): string | undefined {
   return /"image":"([^"]*)"/.exec(JSON.stringify(manifest))?.[1];
 }
 
+test("a literal block at the end of a file without a line end has none either, as kustomize reads it", async () => {
+  const content = configMap("a", "a: |\n    x\n    y").trimEnd();
+  const { manifests } = await buildFiles(
+    { "a.yaml": content, "b.yaml": `${content.replace("name: a", "name: b")}\n` },
+    {},
+    noEngine,
+  );
+  expect(manifests.map((manifest) => manifest["data"])).toEqual([{ a: "x\ny" }, { a: "x\ny\n" }]);
+});
+
 describe("which files are built", () => {
-  test("all YAML below the path in the order of the walk, a folder with a kustomization as one, nothing else (36)", async () => {
+  test("all YAML files below the path in the order of the walk, a folder with a kustomization as one, and no other files (36)", async () => {
     const files = {
       "app/z.yaml": configMap("z"),
       "app/b.yml": configMap("b"),
@@ -55,19 +65,39 @@ describe("which files are built", () => {
     expect(await namesOf(files, { path: "/../app/b/" })).toEqual(["inner"]);
   });
 
-  test("links of an artifact are not there, and no fault (26)", async () => {
-    const members = [
+  describe("links of an artifact", () => {
+    const built = async (members: Parameters<typeof tarOf>[0], skipLinks: boolean) => {
+      const deps = { engine: noEngine, log: silentLog, skipLinks };
+      const signal = AbortSignal.timeout(60_000);
+      const { manifests } = await buildManifests(gzipSync(tarOf(members)), { spec: {}, owner }, deps, signal);
+      return manifests.map(({ metadata }) => metadata.name);
+    };
+    const outside = [
       { name: "a.yaml", content: configMap("a") },
       { name: "passwd.yaml", type: "2", link: "/etc/passwd" },
       { name: "up.yaml", type: "2", link: "../../up.yaml" },
     ];
-    const deps = { engine: noEngine, log: silentLog };
-    const signal = AbortSignal.timeout(60_000);
-    const { manifests } = await buildManifests(gzipSync(tarOf(members)), { spec: {}, owner }, deps, signal);
-    expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["a"]);
+
+    test("are skipped without an error with skip-links, as in Flux (26)", async () => {
+      expect(await built(outside, true)).toEqual(["a"]);
+    });
+
+    test("that lead out of it are refused by name", async () => {
+      await expect(built(outside, false)).rejects.toThrow(
+        "failed to extract archive (check whether file size exceeds max download size): 'passwd.yaml' is a link to '/etc/passwd', which leads out of the archive: put a file in its place",
+      );
+    });
+
+    test("inside of it are followed", async () => {
+      const members = [
+        { name: "elsewhere/a", content: configMap("a") },
+        { name: "a.yaml", type: "2", link: "elsewhere/a" },
+      ];
+      expect(await built(members, false)).toEqual(["a"]);
+    });
   });
 
-  test("every name of a kustomization file is known, the first of them is taken", async () => {
+  test("every name of a kustomization file is known, and the first one that exists is used", async () => {
     const files = {
       Kustomization: "resources: [a.yaml]\nnameSuffix: -1\n",
       "a.yaml": configMap("a"),
@@ -76,18 +106,18 @@ describe("which files are built", () => {
     expect(await namesOf(files)).toEqual(["a-1"]);
   });
 
-  test("of a field that is there twice the last is taken, of several documents the first", async () => {
+  test("of a duplicate field the last one is used, of several documents the first", async () => {
     const text = "resources: [b.yaml]\nresources: [a.yaml]\n---\nresources: [b.yaml]\n";
     expect(await namesOf({ "kustomization.yaml": text, "a.yaml": configMap("a"), "b.yaml": configMap("b") })).toEqual([
       "a",
     ]);
   });
 
-  test("a kustomization with nothing in it builds to nothing", async () => {
+  test("an empty kustomization builds to nothing", async () => {
     expect(await namesOf({ "kustomization.yaml": "", "a.yaml": configMap("a") })).toEqual([]);
   });
 
-  test("fields that kustomize does not know are overlooked in the file of the path, as Flux does", async () => {
+  test("fields that kustomize does not know are ignored in the kustomization file of the path, as in Flux", async () => {
     const text = "resources: [a.yaml]\nowner: team-a\nimages: [{name: x, newTag: v1, note: why}]\n";
     expect(await namesOf({ "kustomization.yaml": text, "a.yaml": configMap("a") })).toEqual(["a"]);
   });
@@ -145,13 +175,13 @@ describe("what the spec asks for", () => {
     expect(imageOf(manifests[0])).toBe(result);
   });
 
-  test("images of a plain folder are changed in process", async () => {
+  test("images of a plain folder are replaced in process", async () => {
     const images = [{ name: "reg.test:5000/web", newTag: "v2" }];
     const { manifests } = await buildFiles({ "d.yaml": deployment("reg.test:5000/web:v1") }, { images }, noEngine);
     expect(imageOf(manifests[0])).toBe("reg.test:5000/web:v2");
   });
 
-  test("components are local, and missing ones are left out on request (44)", async () => {
+  test("components are local, and missing ones are ignored on request (44)", async () => {
     const files = {
       "app/cm.yaml": configMap("cm"),
       "a/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: a-\n",
@@ -168,7 +198,7 @@ describe("what the spec asks for", () => {
     }
   });
 
-  test("build metadata of the spec shows in the objects (45)", async () => {
+  test("build metadata of the spec is added to the objects (45)", async () => {
     const { manifests } = await buildFiles(plain, { buildMetadata: ["originAnnotations"] });
     expect(manifests[0]?.metadata.annotations).toEqual({ "config.kubernetes.io/origin": "path: cm.yaml\n" });
     const [without] = (await buildFiles(plain)).manifests;
@@ -178,7 +208,7 @@ describe("what the spec asks for", () => {
     expect(Object.keys(first?.metadata.annotations ?? {})).toEqual(["config.kubernetes.io/origin"]);
   });
 
-  test("owner labels on every object, common metadata over everything, the digest knows neither (46, 72)", async () => {
+  test("every object has owner labels and common metadata, which the digest does not cover (46, 72)", async () => {
     const commonMetadata = {
       labels: { tenant: "t", "kustomize.toolkit.fluxcd.io/name": "mine" },
       annotations: { tenant: "t" },

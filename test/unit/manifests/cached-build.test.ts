@@ -1,9 +1,14 @@
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
-import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
+import { Failure, messageOf } from "../../../lib/core/failure.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
 import { cachedBuild } from "../../../lib/manifests/cached-build.ts";
+import type { Decryption } from "../../../lib/manifests/decrypt/decryption.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
-import { artifactOf, configMap, type Files, noEngine, owner } from "./build-files.ts";
+import { canary } from "../../e2e/canary.ts";
+import { artifactOf, configMap, type Files, noEngine, owner, realEngine } from "./build-files.ts";
+import { decryptionWith, encrypted } from "./decrypt/encrypted-files.ts";
 
 const signal = new AbortController().signal;
 const deps = { engine: noEngine, log: silentLog };
@@ -15,11 +20,10 @@ async function inputOf(files: Files, spec: BuildSpec = {}) {
     archive: vi.fn<() => Promise<Uint8Array>>(() => Promise.resolve(bytes)),
     spec,
     owner,
-    inputs: digestOf("nothing"),
   };
 }
 
-test("the same owner, artifact, spec and inputs are built once; any other is another build", async () => {
+test("equal owner, artifact, spec and inputs are built once; a change in any of them is another build", async () => {
   const build = cachedBuild(deps);
   const input = await inputOf({ "a.yaml": configMap("a") }, { targetNamespace: "x" });
   const first = await build(input, signal);
@@ -28,12 +32,15 @@ test("the same owner, artifact, spec and inputs are built once; any other is ano
   expect(await build({ ...input, owner: { ...owner, uid: "another" } }, signal)).not.toBe(first);
   const sameOwnerLater = Object.assign({ resourceVersion: "2" }, owner);
   expect(await build({ ...input, owner: sameOwnerLater }, signal)).toBe(first);
-  expect(await build({ ...input, inputs: digestOf("a value to substitute") }, signal)).not.toBe(first);
+  const strict = { variables: new Map([["a", "b"]]), secrets: [], always: false, strict: true };
+  const substituted = await build({ ...input, postBuild: strict }, signal);
+  expect(substituted).not.toBe(first);
+  expect(await build({ ...input, postBuild: { ...strict, strict: false } }, signal)).not.toBe(substituted);
   const changed = await inputOf({ "a.yaml": configMap("b") }, { targetNamespace: "x" });
   expect((await build(changed, signal))?.manifests[0]?.metadata.name).toBe("b");
 });
 
-test("an artifact is fetched only for what was not built before", async () => {
+test("an artifact is fetched only if its build is not cached", async () => {
   const build = cachedBuild(deps);
   const input = await inputOf({ "a.yaml": configMap("a") });
   await build(input, signal);
@@ -43,7 +50,7 @@ test("an artifact is fetched only for what was not built before", async () => {
   expect(input.archive).toHaveBeenCalledTimes(2);
 });
 
-test("an artifact that is not there, or cannot be fetched, is asked for again", async () => {
+test("an artifact that is missing, or whose fetch fails, is fetched again", async () => {
   const build = cachedBuild(deps);
   const input = await inputOf({ "a.yaml": configMap("a") });
   const lost = { ...input, archive: () => Promise.resolve(undefined) };
@@ -53,7 +60,7 @@ test("an artifact that is not there, or cannot be fetched, is asked for again", 
   expect(await build(input, signal)).toMatchObject({ manifests: [{ metadata: { name: "a" } }] });
 });
 
-test("what was not used for longest is forgotten first, and what is larger than all room at once", async () => {
+test("the least recently used build is dropped first, and a build larger than the cache at once", async () => {
   const files = { "a.yaml": configMap("a") };
   const inputs = await Promise.all(
     ["team-x", "team-y", "team-z"].map((targetNamespace) => inputOf(files, { targetNamespace })),
@@ -69,4 +76,65 @@ test("what was not used for longest is forgotten first, and what is larger than 
   expect(await build(y, signal)).not.toBe(builtY);
   const roomless = cachedBuild(deps, bytes - 1);
   expect(await roomless(x, signal)).not.toBe(await roomless(x, signal));
+});
+
+describe("a build with decryption", () => {
+  const failing = () => Promise.reject(new Failure("BuildFailed", 'secrets "sops" not found'));
+  const plainOf = (manifests: readonly Manifest[] = []) => JSON.stringify(manifests).includes(btoa(canary));
+
+  test("is remembered as it was before its objects were decrypted: the artifact is fetched once, the keys are read in each run", async () => {
+    const build = cachedBuild(deps);
+    const input = await inputOf({ "data.yaml": encrypted("data.yaml") }, { targetNamespace: "n" });
+    const keys = vi.fn<Decryption["keys"]>(decryptionWith().keys);
+    const first = await build({ ...input, decryption: decryptionWith({ keys }) }, signal);
+    expect(plainOf(first?.manifests)).toBe(true);
+    expect(await build({ ...input, decryption: decryptionWith({ keys }) }, signal)).toEqual(first);
+    expect(input.archive).toHaveBeenCalledTimes(1);
+    expect(keys).toHaveBeenCalledTimes(2);
+    await expect(build({ ...input, decryption: decryptionWith({ keys: failing }) }, signal)).rejects.toThrow(
+      "not found",
+    );
+    expect(input.archive).toHaveBeenCalledTimes(1);
+  });
+
+  test("says of a changed file and a key that is gone what it said the first time", async () => {
+    const build = cachedBuild(deps);
+    const input = await inputOf({ "data.yaml": encrypted("data.yaml") }, { targetNamespace: "n" });
+    await build({ ...input, decryption: decryptionWith() }, signal);
+    const another = { ...input, decryption: decryptionWith({}, "another") };
+    const says = await cachedBuild(deps)(another, signal).catch(messageOf);
+    expect(says).toContain("cannot get sops data key: ");
+    expect(await build(another, signal).catch(messageOf)).toBe(says);
+  });
+
+  test("is not remembered if files were decrypted for it", async () => {
+    const build = cachedBuild({ ...deps, engine: realEngine });
+    const files = {
+      "kustomization.yaml": JSON.stringify({ secretGenerator: [{ name: "g", envs: ["app.env"] }] }),
+      "app.env": encrypted("app.env"),
+    };
+    const input = await inputOf(files, { targetNamespace: "n" });
+    for (const _run of [1, 2]) {
+      expect(plainOf((await build({ ...input, decryption: decryptionWith() }, signal))?.manifests)).toBe(true);
+    }
+    expect(input.archive).toHaveBeenCalledTimes(2);
+  });
+
+  test("is not taken from one that was made for names alone, with ciphertext in it", async () => {
+    const build = cachedBuild({ ...deps, engine: realEngine });
+    const files = {
+      "kustomization.yaml": JSON.stringify({ secretGenerator: [{ name: "g", files: ["blob.bin"] }] }),
+      "blob.bin": encrypted("blob.bin"),
+    };
+    const input = await inputOf(files, { targetNamespace: "n" });
+    const names = decryptionWith({ namesOnly: true, keys: failing });
+    // The name of what is generated has a hash of the content.
+    const [ofCiphertext] = (await build({ ...input, decryption: names }, signal))?.manifests ?? [];
+    const fresh = await cachedBuild({ ...deps, engine: realEngine })(
+      { ...input, decryption: decryptionWith() },
+      signal,
+    );
+    expect(fresh?.manifests[0]?.metadata.name).not.toBe(ofCiphertext?.metadata.name);
+    expect(await build({ ...input, decryption: decryptionWith() }, signal)).toEqual(fresh);
+  });
 });

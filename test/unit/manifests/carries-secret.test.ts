@@ -66,7 +66,7 @@ describe("whether a build carries data of a Secret", () => {
     expect((await buildFiles(files, {}, engine)).carriesSecret).toBe(carries);
   });
 
-  test("the replacement did copy it", async () => {
+  test("the replacement in the case above copies the value", async () => {
     const files = {
       "a.yaml": configMap("a"),
       "s.yaml": hidden,

@@ -28,7 +28,7 @@ async function saidByFlux(): Promise<ReadonlySet<string>> {
   return said;
 }
 
-test("what Flux said of builds is shown word for word, without the configuration of a transformer", async () => {
+test("messages of Flux about builds are shown word for word, without the configuration of a transformer", async () => {
   const said = await saidByFlux();
   const isCut = (text: string): boolean => /^kustomize build failed: trouble configuring builtin /.test(text);
   expect(said.size).toBeGreaterThan(10);
@@ -40,13 +40,13 @@ test("what Flux said of builds is shown word for word, without the configuration
   ]);
 });
 
-describe("what the engine says is shown without values", () => {
+describe("messages of the engine are shown without values", () => {
   test.each(recorded)("$said", ({ said, shown }) => {
     expect(safeEngineMessage(said)).toBe(shown ?? said);
     expect(shown ?? said).not.toContain(canary);
   });
 
-  test("and whatever the value is", () => {
+  test("for a value of any form", () => {
     const quoting = recorded.filter(({ said }) => said.includes(canary));
     expect(quoting.length).toBeGreaterThan(40);
     const letters = fc.constantFrom(
@@ -67,7 +67,7 @@ describe("what the engine says is shown without values", () => {
     );
   });
 
-  test("and nothing is shown of a text that it was never heard to say", () => {
+  test("a text of unknown form is hidden", () => {
     expect(safeEngineMessage(`kustomize build failed: found ${canary} in the way`)).toBe(
       `kustomize build failed: ${cut}`,
     );
@@ -82,13 +82,13 @@ describe("what the engine says is shown without values", () => {
     );
   });
 
-  test("which are those of one line, too: a password that begins as an alias does", () => {
+  test("a password that begins like an alias is hidden", () => {
     const said =
       "failed to decode Kubernetes YAML from s.yaml: MalformedYAMLError: yaml: unknown anchor 'hunter2' referenced";
     expect(safeEngineMessage(said)).toBe(said.replace("hunter2", "*****"));
   });
 
-  test("and a message without an end is not read to its end", () => {
+  test("a very long message is not read to its end", () => {
     const long = `kustomize build failed: ${"accumulating resources: ".repeat(1_000_000)}`;
     const shown = safeEngineMessage(long);
     expect(shown.length).toBeLessThan(17_000);

@@ -95,7 +95,7 @@ const files: Files = {
     "apiVersion: builtin\nkind: LabelTransformer\nmetadata:\n  name: file\nlabels:\n  from: file\nfieldSpecs:\n- path: metadata/labels\n  create: true\n",
 };
 
-test("a kustomization with a bit of everything builds to what kubectl makes of it", async () => {
+test("a kustomization that uses every feature builds to the output of kubectl", async () => {
   const text = await builtByKubectl(files);
   expect(text).toContain("password: MDc1NQ==");
   const { digest, manifests } = await buildFiles(files);
@@ -110,7 +110,7 @@ test("a kustomization with a bit of everything builds to what kubectl makes of i
   expect(digest).toBe(digestOf(text));
 });
 
-test("a resource that is not there is told by kustomize, by its path in the artifact", async () => {
+test("a missing resource is reported by kustomize, with its path in the artifact", async () => {
   await expect(buildFiles({ "kustomization.yaml": "resources: [absent.yaml]\n" })).rejects.toMatchObject({
     reason: "BuildFailed",
     message:

@@ -89,12 +89,12 @@ describe("normalisation", () => {
     expect(normalise(definition({ url, caBundle }))).toEqual(definition(stays ? { url, caBundle } : { url }));
   });
 
-  test("stringData of a Secret goes into data and wins", () => {
+  test("stringData of a Secret is merged into data and wins", () => {
     const secret = object("v1", "Secret", { data: { a: "YQ==", b: "Yg==" }, stringData: { b: "é", c: "" } });
     expect(normalise(secret)).toEqual(object("v1", "Secret", { data: { a: "YQ==", b: "w6k=", c: "" } }));
   });
 
-  test("status and creationTimestamp go, but a definition keeps its status and a role everything", () => {
+  test("status and creationTimestamp are removed, but a definition keeps its status and a role all its fields", () => {
     const dated: JsonObject = { metadata: { name: "x", creationTimestamp: null }, status: { a: 1 } };
     expect(normalise(object("v1", "ConfigMap", dated))).toEqual(object("v1", "ConfigMap"));
     const definition = object("apiextensions.k8s.io/v1", "CustomResourceDefinition", dated);
@@ -105,7 +105,7 @@ describe("normalisation", () => {
 });
 
 describe("after the build", () => {
-  test("lists are taken apart and kustomizations left out", () => {
+  test("lists are expanded and kustomizations left out", () => {
     const list = {
       apiVersion: "v1",
       kind: "ThingList",
@@ -119,19 +119,5 @@ describe("after the build", () => {
       "Secret",
       "Kustomization",
     ]);
-  });
-
-  test("an encrypted Secret is refused, also where only stringData is encrypted, unless it says that it is meant (66, 67)", () => {
-    const secret = (annotations: JsonObject): JsonObject =>
-      object("v1", "Secret", {
-        metadata: { name: "x", namespace: "n", annotations },
-        stringData: { a: "ENC[…]" },
-        sops: {},
-      });
-    const message = "Secret/n/x is SOPS encrypted, configuring decryption is required for this secret to be reconciled";
-    expect(() => finishBuild([secret({})], owner)).toThrow(
-      expect.objectContaining({ reason: "ReconciliationFailed", message }),
-    );
-    expect(finishBuild([secret({ "kustomize.toolkit.fluxcd.io/decrypt": "Disabled" })], owner)).toHaveLength(1);
   });
 });

@@ -13,7 +13,7 @@ async function pushed(scenario: string, push: string) {
   return pushes[push] ?? {};
 }
 
-describe("what Flux recorded of a build", () => {
+describe("builds that were recorded with Flux", () => {
   test.each([
     { scenario: "seed-prune", push: "latest, push 1", step: "01-create" },
     { scenario: "seed-prune", push: "latest, push 2", step: "02-remove-pdb" },

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import { formatJson } from "../../../lib/core/json.ts";
 import { buildFiles, configMap, type Files } from "./build-files.ts";
 import { builtByKubectl } from "./built-by-kubectl.ts";
 
@@ -11,12 +12,12 @@ async function before(files: Files): Promise<string> {
 
 async function now(files: Files): Promise<string> {
   return buildFiles(files).then(
-    ({ manifests }) => JSON.stringify(manifests),
+    ({ manifests }) => formatJson(manifests),
     (error: Error) => error.message,
   );
 }
 
-describe("what kustomize 5.8.1 builds otherwise than 5.7.1", () => {
+describe("differences between kustomize 5.8.1 and 5.7.1", () => {
   test("a replacement's target is selected by a regular expression", async () => {
     const files = {
       "kustomization.yaml": `${sorted}resources: [a.yaml]\nreplacements:\n- source: {kind: ConfigMap, name: from, fieldPath: data.a}\n  targets: [{select: {kind: ConfigMap, name: to.*}, fieldPaths: [data.a]}]\n`,
@@ -35,7 +36,7 @@ describe("what kustomize 5.8.1 builds otherwise than 5.7.1", () => {
     expect(await now(files)).toContain('{\\"port\\":\\"8080\\"}');
   });
 
-  test("options of a patch have names of their own, others are refused", async () => {
+  test("unknown options of a patch are refused", async () => {
     const patch = '[{"op": "add", "path": "/data/a", "value": "patched"}]';
     const files = {
       "kustomization.yaml": "resources: [base]\n",
@@ -46,9 +47,19 @@ describe("what kustomize 5.8.1 builds otherwise than 5.7.1", () => {
     expect(await now(files)).toContain('unknown field "odd"');
   });
 
+  test("an integer past 2^53 keeps its digits in an object that a JSON patch changes", async () => {
+    const patch = '[{"op": "add", "path": "/data/a", "value": 1.50}]';
+    const files = {
+      "kustomization.yaml": `resources: [a.yaml]\npatches: [{patch: '${patch}', target: {kind: ConfigMap}}]\n`,
+      "a.yaml": `${configMap("a")}spec: {odd: 9007199254740993, even: 9007199254740994, tiny: 0.10}\n`,
+    };
+    expect(await before(files)).toContain("  even: 9007199254740994\n  odd: 9007199254740992\n  tiny: 0.1\n");
+    expect(await now(files)).toContain('{"even":9007199254740994,"odd":9007199254740993,"tiny":0.1}');
+  });
+
   test("each is in docs/kustomize-versions.md", async () => {
     const page = await readFile(new URL("../../../docs/kustomize-versions.md", import.meta.url), "utf8");
-    for (const words of ["regular expressions", "inside JSON or YAML", "`options` of a patch"])
+    for (const words of ["regular expressions", "inside JSON or YAML", "`options` of a patch", "digits, up to 64 bits"])
       expect(page).toContain(words);
   });
 });

@@ -65,7 +65,7 @@ test.each([
   await expect(buildFiles(kustomization(text), { path: "app" })).rejects.toThrow(says);
 });
 
-test("files of sibling folders may be used, inside the artifact", async () => {
+test("files of sibling folders in the artifact may be used", async () => {
   const files = kustomization(
     "resources: [../base, a.yaml]\nconfigMapGenerator: [{name: c, files: [../base/b.yaml]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n",
   );
@@ -73,7 +73,7 @@ test("files of sibling folders may be used, inside the artifact", async () => {
   expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["b", "a", "c"]);
 });
 
-test("names without a value in a file of variables get none from the environment", async () => {
+test("variables without a value in an env file do not take one from the environment", async () => {
   process.env["SLUICE_CANARY"] = "canary-in-the-mine";
   try {
     const env = kustomization(
@@ -87,7 +87,7 @@ test("names without a value in a file of variables get none from the environment
   }
 });
 
-test("a schema of one build is not there in the next", async () => {
+test("a schema of one build does not affect the next", async () => {
   const schema = JSON.stringify({
     definitions: {
       "v1.Odd": {

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
-import { maskSecrets } from "../../../lib/manifests/mask-secrets.ts";
+import { maskSecrets } from "../../../lib/manifests/secrets.ts";
 
 const secret = (fields: object): Manifest => ({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, ...fields });
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const said = (value: string): string => `metadata.labels: Invalid value: "${value}": a label must be short`;
 const hidden = said("*****");
 
-describe("what is said of a build is shown without the values of its Secrets", () => {
+describe("a text about a build is shown without the values of its Secrets", () => {
   test.each([
     { what: "in clear", of: { data: { pw: base64("S3CRt/x+y") } }, text: said("S3CRt/x+y") },
     { what: "in base64", of: { data: { pw: base64("S3CRt/x+y") } }, text: said(base64("S3CRt/x+y")) },
@@ -23,39 +23,47 @@ describe("what is said of a build is shown without the values of its Secrets", (
     { what: "that overlaps another one", of: { stringData: { a: "S3CRt", b: "CRtable" } }, text: said("S3CRtable") },
     { what: "right after another one", of: { stringData: { a: "S3CRt", b: "table" } }, text: said("S3CRttable") },
   ])("a value $what", ({ of, text }) => {
-    expect(maskSecrets(text, [secret(of)])).toBe(hidden);
+    expect(maskSecrets(text, { manifests: [secret(of)], secrets: [] })).toBe(hidden);
   });
 
-  test("that is a name or a kind, too", () => {
+  test("a value that is a name or a kind", () => {
     const secrets = [secret({ stringData: { pw: "S3CRt" } })];
-    expect(maskSecrets("Service/default/S3CRt dry-run failed", secrets)).toBe("Service/default/***** dry-run failed");
-    expect(maskSecrets('no matches for kind "S3CRt"', secrets)).toBe('no matches for kind "*****"');
+    expect(maskSecrets("Service/default/S3CRt dry-run failed", { manifests: secrets, secrets: [] })).toBe(
+      "Service/default/***** dry-run failed",
+    );
+    expect(maskSecrets('no matches for kind "S3CRt"', { manifests: secrets, secrets: [] })).toBe(
+      'no matches for kind "*****"',
+    );
   });
 
-  test("as often as they are in it, at its beginning and its end", () => {
+  test("every occurrence of a value, also at the beginning and the end", () => {
     const secrets = [secret({ stringData: { a: "first" } }), secret({ stringData: { b: "other" } })];
-    expect(maskSecrets("first, other and first", secrets)).toBe("*****, ***** and *****");
+    expect(maskSecrets("first, other and first", { manifests: secrets, secrets: [] })).toBe("*****, ***** and *****");
   });
 
   test.each(["S3CRt", "S3CR"])("and without the beginning of one where a text was cut: %s...", (begin) => {
     const secrets = [secret({ stringData: { pw: "S3CRt/x" } })];
-    expect(maskSecrets(`Invalid value: "${begin}...`, secrets)).toBe('Invalid value: "*****...');
-    expect(maskSecrets(`Invalid value: "${begin}`, secrets)).toBe(`Invalid value: "${begin}`);
+    expect(maskSecrets(`Invalid value: "${begin}...`, { manifests: secrets, secrets: [] })).toBe(
+      'Invalid value: "*****...',
+    );
+    expect(maskSecrets(`Invalid value: "${begin}`, { manifests: secrets, secrets: [] })).toBe(
+      `Invalid value: "${begin}`,
+    );
   });
 
-  test("and everything else stays: other kinds, short values, a build without Secrets", () => {
+  test("everything else stays: other kinds, short values, a build without Secrets", () => {
     const config = { ...secret({ data: { pw: "S3CRt" } }), kind: "ConfigMap" };
     const short = secret({ stringData: { pin: "a l" }, data: null });
-    expect(maskSecrets(said("S3CRt"), [config, short])).toBe(said("S3CRt"));
-    expect(maskSecrets(said("S3CRt"), [])).toBe(said("S3CRt"));
+    expect(maskSecrets(said("S3CRt"), { manifests: [config, short], secrets: [] })).toBe(said("S3CRt"));
+    expect(maskSecrets(said("S3CRt"), { manifests: [], secrets: [] })).toBe(said("S3CRt"));
   });
 
-  test("whatever the values are", () => {
+  test("values of any form", () => {
     const value = fc.string({ unit: fc.constantFrom("a", "b", " "), minLength: 4, maxLength: 8 });
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), fc.string(), (values, text) => {
         const secrets = values.map((pw) => secret({ stringData: { pw } }));
-        const masked = maskSecrets(`${text}${values.join("")}${text}`, secrets);
+        const masked = maskSecrets(`${text}${values.join("")}${text}`, { manifests: secrets, secrets: [] });
         expect(values.filter((one) => masked.includes(one))).toEqual([]);
       }),
     );

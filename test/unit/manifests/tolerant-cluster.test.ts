@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
-import { ApiError, type Applied, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { ApiError, type Applied } from "../../../lib/core/ports/cluster.ts";
 import { tolerantCluster } from "../../../lib/manifests/tolerant-cluster.ts";
-import { withoutUndeclared } from "../../../lib/manifests/without-undeclared.ts";
+import { withoutUndeclared } from "../../../lib/manifests/undeclared-fields.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 const signal = new AbortController().signal;
@@ -40,7 +41,7 @@ describe("fields that an API server calls undeclared", () => {
     expect(withoutUndeclared(object, `${failed}${path}: field not declared in schema`)).toEqual({ ...object, ...gone });
   });
 
-  test("several at once, and none where none is named or there", () => {
+  test("several fields at once, and none if the answer names none or the object lacks it", () => {
     const several = `${failed}errors:\n  .extra: field not declared in schema\n  .rules[1].odd: field not declared in schema`;
     expect(withoutUndeclared(object, several)).toEqual({ ...object, extra: undefined, rules: [{ a: 1 }, {}] });
     expect(withoutUndeclared(object, `${failed}.absent: field not declared in schema`)).toBeUndefined();
@@ -59,7 +60,7 @@ describe("a tolerant cluster", () => {
   };
 
   /** A cluster with data as the only field, which names one undeclared field at a time. */
-  function strict(seen: Manifest[]): Cluster {
+  function strict(seen: Manifest[]): TargetCluster {
     const apply = async (manifest: Manifest): Promise<Applied> => {
       seen.push(manifest);
       const odd = Object.keys(manifest).find((field) => !["apiVersion", "kind", "metadata", "data"].includes(field));
@@ -71,6 +72,7 @@ describe("a tolerant cluster", () => {
       throw new Error("not asked for");
     };
     return {
+      role: "target",
       apply,
       uid: refuse,
       resource: refuse,
@@ -85,7 +87,7 @@ describe("a tolerant cluster", () => {
     };
   }
 
-  test("leaves unknown fields of built-in kinds out, as Flux does, and tells which", async () => {
+  test("leaves out unknown fields of built-in kinds, as Flux does, and reports them", async () => {
     const seen: Manifest[] = [];
     const told: string[] = [];
     await tolerantCluster(strict(seen), silentLog, (_manifest, fields) => void told.push(...fields)).apply(

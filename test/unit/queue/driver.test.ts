@@ -1,17 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { fencedCluster } from "../../../lib/apply/fenced-cluster.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { gatedCluster } from "../../../lib/gate/gated-cluster.ts";
-import { writeGate } from "../../../lib/gate/write-gate.ts";
-import { HandBack } from "../../../lib/queue/hand-back.ts";
-import { processLock } from "../../../lib/queue/process-lock.ts";
+import { leasedCluster } from "../../../lib/gate/leased-cluster.ts";
+import { type GateCheck, writeGate } from "../../../lib/gate/write-gate.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
-import { sweep } from "../../../lib/queue/sweep.ts";
+import { Shutdown } from "../../../lib/queue/run-under-lease.ts";
 import { maxAttempts } from "../../../lib/queue/timing.ts";
-import { voidLeases } from "../../../lib/queue/void-leases.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
@@ -32,14 +29,14 @@ function failingAfterSuccess<Items extends WorkItems>(items: Items, times: numbe
 }
 
 describe("requestReconcile", () => {
-  test("sends the wake-up also where its own write gave no answer and shows as a waiting request", async () => {
+  test("sends the wake-up even if its own write gave no answer and is found as a waiting request", async () => {
     const { deps, sent, row } = queueWorld();
     await requestReconcile(key, "test", { ...deps, items: failingAfterSuccess(deps.items, 1) }, never);
     expect(row()?.requested).toBe(1);
     expect(sent).toEqual([{ wakeUp: { key: formatWorkKey(key) }, delayMs: 0 }]);
   });
 
-  test("throws where the store cannot be reached, once it has tried five times", async () => {
+  test("throws after five tries if the store cannot be reached", async () => {
     const { deps, sent } = queueWorld();
     let calls = 0;
     const get = async (): Promise<undefined> => {
@@ -67,7 +64,7 @@ describe("handleWakeUp", () => {
     expect(calls).toEqual(["get", "put", "put"]);
   });
 
-  test("knows its own lease and its own end again where both writes gave no answer", async () => {
+  test("recognises its own lease and its own end if both writes gave no answer", async () => {
     const { deps, sent, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const items = failingAfterSuccess(deps.items, 2);
@@ -81,7 +78,8 @@ describe("handleWakeUp", () => {
     await requestReconcile(key, "test", deps, never);
     const { clock } = deps;
     let takenOverAt = Infinity;
-    const check = async () => (clock.now() >= takenOverAt ? "this cluster belongs to another Sluice" : undefined);
+    const check: GateCheck = async () =>
+      clock.now() >= takenOverAt ? { reason: "owner", message: "this cluster belongs to another Sluice" } : undefined;
     const written: number[] = [];
     const apply: Cluster["apply"] = async (manifest, { beforeSend }) => {
       beforeSend?.();
@@ -90,11 +88,11 @@ describe("handleWakeUp", () => {
     };
     const cluster = gatedCluster({ ...noCluster, apply }, writeGate([check], { clock, log: silentLog }));
     const flow: Flow = async (run) => {
-      const fenced = fencedCluster(cluster, run);
+      const leased = leasedCluster(cluster, run);
       for (let second = 0; second < 30; second++) {
         if (second === 10) takenOverAt = clock.now();
         const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `m${second}` } };
-        await fenced.apply(manifest, { manager: "test", force: true }, run.signal);
+        await leased.apply(manifest, { manager: "test", force: true }, run.signal);
         await clock.sleep(1_000, run.signal);
       }
       return { outcome: "applied", dueInMs: undefined };
@@ -113,12 +111,12 @@ describe("handleWakeUp", () => {
     });
   });
 
-  test("hands the last run's memo to the next", async () => {
+  test("passes the memo of the last run to the next", async () => {
     const { deps, handle } = queueWorld();
     const memos: unknown[] = [];
-    const flow: Flow = async ({ memo }) => {
-      memos.push(memo);
-      return { outcome: "waiting", dueInMs: undefined, memo: { since: 3 } };
+    const flow: Flow = async ({ carried }) => {
+      memos.push(carried);
+      return { outcome: "waiting", dueInMs: undefined, carried: { since: 3 } };
     };
     for (const reason of ["first", "second"]) {
       await requestReconcile(key, reason, deps, never);
@@ -127,7 +125,7 @@ describe("handleWakeUp", () => {
     expect(memos).toEqual([undefined, { since: 3 }]);
   });
 
-  test("tells a waiting run of a newer request", async () => {
+  test("tells a waiting run about a newer request", async () => {
     const { deps, handle } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const seen: boolean[] = [];
@@ -153,13 +151,13 @@ describe("handleWakeUp", () => {
     expect(row()).toMatchObject({ handled: 1, attempts: 0 });
   });
 
-  test("hands a run back when the process ends: nothing counted, lease dropped, wake-up sent", async () => {
+  test("hands a run back when the process ends: no attempt is counted, the lease is dropped, a wake-up is sent", async () => {
     const { deps, sent, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     const process = new AbortController();
     await handle(
       async (run) => {
-        process.abort(new HandBack("SIGTERM"));
+        process.abort(new Shutdown("SIGTERM"));
         run.signal.throwIfAborted();
         return { outcome: "applied", dueInMs: undefined };
       },
@@ -221,12 +219,12 @@ describe("a run whose last process died", () => {
     await Promise.all([alone, beside]);
     expect(log).toEqual(["begins web", "ends web", "begins other", "ends other"]);
     expect(row()).toMatchObject({ attempts: 0, died: false });
-    expect(deps.processLock.tryEnter(true)).toBeDefined();
+    expect(deps.runPlaces.tryEnter(true)).toBeDefined();
   });
 
-  test("takes its lease only when it has its place, and looks again whether there is still something to do", async () => {
+  test("takes its lease only once it has its place, and then checks again whether there is something to do", async () => {
     const { deps, handle, row, store, skip } = queueWorld();
-    const place = deps.processLock.tryEnter(true);
+    const place = deps.runPlaces.tryEnter(true);
     store(workItem(key, { requested: 1 }));
     const waiting = handle(applied);
     await skip(1);
@@ -236,70 +234,5 @@ describe("a run whose last process died", () => {
     place?.[Symbol.dispose]();
     await waiting;
     expect(row()).toMatchObject({ version: 2, token: 0 });
-  });
-});
-
-describe("voidLeases", () => {
-  test("counts the death of a process for what ran alone in it, and makes the others run alone", async () => {
-    const { deps, store, row } = queueWorld();
-    const lease = { holder: "dead", renewals: 9 };
-    store(workItem(key, { started: 1, attempts: 3, died: true, lease, wakeUntil: 9e9 }));
-    await voidLeases(deps, never);
-    expect(row()).toMatchObject({ lease: undefined, attempts: 3, died: true });
-    store(workItem(key, { started: 1, attempts: 3, died: false, lease, wakeUntil: 9e9 }));
-    await voidLeases(deps, never);
-    expect(row()).toMatchObject({ lease: undefined, attempts: 2, died: true });
-  });
-
-  test("what kills its process at each start is parked, whoever else ran in it the first time", async () => {
-    const { deps, store, row, handle, told } = queueWorld();
-    store(workItem(key, { requested: 1 }));
-    let deaths = 0;
-    for (; row()?.phase === "Active" && deaths < 20; deaths += 1) {
-      // A process that dies says nothing any more.
-      const dies: Flow = () => new Promise(() => undefined);
-      const dueAt = row()?.dueAt;
-      const process = { ...deps, processLock: processLock(deps.clock) };
-      void handle(dies, { key: formatWorkKey(key), ...(dueAt === undefined ? {} : { dueAt }) }, never, process);
-      await expect.poll(() => row()?.lease !== undefined || row()?.phase === "Poisoned").toBe(true);
-      if (told.length === 0) await voidLeases(deps, never);
-    }
-    expect([deaths, told.length]).toEqual([maxAttempts + 2, 1]);
-  });
-
-  test("frees and wakes what earlier processes held, and counts nothing against it", async () => {
-    const { deps, sent, store, row, handle } = queueWorld();
-    store(workItem(key, { started: 1, token: 5, attempts: 3, lease: { holder: "dead", renewals: 9 }, wakeUntil: 9e9 }));
-    store(workItem(keyOf("idle"), { started: 1 }));
-    expect(await voidLeases(deps, never)).toBe(1);
-    expect(row()).toMatchObject({ lease: undefined, attempts: 2, token: 5 });
-    expect(sent).toHaveLength(1);
-    let runs = 0;
-    for (const { wakeUp } of sent) {
-      await handle(async () => {
-        runs += 1;
-        return { outcome: "applied", dueInMs: undefined };
-      }, wakeUp);
-    }
-    expect([runs, row()?.token]).toEqual([1, 6]);
-  });
-});
-
-describe("sweep", () => {
-  test("wakes everything overdue, however many pages, and once", async () => {
-    const { deps, sent, store } = queueWorld();
-    for (let index = 0; index < 250; index += 1) store(workItem(keyOf(`o${index}`), { started: 1, dueAt: 5 }));
-    expect(await sweep(deps, never)).toBe(250);
-    expect(new Set(sent.map(({ wakeUp }) => wakeUp.key)).size).toBe(250);
-    expect(await sweep(deps, never)).toBe(0);
-  });
-
-  test("one object's trouble does not keep the others asleep", async () => {
-    const { deps, sent, store } = queueWorld();
-    for (const name of ["a", "b", "c"]) store(workItem(keyOf(name), { started: 1, dueAt: 5 }));
-    const put: WorkItems["put"] = (item, signal) =>
-      item.key.name === "b" ? Promise.reject(new Error("throttled")) : deps.items.put(item, signal);
-    expect(await sweep({ ...deps, items: { ...deps.items, put } }, never)).toBe(2);
-    expect(sent).toHaveLength(2);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { WorkItem } from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
@@ -7,7 +8,7 @@ import { maxAnnouncements, maxAttempts } from "../../../lib/queue/timing.ts";
 import { keyOf, never, workItem } from "../../contract/state-back-end.ts";
 import { applied, key, queueWorld } from "./queue-world.ts";
 
-describe("a run whose lease is not its own any more at its end", () => {
+describe("a run that no longer has its lease at its end", () => {
   /** Requests and runs it; `change` is what becomes of the row while it runs. */
   async function ended(change: (world: ReturnType<typeof queueWorld>) => void, isAnswered = true) {
     const world = queueWorld();
@@ -44,7 +45,7 @@ describe("a run whose lease is not its own any more at its end", () => {
     { name: "another has taken it", change: taken, isAnswered: true },
     { name: "it was voided", change: voided, isAnswered: true },
     { name: "another took it before the answer to the end came", change: taken, isAnswered: false },
-  ])("writes and sends nothing where $name", async ({ change, isAnswered }) => {
+  ])("writes and sends nothing if $name", async ({ change, isAnswered }) => {
     const { row, sent } = await ended(change, isAnswered);
     expect(row).toMatchObject(change === taken ? { lease: { holder: "other" } } : { dueAt: 7 });
     expect(sent).toEqual([]);
@@ -52,7 +53,7 @@ describe("a run whose lease is not its own any more at its end", () => {
 });
 
 describe("a wake-up", () => {
-  test("of an object whose runs end well is not worth a look at its input", async () => {
+  test("of an object whose runs end well does not read its input", async () => {
     const { deps, handle, row } = queueWorld();
     await requestReconcile(key, "test", deps, never);
     let looks = 0;
@@ -61,7 +62,7 @@ describe("a wake-up", () => {
     expect([looks, row()?.handled]).toEqual([0, 1]);
   });
 
-  test("whose time is up while it looks at an input writes nothing", async () => {
+  test("whose time is up while it reads an input writes nothing", async () => {
     const { deps, handle, row, store } = queueWorld();
     store(workItem(key, { started: 1, attempts: 3, input: "a", dueAt: 7 }));
     const stop = new AbortController();
@@ -74,13 +75,13 @@ describe("a wake-up", () => {
     expect(row()).toMatchObject({ version: 1, attempts: 3 });
   });
 
-  test("that found a place beside others leaves it where its object has to run alone by now", async () => {
+  test("that found a place beside others leaves it if its object has to run alone by then", async () => {
     const { deps, handle, store, skip } = queueWorld();
-    const place = deps.processLock.tryEnter(true);
+    const place = deps.runPlaces.tryEnter(true);
     store(workItem(key, { requested: 1 }));
     const hasCompany: boolean[] = [];
     const handled = handle(async () => {
-      hasCompany.push(deps.processLock.tryEnter(false) !== undefined);
+      hasCompany.push(deps.runPlaces.tryEnter(false) !== undefined);
       return { outcome: "applied", dueInMs: undefined };
     });
     await skip(1);
@@ -93,7 +94,7 @@ describe("a wake-up", () => {
 });
 
 describe("an object that is parked", () => {
-  test("is told why where nothing is known of its last run, costs two writes, and its letter goes out in any case", async () => {
+  test("gets a reason if nothing is known about its last run, costs two writes, and always gets a dead letter", async () => {
     const parked = async (attempts: number) => {
       const { deps, handle, store, told, letters, row } = queueWorld();
       store(workItem(key, { started: 1, attempts, input: "input", dueAt: 7 }));
@@ -115,29 +116,41 @@ describe("an object that is parked", () => {
 });
 
 describe("the sweep", () => {
-  /** Sweeps; `reads` is how often it asked what is overdue. */
+  /** Sweeps; `reads` is how many pages of what is overdue it asked for. */
   async function swept(count: number, replaced: (items: ReturnType<typeof queueWorld>["deps"]["items"]) => object) {
     const { deps, sent, store } = queueWorld();
     for (let index = 0; index < count; index += 1) store(workItem(keyOf(`o${index}`), { started: 1, dueAt: 5 }));
     let reads = 0;
     const items = { ...deps.items, ...replaced(deps.items) };
-    const overdue: typeof items.overdue = (...args) => ((reads += 1), items.overdue(...args));
+    const overdue: typeof items.overdue = async function* (...args) {
+      for await (const page of items.overdue(...args)) {
+        reads += 1;
+        yield page;
+      }
+    };
     const woken = await sweep({ ...deps, items: { ...items, overdue } }, never);
     return { woken, reads, sent: sent.length };
   }
 
-  test("asks no more than it has to: the last page is one that is not full", async () => {
+  test("reads each page once", async () => {
     expect(await swept(99, () => ({}))).toEqual({ woken: 99, reads: 1, sent: 99 });
     expect(await swept(250, () => ({}))).toEqual({ woken: 250, reads: 3, sent: 250 });
   });
 
-  test("leaves to others what they have changed meanwhile, and a page of nothing else ends it", async () => {
-    expect(await swept(100, () => ({ put: async () => "conflict" }))).toEqual({ woken: 0, reads: 1, sent: 0 });
+  test("leaves alone what others have changed meanwhile, and goes on to the items after a page of only such ones", async () => {
+    const put = async ({ key: { name } }: WorkItem) => (Number(name.slice(1)) < 150 ? "conflict" : "stored");
+    expect(await swept(250, () => ({ put }))).toEqual({ woken: 100, reads: 3, sent: 100 });
   });
 
-  test("leaves what its index still names and is overdue no more", async () => {
+  test("leaves alone what its index still names but is no longer overdue", async () => {
     const late = workItem(key, { started: 1, dueAt: 9e9 });
-    expect(await swept(0, () => ({ overdue: async () => ({ items: [late], unreadable: [] }) }))).toEqual({
+    expect(
+      await swept(0, () => ({
+        overdue: async function* () {
+          yield { items: [late], unreadable: [] };
+        },
+      })),
+    ).toEqual({
       woken: 0,
       reads: 1,
       sent: 0,

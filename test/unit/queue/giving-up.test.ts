@@ -18,7 +18,7 @@ function countedWorld(replaced: (items: WorkItems) => Partial<WorkItems>) {
 }
 
 describe("a request", () => {
-  test("that others are ahead of each time gives up after fifty, and says which object it was", async () => {
+  test("that meets a change of others at each try gives up after fifty, and names the object", async () => {
     const { deps, calls, sent } = countedWorld(() => ({ put: async () => "conflict" }));
     await expect(requestReconcile(key, "test", deps, never)).rejects.toThrow(
       "Kustomization/apps/web: the work item was changed by others 50 times in a row",
@@ -26,21 +26,21 @@ describe("a request", () => {
     expect([calls, sent]).toEqual([{ get: 50, put: 50 }, []]);
   });
 
-  test("that a waiting one covers writes and sends nothing", async () => {
+  test("that a waiting request covers writes and sends nothing", async () => {
     const { deps, calls, sent } = countedWorld(() => ({}));
     await requestReconcile(key, "test", deps, never);
     await requestReconcile(key, "test", deps, never);
     expect([calls, sent.length]).toEqual([{ get: 2, put: 1 }, 1]);
   });
 
-  test("asks the table nothing once its time is up", async () => {
+  test("does not call the table once its time is up", async () => {
     const { deps, calls } = countedWorld(() => ({}));
     const signal = AbortSignal.abort(new Error("time is up"));
     await expect(requestReconcile(key, "test", deps, signal)).rejects.toThrow("time is up");
     expect(calls).toEqual({ get: 0, put: 0 });
   });
 
-  test("whose time is up while the table does not answer ends for that, and waits for nothing more", async () => {
+  test("whose time is up while the table does not answer ends with that reason, and waits no longer", async () => {
     const stop = new AbortController();
     const { deps, calls } = countedWorld(() => ({
       get: async () => {
@@ -54,13 +54,13 @@ describe("a request", () => {
     expect([calls.get, slept]).toEqual([1, 0]);
   });
 
-  test("does not read a row again that cannot be read", async () => {
+  test("does not read an unreadable row again", async () => {
     const { deps, calls } = countedWorld(() => ({ get: () => Promise.reject(new UnreadableWorkItem("row", "odd")) }));
     await expect(requestReconcile(key, "test", deps, never)).rejects.toThrow(UnreadableWorkItem);
     expect(calls.get).toBe(1);
   });
 
-  test("of several fails all of them where the table is away", async () => {
+  test("among several fails all of them if the table cannot be reached", async () => {
     const { deps } = countedWorld(() => ({ get: () => Promise.reject(new Error("the table is away")) }));
     await expect(reconcileRequests(deps).request(key, "test", never)).rejects.toThrow("the table is away");
   });

@@ -38,7 +38,7 @@ test("a lease counts from before its renewal was sent, however late the answer c
   await lease.stop();
 });
 
-test("a queue that does not answer keeps no lease from being renewed", async () => {
+test("a queue that does not answer does not keep a lease from being renewed", async () => {
   const neverHidden: ExtendVisibility = (_, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
   const { lease, skip, row } = keptLease(neverHidden);
@@ -48,7 +48,7 @@ test("a queue that does not answer keeps no lease from being renewed", async () 
   await lease.stop();
 });
 
-test("the message in hand is hidden for a lease's length, at once and with every renewal", async () => {
+test("the received message is hidden for the length of a lease, at once and with every renewal", async () => {
   const hidden: number[] = [];
   const { lease, skip } = keptLease(async (ms) => void hidden.push(ms));
   expect(hidden).toEqual([leaseMs]);

@@ -1,12 +1,18 @@
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { DeadLetters, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
-import { type LeasedItems, overdueAt, type WorkItem, type WorkItems } from "../../../lib/core/ports/work-items.ts";
+import {
+  type LeasedItems,
+  overdueAt,
+  overduePageSize,
+  type WorkItem,
+  type WorkItems,
+} from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../lib/queue/handle-wake-up.ts";
-import { processLock } from "../../../lib/queue/process-lock.ts";
 import type { RunnerDeps } from "../../../lib/queue/queue-deps.ts";
-import { rules } from "../../../lib/queue/rules/rules.ts";
+import { rules } from "../../../lib/queue/rules.ts";
+import { runPlaces } from "../../../lib/queue/run-places.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
@@ -35,10 +41,13 @@ export function queueWorld() {
       rows.set(id, item);
       return "stored";
     },
-    overdue: async (at, limit) => ({
-      items: [...rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= at).slice(0, limit),
-      unreadable: [],
-    }),
+    async *overdue(at, isWanted) {
+      const found = [...rows.values()].filter((item) => (overdueAt(item) ?? Infinity) <= at);
+      for (let start = 0; start < found.length; start += overduePageSize) {
+        const page = found.slice(start, start + overduePageSize);
+        yield { items: page.filter(({ key: of }) => isWanted(of.cluster)), unreadable: [] };
+      }
+    },
     leased: async () => ({ items: [...rows.values()].filter(({ lease }) => lease !== undefined), unreadable: [] }),
   };
   const clock: Clock = {
@@ -60,10 +69,10 @@ export function queueWorld() {
     clock,
     log: silentLog,
     rules,
-    processLock: processLock(clock),
+    runPlaces: runPlaces(clock),
     newHolder: () => `holder-${now}`,
     inputOf: async () => "input",
-    onPoisoned: async (_, message) => void told.push(message),
+    onParked: async (_, message) => void told.push(message),
   };
   const handle = (flow: Flow, wakeUp: WakeUp = { key: formatWorkKey(key) }, signal = never, with_ = deps) =>
     handleWakeUp({ wakeUp, extend: async () => undefined }, flow, with_, signal);
@@ -78,7 +87,7 @@ export function queueWorld() {
     freeze: (ms: number) => {
       now += ms;
     },
-    /** Lets so much time pass, and whoever waited for it go on. */
+    /** Lets so much time pass, and ends the waits for it. */
     skip: async (ms: number) => {
       now += ms;
       for (const sleeper of sleepers) {

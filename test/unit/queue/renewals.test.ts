@@ -39,7 +39,7 @@ async function leaseWorld() {
 }
 
 describe("a lease", () => {
-  test("is renewed for as long as the run takes, by one write each time, and nothing of that is worth a line", async () => {
+  test("is renewed for as long as the run takes, by one write each time, without a line in the log", async () => {
     const { run, skip, row, gets, warned } = await leaseWorld();
     const seen: unknown[] = [];
     await run(async (held) => {
@@ -69,13 +69,13 @@ describe("a lease", () => {
       return done;
     });
     expect(lost).toBeInstanceOf(LeaseLost);
-    expect(String(lost)).toContain("Kustomization/apps/web: the lease is another handler's by now, or may be");
+    expect(String(lost)).toContain("Kustomization/apps/web: another handler holds the lease, or may hold it");
     // The end writes nothing and sends nothing: all of it is the other's by now.
     expect(row()).toMatchObject({ lease: { holder: "other" }, attempts: 1 });
     expect(sent).toHaveLength(1);
   });
 
-  test("of which one renewal fails goes on; where none succeeds until it may be another's, the run is stopped", async () => {
+  test("survives one failed renewal; if none succeeds until another may hold it, the run is stopped", async () => {
     const { run, skip, row, away, back } = await leaseWorld();
     const stopped: boolean[] = [];
     await run(async ({ signal }) => {
@@ -92,7 +92,7 @@ describe("a lease", () => {
     expect(row()).toMatchObject({ lease: undefined, attempts: 0 });
   });
 
-  test("that was renewed again after a failure is lost by its own process where that stands still", async () => {
+  test("that was renewed again after a failure is lost if its own process stands still", async () => {
     const { run, skip, freeze, row, away, back } = await leaseWorld();
     await run(async (held) => {
       away();
@@ -136,11 +136,11 @@ describe("whether a newer request waits", () => {
     return answer;
   };
 
-  test("it does not where nothing has changed", async () => {
+  test("it does not if nothing has changed", async () => {
     expect(await answers(() => undefined)).toBe(false);
   });
 
-  test("a run whose lease is another's by now has nothing to wait for", async () => {
+  test("a run that has lost its lease has nothing to wait for", async () => {
     expect(
       await answers(({ row, store }) => {
         const item = row();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { WorkItem } from "../../../lib/core/ports/work-items.ts";
-import { setAside } from "../../../lib/queue/set-aside.ts";
+import { setAside } from "../../../lib/queue/handle-wake-up.ts";
 import { never, workItem } from "../../contract/state-back-end.ts";
 import { key, queueWorld } from "./queue-world.ts";
 
@@ -9,11 +9,11 @@ const now = deps.clock.now();
 const lease = { holder: "other", renewals: 0 };
 
 test.each<{ name: string; item: Partial<WorkItem>; wakeUntil: number | undefined; written: boolean }>([
-  { name: "that is under way is so no more", item: { wakeUntil: now + 1 }, wakeUntil: now, written: true },
+  { name: "that is under way no longer counts as such", item: { wakeUntil: now + 1 }, wakeUntil: now, written: true },
   { name: "that is not under way is left", item: { wakeUntil: now }, wakeUntil: now, written: false },
-  { name: "that nobody has sent is left", item: { dueAt: now + 1 }, wakeUntil: undefined, written: false },
-  { name: "that a run answers is left", item: { wakeUntil: now + 1, lease }, wakeUntil: now + 1, written: false },
-])("a wake-up $name, and what was asked for stays asked for", async ({ item, wakeUntil, written }) => {
+  { name: "that was not sent is left", item: { dueAt: now + 1 }, wakeUntil: undefined, written: false },
+  { name: "that a run serves is left", item: { wakeUntil: now + 1, lease }, wakeUntil: now + 1, written: false },
+])("a wake-up $name, and its requests stay", async ({ item, wakeUntil, written }) => {
   const world = queueWorld();
   const before = workItem(key, { requested: 3, started: 2, attempts: 1, ...item });
   world.store(before);

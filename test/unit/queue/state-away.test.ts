@@ -7,7 +7,7 @@ import { leaseMs, renewEveryMs } from "../../../lib/queue/timing.ts";
 import { never } from "../../contract/state-back-end.ts";
 import { applied, key, queueWorld } from "./queue-world.ts";
 
-describe("a state that is away is no attempt of the object", () => {
+describe("an outage of the state is no attempt of the object", () => {
   /** A world whose table is out of reach from `away()` on, until it was asked in vain `times` times. */
   function cutOffWorld() {
     const self = queueWorld();
@@ -29,7 +29,7 @@ describe("a state that is away is no attempt of the object", () => {
     return { ...self, away, left: () => left, deps: { ...self.deps, items } };
   }
 
-  test("the end of a run is kept until the table takes it, however long that is", async () => {
+  test("the end of a run is tried until the table takes it, however long that takes", async () => {
     const { deps, away, handle, row, sent } = cutOffWorld();
     await requestReconcile(key, "test", deps, never);
     await handle(
@@ -63,7 +63,7 @@ describe("a state that is away is no attempt of the object", () => {
     expect(left()).toBeGreaterThan(890);
   });
 
-  test("a lease that was taken without an answer is handed back where its time is over before anybody knew", async () => {
+  test("a lease that was taken without an answer is handed back if its time is over before the handler knew", async () => {
     const { deps, away, handle, row } = cutOffWorld();
     await requestReconcile(key, "test", deps, never);
     let runs = 0;
@@ -82,7 +82,7 @@ describe("a state that is away is no attempt of the object", () => {
     expect(row()).toMatchObject({ lease: undefined, attempts: 0, dueAt: expect.any(Number) });
   });
 
-  test("a message that finds the table away from the start gives up soon: nothing depends on it", async () => {
+  test("a message that finds the table out of reach from the start gives up soon: nothing depends on it", async () => {
     const { deps, away, left, handle, row } = cutOffWorld();
     await requestReconcile(key, "test", deps, never);
     away(1_000);

@@ -12,8 +12,7 @@ import {
   maxPatternLength,
   maxPatterns,
 } from "../../../lib/sources/archive/archive-tree.ts";
-import { packTar } from "../../../lib/sources/archive/pack-tar.ts";
-import { inWalkOrder, type TreeEntry } from "../../../lib/sources/archive/tree.ts";
+import { inWalkOrder, packTar, type TreeEntry } from "../../../lib/sources/archive/pack-tar.ts";
 import { defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
 import { contentOf, fileOf } from "./tree-file.ts";
 import { unpackTar } from "./unpack-tar.ts";
@@ -21,10 +20,10 @@ import { unpackTar } from "./unpack-tar.ts";
 const execute = promisify(execFile);
 const forever = new AbortController().signal;
 
-describe("the archive of a tree", () => {
+describe("the artifact of a tree", () => {
   const tree = [fileOf("b/c.yaml", "c"), fileOf("a.yaml", "a"), fileOf("run.sh", "", 0o755)];
 
-  test("11.1/17: is the same for the same names, bytes and execute bits, and another for others", async () => {
+  test("11.1/17: depends on names, bytes and execute bits, and on nothing else", async () => {
     const digest = async (entries: readonly TreeEntry[]) => digestOf(await archiveTree(entries, undefined, forever));
     const wanted = await digest(tree);
     expect(await digest(tree.toReversed())).toBe(wanted);
@@ -33,7 +32,7 @@ describe("the archive of a tree", () => {
     expect(await digest([...tree, fileOf("d.yaml")])).not.toBe(wanted);
   });
 
-  test("has Flux's modes, no owner, no time, and the root for its first entry", async () => {
+  test("has Flux's modes, no owner, no time, and the root as its first entry", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
     const packed = await archiveTree([...tree, { type: "directory", path: "b", mode: 0o777 }], undefined, forever);
     await writeFile(join(folder, "a.tgz"), packed);
@@ -49,7 +48,7 @@ describe("the archive of a tree", () => {
     expect(packed.subarray(0, 10)).toEqual(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]));
   });
 
-  test("holds the ignore files themselves, nested ones after the root's", async () => {
+  test("contains the ignore files, and nested ones apply after the root's", async () => {
     const entries = [
       fileOf(".sourceignore", "*.txt\n"),
       fileOf("a.txt"),
@@ -64,7 +63,7 @@ describe("the archive of a tree", () => {
     expect(kept.map(({ path }) => path)).toEqual([".sourceignore", "sub", "sub/.sourceignore", "sub/b.txt"]);
   });
 
-  test("comes back as it was, whatever the names and contents", async () => {
+  test("is unpacked unchanged, for all names and contents", async () => {
     const name = fc
       .string({ unit: fc.constantFrom("a", "B", "é", "日", "-", ".", " ", "x".repeat(60)), minLength: 1, maxLength: 4 })
       .filter((text) => text !== "." && !text.endsWith(".."));
@@ -87,7 +86,7 @@ describe("the archive of a tree", () => {
     );
   });
 
-  test("is read by GNU tar, long names and all", async () => {
+  test("is read by GNU tar, with long names", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-archive-"));
     const long = `${"d".repeat(90)}/${"e".repeat(90)}/${"f".repeat(120)}.yaml`;
     await writeFile(
@@ -101,7 +100,7 @@ describe("the archive of a tree", () => {
     expect(found).toContain("ünï.yaml");
   });
 
-  describe("of more ignore rules than anybody writes is refused", () => {
+  describe("is refused if the ignore rules exceed a limit", () => {
     const rules = (text: string) => archiveTree([fileOf("a")], text, forever);
     const own = 4;
 
@@ -109,13 +108,13 @@ describe("the archive of a tree", () => {
       { what: "patterns", max: maxPatterns, text: (count: number) => "a\n".repeat(count - own) },
       { what: "characters in a pattern", max: maxPatternLength, text: (count: number) => "a".repeat(count) },
       { what: "bytes", max: maxIgnoreBytes, text: (count: number) => "#".repeat(count) },
-    ])("by their $what", async ({ max, text }) => {
+    ])("on their $what", async ({ max, text }) => {
       await rules(text(max - 1));
       await rules(text(max));
       await expect(rules(text(max + 1))).rejects.toThrow(`more than ${max}`);
     });
 
-    test("by the bytes of all files together, before any is read", async () => {
+    test("on the bytes of all files together, before any file is parsed", async () => {
       const files = (bytes: number) =>
         archiveTree(
           [fileOf(".sourceignore", "#".repeat(bytes)), fileOf("b/.sourceignore", "#".repeat(bytes))],

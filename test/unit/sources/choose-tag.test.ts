@@ -6,26 +6,26 @@ const plain = { filter: undefined, isChart: false };
 const forever = new AbortController().signal;
 const choose = (tags: readonly string[], wanted: Parameters<typeof chooseTag>[1]) => chooseTag(tags, wanted, forever);
 
-describe("the tag of a range", () => {
+describe("choosing the tag for a range", () => {
   test("keeps its spelling", async () => {
     expect(await choose(["1.0.0", "1.1.0-rc.1", "v1.0.5", "latest", "1.2"], { ...plain, semver: "1.x" })).toBe(
       "v1.0.5",
     );
   });
 
-  test("is the same whatever the order of tags that differ in their build only", async () => {
+  test("does not depend on the order of tags that differ only in their build metadata", async () => {
     const tags = ["1.0.0", "v1.0.0"];
     const chosen = [tags, tags.toReversed()].map((all) => choose(all, { ...plain, semver: "*" }));
     expect(await Promise.all(chosen)).toEqual(["v1.0.0", "v1.0.0"]);
   });
 
-  test("11.3/85: of a chart has its build after an underscore", async () => {
+  test("11.3/85: in a chart's tag the build metadata follows an underscore", async () => {
     const tags = ["1.2.3_build1", "1.2.2"];
     expect(await choose(tags, { semver: "1.2.x", filter: undefined, isChart: true })).toBe("1.2.3_build1");
     expect(await choose(tags, { semver: "1.2.x", filter: undefined, isChart: false })).toBe("1.2.2");
   });
 
-  test("11.3/64: is among those that the filter finds anywhere in their text", async () => {
+  test("11.3/64: the filter may match anywhere in a tag", async () => {
     const tags = ["1.0.0", "1.3.0-rc.1", "1.4.0-beta"];
     expect(await choose(tags, { semver: ">=1.0.0-0", filter: "rc", isChart: false })).toBe("1.3.0-rc.1");
   });
@@ -44,7 +44,7 @@ describe("the tag of a range", () => {
     await expect(choose(["1.0.0"], { semver, filter, isChart: false })).rejects.toThrow(message);
   });
 
-  test("a filter that would hang a backtracking engine is done in time linear to the tag", async () => {
+  test("a filter that would hang a backtracking engine takes time linear in the tag's length", async () => {
     const tags = [`${"a".repeat(120)}!`, "1.0.0"];
     await expect(choose(tags, { semver: "*", filter: "^(a+)+$", isChart: false })).rejects.toThrow("no match found");
   });
@@ -53,7 +53,7 @@ describe("the tag of a range", () => {
 describe("the texts of a reference have limits", () => {
   const tags = ["1.0.0"];
 
-  test("the range, in the words of Flux's library", async () => {
+  test("the range, with the message of Flux's library", async () => {
     const range = (length: number): string => "1".padEnd(length);
     expect(await choose(tags, { ...plain, semver: range(maxRangeBytes - 1) })).toBe("1.0.0");
     expect(await choose(tags, { ...plain, semver: range(maxRangeBytes) })).toBe("1.0.0");
@@ -75,7 +75,7 @@ describe("the texts of a reference have limits", () => {
     await expect(chosen(maxFilterLength + 1)).rejects.toThrow(`has more than ${maxFilterLength} characters`);
   });
 
-  test("a long one is not quoted whole", async () => {
+  test("a long text is not quoted in full", async () => {
     const refusal: unknown = await choose(tags, { ...plain, semver: "1 || ".repeat(100_000) }).catch(String);
     expect(String(refusal)).toMatch(/^RangeError: semver '1 .{500,510}' parse error: constraint string is too long/);
   });
@@ -85,14 +85,14 @@ describe("the time that a filter may take has a limit", () => {
   const slow = { semver: "*", filter: "(?:[a-f0-9]?){450}[a-f0-9]{450}$", isChart: false };
   const tags = Array.from({ length: 20 }, (_, index) => `1.0.${index}-${"a1b2c3d4".repeat(15)}`);
 
-  test("past it the choice is given up", async () => {
+  test("choosing is given up after the limit", async () => {
     await expect(chooseTag(tags, slow, forever, 1)).rejects.toThrow(
       "semver and semverFilter take more than 0.001 s for 20 tags",
     );
     await expect(chooseTag(tags, slow, forever, maxChoosingMs)).rejects.toThrow("no match found");
   });
 
-  test("within it others have their turns, and the end of the run ends it", async () => {
+  test("other tasks run meanwhile, and the end of the run ends it", async () => {
     const stop = new AbortController();
     // So many that no machine is done with them in one turn.
     const many = Array.from({ length: 100 }, () => tags).flat();

@@ -3,13 +3,14 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { ourVerdict } from "./our-verdict.ts";
 
-const Recorded = z.tuple([z.string(), z.enum(["expression", "ignore", "range"]), z.string(), z.string()]);
+const Recorded = z.tuple([z.string(), z.enum(["expression", "ignore", "range", "template"]), z.string(), z.string()]);
 
 test.each([
   { dialect: "range", of: "ranges of versions" },
   { dialect: "expression", of: "regular expressions" },
   { dialect: "ignore", of: "ignore patterns" },
-])("we make of recorded $of what Flux's libraries do", async ({ dialect }) => {
+  { dialect: "template", of: "templates of variable substitution" },
+])("$of: we agree with recorded results of Flux's libraries", async ({ dialect }) => {
   const text = await readFile(new URL("../../fixtures/dialects/recorded.jsonl", import.meta.url), "utf8");
   const recorded = text
     .trimEnd()

@@ -30,29 +30,29 @@ describe("the credentials of a pull secret", () => {
   test.each([
     { what: "another host", config: { auths: { other: { auth } } } },
     { what: "an entry that a helper fills", config: { auths: { r: {} } } },
-  ])("are none for $what", ({ config }) => {
+  ])("are undefined for $what", ({ config }) => {
     expect(read("r", config)).toBeUndefined();
   });
 
   test.each([
-    { what: "what is no JSON", config: "hunter2 is no JSON", message: "it is no JSON" },
+    { what: "a text that is not JSON", config: "hunter2 is no JSON", message: "it is not JSON" },
     { what: "what is very long", config: "hunter2".repeat(200_000), message: "it has more than 1048576 bytes" },
     { what: "a list", config: ["hunter2"], message: "it has no entries for registries" },
     { what: "an auth without a colon", config: { auths: { r: { auth: "aHVudGVyMg==" } } }, message: "user:password" },
-  ])("are refused for $what, and nothing of it is quoted", ({ config, message }) => {
+  ])("are refused for $what, without a quote of it", ({ config, message }) => {
     expect(() => read("r", config)).toThrow(message);
     expect(() => read("r", config)).not.toThrow("hunter2");
   });
 });
 
 describe("a docker configuration has limits", () => {
-  test("of its bytes", () => {
+  test("on its bytes", () => {
     const config = JSON.stringify({ auths: { r: { auth } } });
     expect(read("r", config.padEnd(maxDockerConfigBytes))).toBe("user:pa:ss");
     expect(() => read("r", config.padEnd(maxDockerConfigBytes + 1))).toThrow("has more than 1048576 bytes");
   });
 
-  test("of its entries", () => {
+  test("on its entries", () => {
     const entries = (count: number): object =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`r${index}`, { auth }]));
     expect(read("r0", { auths: entries(maxDockerConfigEntries) })).toBe("user:pa:ss");

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseIgnoreFile } from "../../../lib/sources/archive/ignore-pattern.ts";
-import { ignoreBy, sourcePatterns } from "../../../lib/sources/archive/ignore-rules.ts";
+import { ignoreBy, parseIgnoreFile, sourcePatterns } from "../../../lib/sources/archive/ignore-rules.ts";
 
 /** Which of these files a source's rules leave in. */
 function kept(
@@ -14,40 +13,40 @@ function kept(
   return files.filter((path) => !ignore(path, false));
 }
 
-describe("what a source leaves out", () => {
+describe("files that a source leaves out", () => {
   test("11.1/18: pictures, by default and only by default", () => {
     expect(kept(["logo.png", "a.yaml"], {})).toEqual(["a.yaml"]);
     expect(kept(["logo.png", "docs/x.md"], { ".sourceignore": "/docs/\n" })).toEqual(["logo.png"]);
   });
 
-  test("11.1/19: comments in spec.ignore are no patterns, so the defaults stay", () => {
+  test("11.1/19: comments in spec.ignore do not count as patterns, so the defaults apply", () => {
     expect(kept(["logo.png", "sub/.sops.yaml", "a.yaml"], {}, "# nothing\n\n")).toEqual(["a.yaml"]);
   });
 
-  test("11.1/20: spec.ignore comes after the ignore files", () => {
+  test("11.1/20: spec.ignore is applied after the ignore files", () => {
     const files = ["README.md", "docs/other.md", "a.yaml"];
     expect(kept(files, { ".sourceignore": "*.md\n" }, "!README.md")).toEqual(["README.md", "a.yaml"]);
   });
 
-  test("11.1/21: a folder is taken in again below an excluded one", () => {
+  test("11.1/21: a folder below an excluded one can be included again", () => {
     const files = ["a.yaml", "deploy/b.yaml", "deploy/sub/c.yaml", "other/d.yaml"];
     expect(kept(files, {}, "/*\n!/deploy\n")).toEqual(["deploy/b.yaml", "deploy/sub/c.yaml"]);
     expect(kept(files, {}, "/*\n!/deploy/sub\n")).toEqual(["deploy/sub/c.yaml"]);
   });
 
-  test("11.1/22: an ignore file holds below its folder only", () => {
+  test("11.1/22: an ignore file applies only below its folder", () => {
     const files = ["a.txt", "sub/b.txt", "sub/deep/c.txt", "sub/d.yaml"];
     expect(kept(files, { "sub/.sourceignore": "*.txt\n" })).toEqual(["a.txt", "sub/d.yaml"]);
   });
 
-  test("11.1/23: the version control's files stay out unless they are asked for", () => {
+  test("11.1/23: files of the version control are left out unless a pattern includes them", () => {
     const files = [".gitignore", ".git/config", "a.yaml"];
     expect(kept(files, {}, "b.yaml")).toEqual(["a.yaml"]);
     expect(kept(files, {}, "!.gitignore")).toEqual([".gitignore", "a.yaml"]);
   });
 });
 
-test("a carriage return ends the last line of an ignore file too", () => {
+test("a carriage return at the end of the last line of an ignore file is removed", () => {
   expect(kept(["a.md", "b.yaml"], { ".sourceignore": "# Windows\r\n*.md\r" })).toEqual(["b.yaml"]);
 });
 
@@ -79,17 +78,17 @@ describe("one pattern", () => {
     expect(left.filter((path) => ignore(path, false))).toEqual([]);
   });
 
-  test("a slash at the end means folders", () => {
+  test("a slash at the end matches only folders", () => {
     const ignore = ignoreBy(parseIgnoreFile("docs/"));
     expect(ignore("docs", true)).toBe(true);
     expect(ignore("docs", false)).toBe(false);
   });
 
-  test("many stars cost no more than the name is long", () => {
+  test("many stars take time linear in the name's length", () => {
     expect(matchGlob(`${"*a".repeat(100)}b`, "a".repeat(255))).toBe(false);
   });
 
-  test("a glob without special letters matches its own text only", () => {
+  test("a glob without special characters matches only its own text", () => {
     const name = fc.string({ unit: fc.constantFrom("a", "b", ".", "-", "é"), minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(name, name, (one, other) => {

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { OciRepositorySpec } from "../../../lib/api/oci-repository-spec.ts";
+import type { OciRepositorySpec } from "../../../lib/api/oci-repository.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
 import {
@@ -74,10 +74,10 @@ async function namesIn(archive: Uint8Array): Promise<readonly string[]> {
   return (await unpack(archive, defaultArchiveLimits, forever)).entries.map(({ path }) => path);
 }
 
-describe("which layer", () => {
+describe("the layer of an artifact", () => {
   const [first, second, third] = [layer("first"), layer("second", "text/other"), layer("third", "text/other")];
 
-  test("the first, unless a media type chooses: then the first that has it", async () => {
+  test("is the first one, or the first one with the selected media type", async () => {
     const manifest = manifestOf([first, second, third]);
     const all = [first, second, third];
     expect(await namesIn((await pull(manifest, all)).bytes)).toEqual(["first"]);
@@ -85,7 +85,7 @@ describe("which layer", () => {
     expect(await namesIn(chosen.bytes)).toEqual(["second"]);
   });
 
-  test("11.3/74: of an index, that of its child for linux/amd64", async () => {
+  test("11.3/74: of an index is that of its child for linux/amd64", async () => {
     const [arm, amd] = [manifestOf([first]), manifestOf([second], { child: "yes" })];
     const platform = (architecture: string): object => ({ platform: { os: "linux", architecture } });
     const index = json(indexType, {
@@ -107,7 +107,7 @@ describe("which layer", () => {
   });
 });
 
-describe("what cannot be an artifact", () => {
+describe("manifests that are refused", () => {
   const plain: Content = { mediaType: "text/plain", bytes: Buffer.from("just a file") };
   const noTar: Content = { mediaType: "text/plain", bytes: gzipSync("x".repeat(2_000)) };
   const hostile: Content = { mediaType: "text/layer", bytes: gzipSync(tarOf([{ name: "a/../../b" }])) };
@@ -121,7 +121,7 @@ describe("what cannot be an artifact", () => {
       message: "failed to parse artifact manifest: layers must be a list",
     },
     {
-      what: "a manifest that is no JSON",
+      what: "a manifest that is not JSON",
       top: { ...plain, mediaType: manifestType },
       contents: [],
       message: "failed to parse artifact manifest: it is not JSON",
@@ -176,21 +176,21 @@ describe("what cannot be an artifact", () => {
     });
   });
 
-  test("a layer that is larger than allowed is not even asked for", async () => {
+  test("a layer that is larger than allowed is not requested", async () => {
     await expect(pull(manifestOf([plain]), [], {}, { maxPackedBytes: 5 })).rejects.toMatchObject({
       reason: "OCIArtifactLayerOperationFailed",
       message: "failed to extract layer contents from artifact: the layer has 11 bytes, 5 are allowed",
     });
   });
 
-  test("a digest that is none never becomes a part of a URL", async () => {
+  test("an invalid digest never becomes part of a URL", async () => {
     const digest = "sha256:../../../v2/other/blobs/x";
     const top = json(manifestType, { layers: [{ mediaType: "x", digest, size: 1 }] });
     await expect(pull(top, [])).rejects.toThrow("failed to parse artifact manifest");
   });
 });
 
-describe("a manifest of many parts", () => {
+describe("a manifest with many parts", () => {
   const one = layer("first");
   const many = (count: number): readonly Content[] => Array.from({ length: count }, () => one);
   const annotated = (count: number): Readonly<Record<string, string>> =>
@@ -232,7 +232,7 @@ describe("a manifest of many parts", () => {
     });
   });
 
-  test("an index of more children than the limit has no child to take", async () => {
+  test("an index with more children than the limit has none to choose from", async () => {
     const index = (count: number): Content => {
       const child = { ...described(manifestOf([one])), platform: { os: "linux", architecture: "amd64" } };
       return json(indexType, { manifests: Array.from({ length: count }, () => child) });
@@ -242,7 +242,7 @@ describe("a manifest of many parts", () => {
     await expect(pull(index(maxIndexChildren + 1), inside)).rejects.toThrow("no child with platform linux/amd64");
   });
 
-  test("400 KB of bad layers make a short message, and no issue each", async () => {
+  test("400 KB of invalid layers give a short message", async () => {
     const broken = json(manifestType, { layers: Array.from({ length: 200_000 }, () => 0) });
     expect(broken.bytes.length).toBeGreaterThan(400_000);
     const refusal: unknown = await pull(broken, []).catch((error: unknown) => error);
@@ -250,7 +250,7 @@ describe("a manifest of many parts", () => {
     expect(String(refusal).length).toBeLessThan(1_000);
   });
 
-  test("of many faults the first few are told, and how many there are", async () => {
+  test("of many faults the first few are named, and the others counted", async () => {
     const broken = json(manifestType, { layers: Array.from({ length: 10 }, () => 0) });
     await expect(pull(broken, [])).rejects.toThrow(
       /: layers\[0\] must be an object; .*layers\[2\] must be an object; and 7 more$/,
@@ -258,7 +258,7 @@ describe("a manifest of many parts", () => {
   });
 });
 
-test("11.3/70: copy takes any bytes as they are", async () => {
+test("11.3/70: copy stores any bytes unchanged", async () => {
   const file: Content = { mediaType: "text/plain", bytes: Buffer.from("just a file") };
   const { bytes, digest } = await pull(manifestOf([file]), [file], {
     layerSelector: { operation: "copy" },
@@ -268,15 +268,105 @@ test("11.3/70: copy takes any bytes as they are", async () => {
   expect(digest).toBe(digestOf(file.bytes));
 });
 
-test("links are named, for people to hear of", async () => {
-  const linked: Content = {
+describe("links of a layer", () => {
+  const layerOf = (...members: Parameters<typeof tarOf>[0]): Content => ({
     mediaType: "text/layer",
-    bytes: gzipSync(tarOf([{ name: "a" }, { name: "l", type: "2", link: "a" }])),
+    bytes: gzipSync(tarOf(members)),
+  });
+  const filesOf = async (content: Content, spec: Partial<OciRepositorySpec> = {}, limits = {}) => {
+    const { bytes, links } = await pull(manifestOf([content]), [content], spec, limits);
+    const { entries } = await unpack(bytes, defaultArchiveLimits, forever);
+    const files = entries.flatMap((entry) => (entry.type === "file" ? [entry] : []));
+    const texts = files.map(({ path, bytes: content_ }) => [path, Buffer.from(content_).toString()]);
+    return { files: Object.fromEntries(texts), links };
   };
-  expect((await pull(manifestOf([linked]), [linked])).links).toEqual(["l"]);
+
+  test("inside of it are followed by copy: to files and folders, over other links, hard and long ones", async () => {
+    const long = `${"n".repeat(90)}/${"m".repeat(90)}/file.yaml`;
+    const content = layerOf(
+      { name: "base/a.yaml", content: "a" },
+      { name: "base/deep/b.yaml", content: "b" },
+      { name: "one", type: "2", link: "base" },
+      { name: "apps/two", type: "2", link: "../one/deep/./b.yaml" },
+      { name: "other/hard.yaml", type: "1", link: "base/a.yaml" },
+      { name: "././@LongLink", type: "L", content: `${long}\0` },
+      { name: "cut", content: "long" },
+      { name: "././@LongLink", type: "K", content: `${long}\0` },
+      { name: "to-long", type: "2", link: "cut" },
+    );
+    expect(await filesOf(content)).toEqual({
+      files: {
+        "apps/two": "b",
+        "base/a.yaml": "a",
+        "base/deep/b.yaml": "b",
+        "other/hard.yaml": "a",
+        "one/a.yaml": "a",
+        "one/deep/b.yaml": "b",
+        [long]: "long",
+        "to-long": "long",
+      },
+      links: [],
+    });
+  });
+
+  const mend = "put a file in its place, or leave it out with spec.ignore";
+  test.each([
+    { to: "/etc/passwd", why: "leads out of the archive" },
+    { to: "../../etc/passwd", why: "leads out of the archive" },
+    { to: "../sub/../../x", why: "leads out of the archive" },
+    { to: "nothing.yaml", why: "leads to nothing in the archive" },
+    { to: "../a.yaml/x", why: "leads to nothing in the archive" },
+    { to: "link", why: "leads round in a circle" },
+    { to: ".", why: "leads to a folder that it lies in" },
+    { to: "..", why: "leads to a folder that it lies in" },
+    { to: "/etc/passwd", type: "1", why: "leads out of the archive" },
+    { to: "missing", type: "1", why: "leads to nothing in the archive" },
+  ])("a link (type $type) to $to is refused by name, unless spec.ignore leaves it out", async ({ to, why, type }) => {
+    const content = layerOf(
+      { name: "a.yaml", content: "a" },
+      { name: "sub/link", type: type ?? "2", link: to },
+      { name: "sub/b.yaml", content: "b" },
+    );
+    await expect(filesOf(content)).rejects.toThrow(
+      `failed to extract layer contents from artifact: 'sub/link' is a link to '${to}', which ${why}: ${mend}`,
+    );
+    expect((await filesOf(content, { ignore: "sub/link" })).files).toEqual({ "a.yaml": "a", "sub/b.yaml": "b" });
+  });
+
+  test("that lead into each other, or stand in the place of a folder, are refused", async () => {
+    const circle = layerOf({ name: "a", type: "2", link: "b" }, { name: "b", type: "2", link: "a" });
+    await expect(filesOf(circle)).rejects.toThrow("which leads round in a circle");
+    const below = layerOf(
+      { name: "base/a.yaml", content: "a" },
+      { name: "link", type: "2", link: "base" },
+      { name: "link/b.yaml", content: "b" },
+    );
+    await expect(filesOf(below)).rejects.toThrow("tar file entry link is a link where a folder is");
+    const onFile = layerOf({ name: "a", content: "a" }, { name: "a/link", type: "2", link: "../a" });
+    await expect(filesOf(onFile)).rejects.toThrow("tar file entry a/link lies below the file a");
+  });
+
+  test("that copy more than an archive may hold are refused", async () => {
+    const links = Array.from({ length: 10 }, (_, index) => ({ name: `l${index}`, type: "2", link: "a" }));
+    const large = layerOf({ name: "a", content: "a".repeat(1_000) }, ...links);
+    await expect(filesOf(large, {}, { maxBytes: 10_000 })).rejects.toThrow(
+      "with what its links lead to, the archive is bigger than 10000 bytes",
+    );
+    await expect(filesOf(large, {}, { maxEntries: 10 })).rejects.toThrow("tar has more than 10 entries");
+    const folders = Array.from({ length: 4 }, (_, index) => ({ name: `l${index}`, type: "2", link: "f" }));
+    const many = layerOf({ name: "f/a" }, { name: "f/b" }, { name: "f/c" }, ...folders);
+    await expect(filesOf(many, {}, { maxEntries: 10 })).rejects.toThrow(
+      "with what its links lead to, the archive has more than 10 files and folders",
+    );
+  });
+
+  test("are left out and named where the installation wants Flux's way", async () => {
+    const content = layerOf({ name: "a", content: "a" }, { name: "l", type: "2", link: "/etc/passwd" });
+    expect(await filesOf(content, {}, { skipLinks: true })).toEqual({ files: { a: "a" }, links: ["l"] });
+  });
 });
 
-test("what a broken manifest has for keys and values is not told", async () => {
+test("keys and values of a broken manifest are not shown", async () => {
   const broken = json(manifestType, {
     annotations: { "hunter2 key": 7 },
     layers: [{ mediaType: "hunter2", digest: "hunter2", size: "hunter2" }],

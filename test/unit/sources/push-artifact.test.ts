@@ -67,7 +67,7 @@ async function layer(): Promise<readonly string[]> {
 }
 
 describe("a push", () => {
-  test("writes Flux's media types and annotations, and a config that says only what the layer unpacks to", async () => {
+  test("writes Flux's media types and annotations, and a config with only the digest of the unpacked layer", async () => {
     await push(await content("in"));
     const created = "1970-01-01T00:00:00Z";
     expect(JSON.parse(manifests[0] ?? "")).toMatchObject({
@@ -92,7 +92,7 @@ describe("a push", () => {
     });
   });
 
-  test("has the same digest for the same input, wherever it lies and however old it is", async () => {
+  test("has the same digest for the same content, regardless of its folder and its age", async () => {
     const [one, two] = [await content("one"), await content("two")];
     await utimes(join(two, "a.yaml"), 1, 1);
     const first = await push(one);
@@ -102,7 +102,7 @@ describe("a push", () => {
     expect((await push(one, { revision: "main@sha1:2" })).digest).not.toBe(first.digest);
   });
 
-  test("11.1/16: keeps permissions, and leaves links out and names them", async () => {
+  test("11.1/16: keeps permissions, leaves out links and names them", async () => {
     const path = await content("in");
     await chmod(path, 0o755);
     await chmod(join(path, "sub"), 0o700);
@@ -113,7 +113,7 @@ describe("a push", () => {
     expect(await layer()).toEqual(["755 .", "640 a.yaml", "700 sub", "755 sub/run.sh"]);
   });
 
-  test("leaves out version control and pictures, or what it is told", async () => {
+  test("leaves out version control and pictures, or what the options say", async () => {
     const path = await content("in");
     for (const name of [".gitignore", "logo.png", ".sops.yaml"]) await writeFile(join(path, name), "");
     const names = async (more: Partial<ArtifactToPush>) => {
@@ -125,20 +125,20 @@ describe("a push", () => {
     expect(await names({ ignorePaths: ["*.yaml", "sub"] })).toEqual([".", ".gitignore", "logo.png"]);
   });
 
-  test("takes a single file as a folder of one", async () => {
+  test("packs a single file as a folder with one file", async () => {
     const path = await content("in");
     await push(join(path, "a.yaml"));
     expect((await layer()).map((line) => line.replace(/^\d+ /, ""))).toEqual([".", "a.yaml"]);
   });
 
-  test("takes what is not on the disk as a file of the name that it is given", async () => {
+  test("packs content that is not on the disk as a file with the given name", async () => {
     const kind = { content: Buffer.from("kind: ConfigMap\n") };
     const { digest } = await push("stdin.yaml", kind);
     expect(await layer()).toEqual(["755 .", "644 stdin.yaml"]);
     expect((await push("stdin.yaml", kind)).digest).toBe(digest);
   });
 
-  test("packs what links point to where that is asked for, each time anew, and never in a circle", async () => {
+  test("packs the targets of links on request, each link by itself, and stops at a cycle", async () => {
     const path = await content("in");
     await mkdir(join(folder, "elsewhere"));
     await writeFile(join(folder, "elsewhere", "b.yaml"), "b: 1\n");
@@ -159,7 +159,7 @@ describe("a push", () => {
     );
   });
 
-  test("annotations that are asked for win", async () => {
+  test("given annotations win over ours", async () => {
     await push(await content("in"), { annotations: { "org.opencontainers.image.source": "mine", team: "a" } });
     expect(JSON.parse(manifests[0] ?? "")).toMatchObject({
       annotations: { "org.opencontainers.image.source": "mine", team: "a" },

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("a folder that is pushed has a limit of bytes, all files together", async () => {
+test("a pushed folder has a limit on the bytes of all its files", async () => {
   await mkdir(join(folder, "sub"));
   await writeFile(join(folder, "a"), "x".repeat(600));
   await writeFile(join(folder, "sub/b"), "x".repeat(400));
@@ -21,7 +21,7 @@ test("a folder that is pushed has a limit of bytes, all files together", async (
   await expect(readFolder(folder, { ...every, maxBytes: 999 })).rejects.toThrow(`${folder} has more than 999 bytes`);
 });
 
-test("a file that is too large is not read", async () => {
+test("a file that is too large is refused before it is read", async () => {
   const file = join(folder, "a");
   await writeFile(file, "");
   await truncate(file, maxFolderBytes + 1);
@@ -29,7 +29,7 @@ test("a file that is too large is not read", async () => {
   await expect(readFolder(folder, every)).rejects.toThrow(`has more than ${maxFolderBytes} bytes`);
 });
 
-test("a folder that is pushed has a limit of files and folders, that of an artifact", async () => {
+test("a pushed folder has the limit of an artifact on files and folders", async () => {
   await mkdir(join(folder, "sub"));
   await writeFile(join(folder, "sub/b"), "");
   await writeFile(join(folder, "a"), "");

@@ -11,8 +11,8 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import type { Resolve } from "../../../lib/http/guarded-lookup.ts";
 import { type HttpClientOptions, httpClient } from "../../../lib/http/http-client.ts";
+import type { RegistryAccess } from "../../../lib/sources/oci/authorize.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
-import type { RegistryAccess } from "../../../lib/sources/oci/registry-access.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { pem } from "../../doubles/pem.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
@@ -89,8 +89,8 @@ function elsewhere(): readonly string[] {
   return seen.filter((line) => !line.startsWith("registry "));
 }
 
-describe("credentials for a registry stay with it", () => {
-  test("where it redirects a blob to another host", async () => {
+describe("credentials are sent only to their registry", () => {
+  test("if it redirects a blob to another host", async () => {
     const storage = await serve("storage", ok);
     const port = await serve("registry", behindLogin(redirect(`http://127.0.0.1:${storage}/signed`)));
     await client({ host: `127.0.0.1:${port}` }).blob("app", digest, 100, forever);
@@ -98,7 +98,7 @@ describe("credentials for a registry stay with it", () => {
     expect(elsewhere()).toEqual(["storage GET /signed -"]);
   });
 
-  test("where another host that it redirects to asks for a login, and names a place for it", async () => {
+  test("if the host that it redirects to asks for a login", async () => {
     const realm = await serve("realm", (_, response) => response.end('{"token":"t"}'));
     const challenge = `Bearer realm="http://127.0.0.1:${realm}/token"`;
     for (const asked of [challenge, "Basic"]) {
@@ -117,7 +117,7 @@ describe("credentials for a registry stay with it", () => {
     }
   });
 
-  test("where the place of an upload is on another host, or the next page of a list is", async () => {
+  test("if the location of an upload or the next page of a list is on another host", async () => {
     const storage = await serve("storage", (request, response) => {
       if (request.method === "PUT") response.writeHead(201).end();
       else response.end('{"tags":["b"]}');
@@ -147,7 +147,7 @@ describe("credentials for a registry stay with it", () => {
     ["its own host without TLS", (secure: number) => `http://127.0.0.1:${secure}/upload`],
     ["another protocol", () => "ftp://127.0.0.1/upload"],
     ["what is no URL", () => "http://[/"],
-  ])("where an upload of one with TLS is to go to %s: nothing goes there", async (_, place) => {
+  ])("if a registry with TLS sends an upload to %s: nothing is sent there", async (_, place) => {
     const plain = await serve("plain", (_request, response) => response.writeHead(201).end());
     let location = "";
     const secure = await serveSecurely(
@@ -163,11 +163,14 @@ describe("credentials for a registry stay with it", () => {
       .pushBlob("app", content, forever)
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(HttpError);
-    expect(error).toMatchObject({ kind: "redirect", message: expect.stringContaining("a place that is not followed") });
+    expect(error).toMatchObject({
+      reason: "redirect",
+      message: expect.stringContaining("an address that is not followed"),
+    });
     expect(elsewhere()).toEqual([]);
   });
 
-  test("a client certificate too: neither an upload's other host nor a token service elsewhere is shown it", async () => {
+  test("a client certificate is sent neither to another host of an upload nor to a token service on another host", async () => {
     const storage = await serveSecurely("storage", (_, response) => response.writeHead(201).end());
     const realm = await serveSecurely("realm", (_, response) => response.end('{"token":"t1"}'));
     const port = await serveSecurely("registry", (request, response) => {
@@ -185,7 +188,7 @@ describe("credentials for a registry stay with it", () => {
   });
 });
 
-test("a registry whose certificate is not trusted is not asked without TLS, where plain HTTP is allowed too", async () => {
+test("a registry whose certificate is not trusted is not called over plain HTTP, even if that is allowed", async () => {
   const asked: string[] = [];
   const http: Http = {
     async send({ url }) {
@@ -196,7 +199,7 @@ test("a registry whose certificate is not trusted is not asked without TLS, wher
   };
   const registry = registryClients(http, systemClock)({ host: "registry.test", insecure: true, credentials });
   const error: unknown = await registry.blob("app", digest, 100, forever).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ kind: "tls" });
+  expect(error).toMatchObject({ reason: "tls" });
   expect(asked).toEqual(["https://registry.test/v2/"]);
 });
 
@@ -217,11 +220,11 @@ describe("a token service that the installation does not allow", () => {
     return `registry.test:${port}`;
   }
 
-  test("is not asked, and gets no password", async () => {
+  test("is not called and gets no password", async () => {
     const host = await registryWithRealm("evil.test");
     const work = client({ host, insecure: true }, { network: network(), resolve }).digestOfTag("app", "v1", forever);
     await expect(work).rejects.toThrow(
-      `registry ${host} asks to log in at host 'evil.test', which is another: the installation allows it with network.allow`,
+      `registry ${host} asks to log in at another host, 'evil.test': the installation allows it with network.allow`,
     );
     expect(elsewhere()).toEqual([]);
     expect(seen.filter((line) => line.includes("Basic"))).toEqual([]);
@@ -230,7 +233,7 @@ describe("a token service that the installation does not allow", () => {
   test.each([
     ["the registry's own host", "registry.test", []],
     ["a host that is listed", "token.test", ["*.test"]],
-  ])("is not %s: that is asked", async (_, realmHost, hosts) => {
+  ])("is not %s, which is called", async (_, realmHost, hosts) => {
     const host = await registryWithRealm(realmHost);
     const access = { host, insecure: true };
     const options = { network: network(...hosts), resolve };

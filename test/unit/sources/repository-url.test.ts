@@ -35,10 +35,10 @@ describe("the URL of a repository", () => {
     expect(() => parseRepositoryUrl(url)).toThrow(expect.objectContaining({ reason: "URLInvalid", message }));
   });
 
-  test("of a push has a tag, latest where none is given", () => {
+  test("of a push has a tag, latest by default", () => {
     expect(parsePushUrl("oci://r:5000/app:v1")).toEqual({ host: "r:5000", repository: "app", tag: "v1" });
     expect(parsePushUrl("oci://r:5000/app")).toMatchObject({ tag: "latest" });
-    expect(() => parsePushUrl("oci://r/app:.bad")).toThrow("'.bad' is no tag");
+    expect(() => parsePushUrl("oci://r/app:.bad")).toThrow("'.bad' is not a valid tag");
     expect(() => parsePushUrl("oci://r/app:v1@sha256:00")).toThrow("remove '@sha256:00'");
     expect(() => parsePushUrl("oci://r/UP:v1")).toThrow("URL must be in format 'oci://<domain>/<org>/<repo>'");
   });

@@ -9,7 +9,7 @@ function isIn(range: string, text: string): boolean {
   return parseSemverRange(range)(version);
 }
 
-describe("which versions are in a range, as Masterminds/semver v3 has it", () => {
+describe("which versions are in a range, as in Masterminds/semver v3", () => {
   test.each<readonly [range: string, inside: readonly string[], outside: readonly string[]]>([
     ["1.x", ["1.0.0", "1.9.9", "v1.2.3"], ["2.0.0", "0.9.9", "1.2.3-rc.1"]],
     ["*", ["0.0.0", "1.2.3", "99.0.0"], ["1.2.3-alpha.1"]],
@@ -71,7 +71,7 @@ describe("which versions are in a range, as Masterminds/semver v3 has it", () =>
     expect(judge(range, "1.2.0")).toBe(verdict);
   });
 
-  test("a pre-release in one comparator opens its whole group and no other", () => {
+  test("a pre-release in one comparator allows pre-releases in its group and in no other", () => {
     expect(isIn(">=1.0.0-0 <2.0.0", "1.5.0-rc.1")).toBe(true);
     expect(isIn(">=1.0.0 <2.0.0-0", "1.5.0-rc.1")).toBe(true);
     expect(isIn(">=1.0.0 <2.0.0 || >=9.0.0-0", "1.5.0-rc.1")).toBe(false);
@@ -88,7 +88,7 @@ describe("which versions are in a range, as Masterminds/semver v3 has it", () =>
     "1 ||",
     ">=1.0.0-01",
     "1a.2",
-  ])("%j is no range", (range) => {
+  ])("%j is not a range", (range) => {
     expect(() => parseSemverRange(range)).toThrow(RangeError);
   });
 });

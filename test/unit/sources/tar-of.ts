@@ -1,4 +1,4 @@
-/** One member of a tar that nobody would write. */
+/** One member of a tar that no tool writes. */
 export interface Member {
   readonly name: string;
   /** The type flag; a file where absent. */

@@ -1,4 +1,4 @@
-import type { TreeEntry } from "../../../lib/sources/archive/tree.ts";
+import type { TreeEntry } from "../../../lib/sources/archive/pack-tar.ts";
 
 export function fileOf(path: string, text = "", mode = 0o644): TreeEntry {
   return { type: "file", path, mode, bytes: Buffer.from(text) };

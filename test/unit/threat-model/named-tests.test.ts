@@ -27,7 +27,7 @@ function testsNamedIn(text: string): readonly NamedTest[] {
 
 const withTests = ["SECURITY.md", "docs/threat-model.md"];
 
-test.each([...withTests, "docs/conformance.md"])(
+test.each([...withTests, "docs/differences-from-flux.md"])(
   "the tests that %s names by their titles are there",
   async (document) => {
     const named = testsNamedIn(await read(document));

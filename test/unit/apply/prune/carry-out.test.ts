@@ -1,25 +1,28 @@
 import { describe, expect, test } from "vitest";
-import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { ownerLabels } from "../../../../lib/api/names.ts";
 import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import { maxLooks } from "../../../../lib/apply/judged-only.ts";
+import { maxLooks } from "../../../../lib/apply/preconditions.ts";
 import { prune } from "../../../../lib/apply/prune/prune.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { type PruneWorld, pruneWorld } from "./prune-world.ts";
-import { owner, ref } from "./sample-facts.ts";
+import { handOverUpdate, ourApply, owner, ref } from "./sample-facts.ts";
 
 const { signal } = new AbortController();
 const [x, y] = [ref("x"), ref("y")];
 const id = formatEntryId(x);
 const ours = ownerLabels(owner);
-const heir = "Kustomization/team/b";
-const leaving = { isLeaving: true } as const;
+const nextOwner = "Kustomization/team/b";
+const finalizing = { isFinalizing: true } as const;
 
 /** Another Kustomization that lives and claims this. */
 function claim(world: PruneWorld, of: ObjectRef = x): void {
   const claimed = formatEntryId(of);
-  world.claims.set(claimed, [...(world.claims.get(claimed) ?? []), { id: claimed, ownerUid: "uid-b", owner: heir }]);
-  world.standings.set("uid-b", "alive");
+  world.claims.set(claimed, [
+    ...(world.claims.get(claimed) ?? []),
+    { id: claimed, ownerUid: "uid-b", owner: nextOwner },
+  ]);
+  world.states.set("uid-b", "alive");
 }
 
 function answering(world: PruneWorld, calls: Partial<Cluster>): PruneWorld["set"] {
@@ -29,7 +32,7 @@ function answering(world: PruneWorld, calls: Partial<Cluster>): PruneWorld["set"
 const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: "not allowed" });
 
 describe("a delete", () => {
-  test("is of the object that was judged, in that state, and of what depends on it in the background", async () => {
+  test("is of the object that was checked, in that state, and of what depends on it in the background", async () => {
     const world = pruneWorld([x], ours);
     const asked: unknown[] = [];
     const set = answering(world, { delete: async (of, options) => (asked.push([of, options]), "deleted") });
@@ -65,12 +68,12 @@ describe("a delete", () => {
     expect(world.done.filter((what) => /delete|release/.test(what))).toEqual([]);
   });
 
-  test("of what is gone already is none, and it is known and claimed no more", async () => {
+  test("of an object that is gone is not sent, and the object is no longer known or claimed", async () => {
     const world = pruneWorld([x], ours);
     const { pruned, inventory } = await prune(world.order, answering(world, { get: async () => undefined }), signal);
     expect(pruned).toMatchObject([{ kind: "deleted", held: false }]);
     expect(inventory).toEqual([]);
-    expect(world.done).toEqual(["around", `save ${id} planned`, `release ${id}`, "save "]);
+    expect(world.done).toEqual(["ownersAround", `save ${id} planned`, `release ${id}`, "save "]);
   });
 
   test("is none of what could not be looked at: it stays as it is, with why", async () => {
@@ -79,7 +82,7 @@ describe("a delete", () => {
     const { pruned, inventory } = await prune(world.order, set, signal);
     expect(pruned).toMatchObject([{ kind: "refused", message: "ConfigMap/t/x query failed: not allowed" }]);
     expect(inventory).toEqual(world.order.inventory);
-    expect(world.done).toEqual(["around"]);
+    expect(world.done).toEqual(["ownersAround"]);
   });
 
   test.each(["delete", "patch"])("whose %s has no answer of the API server ends the run", async (call) => {
@@ -89,12 +92,12 @@ describe("a delete", () => {
     world.before = (what) => {
       if (what === `${call} ${id}`) throw lost;
     };
-    await expect(prune({ ...world.order, isLeaving: call === "patch" }, world.set, signal)).rejects.toBe(lost);
+    await expect(prune({ ...world.order, isFinalizing: call === "patch" }, world.set, signal)).rejects.toBe(lost);
   });
 });
 
-describe("an object that an owner who leaves hands over", () => {
-  test("is labelled under the state that was judged, by our field manager", async () => {
+describe("an object that a finalizing owner hands over", () => {
+  test("is labelled under the state that was checked, by our field manager", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     const asked: unknown[] = [];
@@ -102,7 +105,7 @@ describe("an object that an owner who leaves hands over", () => {
     const set = answering(world, {
       patch: (of, body, options, stop) => (asked.push([of, body, options]), cluster.patch(of, body, options, stop)),
     });
-    await prune({ ...world.order, ...leaving }, set, signal);
+    await prune({ ...world.order, ...finalizing }, set, signal);
     const labels = ownerLabels({ name: "b", namespace: "team" });
     expect(asked).toEqual([
       [
@@ -113,7 +116,7 @@ describe("an object that an owner who leaves hands over", () => {
     ]);
   });
 
-  test("that is gone when it is to be labelled is known no more", async () => {
+  test("that is gone when it should be labelled is no longer known", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     let isGone = false;
@@ -124,7 +127,7 @@ describe("an object that an owner who leaves hands over", () => {
         return Promise.reject(new ApiError({ code: 404, reason: "NotFound", message: "not found" }));
       },
     });
-    const { pruned, inventory } = await prune({ ...world.order, ...leaving }, set, signal);
+    const { pruned, inventory } = await prune({ ...world.order, ...finalizing }, set, signal);
     expect(pruned).toMatchObject([{ kind: "deleted", held: false }]);
     expect(inventory).toEqual([]);
   });
@@ -142,42 +145,101 @@ describe("an object that an owner who leaves hands over", () => {
         return Promise.reject(new ApiError({ code, reason, message: "the object has been modified" }));
       },
     });
-    const { pruned, inventory } = await prune({ ...world.order, ...leaving }, set, signal);
+    const { pruned, inventory } = await prune({ ...world.order, ...finalizing }, set, signal);
     const message = "ConfigMap/t/x hand over failed: the object has been modified";
     expect(pruned).toMatchObject([{ kind: "refused", message }]);
     expect(inventory).toHaveLength(1);
     expect(patches).toBe(maxLooks);
   });
 
-  test("whose heir lets go of it time and again stays ours, with why", async () => {
+  test("whose next owner releases it again and again stays ours, with the reason", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     const claimed = world.claims.get(id) ?? [];
     let patches = 0;
     world.before = (what) => {
-      // Gone with the heir's labels, and back before the next look.
+      // Its claim ends when it gets the labels, and is back before the next read.
       if (what === `patch ${id}`) world.claims.set(id, (patches += 1) % 2 === 1 ? [] : claimed);
     };
-    const { pruned, inventory } = await prune({ ...world.order, ...leaving }, world.set, signal);
+    const { pruned, inventory } = await prune({ ...world.order, ...finalizing }, world.set, signal);
     expect(pruned).toMatchObject([
-      { kind: "refused", message: `ConfigMap/t/x hand over failed: ${heir} lets go of it time and again` },
+      { kind: "refused", message: `ConfigMap/t/x hand over failed: ${nextOwner} releases it again and again` },
     ]);
     expect(world.metadata(x)?.labels).toEqual(ours);
     expect(inventory).toHaveLength(1);
     expect(patches).toBe(2 * maxLooks);
   });
 
-  test("wakes an heir of several once", async () => {
+  test.each([
+    { name: "403", error: forbidden, message: "not allowed" },
+    {
+      name: "a conflict each time",
+      error: new ApiError({ code: 409, reason: "Conflict", message: "modified" }),
+      message: "modified",
+    },
+  ])("stays in the inventory, claimed, if its labels cannot be put back: $name", async ({ error, message }) => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    let patches = 0;
+    world.before = (what) => {
+      if (what !== `patch ${id}`) return;
+      if (++patches > 1) throw error;
+      world.claims.set(id, (world.claims.get(id) ?? []).slice(0, 1));
+    };
+    const { pruned, inventory } = await prune({ ...world.order, ...finalizing }, world.set, signal);
+    expect(pruned).toMatchObject([
+      {
+        kind: "refused",
+        message: `ConfigMap/t/x hand over failed: it has the labels of ${nextOwner}, which may no longer claim it: ${message}`,
+      },
+    ]);
+    expect(inventory).toEqual(world.order.inventory);
+    expect(world.claims.get(id)).toMatchObject([{ ownerUid: "uid-app" }]);
+  });
+
+  test("stays in the inventory, claimed, if its next owner cannot be looked at after the labels were written", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    const stateOf: typeof world.set.others.stateOf = async (of, stop) => {
+      if (world.done.includes(`patch ${id}`)) throw forbidden;
+      return world.set.others.stateOf(of, stop);
+    };
+    const set = { ...world.set, others: { ...world.set.others, stateOf } };
+    const { pruned, inventory } = await prune({ ...world.order, ...finalizing }, set, signal);
+    expect(pruned).toMatchObject([{ kind: "refused" }]);
+    expect(inventory).toEqual(world.order.inventory);
+    expect(world.done).not.toContain(`release ${id}`);
+  });
+
+  test("is left in the next run if its labels could not be put back: the ledger alone does not make it ours", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    let patches = 0;
+    world.before = (what) => {
+      if (what !== `patch ${id}`) return;
+      if (++patches > 1) throw forbidden;
+      world.claims.set(id, (world.claims.get(id) ?? []).slice(0, 1));
+    };
+    await prune({ ...world.order, ...finalizing }, world.set, signal);
+    world.before = () => {};
+    world.change(x, { managedFields: [ourApply, handOverUpdate] });
+    const { pruned, inventory } = await prune({ ...world.order, ...finalizing }, world.set, signal);
+    expect(pruned).toMatchObject([{ kind: "skipped", why: "its owner labels name another owner" }]);
+    expect(inventory).toEqual([]);
+    expect(world.metadata(x)).toBeDefined();
+  });
+
+  test("wakes the next owner of several objects once", async () => {
     const world = pruneWorld([x, y], ours);
     claim(world);
     claim(world, y);
-    await prune({ ...world.order, ...leaving }, world.set, signal);
-    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${heir}`]);
+    await prune({ ...world.order, ...finalizing }, world.set, signal);
+    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${nextOwner}`]);
   });
 });
 
-test("an owner that leaves and takes nothing along writes no inventory any more", async () => {
+test("a finalizing owner with the policy retain saves no inventory", async () => {
   const world = pruneWorld([x], ours);
-  await prune({ ...world.order, ...leaving, policy: "retain" }, world.set, signal);
+  await prune({ ...world.order, ...finalizing, policy: "retain" }, world.set, signal);
   expect(world.done).toEqual([`release ${id}`]);
 });

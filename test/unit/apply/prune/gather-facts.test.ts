@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { ownerLabels } from "../../../../lib/api/names.ts";
+import type { Nearness } from "../../../../lib/apply/apply-set.ts";
 import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import type { Nearness } from "../../../../lib/apply/prune/apply-set.ts";
 import { gatherFacts, type PruneTask } from "../../../../lib/apply/prune/gather-facts.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster, type PartialObject } from "../../../../lib/core/ports/cluster.ts";
@@ -45,7 +45,9 @@ function gatherWorld(refs: readonly ObjectRef[], calls: Partial<Cluster> = {}) {
     },
     others: {
       ...others,
-      around: ((near, stop) => (asked.push(near), others.around(near, stop))) satisfies typeof others.around,
+      ownersAround: ((near, stop) => (
+        asked.push(near), others.ownersAround(near, stop)
+      )) satisfies typeof others.ownersAround,
     },
   };
   const gather = (task: Partial<PruneTask> = {}) => gatherFacts({ ...world.order, ...task }, set, signal);
@@ -56,14 +58,14 @@ const retained = (entries: readonly InventoryEntry[], ...refs: readonly ObjectRe
   entries.map((entry) => (refs.some((of) => idOf(of) === entry.id) ? { ...entry, state: "retained" } : entry));
 
 describe("the facts of a prune", () => {
-  test("are none where everything is wanted or kept for good, and nobody is asked", async () => {
+  test("are none if everything is wanted or kept for good, and nothing is read", async () => {
     const { world, gather, reads, kinds, asked } = gatherWorld([x, y]);
     const inventory = retained(world.order.inventory, y);
-    expect(await gather({ wanted: [{ ref: x }], inventory, policy: "retain", isLeaving: true })).toEqual({
+    expect(await gather({ wanted: [{ ref: x }], inventory, policy: "retain", isFinalizing: true })).toEqual({
       owner,
       clusterUid: "cluster",
       policy: "retain",
-      isLeaving: true,
+      isFinalizing: true,
       wanted: [{ ref: x }],
       entries: [],
       expected: [],
@@ -77,7 +79,7 @@ describe("the facts of a prune", () => {
     expect((await gather()).clusterUid).toBe("another");
   });
 
-  test("are what was listed, where nothing is deleted: nothing is read, and nobody else is asked", async () => {
+  test("are the listed objects if nothing is deleted: nothing is read, and no other owner is looked at", async () => {
     const { gather, reads, kinds, asked } = gatherWorld([x, y]);
     const { entries } = await gather({ policy: "retain", live: new Map([listed(x)]) });
     expect(entries.map(({ object }) => object)).toEqual([
@@ -97,7 +99,7 @@ describe("the facts of a prune", () => {
     expect(reads).toEqual([idOf(y)]);
   });
 
-  test("are of the version that the cluster prefers where the recorded one is served no more", async () => {
+  test("are of the version that the cluster prefers if the recorded one is no longer served", async () => {
     const v2 = { group: "", kind: "ConfigMap", version: "v2", plural: "maps", namespaced: true, verbs: [] };
     const read: string[] = [];
     const { gather, kinds } = gatherWorld([x], {
@@ -116,7 +118,7 @@ describe("the facts of a prune", () => {
     expect(read).toEqual(["v2"]);
   });
 
-  test("say that an object is gone whose kind is served no more", async () => {
+  test("say that an object is gone if its kind is no longer served", async () => {
     const { gather, reads } = gatherWorld([x], { resource: async () => undefined });
     expect((await gather()).entries[0]?.object).toEqual({ kind: "gone" });
     expect(reads).toEqual([]);
@@ -125,7 +127,14 @@ describe("the facts of a prune", () => {
   test("say why an object cannot be known; what is no answer of the API server ends the run", async () => {
     const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: "not allowed" });
     const { gather } = gatherWorld([x], { get: () => Promise.reject(forbidden) });
-    expect((await gather()).entries[0]?.object).toEqual({ kind: "unknown", message: "query failed: not allowed" });
+    expect((await gather()).entries[0]?.object).toEqual({
+      kind: "unknown",
+      message: "query failed: not allowed",
+      isForbidden: true,
+    });
+    const away = new ApiError({ code: 503, reason: "ServiceUnavailable", message: "later" });
+    const { gather: again } = gatherWorld([x], { get: () => Promise.reject(away) });
+    expect((await again()).entries[0]?.object).toEqual({ kind: "unknown", message: "query failed: later" });
     const lost = new Error("time is up");
     await expect(gatherWorld([x], { get: () => Promise.reject(lost) }).gather()).rejects.toBe(lost);
   });
@@ -139,13 +148,13 @@ describe("the facts of a prune", () => {
     });
     world.claims.set(idOf(x), [claimed(x, "c"), claimed(x, "uid-app"), claimed(x, "b")]);
     world.claims.set(idOf(y), [claimed(y, "b")]);
-    world.standings.set("b", "going");
+    world.states.set("b", "deleting");
     const looked: string[] = [];
-    set.others.standing = (claim, stop) => (looked.push(claim.ownerUid), world.set.others.standing(claim, stop));
+    set.others.stateOf = (claim, stop) => (looked.push(claim.ownerUid), world.set.others.stateOf(claim, stop));
     const [ofX, ofY] = (await gather()).entries.map(({ claimants }) => claimants);
     const [b, c] = [
-      { uid: "b", owner: "Kustomization/team/b", standing: "going" },
-      { uid: "c", owner: "Kustomization/team/c", standing: "gone" },
+      { uid: "b", owner: "Kustomization/team/b", state: "deleting" },
+      { uid: "c", owner: "Kustomization/team/c", state: "gone" },
     ];
     expect([ofX, ofY]).toEqual([[c, b], [b]]);
     expect(looked.toSorted()).toEqual(["b", "c"]);
@@ -156,7 +165,7 @@ describe("what may be taken along", () => {
   test("is asked for by name: what is unwanted itself, and what is in a namespace that is to go", async () => {
     const { gather, asked } = gatherWorld([namespace, elsewhere]);
     await gather();
-    expect(asked.map(({ takesAlong }) => takesAlong)).toEqual([true]);
+    expect(asked.map(({ mayCascade }) => mayCascade)).toEqual([true]);
     const isNear = asked[0]?.isNear ?? (() => undefined);
     expect([x, namespace, elsewhere, ref("other", { namespace: "other" })].map(isNear)).toEqual([
       true,
@@ -166,18 +175,18 @@ describe("what may be taken along", () => {
     ]);
   });
 
-  test("is nothing where no namespace or definition is there to go, and not asked by an owner that leaves", async () => {
+  test("is nothing where no namespace or definition is there to go, and not gathered for a finalizing owner", async () => {
     const plain = gatherWorld([x]);
     await plain.gather();
-    expect(plain.asked.map(({ takesAlong, isNear }) => [takesAlong, isNear(x), isNear(y)])).toEqual([
+    expect(plain.asked.map(({ mayCascade, isNear }) => [mayCascade, isNear(x), isNear(y)])).toEqual([
       [false, true, false],
     ]);
-    const leaving = gatherWorld([namespace]);
-    await leaving.gather({ isLeaving: true });
-    expect(leaving.asked.map(({ takesAlong }) => takesAlong)).toEqual([false]);
+    const ofFinalizing = gatherWorld([namespace]);
+    await ofFinalizing.gather({ isFinalizing: true });
+    expect(ofFinalizing.asked.map(({ mayCascade }) => mayCascade)).toEqual([false]);
     const gone = gatherWorld([namespace], { get: async () => undefined });
     await gone.gather();
-    expect(gone.asked.map(({ takesAlong }) => takesAlong)).toEqual([false]);
+    expect(gone.asked.map(({ mayCascade }) => mayCascade)).toEqual([false]);
   });
 
   test("has what was retained in it, and nothing that was retained elsewhere", async () => {
@@ -185,7 +194,7 @@ describe("what may be taken along", () => {
     const inventory = retained(world.order.inventory, x, elsewhere);
     const refs = async (task: Partial<PruneTask>) => (await gather(task)).entries.map((one) => one.ref.name);
     expect(await refs({ inventory })).toEqual(["t", "x"]);
-    expect(await refs({ inventory, isLeaving: true })).toEqual(["t"]);
+    expect(await refs({ inventory, isFinalizing: true })).toEqual(["t"]);
     expect(await refs({ inventory, wanted: [{ ref: namespace }] })).toEqual([]);
   });
 
@@ -195,7 +204,7 @@ describe("what may be taken along", () => {
       world.expected.push({ ref: car, owner: "Kustomization/team/b" });
       const has = [{ ref: { ...car, name: "e" } }, { ref: other }];
       const self = ref("b", { group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization" });
-      world.owners.push({ ref: self, isSelf: false, isGoing: false, takesAlong: true, has });
+      world.owners.push({ ref: self, isSelf: false, isTerminating: false, cascades: true, has });
     };
     const { world, gather, kinds } = gatherWorld([definition]);
     near(world);

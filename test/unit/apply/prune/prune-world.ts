@@ -1,14 +1,18 @@
 import { z } from "zod";
+import { usualRules } from "../../../../lib/apply/apply-rules.ts";
+import type { ApplySet } from "../../../../lib/apply/apply-set.ts";
 import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import type { ApplySet } from "../../../../lib/apply/prune/apply-set.ts";
-import type { Expected, OwnerNearby, Standing } from "../../../../lib/apply/prune/facts.ts";
+import type { Expected, OwnerNearby, OwnerState } from "../../../../lib/apply/prune/facts.ts";
 import type { PruneOrder } from "../../../../lib/apply/prune/prune.ts";
+import type { TargetCluster } from "../../../../lib/core/home-and-target.ts";
 import type { LiveObject, Metadata } from "../../../../lib/core/manifest.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
-import { ApiError, type Cluster } from "../../../../lib/core/ports/cluster.ts";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../../lib/core/ports/ledger.ts";
-import { noCluster } from "../../../doubles/no-cluster.ts";
+import { Secret } from "../../../../lib/core/secret.ts";
+import { noTarget } from "../../../doubles/no-cluster.ts";
+import { steppedClock } from "../../../doubles/stepped-clock.ts";
 import { ourApply, owner } from "./sample-facts.ts";
 
 const PatchedMetadata = z.object({
@@ -25,8 +29,8 @@ export interface PruneWorld {
   saved: readonly InventoryEntry[];
   readonly expected: Expected[];
   readonly owners: OwnerNearby[];
-  /** By uid; nobody else lives. */
-  readonly standings: Map<string, Standing>;
+  /** By uid; no other owner exists. */
+  readonly states: Map<string, OwnerState>;
   /** Called before each effect; may change the world or throw. */
   before: (what: string) => void;
   /** Merges this into the metadata of an object, under its next resourceVersion. */
@@ -48,8 +52,8 @@ export function pruneWorld(refs: readonly ObjectRef[], labels: Readonly<Record<s
     self.before(what);
     self.done.push(what);
   };
-  const cluster: Cluster = {
-    ...noCluster,
+  const cluster: TargetCluster = {
+    ...noTarget,
     uid: async () => owner.clusterUid,
     resource: async ({ group, kind }) => {
       return { group, kind, version: "v1", plural: `${kind.toLowerCase()}s`, namespaced: true, verbs: [] };
@@ -90,7 +94,13 @@ export function pruneWorld(refs: readonly ObjectRef[], labels: Readonly<Record<s
       namespace: owner.namespace,
       claimName: "Kustomization/team/app",
       cluster,
+      clock: steppedClock(),
+      installationKey: new Secret("test"),
+      rules: usualRules,
       inventories: {
+        load: () => Promise.reject(new Error("the test did not expect a load")),
+        clusters: () => Promise.reject(new Error("the test did not expect a load")),
+        savedUnder: () => Promise.reject(new Error("the test did not expect a load")),
         save: async (_owner, saved) => {
           did(`save ${saved.map(({ id, state }) => `${id} ${state}`).join(", ")}`);
           self.saved = saved;
@@ -113,19 +123,19 @@ export function pruneWorld(refs: readonly ObjectRef[], labels: Readonly<Record<s
       fence: { key: { cluster: "c", group: "g", kind: "Kustomization", namespace: "team", name: "app" }, token: 1 },
       concurrency: 1,
       others: {
-        standing: async ({ ownerUid }) => self.standings.get(ownerUid) ?? "gone",
-        around: async ({ isNear }) => {
-          did("around");
+        stateOf: async ({ ownerUid }) => self.states.get(ownerUid) ?? "gone",
+        ownersAround: async ({ isNear }) => {
+          did("ownersAround");
           return { expected: self.expected.filter(({ ref }) => isNear(ref)), owners: self.owners };
         },
         wake: async (other) => did(`wake ${other}`),
-        listenTo: async (owners) => did(`listen ${owners.join(", ")}`),
+        subscribeTo: async (owners) => did(`subscribe ${owners.join(", ")}`),
         announceRelease: async () => did("announce release"),
       },
     },
     order: {
       policy: "prune",
-      isLeaving: false,
+      isFinalizing: false,
       wanted: [],
       planned: [],
       inventory: entries,
@@ -137,7 +147,7 @@ export function pruneWorld(refs: readonly ObjectRef[], labels: Readonly<Record<s
     saved: entries,
     expected: [],
     owners: [],
-    standings: new Map(),
+    states: new Map(),
     before: () => {},
     change: (of, metadata) => {
       const id = formatEntryId(of);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { kustomizeGroup } from "../../../../lib/api/names.ts";
-import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { kustomizeGroup, ownerLabels } from "../../../../lib/api/names.ts";
 import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import { maxLooks } from "../../../../lib/apply/judged-only.ts";
+import { maxLooks } from "../../../../lib/apply/preconditions.ts";
 import { decidePrune } from "../../../../lib/apply/prune/decide-prune.ts";
 import { gatherFacts } from "../../../../lib/apply/prune/gather-facts.ts";
 import { prune } from "../../../../lib/apply/prune/prune.ts";
@@ -16,18 +15,18 @@ const id = formatEntryId(x);
 const namespace = ref("t", { kind: "Namespace", namespace: "" });
 const ours = ownerLabels(owner);
 const theirs = ownerLabels({ name: "b", namespace: "team" });
-const heir = "Kustomization/team/b";
+const nextOwner = "Kustomization/team/b";
 
 /** Another Kustomization that claims `x`. */
-function claim(world: PruneWorld, standing: "alive" | "going" = "alive"): void {
-  world.claims.set(id, [...(world.claims.get(id) ?? []), { id, ownerUid: "uid-b", owner: heir }]);
-  world.standings.set("uid-b", standing);
+function claim(world: PruneWorld, state: "alive" | "deleting" = "alive"): void {
+  world.claims.set(id, [...(world.claims.get(id) ?? []), { id, ownerUid: "uid-b", owner: nextOwner }]);
+  world.states.set("uid-b", state);
 }
 
 const annotated = { annotations: { [`${kustomizeGroup}/prune`]: "disabled" } };
 
 describe("a prune that is carried out", () => {
-  test("asks nobody and writes nothing where nothing is unwanted", async () => {
+  test("reads and writes nothing if nothing is unwanted", async () => {
     const world = pruneWorld([x], ours);
     const result = await prune({ ...world.order, wanted: [{ ref: x }] }, world.set, signal);
     expect(result).toEqual({ pruned: [], refusals: [], inventory: world.order.inventory });
@@ -37,7 +36,7 @@ describe("a prune that is carried out", () => {
   test("saves what may leave the inventory before the first delete, and lets go of claims before the inventory is saved", async () => {
     const world = pruneWorld([x], ours);
     await prune(world.order, world.set, signal);
-    expect(world.done).toEqual([`around`, `save ${id} planned`, `delete ${id}`, `release ${id}`, "save "]);
+    expect(world.done).toEqual(["ownersAround", `save ${id} planned`, `delete ${id}`, `release ${id}`, "save "]);
   });
 
   test("keeps its claim on what a finalizer holds: it is ours until it is gone", async () => {
@@ -69,7 +68,7 @@ describe("a prune that is carried out", () => {
       if (what === `delete ${id}`) meanwhile();
     };
     const { pruned, refusals, inventory } = await prune(world.order, world.set, signal);
-    // The namespace would have gone with the first decision, and what somebody has just protected with it.
+    // The first decision would have deleted the namespace, and with it an object that has just been protected.
     expect(refusals).toEqual([
       "Namespace/t prune refused: it would take along what is still wanted: " +
         "ConfigMap/t/x (kustomize.toolkit.fluxcd.io/prune: disabled on the object in the cluster); put it back, " +
@@ -81,7 +80,7 @@ describe("a prune that is carried out", () => {
     expect(world.claims.get(id)).toHaveLength(1);
   });
 
-  test("looks a few times where somebody writes the object again and again, then says so", async () => {
+  test("reads an object a few times if another client keeps writing it, then reports that", async () => {
     const world = pruneWorld([x], ours);
     world.before = (what) => {
       if (what === `delete ${id}`) world.change(x, {});
@@ -116,14 +115,14 @@ describe("a prune that is carried out", () => {
     expect(world.claims.get(id)).toHaveLength(1);
   });
 
-  test("saves what was applied before anybody is asked, so that an outage costs no proof", async () => {
+  test("saves the applied objects before it reads anything, so that no proof is lost in an outage", async () => {
     const world = pruneWorld([x, ref("new")], ours);
     const planned = decidePrune(await gatherFacts(world.order, world.set, signal)).filter(
       ({ entry }) => entry.id === id,
     );
     const inventory = world.order.inventory.map((entry) => ({ ...entry, fingerprint: "f" }));
     world.before = (what) => {
-      if (what === "around") throw new Error("no answer");
+      if (what === "ownersAround") throw new Error("no answer");
     };
     await expect(prune({ ...world.order, inventory, planned }, world.set, signal)).rejects.toThrow("no answer");
     expect(world.saved).toMatchObject([
@@ -132,19 +131,19 @@ describe("a prune that is carried out", () => {
     ]);
   });
 
-  test("never deletes an object that was made anew since it was judged", async () => {
+  test("never deletes an object that was made anew since it was checked", async () => {
     const world = pruneWorld([x], ours);
     world.before = (what) => {
       if (what === `delete ${id}`) world.change(x, { uid: "anew", managedFields: [] });
     };
     const { pruned } = await prune(world.order, world.set, signal);
     expect(world.metadata(x)?.uid).toBe("anew");
-    expect(pruned).toMatchObject([{ kind: "skipped", why: "somebody else made an object of its name" }]);
+    expect(pruned).toMatchObject([{ kind: "skipped", why: "another client created an object with this name" }]);
   });
 });
 
 describe("an object that is handed over", () => {
-  test("stays known and claimed until its heir's labels are on it; the heir is asked once", async () => {
+  test("stays in the inventory, claimed, until its next owner's labels are on it; the next owner is woken once", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     const { pruned, inventory } = await prune(world.order, world.set, signal);
@@ -152,32 +151,32 @@ describe("an object that is handed over", () => {
     expect(inventory).toMatchObject([{ id, state: "planned", uid: "uid-x" }]);
     expect(world.claims.get(id)).toHaveLength(2);
     await prune({ ...world.order, inventory, saved: inventory }, world.set, signal);
-    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${heir}`]);
+    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${nextOwner}`]);
     expect(world.done.join()).not.toMatch(/delete|patch|release/);
   });
 
-  test("stays where its heir has claimed it and left it as it is just before it was listed as about to have nothing", async () => {
+  test("stays if its next owner claims it while the expected objects are read", async () => {
     const world = pruneWorld([x], ours);
     world.before = (what) => {
-      if (what === "around" && world.standings.size === 0) claim(world);
+      if (what === "ownersAround" && world.states.size === 0) claim(world);
     };
     const { pruned } = await prune(world.order, world.set, signal);
     expect(pruned).toMatchObject([{ kind: "pending" }]);
     expect(world.metadata(x)).toBeDefined();
   });
 
-  test("is decided anew once its heir is listened to, so that nothing that it lets go of goes unheard", async () => {
+  test("is decided again after the subscription to its next owner, so that no release is missed", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     world.before = (what) => {
-      if (what === `listen ${heir}`) world.claims.set(id, []);
+      if (what === `subscribe ${nextOwner}`) world.claims.set(id, []);
     };
     const { pruned } = await prune(world.order, world.set, signal);
     expect(pruned).toMatchObject([{ kind: "deleted" }]);
-    expect(world.done.filter((what) => what.startsWith("listen"))).toEqual([`listen ${heir}`]);
+    expect(world.done.filter((what) => what.startsWith("subscribe"))).toEqual([`subscribe ${nextOwner}`]);
   });
 
-  test("leaves with the heir's labels, and who listens hears that our claim has ended", async () => {
+  test("leaves the inventory with the next owner's labels, and subscribers are woken when our claim ends", async () => {
     const world = pruneWorld([x], theirs);
     claim(world);
     const { pruned, inventory } = await prune(world.order, world.set, signal);
@@ -186,9 +185,9 @@ describe("an object that is handed over", () => {
     expect(world.done.slice(-3)).toEqual([`release ${id}`, "announce release", "save "]);
   });
 
-  test("is ours again where an heir that is being deleted gave it back right before our claim ended", async () => {
+  test("is ours again if a next owner that is being deleted gave it back right before our claim ended", async () => {
     const world = pruneWorld([x], theirs);
-    claim(world, "going");
+    claim(world, "deleting");
     world.before = (what) => {
       // As the other's end does it: it saw our claim.
       if (what === `release ${id}` && world.metadata(x)?.labels === theirs) world.change(x, { labels: ours });
@@ -199,38 +198,49 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)).toBeUndefined();
   });
 
-  test("is made its heir's by an owner that leaves", async () => {
-    const world = pruneWorld([x], ours);
-    claim(world);
-    const { pruned } = await prune({ ...world.order, isLeaving: true }, world.set, signal);
-    expect(world.metadata(x)?.labels).toEqual(theirs);
-    expect(pruned).toMatchObject([{ kind: "skipped", why: `${heir} has it now` }]);
-    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${heir}`]);
+  test("is ours again if a deleted owner gave it back after it was checked, and had ended its claim before the claims were read", async () => {
+    const world = pruneWorld([x], theirs);
+    world.before = (what) => {
+      if (what === `release ${id}` && world.metadata(x)?.labels === theirs) world.change(x, { labels: ours });
+    };
+    const { pruned } = await prune(world.order, world.set, signal);
+    expect(world.done).toContain(`claim ${id}`);
+    expect(pruned).toMatchObject([{ kind: "deleted" }]);
+    expect(world.metadata(x)).toBeUndefined();
   });
 
-  test("is not labelled by an owner that leaves in another state than the one that was judged", async () => {
+  test("gets its next owner's labels from a finalizing owner", async () => {
+    const world = pruneWorld([x], ours);
+    claim(world);
+    const { pruned } = await prune({ ...world.order, isFinalizing: true }, world.set, signal);
+    expect(world.metadata(x)?.labels).toEqual(theirs);
+    expect(pruned).toMatchObject([{ kind: "skipped", why: `${nextOwner} has it now` }]);
+    expect(world.done.filter((what) => what.startsWith("wake"))).toEqual([`wake ${nextOwner}`]);
+  });
+
+  test("is not labelled by a finalizing owner in another state than the one that was checked", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     world.before = (what) => {
       if (what === `patch ${id}`) world.change(x, annotated);
     };
-    const { pruned } = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    const { pruned } = await prune({ ...world.order, isFinalizing: true }, world.set, signal);
     expect(world.metadata(x)?.labels).toEqual(ours);
     expect(pruned).toMatchObject([{ kind: "skipped", isMarked: true }]);
   });
 
-  test("is deleted by an owner that leaves where the heir has let go of it meanwhile", async () => {
+  test("is deleted by a finalizing owner if the next owner has released it meanwhile", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     world.before = (what) => {
       if (what === `patch ${id}`) world.claims.set(id, []);
     };
-    const { pruned } = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    const { pruned } = await prune({ ...world.order, isFinalizing: true }, world.set, signal);
     expect(pruned).toMatchObject([{ kind: "deleted" }]);
     expect(world.metadata(x)).toBeUndefined();
   });
 
-  test("is deleted by an owner that leaves where the heir has let go of it and somebody writes it meanwhile", async () => {
+  test("is deleted by a finalizing owner if the next owner has released it and another client writes it meanwhile", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     let patches = 0;
@@ -240,19 +250,19 @@ describe("an object that is handed over", () => {
       // As a controller writes a status.
       if (++patches === 2) world.change(x, {});
     };
-    const { pruned } = await prune({ ...world.order, isLeaving: true }, world.set, signal);
+    const { pruned } = await prune({ ...world.order, isFinalizing: true }, world.set, signal);
     expect(pruned).toMatchObject([{ kind: "deleted" }]);
     expect(world.metadata(x)).toBeUndefined();
   });
 
-  test("is left to the heir by an owner that leaves where its labels cannot be changed", async () => {
+  test("is left to the next owner by a finalizing owner if its labels cannot be changed", async () => {
     const world = pruneWorld([x], ours);
     claim(world);
     world.before = (what) => {
       if (what === `patch ${id}`) throw new ApiError({ code: 403, reason: "Forbidden", message: "no" });
     };
-    const result = await prune({ ...world.order, isLeaving: true }, world.set, signal);
-    const why = `${heir} claims it, and its labels could not be put on it: no`;
+    const result = await prune({ ...world.order, isFinalizing: true }, world.set, signal);
+    const why = `${nextOwner} claims it, and its labels could not be put on it: no`;
     expect(result.pruned).toMatchObject([{ kind: "skipped", why }]);
     expect(world.metadata(x)).toBeDefined();
   });
@@ -261,19 +271,22 @@ describe("an object that is handed over", () => {
     { code: 0, reason: "Unreachable" },
     { code: 429, reason: "TooManyRequests" },
     { code: 500, reason: "InternalError" },
-  ])("is kept by an owner that leaves until the cluster takes its heir's labels: $reason", async ({ code, reason }) => {
-    const world = pruneWorld([x], ours);
-    claim(world);
-    world.before = (what) => {
-      if (what === `patch ${id}`) throw new ApiError({ code, reason, message: "no answer" });
-    };
-    const result = await prune({ ...world.order, isLeaving: true }, world.set, signal);
-    expect(result.pruned).toMatchObject([
-      { kind: "refused", message: expect.stringContaining("hand over failed: no answer") },
-    ]);
-    expect(result.inventory).toHaveLength(1);
-    expect(world.done).not.toContain(`release ${id}`);
-  });
+  ])(
+    "is kept by a finalizing owner until the cluster accepts its next owner's labels: $reason",
+    async ({ code, reason }) => {
+      const world = pruneWorld([x], ours);
+      claim(world);
+      world.before = (what) => {
+        if (what === `patch ${id}`) throw new ApiError({ code, reason, message: "no answer" });
+      };
+      const result = await prune({ ...world.order, isFinalizing: true }, world.set, signal);
+      expect(result.pruned).toMatchObject([
+        { kind: "refused", message: expect.stringContaining("hand over failed: no answer") },
+      ]);
+      expect(result.inventory).toHaveLength(1);
+      expect(world.done).not.toContain(`release ${id}`);
+    },
+  );
 
   test("that nothing is to be pruned is told those who may wait for our claim to end", async () => {
     const world = pruneWorld([x], theirs);

@@ -44,7 +44,7 @@ describe("the inventory of what is not wanted", () => {
 
   test("what is being handed over stays, with all that is known of it", () => {
     const moving = { ...entry("a"), uid: "u", desired: "d", fingerprint: "f" };
-    const pending = { kind: "pending", entry: moving, why: "" } as const;
+    const pending = { kind: "pending", entry: moving, why: "", to: "" } as const;
     expect(withoutPruned([moving], [pending])).toEqual([{ ...moving, state: "planned" }]);
   });
 });

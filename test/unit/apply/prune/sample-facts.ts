@@ -1,4 +1,4 @@
-import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { ownerLabels } from "../../../../lib/api/names.ts";
 import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
 import { fieldManager } from "../../../../lib/apply/field-managers.ts";
 import type { EntryFacts, PruneFacts, Seen } from "../../../../lib/apply/prune/facts.ts";
@@ -18,6 +18,14 @@ export const ref = (name: string, more: Partial<ObjectRef> = {}): ObjectRef => (
 
 export const ourApply: ManagedFieldsEntry = { manager: fieldManager, operation: "Apply", apiVersion: "v1" };
 
+/** What a hand-over owns that has put other owner labels on an object. */
+export const handOverUpdate: ManagedFieldsEntry = {
+  manager: fieldManager,
+  operation: "Update",
+  apiVersion: "v1",
+  fieldsV1: { "f:metadata": { "f:labels": { "f:kustomize.toolkit.fluxcd.io/name": {} } } },
+};
+
 /** An object of ours as we have applied it. */
 export function there(name: string, more: Partial<Metadata> = {}, plural = "configmaps"): Seen {
   const labels = ownerLabels(owner);
@@ -25,7 +33,7 @@ export function there(name: string, more: Partial<Metadata> = {}, plural = "conf
   return { kind: "there", version: "v1", plural, metadata };
 }
 
-/** What of an inventory is not wanted: live, ours, and nobody else's. */
+/** An entry that is no longer wanted: live, ours, and of no other owner. */
 export function unwanted(
   of: ObjectRef,
   { object = there(of.name), claimants = [], ...entry }: Partial<EntryFacts> & Partial<InventoryEntry> = {},
@@ -45,7 +53,7 @@ export function factsOf(entries: readonly EntryFacts[], more: Partial<PruneFacts
     owner,
     clusterUid: owner.clusterUid,
     policy: "prune",
-    isLeaving: false,
+    isFinalizing: false,
     wanted: [],
     expected: [],
     owners: [],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Condition } from "../../../../lib/api/condition.ts";
-import { backOffMs } from "../../../../lib/core/back-off.ts";
-import { keyedDigest } from "../../../../lib/core/keyed-digest.ts";
+import { statusInventory } from "../../../../lib/apply/status-inventory.ts";
+import { keyedDigest } from "../../../../lib/core/digest.ts";
+import { backOffMs } from "../../../../lib/core/failure.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { removeCondition, setCondition } from "../../../../lib/flows/conditions.ts";
-import { withSnapshot } from "../../../../lib/flows/kustomization/history-snapshots.ts";
-import { nextDeletionLookMs, nextLookMs, readMemo } from "../../../../lib/flows/kustomization/memo.ts";
-import { statusInventory } from "../../../../lib/flows/kustomization/shown-inventory.ts";
+import { nextDeletionLookMs, nextLookMs, readCarriedState } from "../../../../lib/flows/kustomization/attempt.ts";
+import { withSnapshot } from "../../../../lib/flows/kustomization/status.ts";
 
 const now = Date.parse("2026-01-01T00:00:00.900Z");
 const ready = {
@@ -113,7 +113,7 @@ describe("the inventory in the status", () => {
 describe("what a run tells the next", () => {
   test("looks come after 1, 2, 3, 5, 5 seconds; failures back off from 750 ms to 15 minutes", () => {
     expect([0, 1, 2, 3, 4, 50].map(nextLookMs)).toEqual([1_000, 2_000, 3_000, 5_000, 5_000, 5_000]);
-    expect([0, 1, 2, 40].map(backOffMs)).toEqual([750, 1_500, 3_000, 900_000]);
+    expect([0, 1, 2, 40].map((failures) => backOffMs(failures))).toEqual([750, 1_500, 3_000, 900_000]);
   });
 
   test("what a finalizer may hold for long is looked at ever more seldom, once a minute at last", () => {
@@ -121,8 +121,8 @@ describe("what a run tells the next", () => {
     expect(seconds).toEqual([1, 2, 3, 5, 10, 20, 40, 60, 60, 60]);
   });
 
-  test("a memo of another release counts as none", () => {
-    expect(readMemo(undefined)).toEqual({ failures: 0 });
-    expect(readMemo({ wait: "of old" })).toEqual({ failures: 0 });
+  test("carried state of another release counts as none", () => {
+    expect(readCarriedState(undefined)).toEqual({ failures: 0 });
+    expect(readCarriedState({ wait: "of old" })).toEqual({ failures: 0 });
   });
 });

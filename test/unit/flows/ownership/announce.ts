@@ -1,9 +1,9 @@
-import { sourceEdge } from "../../../../lib/core/edge-names.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
-import type { Edges } from "../../../../lib/core/ports/edges.ts";
-import type { Sightings } from "../../../../lib/core/ports/sightings.ts";
+import type { ObservedResources } from "../../../../lib/core/ports/observed-resources.ts";
+import type { Subscriptions } from "../../../../lib/core/ports/subscriptions.ts";
+import { sourceTopic } from "../../../../lib/core/topics.ts";
 import type { WorkKey } from "../../../../lib/core/work-key.ts";
-import { type NoticeDeps, noticeAll, noticeGone, noticeResource } from "../../../../lib/queue/notice-resource.ts";
+import { type ObserveDeps, observeAll, observeGone, observeResource } from "../../../../lib/queue/observe-resource.ts";
 import { reconcileRequests } from "../../../../lib/queue/request-reconcile.ts";
 import { effect, type Machine } from "../../queue/simulator/machines.ts";
 import type { SimulatedDeps, Simulation } from "../../queue/simulator/simulation.ts";
@@ -11,17 +11,17 @@ import type { SimulatedDeps, Simulation } from "../../queue/simulator/simulation
 const { signal: never } = new AbortController();
 
 interface Known {
-  readonly edges: Edges;
-  readonly sightings: Sightings;
-  readonly notice?: typeof noticeResource | undefined;
+  readonly subscriptions: Subscriptions;
+  readonly observed: ObservedResources;
+  readonly observe?: typeof observeResource | undefined;
 }
 
-/** How what happens in the cluster and in sources becomes requests: by the real edges and sightings, under the story's faults. */
-export function announcer({ edges, sightings, notice = noticeResource }: Known, simulation: Simulation) {
+/** How what happens in the cluster and in sources becomes requests: by the real subscriptions and observed resources, under the story's faults. */
+export function announcer({ subscriptions, observed, observe = observeResource }: Known, simulation: Simulation) {
   const { world } = simulation;
 
   /** `dies`: after so many of these calls the machine does. */
-  const noticeDeps = (on: Machine, deps: SimulatedDeps, dies?: number): NoticeDeps => {
+  const observeDeps = (on: Machine, deps: SimulatedDeps, dies?: number): ObserveDeps => {
     let count = 0;
     const call = <Result>(name: string, work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
       const worked = async (): Promise<Result> => {
@@ -33,28 +33,30 @@ export function announcer({ edges, sightings, notice = noticeResource }: Known, 
     };
     return {
       requests: reconcileRequests(deps),
-      sightings: {
-        get: (key, signal) => call("sighting", () => sightings.get(key, never), signal),
-        put: (key, text, signal) => call("put sighting", () => sightings.put(key, text, never), signal),
-        remove: (key, signal) => call("remove sighting", () => sightings.remove(key, never), signal),
-        list: (kind, signal) => call("list sightings", () => sightings.list(kind, never), signal),
+      // No Receiver is in these stories.
+      subscriptions: { subscribers: async () => [] },
+      observed: {
+        get: (key, signal) => call("observed", () => observed.get(key, never), signal),
+        put: (key, text, signal) => call("put observed", () => observed.put(key, text, never), signal),
+        remove: (key, signal) => call("remove observed", () => observed.remove(key, never), signal),
+        list: (kind, signal) => call("list observed", () => observed.list(kind, never), signal),
       },
     };
   };
 
   const self = {
     /** The watch: its event may be lost, and its process may die of another; then the sweep finds it. */
-    noticed(key: WorkKey, live: () => LiveObject | undefined): void {
+    changed(key: WorkKey, live: () => LiveObject | undefined): void {
       if (world.faulty && world.chance.chance(0.2)) return;
       const on = simulation.machine();
       const dies = world.chance.chance(0.3) ? world.chance.int(1, 4) : undefined;
       on.resume(() => {
-        const deps = noticeDeps(on, simulation.depsOf(on), dies);
+        const deps = observeDeps(on, simulation.depsOf(on), dies);
         const found = live();
         const work =
           found === undefined
-            ? noticeGone(key, deps, on.signal)
-            : notice({ key, metadata: found.metadata }, deps, on.signal);
+            ? observeGone(key, deps, on.signal)
+            : observe({ key, metadata: found.metadata }, deps, on.signal);
         work.catch(() => {});
       });
     },
@@ -62,7 +64,7 @@ export function announcer({ edges, sightings, notice = noticeResource }: Known, 
     swept(on: Machine, kind: WorkKey, list: () => readonly LiveObject[]): void {
       on.resume(() => {
         const present = list().map(({ metadata }) => ({ key: { ...kind, name: metadata.name }, metadata }));
-        noticeAll(kind, present, noticeDeps(on, simulation.depsOf(on)), on.signal).catch(() => {});
+        observeAll(kind, present, observeDeps(on, simulation.depsOf(on)), on.signal).catch(() => {});
       });
     },
     /** Asks for a run of everyone who listens to a source; tried again until it is done, as events are. */
@@ -70,8 +72,8 @@ export function announcer({ edges, sightings, notice = noticeResource }: Known, 
       const on = simulation.machine();
       let isTold = false;
       const tell = async (): Promise<void> => {
-        const find = () => edges.listeners(sourceEdge(source), never);
-        const keys = await effect(on, "listeners", find, on.signal, world);
+        const find = () => subscriptions.subscribers(sourceTopic(source), never);
+        const keys = await effect(on, "subscribers", find, on.signal, world);
         const requests = reconcileRequests(simulation.depsOf(on));
         for (const key of keys) await requests.request(key, "pushed", on.signal);
         isTold = true;

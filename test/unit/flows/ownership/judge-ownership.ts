@@ -15,7 +15,7 @@ interface Owned {
   readonly owner: string;
 }
 
-/** Everything has one owner, by label, inventory and ledger; what nobody wants is gone, unless its owner does not prune. */
+/** Everything has one owner, by label, inventory and ledger; an object that no owner wants is gone, unless its owner does not prune. */
 export async function judge(world: OwnershipWorld, ending: Ending, violate: (what: string) => void): Promise<void> {
   const owned = Object.entries(ending.wanted).flatMap(([owner, names]) =>
     names.map((name): Owned => ({ name, owner })),

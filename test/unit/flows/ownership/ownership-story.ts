@@ -96,7 +96,7 @@ function castOf(chance: Random) {
   return new Map(owners.map((name) => [name, { source: sourceOf(), prune: chance.chance(0.8) }]));
 }
 
-/** Each object is one owner's or nobody's; `doubled`: with this chance one more owner's. */
+/** Each object has one owner or none; `doubled`: the chance of a second owner. */
 function assigned(chance: Random, doubled: number): Content {
   const content = Object.fromEntries(owners.map((name): [string, string[]] => [name, []]));
   for (const object of objects) {

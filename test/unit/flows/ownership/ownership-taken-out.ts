@@ -1,5 +1,6 @@
-import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+import { ownerLabels } from "../../../../lib/api/names.ts";
 import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
+import { asHome, asTarget } from "../../../../lib/core/home-and-target.ts";
 import { isJsonObject } from "../../../../lib/core/json.ts";
 import { type Metadata, refOf } from "../../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
@@ -16,7 +17,10 @@ export interface OwnershipTakenOut {
 
 const withPorts = (ports: NonNullable<OwnershipMutation["ports"]>): OwnershipMutation => ({ ports });
 const withCluster = (patch: (cluster: Cluster, run: Run, world: OwnershipWorld, ports: Ports) => Partial<Cluster>) =>
-  withPorts((ports, run, world) => ({ cluster: { ...ports.cluster, ...patch(ports.cluster, run, world, ports) } }));
+  withPorts((ports, run, world) => {
+    const cluster = { ...ports.home, ...patch(ports.home, run, world, ports) };
+    return { home: asHome(cluster), targetOf: async () => asTarget(cluster) };
+  });
 
 export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
   {
@@ -125,16 +129,16 @@ export const ownershipTakenOut: readonly OwnershipTakenOut[] = [
   },
   {
     rule: "a Kustomization listens to its source",
-    mutation: withPorts(({ edges }) => ({ edges: { ...edges, listen: async () => {} } })),
+    mutation: withPorts(({ subscriptions }) => ({ subscriptions: { ...subscriptions, subscribe: async () => {} } })),
   },
   {
     rule: "what was seen of a custom resource is remembered only after its run was asked for",
     mutation: {
-      notice: async ({ key, metadata }, { sightings, requests }, signal) => {
+      observe: async ({ key, metadata }, { observed, requests }, signal) => {
         const { uid = "", generation = 0, deletionTimestamp } = metadata;
-        const sighting = JSON.stringify([uid, generation, null, deletionTimestamp !== undefined]);
-        if ((await sightings.get(key, signal)) === sighting) return false;
-        await sightings.put(key, sighting, signal);
+        const summary = JSON.stringify([uid, generation, null, deletionTimestamp !== undefined]);
+        if ((await observed.get(key, signal)) === summary) return false;
+        await observed.put(key, summary, signal);
         await requests.request(key, "resource changed", signal);
         return true;
       },

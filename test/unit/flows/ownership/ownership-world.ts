@@ -1,27 +1,35 @@
-import { ownerLabels } from "../../../../lib/api/owner-labels.ts";
+// Loaded before the first run: in simulated time no module is loaded.
+import "../../../../lib/flows/kustomization/finalize.ts";
+import { declaredOciRepository } from "../../../../lib/api/kinds/oci-repository.ts";
+import { ownerLabels } from "../../../../lib/api/names.ts";
+import { usualRules } from "../../../../lib/apply/apply-rules.ts";
 import { digestOf } from "../../../../lib/core/digest.ts";
-import { sourceEdge } from "../../../../lib/core/edge-names.ts";
+import { defaultGates } from "../../../../lib/core/feature-gates.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../../lib/core/ports/ledger.ts";
 import type { Run } from "../../../../lib/core/run.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
+import { sourceTopic } from "../../../../lib/core/topics.ts";
 import type { WorkKey } from "../../../../lib/core/work-key.ts";
-import type { KustomizationDeps } from "../../../../lib/flows/kustomization/deps.ts";
+import { defaultTiming } from "../../../../lib/flows/interval.ts";
+import { kinds } from "../../../../lib/flows/kinds.ts";
+import type { KustomizationDeps } from "../../../../lib/flows/kustomization/context.ts";
 import { kustomizationFlow } from "../../../../lib/flows/kustomization/kustomization-flow.ts";
-import { patientState } from "../../../../lib/flows/patient-state.ts";
-import { patiently } from "../../../../lib/flows/patiently.ts";
-import { reportOutage } from "../../../../lib/flows/report-outage.ts";
+import { reportOutage, retryOutages, stateErrorsAsOutages } from "../../../../lib/flows/outages.ts";
 import { finishBuild } from "../../../../lib/manifests/finish-build.ts";
-import type { noticeResource } from "../../../../lib/queue/notice-resource.ts";
+import type { observeResource } from "../../../../lib/queue/observe-resource.ts";
 import { reconcileRequests } from "../../../../lib/queue/request-reconcile.ts";
-import { sqliteEdges } from "../../../../local/state/edges.ts";
 import { sqliteInventoryStore } from "../../../../local/state/inventory-store.ts";
 import { sqliteLedger } from "../../../../local/state/ledger.ts";
-import { sqliteSightings } from "../../../../local/state/sightings.ts";
+import { sqliteObservedResources } from "../../../../local/state/observed-resources.ts";
+import { sqliteReceiverIndex } from "../../../../local/state/receiver-index.ts";
 import { openStateDatabase } from "../../../../local/state/state-database.ts";
+import { sqliteSubscriptions } from "../../../../local/state/subscriptions.ts";
 import { sqliteWorkItems } from "../../../../local/state/work-items.ts";
+import { noCel } from "../../../doubles/no-cel.ts";
+import { noKeyServices } from "../../../doubles/no-key-services.ts";
 import { recordedMetrics } from "../../../doubles/recorded-metrics.ts";
 import { skippingClock } from "../../../e2e/flow/skipping-clock.ts";
 import { type Cast, type Simulation, startSimulation } from "../../queue/simulator/simulation.ts";
@@ -41,7 +49,7 @@ export type Content = Readonly<Record<string, readonly string[]>>;
 /** What a test takes out of the rules about who owns what. */
 export interface OwnershipMutation {
   readonly ports?: (ports: Ports, run: Run, world: OwnershipWorld) => Partial<Ports>;
-  readonly notice?: typeof noticeResource;
+  readonly observe?: typeof observeResource;
 }
 
 /** The real flow of Kustomizations over the real state stores, on a simulated cluster and under the simulator's faults. */
@@ -73,8 +81,8 @@ export function ownershipWorld(
   const database = openStateDatabase(":memory:");
   const { signal: never } = new AbortController();
   const items = sqliteWorkItems(database);
-  const edges = sqliteEdges(database);
-  const sightings = sqliteSightings(database);
+  const subscriptions = sqliteSubscriptions(database);
+  const observed = sqliteObservedResources(database);
   const inventories = sqliteInventoryStore(database, skippingClock());
   const ledger = sqliteLedger(database);
   const cluster = simulatedCluster();
@@ -89,35 +97,55 @@ export function ownershipWorld(
       data: { of: artifact },
     }));
     const manifests = finishBuild(objects, owner, spec.commonMetadata);
-    return { manifests, digest: digestOf(artifact), carriesSecret: false };
+    return { manifests, digest: digestOf(artifact), carriesSecret: false, secrets: [] };
   };
   const flow: Cast["flow"] = (handling, run, deps) => {
     const { watcher } = self;
-    const ports = portsOf(handling, run, { cluster, clusterUid, edges, inventories, ledger, watcher, simulation });
+    const ports = portsOf(handling, run, {
+      cluster,
+      clusterUid,
+      subscriptions,
+      inventories,
+      ledger,
+      watcher,
+      simulation,
+    });
     const { clock, log } = deps;
     const parts: KustomizationDeps = {
       ...ports,
       ...mutation.ports?.(ports, run, self),
       ...{ clock, log, build },
+      remoteTargetOf: () => Promise.reject(new Error("no Kustomization names another cluster")),
       requests: reconcileRequests(deps),
       metrics: recordedMetrics(),
       artifacts: { put: async () => {}, get: async (digest) => new TextEncoder().encode(digest) },
       records: { record: async () => {}, retain: async () => {}, recorded: async () => true },
       history: { append: async () => {}, latest: async () => [] },
       jitter: () => 0.5,
+      timing: defaultTiming,
       installationKey: new Secret("test"),
       concurrency: 4,
+      http: { send: () => Promise.reject(new Error("nothing is downloaded")) },
+      defaultServiceAccount: "",
+      gates: defaultGates,
+      applyRules: usualRules,
+      cel: noCel,
+      sources: [declaredOciRepository],
       noCrossNamespaceRefs: false,
+      sopsIgnoreMac: false,
+      explainHealthFailures: true,
+      sopsKeys: noKeyServices,
     };
-    return patiently(kustomizationFlow({ ...parts, ...patientState(parts) }), {
+    const state = { ...parts, receivers: sqliteReceiverIndex(database) };
+    return retryOutages(kustomizationFlow({ ...parts, ...stateErrorsAsOutages(state) }), {
       ...{ clock, log },
-      tell: (of, failure, wasTold) => reportOutage(of, failure, wasTold, { cluster: parts.cluster, clock }),
+      report: (of, failure, wasReported) => reportOutage(of, failure, wasReported, { home: parts.home, clock, kinds }),
     })(run);
   };
 
   const table = { truth: items, connect: () => ({ items, save: async () => {} }) };
   const simulation = startSimulation(seed, {}, traced, { names, machines: 3, flow, table });
-  const announce = announcer({ edges, sightings, notice: mutation.notice }, simulation);
+  const announce = announcer({ subscriptions, observed, observe: mutation.observe }, simulation);
 
   const removals: { readonly name: string; readonly at: number }[] = [];
   const self: OwnershipWorld = {
@@ -149,13 +177,13 @@ export function ownershipWorld(
       const metadata = { name, namespace };
       const manifest = { apiVersion: `${kustomizations.group}/v1`, kind: kustomizations.kind, metadata, spec };
       cluster.apply(manifest, { manager: "test" });
-      announce.noticed(keyOf(name), () => self.kustomization(name));
+      announce.changed(keyOf(name), () => self.kustomization(name));
     },
     remove(name) {
       simulation.world.trace(() => `Kustomization ${name} is deleted`);
       removals.push({ name, at: simulation.world.time.now() });
       cluster.delete({ ...kustomizations, namespace, name }, {});
-      announce.noticed(keyOf(name), () => self.kustomization(name));
+      announce.changed(keyOf(name), () => self.kustomization(name));
     },
     sweep() {
       const on = simulation.machine();
@@ -166,7 +194,7 @@ export function ownershipWorld(
     inventory: (name, uid) => inventories.load({ uid, clusterUid }, { key: keyOf(name), token: 0 }, never),
     claims: async (id) => (await ledger.claims(clusterUid, [id], never)).get(id) ?? [],
     listeners: async (source) =>
-      (await edges.listeners(sourceEdge(sourceKeyOf(source)), never)).map(({ name }) => name),
+      (await subscriptions.subscribers(sourceTopic(sourceKeyOf(source)), never)).map(({ name }) => name),
     tokenOf(name) {
       const subject = simulation.subjects.find(({ key }) => key.name === name);
       return (subject && simulation.item(subject)?.token) ?? 0;

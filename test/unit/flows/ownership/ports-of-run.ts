@@ -1,9 +1,11 @@
+import { asHome, asTarget, type HomeCluster } from "../../../../lib/core/home-and-target.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { ApiError, type Cluster } from "../../../../lib/core/ports/cluster.ts";
-import type { Edges } from "../../../../lib/core/ports/edges.ts";
 import type { InventoryStore } from "../../../../lib/core/ports/inventory-store.ts";
 import type { Ledger } from "../../../../lib/core/ports/ledger.ts";
+import type { Subscriptions } from "../../../../lib/core/ports/subscriptions.ts";
 import type { Run } from "../../../../lib/core/run.ts";
+import type { KustomizationDeps } from "../../../../lib/flows/kustomization/context.ts";
 import { noCluster } from "../../../doubles/no-cluster.ts";
 import type { Handling } from "../../queue/simulator/handling.ts";
 import { effect } from "../../queue/simulator/machines.ts";
@@ -12,8 +14,9 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 
 /** The ports of a run that remember something, and its cluster. */
 export interface Ports {
-  readonly cluster: Cluster;
-  readonly edges: Edges;
+  readonly home: HomeCluster;
+  readonly targetOf: KustomizationDeps["targetOf"];
+  readonly subscriptions: Subscriptions;
   readonly inventories: InventoryStore;
   readonly ledger: Ledger;
 }
@@ -27,7 +30,7 @@ export interface Watcher {
 }
 
 /** What all runs work on. */
-export interface Shared extends Omit<Ports, "cluster"> {
+export interface Shared extends Omit<Ports, "home" | "targetOf"> {
   readonly cluster: SimulatedCluster;
   readonly clusterUid: string;
   readonly watcher: Watcher;
@@ -38,7 +41,7 @@ const { signal: never } = new AbortController();
 
 /** The ports as one run has them: every call takes time, may be killed before and after it, and meets the story's faults. */
 export function portsOf(handling: Handling, run: Run, shared: Shared): Ports {
-  const { edges, inventories, ledger, simulation, watcher } = shared;
+  const { subscriptions, inventories, ledger, simulation, watcher } = shared;
   const call: Call = (name, apply, signal, cancels = false) => {
     watcher.step(handling, run, name);
     const applied = async () => {
@@ -57,16 +60,21 @@ export function portsOf(handling: Handling, run: Run, shared: Shared): Ports {
   const write = (name: string, apply: () => Promise<void>, signal: AbortSignal): Promise<void> =>
     call(name, () => apply().then(() => landed("the state")), signal);
 
+  const cluster = clusterSeenBy(run, shared, call, landed);
   return {
-    cluster: clusterSeenBy(run, shared, call, landed),
-    edges: {
-      listen: (whats, fence, signal) => call("listen", () => edges.listen(whats, fence, never), signal),
-      listeners: (what, signal) => call("listeners", () => edges.listeners(what, never), signal),
+    home: asHome(cluster),
+    targetOf: async () => asTarget(cluster),
+    subscriptions: {
+      subscribe: (topics, fence, signal) =>
+        call("subscribe", () => subscriptions.subscribe(topics, fence, never), signal),
+      subscribers: (what, signal) => call("subscribers", () => subscriptions.subscribers(what, never), signal),
+      followers: (what, signal) => call("followers", () => subscriptions.followers(what, never), signal),
     },
     inventories: {
       load: (owner, fence, signal) => call("load", () => inventories.load(owner, fence, never), signal),
       savedUnder: (owner, fence, signal) =>
         call("saved under", () => inventories.savedUnder(owner, fence, never), signal),
+      clusters: (owner, fence, signal) => call("clusters", () => inventories.clusters(owner, fence, never), signal),
       save: (owner, entries, fence, signal) =>
         write("save", () => inventories.save(owner, entries, fence, never), signal),
       remove: (owner, fence, signal) => write("remove", () => inventories.remove(owner, fence, never), signal),

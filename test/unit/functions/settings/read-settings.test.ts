@@ -43,6 +43,27 @@ describe("a document of settings", () => {
     ["concurrent-ssa: 1.5", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: hunter2", "concurrent-ssa must be a whole number from 1 to 100"],
     ["concurrent-ssa: 1\nconcurrent-ssa: 2", "line 2 is no YAML: duplicated mapping key"],
+    [
+      "no-remote-bases: false",
+      "no-remote-bases can only be true: builds have no network, so a remote base cannot be fetched",
+    ],
+    [
+      "watch-all-namespaces: false",
+      "watch-all-namespaces can only be true: an installation looks after all namespaces of a cluster",
+    ],
+    ...["0s", "999ms", "25h", "hunter2", "9999999999h", "30"].map((text) => [
+      `requeue-dependency: "${text}"`,
+      "requeue-dependency must be a duration from 1s to 24h, such as 45s or 1m30s",
+    ]),
+    ["requeue-dependency: 30", "requeue-dependency must be a duration from 1s to 24h, such as 45s or 1m30s"],
+    ...["-1", "100", "5%", "2.5"].map((text) => [
+      `interval-jitter-percentage: ${text}`,
+      "interval-jitter-percentage must be a whole number from 0 to 99",
+    ]),
+    ["min-retry-delay: 99ms", "min-retry-delay must be a duration from 100ms to 24h, such as 45s or 1m30s"],
+    ["max-retry-delay: 1ms", "max-retry-delay must be a duration from 1s to 24h, such as 45s or 1m30s"],
+    ["min-retry-delay: 16m", "min-retry-delay must not be longer than max-retry-delay"],
+    ["max-retry-delay: 1s\nmin-retry-delay: 2s", "min-retry-delay must not be longer than max-retry-delay"],
     ["network: hunter2", "network must have allow, unlisted or both"],
     ["network:", "network must have allow, unlisted or both"],
     ["network: {allow: hunter2}", "network.allow must be a list of hosts and ranges"],
@@ -74,6 +95,17 @@ describe("a document of settings", () => {
     expect(faultsOf(JSON.stringify({ [key]: true }))).toEqual([`${key} is not a setting: ${mend}`]);
   });
 
+  test.each([
+    ["no-remote-bases: true", "no-remote-bases", true],
+    ["watch-all-namespaces: true", "watch-all-namespaces", true],
+    ["requeue-dependency: 1m30s", "requeue-dependency", "1m30s"],
+    ["interval-jitter-percentage: 0", "interval-jitter-percentage", 0],
+    ["min-retry-delay: 15m", "min-retry-delay", "15m"],
+    ["max-retry-delay: 1h", "max-retry-delay", "1h"],
+  ] as const)("takes %s", (text, key, value) => {
+    expect(valuesOf(text)).toEqual({ ...defaultSettings, [key]: value });
+  });
+
   test("with several faults names them all", () => {
     expect(faultsOf("concurrent-ssa: 0\nno-cross-namespace-refs: 1\nx: 1")).toHaveLength(3);
   });
@@ -97,8 +129,8 @@ describe("a document of settings", () => {
   );
 
   test.each([
-    ["no-remote-base", "no-remote-bases", "remote bases are always refused"],
-    ["--recieverAddr", "receiverAddr", "Sluice has no notification controller yet"],
+    ["helm-cache-tll", "helm-cache-ttl", "Sluice does not reconcile Helm's kinds yet"],
+    ["--recieverAddr", "receiverAddr", "sluice local has --receiver-port, and the function has an address of its own"],
   ])("with a typing error in such a flag is told what that flag is: %s", (key, flag, why) => {
     expect(faultsOf(`${key}: x`)).toEqual([
       `${key} is not a setting: did you mean ${flag}? That is a flag of Flux that Sluice does not honour: ${why}; remove it`,

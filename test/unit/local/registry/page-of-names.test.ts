@@ -14,7 +14,7 @@ function pagesOf(names: readonly string[], n: number, paging: typeof tagPaging):
   return found;
 }
 
-test("pages of tags are the whole list, in order, whatever the page", () => {
+test("pages of tags are the whole list, in order, for any page size", () => {
   const tag = fc.string({ unit: fc.constantFrom("a", "B", "1", "-", "."), minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(fc.uniqueArray(tag, { maxLength: 30 }), fc.integer({ min: 1, max: 12 }), (all, n) => {

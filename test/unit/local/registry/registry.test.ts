@@ -1,69 +1,16 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { type IncomingMessage, request } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { z } from "zod";
+import { writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
 import { digestOf } from "../../../../lib/core/digest.ts";
-import { maxManifestBytes } from "../../../../local/registry/manifests.ts";
 import { registryFiles } from "../../../../local/registry/registry-files.ts";
-import type { Push } from "../../../../local/registry/serve-manifests.ts";
-import { type Registry, startRegistry } from "../../../../local/registry/start-registry.ts";
+import { startRegistry } from "../../../../local/registry/start-registry.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
+import { codeOf, configType, localRegistry, manifestType, parse } from "./local-registry.ts";
 
-const nothing = (): void => undefined;
-const manifestType = "application/vnd.oci.image.manifest.v1+json";
-const indexType = "application/vnd.oci.image.index.v1+json";
-const dockerType = "application/vnd.docker.distribution.manifest.v2+json";
-const configType = "application/vnd.oci.image.config.v1+json";
-
-let folder: string;
-let registry: Registry;
-let pushes: Push[];
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sluice-registry-"));
-  pushes = [];
-  await start();
-});
-afterEach(async () => {
-  await registry.close();
-  await rm(folder, { recursive: true });
-});
-
-async function start(port = 0): Promise<void> {
-  registry = await startRegistry({ folder, port, log: silentLog, onPush: (push) => void pushes.push(push) });
-}
-
-async function send(method: string, path: string, init: RequestInit = {}) {
-  const response = await fetch(new URL(path, `http://${registry.address}`), { ...init, method, redirect: "manual" });
-  const text = await response.text();
-  const header = (name: string): string => response.headers.get(name) ?? "";
-  return { status: response.status, text, header };
-}
-
-async function pushBlob(repository: string, text: string): Promise<string> {
-  const digest = digestOf(text);
-  await send("POST", `/v2/${repository}/blobs/uploads/?digest=${digest}`, { body: text });
-  return digest;
-}
-
-async function pushManifest(repository: string, reference: string, more: object = {}) {
-  const config = await pushBlob(repository, "{}");
-  const body = JSON.stringify({
-    schemaVersion: 2,
-    mediaType: manifestType,
-    config: { mediaType: configType, digest: config, size: 2 },
-    layers: [],
-    ...more,
-  });
-  const headers = { "content-type": manifestType };
-  const answered = await send("PUT", `/v2/${repository}/manifests/${reference}`, { body, headers });
-  return { ...answered, digest: digestOf(body), body };
-}
+const own = localRegistry();
+const { send, pushBlob, pushManifest } = own;
 
 describe("pushes as clients send them", () => {
-  test("docker: asks, streams chunks without ranges, closes with the digest, then puts the manifest", async () => {
+  test("docker: checks for the blob, streams chunks without ranges, closes with the digest, then puts the manifest", async () => {
     expect((await send("GET", "/v2/")).header("docker-distribution-api-version")).toBe("registry/2.0");
     const layer = digestOf("hello world");
     expect((await send("HEAD", `/v2/app/blobs/${layer}`)).status).toBe(404);
@@ -80,7 +27,7 @@ describe("pushes as clients send them", () => {
     expect((await pushManifest("app", "v1")).status).toBe(201);
   });
 
-  test("flux and crane: a single chunk with its range, and a manifest asked for by HEAD first", async () => {
+  test("flux and crane: a single chunk with its range, and a HEAD for the manifest first", async () => {
     expect((await send("HEAD", "/v2/app/manifests/v1")).status).toBe(404);
     const begun = await send("POST", "/v2/app/blobs/uploads/?mount=&from=");
     const headers = { "content-range": "0-4", "content-type": "application/octet-stream" };
@@ -94,7 +41,7 @@ describe("pushes as clients send them", () => {
     expect([found.text, found.header("content-length")]).toEqual(["", String(pushed.body.length)]);
   });
 
-  test("oras: a blob in one request, and a put that brings the whole blob", async () => {
+  test("oras: a blob in one request, and a PUT with the whole blob", async () => {
     const whole = await send("POST", `/v2/app/blobs/uploads/?digest=${digestOf("one")}`, { body: "one" });
     expect([whole.status, whole.header("location")]).toEqual([201, `/v2/app/blobs/${digestOf("one")}`]);
     const begun = await send("POST", "/v2/app/blobs/uploads/");
@@ -102,7 +49,7 @@ describe("pushes as clients send them", () => {
     expect(put.status).toBe(201);
   });
 
-  test("a blob of another repository is mounted, and one that is not there is to be uploaded", async () => {
+  test("a blob of another repository is mounted; a missing blob has to be uploaded", async () => {
     const digest = await pushBlob("base/image", "layer");
     expect((await send("HEAD", `/v2/team/app/blobs/${digest}`)).status).toBe(404);
     expect((await send("POST", `/v2/team/app/blobs/uploads/?mount=${digest}&from=base/image`)).status).toBe(201);
@@ -111,13 +58,12 @@ describe("pushes as clients send them", () => {
     expect((await send("POST", `/v2/team/app/blobs/uploads/?mount=${absent}&from=base/image`)).status).toBe(202);
   });
 
-  test("an upload that broke off goes on where it stands, after a restart too", async () => {
+  test("an upload that broke off continues at its offset, after a restart too", async () => {
     const { header } = await send("POST", "/v2/app/blobs/uploads/");
     const location = header("location");
     await send("PATCH", location, { body: "hello ", headers: { "content-range": "0-5" } });
-    const port = Number(registry.address.split(":")[1]);
-    await registry.close();
-    await start(port);
+    await own.close();
+    await own.start();
     const state = await send("GET", location);
     expect([state.status, state.header("range")]).toEqual([204, "0-5"]);
     const wrong = await send("PATCH", location, { body: "world", headers: { "content-range": "3-7" } });
@@ -127,125 +73,25 @@ describe("pushes as clients send them", () => {
     expect((await send("GET", location)).status).toBe(404);
   });
 
-  test("an upload that is given up is forgotten", async () => {
+  test("a cancelled upload is forgotten", async () => {
     const { header } = await send("POST", "/v2/app/blobs/uploads/");
     expect((await send("DELETE", header("location"))).status).toBe(204);
     expect((await send("GET", header("location"))).status).toBe(404);
   });
 });
 
-describe("what is not taken", () => {
-  test("content that is not its digest", async () => {
-    const blob = await send("POST", `/v2/app/blobs/uploads/?digest=${digestOf("one")}`, { body: "other" });
-    expect([blob.status, codeOf(blob.text)]).toEqual([400, "DIGEST_INVALID"]);
-    const manifest = await pushManifest("app", digestOf("something else"));
-    expect([manifest.status, codeOf(manifest.text)]).toEqual([400, "DIGEST_INVALID"]);
-    expect((await send("HEAD", `/v2/app/blobs/${digestOf("one")}`)).status).toBe(404);
-  });
-
-  const config = `"config":{"digest":"${digestOf("{}")}","size":2}`;
-  test.each([
-    { what: "an empty object", body: "{}", detail: "unrecognized manifest schema version 0" },
-    { what: "of another schema", body: '{"schemaVersion":1}', detail: "unrecognized manifest schema version 1" },
-    { what: "without a config", body: '{"schemaVersion":2,"layers":[]}', detail: "config is missing" },
-    { what: "no JSON", body: "nonsense", detail: /^it is not JSON: / },
-    { what: "no object", body: "[]", detail: "it must be an object" },
-    {
-      what: "another type than it says",
-      body: '{"schemaVersion":2,"mediaType":"text/x"}',
-      detail: `if present, mediaType in manifest should be '${manifestType}' not 'text/x'`,
-    },
-    { what: "an index", body: '{"manifests":[]}', detail: "ocimanifest: expected manifest but found index" },
-    { what: "of a schema that is a text", body: '{"schemaVersion":"2"}', detail: "schemaVersion must be a number" },
-    { what: "layers that are no list", body: '{"layers":3}', detail: "layers must be a list" },
-    {
-      what: "layers of the wrong form",
-      body: '{"layers":[{"size":"1"},3,4]}',
-      detail: "layers[0].digest is missing; layers[0].size must be a number; layers[1] must be an object; and 1 more",
-    },
-    { what: "as long as may be, and no JSON", body: " ".repeat(maxManifestBytes), detail: /^it is not JSON: / },
-    {
-      what: "an index, by its type",
-      type: indexType,
-      body: "{}",
-      detail: /^unrecognized manifest list schema version 0, /,
-    },
-    {
-      what: "a manifest, by its type an index",
-      type: indexType,
-      body: `{${config}}`,
-      detail: /expected index but found/,
-    },
-    {
-      what: "Docker's, and does not say so",
-      type: dockerType,
-      body: "{}",
-      detail: /^mediaType in manifest should be .* not ''$/,
-    },
-    {
-      what: "no manifest by its type",
-      type: "text/x",
-      body: "{}",
-      detail: /^unsupported manifest media type .*: text\/x$/,
-    },
-  ])("a manifest that is $what", async ({ type = manifestType, body, detail }) => {
-    const headers = { "content-type": type };
-    const answered = await send("PUT", "/v2/app/manifests/v1", { body, headers });
-    const [error] = parse(answered.text).errors ?? [];
-    expect([answered.status, error]).toMatchObject([400, { code: "MANIFEST_INVALID", message: "manifest invalid" }]);
-    expect(error?.detail).toMatch(detail);
-    expect(pushes).toEqual([]);
-  });
-
-  test("a manifest that is longer than may be", async () => {
-    const headers = { "content-type": manifestType };
-    const { text } = await send("PUT", "/v2/app/manifests/v1", { body: " ".repeat(maxManifestBytes + 1), headers });
-    expect(codeOf(text)).toBe("SIZE_INVALID");
-  });
-
-  test.each([
-    ["/v2/UPPER/tags/list", 400, "NAME_INVALID"],
-    [`/v2/${"a".repeat(256)}/tags/list`, 400, "NAME_INVALID"],
-    ["/v2/a/../b/tags/list", 404, "NAME_UNKNOWN"],
-    ["/v2/%2e%2e/b/tags/list", 404, undefined],
-    ["/v2/a%2f..%2fb/tags/list", 400, "NAME_INVALID"],
-    ["/v2/app/manifests/.bad", 400, "TAG_INVALID"],
-    ["/v2/app/blobs/sha256:zz", 400, "DIGEST_INVALID"],
-    ["/v2/app/blobs/uploads/..", 400, "DIGEST_INVALID"],
-    ["/elsewhere", 404, undefined],
-  ])("GET %s", async (path, status, code) => {
-    const answered = await send("GET", path);
-    expect([answered.status, codeOf(answered.text)]).toEqual([status, code]);
-  });
-});
-
-test.each([
-  { target: "//", status: 404 },
-  { target: "/v2/%zz/tags/list", status: 400 },
-  { target: "*", status: 404 },
-])("a request for $target is answered $status, and the registry goes on", async ({ target, status }) => {
-  const [hostname = "", port = ""] = registry.address.split(":");
-  const asking = request({ hostname, port, path: target }).end();
-  const answered = Promise.withResolvers<IncomingMessage>();
-  asking.on("response", answered.resolve).on("error", answered.reject);
-  const response = await answered.promise;
-  response.resume();
-  expect(response.statusCode).toBe(status);
-  expect((await send("GET", "/v2/")).status).toBe(200);
-});
-
-describe("what is told of a push", () => {
-  test("every manifest pushed by tag is announced, the same one again too; one by digest is not", async () => {
+describe("the listener of pushes", () => {
+  test("hears of every manifest pushed by tag, also of the same one again, but of none pushed by digest", async () => {
     const { digest } = await pushManifest("team/app", "v1");
     await pushManifest("team/app", "v1");
     await pushManifest("team/app", digest);
-    const push = { registry: registry.address, repository: "team/app", tag: "v1", digest };
-    expect(pushes).toEqual([push, push]);
+    const push = { registry: own.address(), repository: "team/app", tag: "v1", digest };
+    expect(own.pushes).toEqual([push, push]);
   });
 
-  test("a listener that fails does not fail the push", async () => {
-    await registry.close();
-    registry = await startRegistry({ folder, port: 0, log: silentLog, onPush: () => Promise.reject(new Error("no")) });
+  test("that fails does not fail the push", async () => {
+    await own.close();
+    await own.start(0, () => Promise.reject(new Error("no")));
     expect((await pushManifest("app", "v1")).status).toBe(201);
   });
 });
@@ -262,7 +108,7 @@ describe("reading", () => {
     expect((await get("lines=1-2")).text).toBe("0123456789");
   });
 
-  test("referrers, by type where one is asked for", async () => {
+  test("referrers, by type if one is given", async () => {
     const { digest, body } = await pushManifest("app", "v1");
     const subject = { mediaType: manifestType, digest, size: body.length };
     const one = await pushManifest("app", "sig", { subject, artifactType: "text/sig", annotations: { a: "b" } });
@@ -287,7 +133,7 @@ describe("reading", () => {
     expect(parse((await send("GET", `/v2/none/referrers/${digest}`)).text).manifests).toEqual([]);
   });
 
-  test("a deleted tag is gone alone, a deleted manifest with all its tags", async () => {
+  test("a deleted tag is gone, and a deleted manifest with all its tags", async () => {
     const { digest } = await pushManifest("app", "a");
     await pushManifest("app", "b");
     await pushManifest("app", "c", { annotations: { other: "content" } });
@@ -298,9 +144,9 @@ describe("reading", () => {
     expect(codeOf((await send("DELETE", "/v2/app/manifests/a")).text)).toBe("MANIFEST_UNKNOWN");
   });
 
-  test("a manifest that an earlier release took is deleted", async () => {
+  test("a manifest that an earlier release accepted can be deleted", async () => {
     const { digest } = await pushManifest("app", "v1");
-    const files = registryFiles(folder);
+    const files = registryFiles(own.folder);
     await writeFile(files.blob(digest), "{}");
     expect((await send("DELETE", `/v2/app/manifests/${digest}`)).status).toBe(202);
     expect((await send("GET", `/v2/app/manifests/${digest}`)).status).toBe(404);
@@ -314,7 +160,7 @@ describe("reading", () => {
     expect((await send("GET", "/v2/app/manifests/v1")).header("content-type")).toBe(manifestType);
   });
 
-  test("a repository named like a folder of ours is a repository", async () => {
+  test("a repository may have the name of a folder of ours", async () => {
     await pushManifest("a", "v1");
     await pushManifest("a/manifests/b", "v2");
     expect(parse((await send("GET", "/v2/a/manifests/b/tags/list")).text).tags).toEqual(["v2"]);
@@ -322,25 +168,8 @@ describe("reading", () => {
   });
 });
 
-test("a port that is taken is told with what to do", async () => {
-  const port = Number(registry.address.split(":")[1]);
-  await expect(startRegistry({ folder, port, log: silentLog, onPush: nothing })).rejects.toThrow(
-    `the registry cannot listen on 127.0.0.1:${port}`,
-  );
+test("a taken port is reported with what to do", async () => {
+  const port = Number(own.address().split(":")[1]);
+  const more = { folder: own.folder, log: silentLog, onPush: () => undefined };
+  await expect(startRegistry({ ...more, port })).rejects.toThrow(`the registry cannot listen on 127.0.0.1:${port}`);
 });
-
-const Answer = z
-  .object({
-    errors: z.array(z.object({ code: z.string(), message: z.string(), detail: z.unknown().optional() })),
-    manifests: z.array(z.unknown()),
-    tags: z.array(z.string()),
-  })
-  .partial();
-
-function parse(text: string) {
-  return Answer.parse(JSON.parse(text));
-}
-
-function codeOf(text: string): string | undefined {
-  return text.startsWith("{") ? parse(text).errors?.[0]?.code : undefined;
-}

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../../lib/core/digest.ts";
 import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { sqliteDeadLetters } from "../../../../local/state/message-queue.ts";
 import { openStores } from "../../../../local/state/open-stores.ts";
 import { openStateDatabase } from "../../../../local/state/state-database.ts";
-import { sqliteDeadLetters } from "../../../../local/state/wake-ups.ts";
 import { openStateFolder, type StateFolder } from "../../../../local/state-folder.ts";
 import { keyOf, leased, never } from "../../../contract/state-back-end.ts";
 
@@ -52,7 +52,7 @@ describe("artifacts", () => {
     expect([await isThere("shared"), await isThere("present")]).toEqual([true, true]);
   });
 
-  test("that no source has any more are there until the next start, for whoever reads them", async () => {
+  test("that no source has any longer stay until the next start, for their readers", async () => {
     await store("one", "old");
     await store("one", "present");
     await retain("one", "present");

@@ -4,9 +4,8 @@ import { UnreadableWorkItem } from "../../../../lib/core/ports/work-items.ts";
 import { systemClock } from "../../../../lib/core/system-clock.ts";
 import { formatWorkKey } from "../../../../lib/core/work-key.ts";
 import { reconcileRequests } from "../../../../lib/queue/request-reconcile.ts";
-import { rules } from "../../../../lib/queue/rules/rules.ts";
-import { sweep } from "../../../../lib/queue/sweep.ts";
-import { voidLeases } from "../../../../lib/queue/void-leases.ts";
+import { rules } from "../../../../lib/queue/rules.ts";
+import { sweep, voidLeases } from "../../../../lib/queue/sweep.ts";
 import { openStateDatabase } from "../../../../local/state/state-database.ts";
 import { sqliteWorkItems } from "../../../../local/state/work-items.ts";
 import { keyOf, never, workItem } from "../../../contract/state-back-end.ts";
@@ -94,7 +93,7 @@ test("a process that starts voids the leases that it can read", async () => {
   expect(named).toEqual([expect.objectContaining({ row: formatWorkKey(keyOf("odd")) })]);
 });
 
-test("a request for an object whose row cannot be read is named and fails nobody who asks for several", async () => {
+test("a request for an object whose row cannot be read is named, and does not fail a request for several", async () => {
   const { deps, items, woken, named } = queue();
   for (const name of ["odd", "web"]) await items.put(workItem(keyOf(name)), never);
   rewrite("odd", unreadable);

@@ -15,7 +15,7 @@ export async function chaos(simulation: Simulation): Promise<void> {
     time.in(chance.int(0, 5_000), () => simulation.request(subject, true));
     anywhen(4, () => {
       for (let count = chance.chance(0.2) ? 5 : 1; count > 0; count -= 1)
-        simulation.request(subject, chance.chance(0.5));
+        simulation.request(subject, chance.chance(0.5), time.now() % 2 === 0 ? "request" : "hint");
     });
   }
   anywhen(4, () => simulation.machine().freeze(chance.int(100, chance.chance(0.5) ? 300_000 : 20_000)));

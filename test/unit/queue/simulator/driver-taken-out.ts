@@ -1,10 +1,8 @@
 import type { WorkItems } from "../../../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../../../lib/core/work-key.ts";
-import type { Instant } from "../../../../lib/queue/rules/may-write.ts";
-import { rules } from "../../../../lib/queue/rules/rules.ts";
-import { sweep } from "../../../../lib/queue/sweep.ts";
+import { type Instant, rules } from "../../../../lib/queue/rules.ts";
+import { sweep, voidLeases } from "../../../../lib/queue/sweep.ts";
 import { renewEveryMs } from "../../../../lib/queue/timing.ts";
-import { voidLeases } from "../../../../lib/queue/void-leases.ts";
 import type { TakenOut } from "./rules-taken-out.ts";
 import type { Mutation } from "./simulation.ts";
 
@@ -43,9 +41,12 @@ const sweepToFirstFault: typeof sweep = async (deps, signal) => {
 };
 
 const sweepOnePage: typeof sweep = (deps, signal) => {
-  let pages = 0;
-  const overdue: WorkItems["overdue"] = async (...args) =>
-    (pages += 1) > 1 ? { items: [], unreadable: [] } : deps.items.overdue(...args);
+  const overdue: WorkItems["overdue"] = async function* (...args) {
+    for await (const page of deps.items.overdue(...args)) {
+      yield page;
+      return;
+    }
+  };
   return sweep({ ...deps, items: { ...deps.items, overdue } }, signal);
 };
 
@@ -66,11 +67,11 @@ const voidLeasesAndCount: typeof voidLeases = (deps, signal) => {
 /** What the driver does around the rules: when it asks for the lease and renews it, how it sweeps, how a home starts. */
 export const driverTakenOut: readonly TakenOut[] = [
   {
-    rule: "a message in hand is hidden for a lease's length",
+    rule: "a received message is hidden for the length of a lease",
     mutation: { extends: false },
   },
   {
-    rule: "the lease is asked right before a write is sent, after all that has to be waited for",
+    rule: "the lease is checked right before a write is sent, after everything that has to be waited for",
     mutation: { asksBeforeSend: false },
   },
   {
@@ -87,7 +88,7 @@ export const driverTakenOut: readonly TakenOut[] = [
   },
   { rule: "a sweep heals what was lost", mutation: { sweep: async () => 0 } },
   { rule: "a sweep goes on until nothing is overdue", mutation: { sweep: sweepOnePage } },
-  { rule: "one item's trouble does not end a sweep", mutation: { sweep: sweepToFirstFault } },
+  { rule: "an error of one item does not end a sweep", mutation: { sweep: sweepToFirstFault } },
   { rule: "at home a new process voids the leases of the one before", mutation: { voidLeases: async () => 0 } },
   {
     rule: "at home a run that was killed beside others is not counted",

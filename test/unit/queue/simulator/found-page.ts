@@ -52,9 +52,9 @@ export function foundPage({
   return [
     `# ${title}`,
     "",
-    `Written by \`npx vitest run ${run} -u\`, and checked by the same test. Each rule was taken out of the`,
-    `code by itself; the seed is that of the first story which goes wrong without it. With all rules in place every`,
-    `story goes right. ${about}.`,
+    `\`npx vitest run ${run} -u\` writes this page, and the same test checks it.`,
+    "Each rule was taken out of the code by itself. The seed is that of the first story that goes wrong without the rule.",
+    `With all rules in place every story goes right. ${about}.`,
     "",
     "| rule | seed | what went wrong without it |",
     "| --- | --- | --- |",

@@ -1,9 +1,9 @@
-import { fencedCluster } from "../../../../lib/apply/fenced-cluster.ts";
 import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import type { FlowResult, Run } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
+import { leasedCluster } from "../../../../lib/gate/leased-cluster.ts";
 import { noCluster } from "../../../doubles/no-cluster.ts";
 import { effect, type Machine, type World } from "./machines.ts";
 import type { fencedWrite, Passage, Table } from "./services.ts";
@@ -56,7 +56,7 @@ export async function applyTo(
     await effect(machine, "apply", arrive, signal, world, { latencyMs: applyMs, cancels: true });
     return { object: { ...manifest, metadata: { ...manifest.metadata, uid: "uid" } }, created: false, warnings: [] };
   };
-  await fencedCluster({ ...noCluster, apply }, run).apply(configMap, { manager: "sluice", force: true }, run.signal);
+  await leasedCluster({ ...noCluster, apply }, run).apply(configMap, { manager: "sluice", force: true }, run.signal);
 }
 
 /** A write to the state under the run's fence. */
@@ -83,7 +83,7 @@ function save({ machine, holder }: Handling, run: Run, ground: Ground): Promise<
   });
 }
 
-/** As `patiently` has it for every flow: a state that does not answer is waited out. */
+/** As `retryOutages` has it for every flow: a state that does not answer is waited out. */
 async function isSaved(handling: Handling, run: Run, ground: Ground): Promise<boolean> {
   try {
     await save(handling, run, ground);
@@ -120,7 +120,7 @@ export async function reconcile(handling: Handling, run: Run, ground: Ground): P
       if (step === 1 && (await run.superseded())) return { dueInMs: undefined, outcome: "superseded" };
     }
     subject.servedFrom = Math.max(subject.servedFrom, startedAt);
-    return { dueInMs: script.dueInMs, outcome: "applied", memo: { content } };
+    return { dueInMs: script.dueInMs, outcome: "applied", carried: { content } };
   } finally {
     world.trace(() => `${machine.name} ends its run of ${run.key.name} under token ${run.fence.token}`);
     if (subject.runningSince === startedAt) subject.runningSince = undefined;

@@ -1,5 +1,5 @@
 import type { Simulation } from "./simulation.ts";
-import type { Subject } from "./subject.ts";
+import { calm, type Subject } from "./subject.ts";
 
 const healedWithinMs = 2_400_000;
 const parkedWithinMs = 10_800_000;
@@ -10,20 +10,12 @@ export async function heal(simulation: Simulation, seed: number): Promise<void> 
   const { time, chance } = world;
   world.faulty = false;
   for (const subject of subjects) {
-    subject.script = () => ({
-      steps: chance.int(1, 3),
-      stepMs: 200,
-      waitMs: 0,
-      applyMs: 20,
-      dueInMs: undefined,
-      throws: false,
-      saves: true,
-    });
+    subject.script = () => ({ ...calm, steps: chance.int(1, 3), stepMs: 200 });
   }
   // What froze last thaws, and calls that were under way end.
   await time.play(time.now() + 330_000);
-  const poisoned = seed % 10 === 0 ? subjects[0] : undefined;
-  if (poisoned !== undefined) await poison(poisoned, simulation);
+  const deadly = seed % 10 === 0 ? subjects[0] : undefined;
+  if (deadly !== undefined) await makeDeadly(deadly, simulation);
   else await time.play(time.now() + healedWithinMs, () => subjects.every((subject) => isStill(subject, simulation)));
   for (const subject of subjects) judge(subject, simulation);
 
@@ -63,14 +55,14 @@ function judge(subject: Subject, simulation: Simulation): void {
 }
 
 /** Content that no run survives: it has to end up parked, and stay so until there is another. */
-async function poison(subject: Subject, simulation: Simulation): Promise<void> {
+async function makeDeadly(subject: Subject, simulation: Simulation): Promise<void> {
   const { world } = simulation;
   const { time, chance } = world;
   subject.nature = chance.chance(0.5) ? "throws" : "kills";
   simulation.request(subject, true);
   await time.play(time.now() + 1_000);
   const before = subject.runs;
-  const poisonedAt = time.now();
+  const deadlySince = time.now();
   // New releases come in between: their runs are handed back, and change nothing about the count of the others.
   const releases = chance.chance(0.5) ? chance.int(1, 3) : 0;
   if (releases > 0) {
@@ -88,17 +80,19 @@ async function poison(subject: Subject, simulation: Simulation): Promise<void> {
   }
   const parked = (): boolean => simulation.item(subject)?.phase === "Poisoned";
   await time.play(time.now() + parkedWithinMs, parked);
-  if (!parked()) return simulation.violate(`${subject.key.name} is poison and not parked`);
-  if (time.now() - poisonedAt < 900_000) simulation.violate("poison was parked without the back-off between its runs");
+  if (!parked()) return simulation.violate(`${subject.key.name} is deadly and not parked`);
+  if (time.now() - deadlySince < 900_000)
+    simulation.violate("a deadly object was parked without the back-off between its runs");
   // Two more: one that was under way, and a request may begin a new count.
-  if (subject.runs - before > 14 + releases) simulation.violate(`poison was run ${subject.runs - before} times`);
+  if (subject.runs - before > 14 + releases)
+    simulation.violate(`a deadly object was run ${subject.runs - before} times`);
   if (subject.letters === 0 || subject.announced === 0)
-    simulation.violate("poison was parked and its user was not told");
+    simulation.violate("a deadly object was parked and its user was not told");
 
   const { runs } = subject;
   for (let hints = 0; hints < 3; hints += 1) simulation.request(subject, false);
   await time.play(time.now() + 240_000);
-  if (subject.runs !== runs) simulation.violate("poison was run again for a mere hint");
+  if (subject.runs !== runs) simulation.violate("a deadly object was run again for a mere hint");
 
   const { letters, announced } = subject;
   if (chance.chance(0.5)) await time.play(time.now() + 2.5 * 3_600_000);
@@ -112,6 +106,6 @@ async function poison(subject: Subject, simulation: Simulation): Promise<void> {
   else subject.content += 1;
   const waitMs = told ? 5_000 : 3_600_000 + 900_000;
   await time.play(time.now() + waitMs, () => subject.applied === subject.content);
-  if (subject.applied !== subject.content) simulation.violate("an object that is no longer poison was not run");
+  if (subject.applied !== subject.content) simulation.violate("an object that is no longer deadly was not run");
   await time.play(time.now() + 5_000);
 }

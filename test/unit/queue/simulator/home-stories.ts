@@ -1,19 +1,11 @@
 import type { Simulation } from "./simulation.ts";
-import type { Script, Subject } from "./subject.ts";
+import { calm, type Script, type Subject } from "./subject.ts";
 
 /** One process at a time for three objects. */
 export const household = { names: ["a", "b", "c"], machines: 1 };
 
 const promptMs = 5_000;
-const quick: Script = {
-  steps: 1,
-  stepMs: 200,
-  waitMs: 0,
-  applyMs: 20,
-  dueInMs: undefined,
-  throws: false,
-  saves: true,
-};
+const quick: Script = { ...calm, stepMs: 200 };
 
 /** A clock that is set, or that stops with the whole machine, while a write is on its way and wake-ups wait. */
 export async function steppedClock(simulation: Simulation): Promise<void> {

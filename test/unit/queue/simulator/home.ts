@@ -1,9 +1,8 @@
 import type { Clock } from "../../../../lib/core/ports/clock.ts";
 import { WakeUp } from "../../../../lib/core/ports/wake-ups.ts";
 import { leaseMs } from "../../../../lib/queue/timing.ts";
-import { type MessageQueue, sqliteMessageQueue } from "../../../../local/state/message-queue.ts";
+import { type MessageQueue, queuedWakeUps, sqliteMessageQueue } from "../../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../../local/state/state-database.ts";
-import { queuedWakeUps } from "../../../../local/state/wake-ups.ts";
 import { sqliteWorkItems } from "../../../../local/state/work-items.ts";
 import { effect, type Machine, type World } from "./machines.ts";
 import type { Queue, RealTable, Receipt } from "./services.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../lib/core/ports/clock.ts";
-import { HandBack } from "../../../../lib/queue/hand-back.ts";
+import { Shutdown } from "../../../../lib/queue/run-under-lease.ts";
 import type { Random } from "./random.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -42,7 +42,7 @@ export interface EffectOptions {
   readonly latencyMs?: number;
   /** Where true, an aborted call has no effect any more; nor has, where connections end with their process, that of a dead one. */
   readonly cancels?: boolean;
-  /** Where true, nobody is reached. */
+  /** If true, no service is reached. */
   readonly cutOff?: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface World {
   readonly chance: Random;
   /** Whether faults happen. */
   faulty: boolean;
-  /** Whether nobody reaches the table, only everything else. */
+  /** If true, the table is not reached, but every other service is. */
   tableAway: boolean;
   /** Where true, a request of a process that is killed is dropped with its connection; else it may still have its effect. */
   readonly dropsOfDead: boolean;
@@ -146,7 +146,7 @@ export function startMachine(name: string, world: World, host: Host = startHost(
     terminate() {
       resume(() => {
         world.trace(() => `${name} is told to end`);
-        control.abort(new HandBack("the process ends"));
+        control.abort(new Shutdown("the process ends"));
       });
       time.in(5_000, () => {
         alive = false;
@@ -194,7 +194,7 @@ export function effect<Result>(
           world.trace(() => `${machine.name}: ${name} succeeds and fails`);
           return answer(() => reject(new Error(`${name}: no answer`)));
         }
-        // After it was done, before anybody heard.
+        // After it was carried out, before its answer arrived.
         if (fate >= 0.002 && fate < 0.006) return machine.crash();
         if (fate >= 0.07 && fate < 0.075) machine.freeze(chance.int(20_000, 120_000));
         answer(() => resolve(result));

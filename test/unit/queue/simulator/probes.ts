@@ -1,9 +1,9 @@
 import { maxAttempts } from "../../../../lib/queue/timing.ts";
 import type { Simulation } from "./simulation.ts";
-import type { Script, Subject } from "./subject.ts";
+import { calm, type Script, type Subject } from "./subject.ts";
 
 const promptMs = 5_000;
-const quick: Script = { steps: 1, stepMs: 200, waitMs: 0, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
+const quick: Script = { ...calm, stepMs: 200 };
 
 /** What must happen at once while nothing goes wrong. One probe a seed. */
 export async function probe(simulation: Simulation, seed: number): Promise<void> {

@@ -1,7 +1,7 @@
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
-import { processLock } from "../../../../lib/queue/process-lock.ts";
-import { type Rules, rules } from "../../../../lib/queue/rules/rules.ts";
-import { leaseMs } from "../../../../lib/queue/timing.ts";
+import { type Rules, rules } from "../../../../lib/queue/rules.ts";
+import { runPlaces } from "../../../../lib/queue/run-places.ts";
+import { burstMs, leaseMs } from "../../../../lib/queue/timing.ts";
 import type { Mutation } from "./simulation.ts";
 
 /** A rule of the protocol, and the protocol without it. */
@@ -45,46 +45,46 @@ export const rulesTakenOut: readonly TakenOut[] = [
   {
     rule: "a request is counted",
     mutation: withRules({
-      onRequest: (item, key, now) => {
-        const decision = rules.onRequest(item, key, now);
+      onRequest: (item, ...rest) => {
+        const decision = rules.onRequest(item, ...rest);
         if (item === undefined || decision.item === undefined) return decision;
         return { ...decision, item: { ...decision.item, requested: item.requested } };
       },
     }),
   },
   {
-    rule: "a request is counted also while a lease is held",
+    rule: "a request is counted even while a lease is held",
     mutation: withRules({
-      onRequest: (item, key, now) =>
-        item?.lease === undefined ? rules.onRequest(item, key, now) : { item: undefined, send: false },
+      onRequest: (item, ...rest) =>
+        item?.lease === undefined ? rules.onRequest(item, ...rest) : { item: undefined, send: false, delayMs: 0 },
     }),
   },
   {
     rule: "a request sends a wake-up",
-    mutation: withRules({ onRequest: (item, key, now) => ({ ...rules.onRequest(item, key, now), send: false }) }),
+    mutation: withRules({ onRequest: (...given) => ({ ...rules.onRequest(...given), send: false }) }),
   },
   {
     rule: "a request that a waiting one covers writes nothing",
     mutation: withRules({
-      onRequest: (item, key, now) =>
-        rules.onRequest(item === undefined ? undefined : { ...item, started: item.requested }, key, now),
+      onRequest: (item, ...rest) =>
+        rules.onRequest(item === undefined ? undefined : { ...item, started: item.requested }, ...rest),
     }),
   },
   {
     rule: "past wakeUntil a request sends the wake-up again",
     mutation: withRules({
-      onRequest: (item, key, now) =>
+      onRequest: (item, ...rest) =>
         item !== undefined && item.requested > item.started
-          ? { item: undefined, send: false }
-          : rules.onRequest(item, key, now),
+          ? { item: undefined, send: false, delayMs: 0 }
+          : rules.onRequest(item, ...rest),
     }),
   },
   {
     rule: "a request says until when its wake-up is trusted, so that the sweep finds it",
     mutation: withRules({
-      onRequest: (item, key, now) => {
-        const { item: next, send } = rules.onRequest(item, key, now);
-        return { item: next && { ...next, wakeUntil: undefined }, send };
+      onRequest: (...given) => {
+        const decision = rules.onRequest(...given);
+        return { ...decision, item: decision.item && { ...decision.item, wakeUntil: undefined } };
       },
     }),
   },
@@ -118,7 +118,7 @@ export const rulesTakenOut: readonly TakenOut[] = [
     })),
   },
   {
-    rule: "a lease that is held is not taken at first sight",
+    rule: "a held lease is not taken when it is first found",
     mutation: withWakeUp((_, item, waking) =>
       rules.onWakeUp(item && { ...item, lease: undefined, dueAt: 0 }, {
         ...waking,
@@ -127,7 +127,7 @@ export const rulesTakenOut: readonly TakenOut[] = [
     ),
   },
   {
-    rule: "a lease is dead only where no renewal has come",
+    rule: "a lease is dead only if no renewal has come",
     mutation: withWakeUp((before, item, waking) => {
       const { held } = waking.wakeUp;
       const renewals = before.lease?.renewals ?? 0;
@@ -136,7 +136,7 @@ export const rulesTakenOut: readonly TakenOut[] = [
     }),
   },
   {
-    rule: "a lease is dead only where it is still the one that was seen",
+    rule: "a lease is dead only if it is still the one that was found",
     mutation: withWakeUp((before, item, waking) => {
       const { held } = waking.wakeUp;
       const blind = held === undefined ? undefined : before.lease;
@@ -158,7 +158,7 @@ export const rulesTakenOut: readonly TakenOut[] = [
     }),
   },
   {
-    rule: "a wake-up is sent on with the lease that it saw",
+    rule: "a wake-up is sent on with the lease that it found",
     mutation: withWakeUp((_, ...args) => {
       const decision = rules.onWakeUp(...args);
       return decision.kind === "forward" ? { ...decision, wakeUp: { key: decision.wakeUp.key } } : decision;
@@ -254,14 +254,14 @@ export const rulesTakenOut: readonly TakenOut[] = [
     }),
   },
   {
-    rule: "an end that is good forgets the attempts",
+    rule: "a good end resets the attempts",
     mutation: withEnd((ended, before) => ({ ...ended, attempts: before?.attempts ?? 0 })),
   },
   {
     rule: "a hint does not shorten a back-off",
     mutation: withWakeUp((_, item, waking) => {
       const decision = rules.onWakeUp(item, waking);
-      if (decision.kind !== "settle" || decision.wait || item?.phase !== "Active") return decision;
+      if (decision.kind !== "writeOnly" || decision.wait || item?.phase !== "Active") return decision;
       return rules.onWakeUp({ ...item, attempts: 0 }, waking);
     }),
   },
@@ -277,11 +277,11 @@ export const rulesTakenOut: readonly TakenOut[] = [
   {
     rule: "a run whose last process died runs alone in its process",
     mutation: withDeps(({ clock }) => ({
-      processLock: { ...processLock(clock), tryEnter: () => ({ alone: true, [Symbol.dispose]: () => undefined }) },
+      runPlaces: { ...runPlaces(clock), tryEnter: () => ({ exclusive: true, [Symbol.dispose]: () => undefined }) },
     })),
   },
   {
-    rule: "a run whose process died is known by it",
+    rule: "a run whose process died is marked as such",
     mutation: withTaken((taken) => ({ ...taken, died: false })),
   },
   {
@@ -306,7 +306,7 @@ export const rulesTakenOut: readonly TakenOut[] = [
       },
       onWakeUp: (item, waking) => {
         const decision = rules.onWakeUp(item, waking);
-        if (decision.kind !== "settle" || decision.item.phase !== "Poisoned") return decision;
+        if (decision.kind !== "writeOnly" || decision.item.phase !== "Poisoned") return decision;
         return { ...decision, item: { ...decision.item, dueAt: undefined } };
       },
     }),
@@ -374,10 +374,10 @@ export const rulesTakenOut: readonly TakenOut[] = [
     }),
   },
   {
-    rule: "a parked object is not taken up by the hour while its input is the same",
+    rule: "a parked object is not run every hour while its input is the same",
     mutation: withWakeUp((before, item, waking) => {
       const decision = rules.onWakeUp(item, waking);
-      if (decision.kind !== "settle" || before.phase !== "Poisoned") return decision;
+      if (decision.kind !== "writeOnly" || before.phase !== "Poisoned") return decision;
       return rules.onWakeUp(item && { ...item, phase: "Active" }, waking);
     }),
   },
@@ -388,6 +388,33 @@ export const rulesTakenOut: readonly TakenOut[] = [
         const decision = rules.onSweep(item, now);
         return decision && { ...decision, wakeUp: { key: decision.wakeUp.key } };
       },
+    }),
+  },
+  {
+    rule: "a hint that finds a hinted run under way waits for others",
+    mutation: withRules({
+      followUps: (item, now) => rules.followUps({ ...item, hinted: undefined }, now),
+    }),
+  },
+  {
+    rule: "a hint of a quiet object does not wait",
+    mutation: withRules({
+      onRequest: (...given) => ({ ...rules.onRequest(...given), delayMs: given[3] === "hint" ? burstMs : 0 }),
+    }),
+  },
+  {
+    rule: "a request that is no hint takes a waiting hint along at once",
+    mutation: withRules({
+      onRequest: (item, key, now) => rules.onRequest(item, key, now, "hint"),
+    }),
+  },
+  {
+    rule: "the hints that come during a run are served by another",
+    mutation: withRules({
+      onRequest: (item, key, now, kind) =>
+        item?.lease !== undefined && kind === "hint"
+          ? { item: undefined, send: false, delayMs: 0 }
+          : rules.onRequest(item, key, now, kind),
     }),
   },
 ];

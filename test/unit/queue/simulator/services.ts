@@ -7,6 +7,7 @@ import {
   type LeasedItems,
   type ListedItems,
   overdueAt,
+  overduePageSize,
   type WorkItem,
   type WorkItems,
 } from "../../../../lib/core/ports/work-items.ts";
@@ -74,14 +75,23 @@ export function itemsSeenFrom(
   };
   if (real !== undefined) return realItems(table, put, call, real);
   const atOf = (item: WorkItem): number => overdueAt(item) ?? Infinity;
-  const overdue = (now: number, limit: number): ListedItems => {
-    const found = [...table.rows.values()].filter((item) => atOf(item) <= now).toSorted((a, b) => atOf(a) - atOf(b));
-    return { items: found.slice(0, limit), unreadable: [] };
-  };
+  const overdue = (now: number): readonly WorkItem[] =>
+    [...table.rows.values()].filter((item) => atOf(item) <= now).toSorted((a, b) => atOf(a) - atOf(b));
   return {
     get: (key, signal) => call("get", () => table.rows.get(formatWorkKey(key)), signal),
     put: (item, signal) => call("put", () => put(item), signal),
-    overdue: (now, limit, signal) => call("overdue", () => overdue(now, limit), signal),
+    async *overdue(now, isWanted, signal) {
+      let found: readonly WorkItem[] | undefined;
+      for (let start = 0; ; start += overduePageSize) {
+        const page = await call(
+          "overdue",
+          () => (found ??= overdue(now)).slice(start, start + overduePageSize),
+          signal,
+        );
+        yield { items: page.filter(({ key }) => isWanted(key.cluster)), unreadable: [] };
+        if (page.length < overduePageSize) return;
+      }
+    },
     leased: (signal) => call("leased", () => leasedOf(table), signal),
   };
 }
@@ -113,7 +123,14 @@ function realItems(
   return {
     get: (key, signal) => call("get", () => read(key), signal),
     put: (item, signal) => call("put", () => write(item), signal),
-    overdue: (now, limit, signal) => call("overdue", () => items.overdue(now, limit, never), signal),
+    async *overdue(now, isWanted, signal) {
+      const pages: ListedItems[] = [];
+      const look = async (): Promise<void> => {
+        for await (const page of items.overdue(now, isWanted, never)) pages.push(page);
+      };
+      await call("overdue", look, signal);
+      yield* pages;
+    },
     leased: (signal) => call("leased", async () => (await truth.leased?.(never)) ?? leasedOf(table), signal),
   };
 }

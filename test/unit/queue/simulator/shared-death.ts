@@ -1,19 +1,11 @@
 import type { Simulation } from "./simulation.ts";
-import type { Script, Subject } from "./subject.ts";
+import { calm, type Script, type Subject } from "./subject.ts";
 
 /** One process for ten objects: whatever kills it takes the runs of all along. */
-export const crowd = { names: ["poison", ...Array.from({ length: 9 }, (_, index) => `good${index}`)], machines: 1 };
+export const crowd = { names: ["killer", ...Array.from({ length: 9 }, (_, index) => `good${index}`)], machines: 1 };
 
 const parkedWithinMs = 10_800_000;
-const slow: Script = {
-  steps: 3,
-  stepMs: 2_000,
-  waitMs: 0,
-  applyMs: 20,
-  dueInMs: undefined,
-  throws: false,
-  saves: true,
-};
+const slow: Script = { ...calm, steps: 3, stepMs: 2_000 };
 
 /**
  * An object whose every run kills its process, which nine others run in: they are found dead together and come again
@@ -22,8 +14,8 @@ const slow: Script = {
 export async function sharedDeath(simulation: Simulation): Promise<void> {
   const { world, subjects } = simulation;
   const { time, chance } = world;
-  const [poison, ...others] = subjects;
-  if (poison === undefined) return;
+  const [killer, ...others] = subjects;
+  if (killer === undefined) return;
   world.faulty = false;
   for (const subject of subjects) subject.script = () => slow;
   const sweepNow = (): void => {
@@ -31,11 +23,11 @@ export async function sharedDeath(simulation: Simulation): Promise<void> {
     time.in(60_000, sweepNow);
   };
   time.in(60_000, sweepNow);
-  poison.nature = "kills";
+  killer.nature = "kills";
   for (const subject of subjects) time.in(chance.int(0, 1_500), () => simulation.request(subject, true));
   const isParked = (subject: Subject): boolean => simulation.item(subject)?.phase === "Poisoned";
-  await time.play(time.now() + parkedWithinMs, () => isParked(poison) || others.some(isParked));
-  if (!isParked(poison)) simulation.violate("what kills its process was not parked");
+  await time.play(time.now() + parkedWithinMs, () => isParked(killer) || others.some(isParked));
+  if (!isParked(killer)) simulation.violate("what kills its process was not parked");
   // What ran when it was killed last comes back within two leases' lengths.
   await time.play(time.now() + 300_000);
   for (const subject of others) {

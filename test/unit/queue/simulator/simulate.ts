@@ -1,5 +1,6 @@
 import { chaos } from "./chaos.ts";
 import { heal } from "./heal.ts";
+import { hintBurst, isOnOneClock, oneClock } from "./hint-burst.ts";
 import { type Home, openHome } from "./home.ts";
 import { dueOnSteppedClock, household, restarts, steppedClock } from "./home-stories.ts";
 import { outage } from "./outage.ts";
@@ -23,7 +24,8 @@ interface Story {
 
 /**
  * One whole story, decided by the seed: minutes in which everything goes wrong; in some a time in which the table is away again
- * and again; one in which everything has to come right by itself; and a probe of what must happen at once. One of forty is of
+ * and again; one in which everything has to come right by itself; and a probe of what must happen at once. One of twenty ends with
+ * a burst of hints instead. One of forty is of
  * objects that share a process with one that kills it, one of sixty of more objects than a page of a sweep has, and one of
  * forty plays at home: on the state file, with one process after another.
  */
@@ -44,10 +46,14 @@ export async function simulate(seed: number, mutation: Mutation = {}, traced = f
   return { violations: simulation.violations, trace: simulation.lines };
 }
 
+/** Whether the story of this seed is a burst of hints. */
+export const isHintBurst = (seed: number): boolean => seed % 20 === 3;
+
 function storyOf(seed: number, home: Home | undefined): Story {
   if (home !== undefined)
     return { cast: { ...household, home }, acts: [chaos, heal, steppedClock, dueOnSteppedClock, restarts] };
   if (seed % 40 === 9) return { cast: crowd, acts: [sharedDeath] };
   if (seed % 60 === 18) return { cast: pile, acts: [pileUp] };
+  if (isHintBurst(seed)) return { ...(isOnOneClock(seed) ? { cast: oneClock } : {}), acts: [chaos, heal, hintBurst] };
   return { acts: [chaos, outage, heal, probe] };
 }

@@ -4,12 +4,12 @@ import type { LeasedItems, WorkItem } from "../../../../lib/core/ports/work-item
 import type { Flow, FlowResult, Run } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../../lib/queue/handle-wake-up.ts";
-import { processLock } from "../../../../lib/queue/process-lock.ts";
+import type { RequestKind } from "../../../../lib/queue/hint-rules.ts";
 import type { RunnerDeps } from "../../../../lib/queue/queue-deps.ts";
 import { requestReconcile } from "../../../../lib/queue/request-reconcile.ts";
-import { rules } from "../../../../lib/queue/rules/rules.ts";
-import { sweep } from "../../../../lib/queue/sweep.ts";
-import { voidLeases } from "../../../../lib/queue/void-leases.ts";
+import { rules } from "../../../../lib/queue/rules.ts";
+import { runPlaces } from "../../../../lib/queue/run-places.ts";
+import { sweep, voidLeases } from "../../../../lib/queue/sweep.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
 import { applyTo, type Ground, type Handling, reconcile } from "./handling.ts";
 import { feedAtHome, type Home, homeQueue } from "./home.ts";
@@ -63,9 +63,9 @@ export interface Simulation {
   item(subject: Subject): WorkItem | undefined;
   machine(): Machine;
   depsOf(on: Machine): SimulatedDeps;
-  /** Somebody asks for a run. `change`: because there is a new content. */
-  request(subject: Subject, change: boolean): void;
-  /** A wake-up that nobody asked for: the queue doubles messages. */
+  /** Requests a run. `change`: because there is new content. */
+  request(subject: Subject, change: boolean, kind?: RequestKind): void;
+  /** A wake-up without a request: the queue doubles messages. */
   wake(subject: Subject): void;
   sweepOn(machine: Machine): void;
   readonly violate: (what: string) => void;
@@ -154,7 +154,7 @@ export function startSimulation(
         send: (letter, signal) => effect(machine, "dead letter", () => sendLetter(letter), signal, world),
       },
       clock: machine.clock,
-      processLock: processLock(machine.clock),
+      runPlaces: runPlaces(machine.clock),
       log: traced
         ? {
             ...silentLog,
@@ -164,7 +164,7 @@ export function startSimulation(
       rules,
       newHolder: () => `holder-${(holders += 1)}`,
       inputOf: (key, signal) => effect(machine, "input", () => `content ${subjectOf(key).content}`, signal, world),
-      onPoisoned: () => Promise.reject(new Error("meant for a handler")),
+      onParked: () => Promise.reject(new Error("meant for a handler")),
     };
     const mutated = { ...own, ...mutation.deps?.(own) };
     deps.set(machine, mutated);
@@ -172,7 +172,7 @@ export function startSimulation(
     return machine;
   };
 
-  /** As `sluice local` starts: it has the folder's lock, so whoever held a lease is dead; then it reads its queue. */
+  /** As `sluice local` starts: it has the folder's lock, so every holder of a lease is dead; then it reads its queue. */
   const startAtHome = async (at: Home, on: Machine, own: SimulatedDeps): Promise<void> => {
     world.trace(() => `${on.name} starts`);
     try {
@@ -219,8 +219,8 @@ export function startSimulation(
       // Only clocks that are wrong, by two skews at most, can bring a due time forward.
       const earlyMs = subject.dueAt === undefined ? Infinity : subject.dueAt - time.now();
       const { name } = subject.key;
-      if (earlyMs === Infinity) violate(`${name} was run, and neither was it due nor did anybody ask`);
-      else if (earlyMs > 601_000) violate(`${name} was run ${earlyMs} ms before it was due, and nobody asked`);
+      if (earlyMs === Infinity) violate(`${name} was run, but was neither due nor requested`);
+      else if (earlyMs > 601_000) violate(`${name} was run ${earlyMs} ms before it was due, without a request`);
     }
     subject.dueAt = item.dueAt === undefined ? undefined : item.dueAt - skewMs;
   };
@@ -246,7 +246,7 @@ export function startSimulation(
     const own: SimulatedDeps = {
       ...base,
       newHolder: () => (handling.holder = base.newHolder()),
-      onPoisoned: (run) =>
+      onParked: (run) =>
         applyTo(handling, run, { waitMs: 0, applyMs: 20 }, ground, (subject) => {
           subject.announced += 1;
         }),
@@ -290,14 +290,14 @@ export function startSimulation(
     machine,
     depsOf,
     item: (subject) => table.rows.get(formatWorkKey(subject.key)),
-    request(subject, change) {
+    request(subject, change, kind = "request") {
       const on = machine();
       resume(on, () => {
         if (change) subject.content += 1;
         const askedAt = time.now();
         const { content } = subject;
-        world.trace(() => `${on.name} requests ${subject.key.name}, content ${content}`);
-        requestReconcile(subject.key, "test", depsOf(on), on.signal).then(
+        world.trace(() => `${on.name} asks for ${subject.key.name} by a ${kind}, content ${content}`);
+        requestReconcile(subject.key, "test", depsOf(on), on.signal, kind).then(
           () => {
             world.trace(() => `request of ${subject.key.name} acknowledged`);
             subject.asked = Math.max(subject.asked, askedAt);

@@ -45,7 +45,16 @@ export interface Subject {
   script: () => Script;
 }
 
-const calm: Script = { steps: 1, stepMs: 500, waitMs: 0, applyMs: 20, dueInMs: undefined, throws: false, saves: true };
+/** A short run that ends well. */
+export const calm: Script = {
+  steps: 1,
+  stepMs: 500,
+  waitMs: 0,
+  applyMs: 20,
+  dueInMs: undefined,
+  throws: false,
+  saves: true,
+};
 
 export function newSubject(name: string): Subject {
   const key = { cluster: "home", group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization", namespace: "apps", name };

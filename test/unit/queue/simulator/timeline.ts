@@ -38,7 +38,7 @@ export function timeline(start: number): Timeline {
     },
     async play(until, done = () => false) {
       for (;;) {
-        // Most happenings are inside a service and concern nobody yet.
+        // Most events are inside a service and do not concern a caller yet.
         if (stirred) await settled();
         stirred = false;
         if (held.size > 0) {

@@ -1,0 +1,73 @@
+import { type Command, Option } from "commander";
+import type { CreateOptions, SourceOptions } from "./create-git.ts";
+import { commaSeparated, listed } from "./listed-values.ts";
+import type { Surroundings } from "./session.ts";
+
+export function addCreateCommands(root: Command, surroundings: Surroundings): void {
+  const create = root.command("create").description("create objects, or print them with --export");
+  const secret = create.command("secret").description("create Secrets that sources log in with");
+  const forGit = withCredentials(
+    secret
+      .command("git [name]")
+      .description("create a Secret for a git repository; over ssh with a new deploy key, which is printed"),
+  );
+  forGit
+    .option("--bearer-token <token>", "token for HTTPS, in place of username and password")
+    .option("--ca-crt-file <file>", "PEM file with the authority of the git host");
+  common(forGit).action(async (name: string | undefined) => {
+    const { createSecretGit } = await import("./create-git.ts");
+    await createSecretGit(name, forGit.optsWithGlobals<CreateOptions>(), surroundings);
+  });
+  addSourceGit(create.command("source").description("create sources"), surroundings);
+}
+
+function addSourceGit(source: Command, surroundings: Surroundings): void {
+  const git = withCredentials(
+    source.command("git [name]").description("create a GitRepository, and the Secret that it logs in with"),
+  );
+  git
+    .option("--branch <branch>", "branch to follow")
+    .option("--tag <tag>", "tag to take")
+    .option("--tag-semver <range>", "range of versions, of which the highest tag is taken")
+    .option("--ref-name <name>", "full name of a reference, for example refs/pull/420/head")
+    .option("--commit <commit>", "commit to take")
+    .option("--secret-ref <name>", "Secret that exists, in place of a new one")
+    .option("--proxy-secret-ref <name>", "Secret with the address of a proxy")
+    .addOption(new Option("--provider <name>", "how to log in").choices(["generic", "aws", "azure", "github"]))
+    .option("--recurse-submodules", "take the content of submodules, too")
+    .option("--ignore-paths <patterns>", "patterns of files to leave out", commaSeparated)
+    .option("--sparse-checkout-paths <folders>", "folders to take, in place of everything", commaSeparated)
+    .option("--interval <duration>", "time between two looks at the repository", "1m")
+    .option("--fetch-timeout <duration>", "how long one git operation may take")
+    .option("-s, --silent", "do not ask whether the deploy key has been added");
+  common(git).action(async (name: string | undefined) => {
+    const { createSourceGit } = await import("./create-git.ts");
+    await createSourceGit(name, git.optsWithGlobals<SourceOptions>(), surroundings);
+  });
+}
+
+function withCredentials(command: Command): Command {
+  return command
+    .option("--url <url>", "repository: ssh://git@HOST/PATH or https://HOST/PATH")
+    .option("-u, --username <name>", "user name for HTTPS")
+    .option("-p, --password <password>", "password or token for HTTPS; for ssh the passphrase of --private-key-file")
+    .option("--private-key-file <file>", "private key for ssh, in place of a new one")
+    .addOption(
+      new Option("--ssh-key-algorithm <algorithm>", "of a new key")
+        .choices(["ecdsa", "ed25519", "rsa"])
+        .default("ecdsa"),
+    )
+    .option("--ssh-rsa-bits <bits>", "length of a new key of RSA", "2048")
+    .addOption(
+      new Option("--ssh-ecdsa-curve <curve>", "curve of a new key of ECDSA")
+        .choices(["p256", "p384", "p521"])
+        .default("p384"),
+    )
+    .option("--ca-file <file>", "PEM file with the authority of the git host");
+}
+
+function common(command: Command): Command {
+  return command
+    .option("--export", "print the object as YAML, and create nothing")
+    .option("--label <key=value>", "label of the object; can be given several times", listed);
+}

@@ -1,0 +1,151 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import cdk from "../infra/cdk.json" with { type: "json" };
+import cdkPackage from "../infra/package.json" with { type: "json" };
+import { shellWord } from "../local/own-installation.ts";
+import type { Surroundings } from "./session.ts";
+
+export interface InitOptions {
+  /** ARNs of EKS clusters. */
+  readonly cluster?: readonly string[];
+  /** ARNs of existing ECR repositories, or names of new ones. */
+  readonly repository?: readonly string[];
+}
+
+interface Place {
+  readonly account: string;
+  readonly region: string;
+}
+
+interface NamedArn extends Place {
+  readonly arn: string;
+  readonly name: string;
+  /** Of its construct, unique in the app. */
+  readonly id: string;
+}
+
+const clusterArn = /^arn:aws[\w-]*:eks:([a-z0-9-]+):(\d{12}):cluster\/([A-Za-z0-9][\w-]{0,99})$/;
+const repositoryArn = /^arn:aws[\w-]*:ecr:([a-z0-9-]+):(\d{12}):repository\/([a-z0-9][a-z0-9._/-]{1,255})$/;
+const repositoryName = /^[a-z0-9][a-z0-9._/-]{1,255}$/;
+/** A fresh clone of an empty repository is an empty folder. */
+const ignoredNames = new Set([".git"]);
+
+/** `init`: writes a CDK app with a Sluice into an empty folder. Asks nothing and reaches nothing. */
+export async function initApp(
+  folder: string,
+  options: InitOptions,
+  { terminal, cwd }: Pick<Surroundings, "terminal" | "cwd">,
+): Promise<void> {
+  const files = filesOf(options);
+  const path = resolve(cwd, folder);
+  await mkdir(path, { recursive: true });
+  const [present] = (await readdir(path)).filter((name) => !ignoredNames.has(name));
+  if (present !== undefined) throw new Error(`${path} is not empty, it holds ${present}: choose an empty folder`);
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(path, name), text, { flag: "wx" });
+    terminal.success(`${join(folder, name)} written`);
+  }
+  terminal.waiting(
+    `next: npm run cdk:pack -- ${shellWord(path)} in the checkout of Sluice, then cd ${shellWord(folder)}, npm install, npx cdk diff, npx cdk deploy`,
+  );
+}
+
+/** The files of the app by name. Pure. Throws an error that names the option that is wrong. */
+export function filesOf({ cluster = [], repository = [] }: InitOptions): Readonly<Record<string, string>> {
+  const clusters = named(
+    cluster.map((arn) => parsed("--cluster", arn, clusterArn, "arn:aws:eks:<region>:<account>:cluster/<name>")),
+  );
+  const repositories = repository.map((text) =>
+    repositoryName.test(text)
+      ? text
+      : parsed("--repository", text, repositoryArn, "a name, or arn:aws:ecr:<region>:<account>:repository/<name>"),
+  );
+  const place = clusters[0] ?? repositories.find((each) => typeof each !== "string");
+  if (place === undefined && repositories.length > 0) {
+    throw new Error("--repository with a name needs --cluster: the new repository is made beside the first cluster");
+  }
+  return {
+    "package.json": json(packageOf()),
+    "cdk.json": json(cdk),
+    "app.ts": appOf(
+      place,
+      clusters,
+      named(
+        repositories.map((each) =>
+          typeof each === "string" ? { arn: "", name: each, account: "", region: "" } : each,
+        ),
+      ),
+    ),
+    ".gitignore": "node_modules/\ncdk.out/\n",
+  };
+}
+
+function parsed(option: string, arn: string, form: RegExp, words: string): Omit<NamedArn, "id"> {
+  const [, region, account, name] = form.exec(arn) ?? [];
+  if (region === undefined || account === undefined || name === undefined) {
+    throw new Error(`${option} ${JSON.stringify(arn)} must be ${words}`);
+  }
+  return { arn, region, account, name };
+}
+
+/** Two clusters may have the same name in two regions. */
+function named(all: readonly Omit<NamedArn, "id">[]): readonly NamedArn[] {
+  const twice = all.find(
+    ({ arn, name }, index) => all.findIndex((each) => each.arn === arn && each.name === name) < index,
+  );
+  if (twice !== undefined) throw new Error(`${twice.arn === "" ? twice.name : twice.arn} is given twice`);
+  const seen = new Map<string, number>();
+  return all.map((each) => {
+    const base = each.name
+      .split(/[^A-Za-z0-9]+/)
+      .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+      .join("");
+    const count = (seen.get(base) ?? 0) + 1;
+    seen.set(base, count);
+    return { ...each, id: count === 1 ? base : `${base}-${count}` };
+  });
+}
+
+function packageOf(): object {
+  const { name, version, devDependencies } = cdkPackage;
+  return {
+    name: "sluice-app",
+    private: true,
+    type: "module",
+    engines: { node: ">=24" },
+    scripts: { diff: "cdk diff", deploy: "cdk deploy" },
+    dependencies: {
+      // Not in npm's registry: `npm run cdk:pack` of a checkout of Sluice writes it.
+      [name]: `file:sluice-cdk-${version}.tgz`,
+      "aws-cdk-lib": devDependencies["aws-cdk-lib"],
+      constructs: devDependencies.constructs,
+    },
+    devDependencies: { "aws-cdk": devDependencies["aws-cdk"] },
+  };
+}
+
+function appOf(place: Place | undefined, clusters: readonly NamedArn[], repositories: readonly NamedArn[]): string {
+  const env = place === undefined ? "" : `, {\n  env: { account: "${place.account}", region: "${place.region}" },\n}`;
+  const imports = repositories.length > 0 ? "Sluice, SluiceRepository" : "Sluice";
+  const added = clusters.map(
+    ({ id, arn }) => `sluice.addCluster("${id}", { clusterArn: "${arn}", rights: "clusterAdmin" });\n`,
+  );
+  const arns = clusters.map(({ arn }) => `"${arn}"`).join(", ");
+  const followed = repositories.map(({ id, arn, name }) => {
+    const which = arn === "" ? `newRepositoryName: "${name}"` : `repositoryArn: "${arn}"`;
+    return `new SluiceRepository(stack, "Repository-${id}", {\n  sluice,\n  ${which},\n  clusters: [${arns}],\n  namespaces: ["flux-system"],\n});\n`;
+  });
+  const example = `// sluice.addCluster("Prod", { clusterArn: "arn:aws:eks:<region>:<account>:cluster/prod", rights: "clusterAdmin" });\n// new SluiceRepository(stack, "Apps", { sluice, newRepositoryName: "apps", clusters: ["<the cluster's ARN>"], namespaces: ["flux-system"] });\n`;
+  return `import { ${imports} } from "${cdkPackage.name}";
+import { App, Stack } from "aws-cdk-lib";
+
+const app = new App({ analyticsReporting: false });
+const stack = new Stack(app, "Sluice"${env});
+const sluice = new Sluice(stack, "Sluice");
+
+${clusters.length === 0 ? example : added.join("")}${followed.length === 0 ? "" : `\n${followed.join("\n")}`}`;
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

@@ -1,0 +1,121 @@
+import { type Command, Option } from "commander";
+import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { onResumeCluster } from "./cluster-commands.ts";
+import type { GetOptions } from "./get-objects.ts";
+import type { GlobalOptions, Surroundings } from "./session.ts";
+
+export function addGetCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
+  const get = root.command("get").description("list objects with their revision and readiness");
+  const sources = get.command("sources").alias("source").description("list sources");
+  for (const kind of kinds) addKind(kind.isSource ? sources : get, kind, surroundings);
+}
+
+function addKind(parent: Command, kind: KindDeclaration, surroundings: Surroundings): void {
+  const { one, many, aliases, plural } = kind.words;
+  const command = parent
+    .command(`${many} [name]`)
+    .aliases([...aliases, ...(one === many ? [] : [one])])
+    .description(`list ${plural}`);
+  if (kind.sourceRef !== undefined) command.option("--show-source", "show the source of each object");
+  command
+    .option("-A, --all-namespaces", "list objects of all namespaces")
+    .option("--no-header", "print no header")
+    .option("-w, --watch", "keep watching and print changes")
+    .addOption(new Option("-o, --output <format>", "do not cut messages to the terminal's width").choices(["wide"]))
+    .option("--status-selector <type=status>", "only objects with this condition, for example ready=false")
+    .option("-l, --label-selector <selector>", "only objects with these labels")
+    .action(async (name: string | undefined) => {
+      const [{ getObjects }, { withCluster }] = await Promise.all([import("./get-objects.ts"), import("./session.ts")]);
+      const options = command.optsWithGlobals<GetOptions & GlobalOptions>();
+      await withCluster(options, surroundings, (session) => getObjects(kind, name, options, session));
+    });
+}
+
+export function addReconcileCommands(
+  root: Command,
+  kinds: readonly KindDeclaration[],
+  surroundings: Surroundings,
+): void {
+  const reconcile = root.command("reconcile").description("trigger a reconciliation and wait for it to finish");
+  const source = reconcile.command("source").description("reconcile a source");
+  for (const kind of kinds) {
+    const { kind: name, sourceRef, words } = kind;
+    const { one, many, aliases } = words;
+    const command = (kind.isSource ? source : reconcile)
+      .command(`${one} [name]`)
+      .aliases([...aliases, ...(one === many ? [] : [many])])
+      .description(`reconcile ${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`);
+    if (sourceRef !== undefined) command.option("--with-source", "reconcile its source first");
+    onReconcile(command, kind, kinds, surroundings);
+  }
+}
+
+function onReconcile(
+  command: Command,
+  kind: KindDeclaration,
+  kinds: readonly KindDeclaration[],
+  surroundings: Surroundings,
+): void {
+  command.action(async (name: string | undefined) => {
+    if (name === undefined) throw new Error(`${kind.kind} name is required`);
+    const [{ reconcileObject }, { withCluster }] = await Promise.all([
+      import("./reconcile-object.ts"),
+      import("./session.ts"),
+    ]);
+    const options = command.optsWithGlobals<GlobalOptions & { withSource?: boolean }>();
+    const first = options.withSource === true ? { withSource: kinds.filter(({ isSource }) => isSource) } : {};
+    await withCluster(options, surroundings, (session) => reconcileObject(kind, name, first, session));
+  });
+}
+
+interface SuspendOptions extends GlobalOptions {
+  readonly all?: boolean;
+  readonly wait?: boolean;
+}
+
+export function addSuspendCommands(root: Command, kinds: readonly KindDeclaration[], surroundings: Surroundings): void {
+  const suspend = root.command("suspend").description("stop reconciling until resumed");
+  const resume = root
+    .command("resume")
+    .description("start reconciling suspended objects again; without a kind, resume a paused cluster");
+  onResumeCluster(resume, surroundings);
+  for (const [parent, what] of [
+    [suspend, "suspend"],
+    [resume, "resume"],
+  ] as const) {
+    const source = parent.command("source").description(`${what} sources`);
+    for (const kind of kinds) {
+      const { one, many, aliases, plural } = kind.words;
+      const command = (kind.isSource ? source : parent)
+        .command(`${one} [names...]`)
+        .aliases([...aliases, ...(one === many ? [] : [many])])
+        .description(`${what} ${plural}`)
+        .option("--all", `${what} all objects of the namespace`);
+      if (what === "suspend") onSuspend(command, kind, surroundings);
+      else onResume(command.option("--wait", "wait for every object, not only for a single one"), kind, surroundings);
+    }
+  }
+}
+
+function onSuspend(command: Command, kind: KindDeclaration, surroundings: Surroundings): void {
+  command.action(async (names: readonly string[]) => {
+    const [{ suspendObjects }, { withCluster }] = await Promise.all([
+      import("./suspend-and-resume.ts"),
+      import("./session.ts"),
+    ]);
+    const options = command.optsWithGlobals<SuspendOptions>();
+    await withCluster(options, surroundings, (session) => suspendObjects(kind, names, options.all === true, session));
+  });
+}
+
+function onResume(command: Command, kind: KindDeclaration, surroundings: Surroundings): void {
+  command.action(async (names: readonly string[]) => {
+    const [{ resumeObjects }, { withCluster }] = await Promise.all([
+      import("./suspend-and-resume.ts"),
+      import("./session.ts"),
+    ]);
+    const options = command.optsWithGlobals<SuspendOptions>();
+    const { all = false, wait = false } = options;
+    await withCluster(options, surroundings, (session) => resumeObjects(kind, names, { all, wait }, session));
+  });
+}

@@ -1,0 +1,50 @@
+import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
+import { isJsonObject, type JsonObject } from "../lib/core/json.ts";
+import type { LiveObject } from "../lib/core/manifest.ts";
+
+/** What progress lines call an object of a kind: `source oci`. */
+export function nameOf({ isSource, words }: KindDeclaration): string {
+  return isSource ? `source ${words.one}` : words.one;
+}
+
+/** The revision that an object is at, empty if there is none. */
+export function revisionOf({ words }: KindDeclaration, object: LiveObject): string {
+  return textAt(object, ...words.revision);
+}
+
+/** The value at this path of an object; undefined if a part of the path is missing. */
+export function valueAt(object: LiveObject | JsonObject, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((part, key) => (isJsonObject(part) ? part[key] : undefined), object);
+}
+
+/** The text at this path of an object; empty if there is none. */
+export function textAt(object: LiveObject | JsonObject, ...path: readonly string[]): string {
+  const value = valueAt(object, ...path);
+  return typeof value === "string" ? value : "";
+}
+
+export function isSuspended(object: LiveObject): boolean {
+  return valueAt(object, "spec", "suspend") === true;
+}
+
+export interface ConditionText {
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration: unknown;
+}
+
+/** A condition, read without judging the rest of the status. */
+export function conditionOf(object: LiveObject, type: string): ConditionText | undefined {
+  const conditions = valueAt(object, "status", "conditions");
+  const found = Array.isArray(conditions)
+    ? conditions.filter(isJsonObject).find((each) => each["type"] === type)
+    : undefined;
+  if (found === undefined) return undefined;
+  return {
+    status: textAt(found, "status"),
+    reason: textAt(found, "reason"),
+    message: textAt(found, "message"),
+    observedGeneration: found["observedGeneration"],
+  };
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { repositoryTopic } from "../../lib/core/topics.ts";
+import { awsDomain, changeOf, Envelope, type Sender } from "./announcement.ts";
+
+/** Of a repository's name, a tag and a digest, in characters; ECR's own limit for names. */
+export const maxEcrNameChars = 256;
+
+const name = z.string().max(maxEcrNameChars);
+
+/**
+ * An event of ECR, as far as it is read: https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html
+ * A replication tells of it in the account and region that it has reached.
+ */
+export const EcrAction = Envelope.extend({
+  source: z.literal("aws.ecr"),
+  detail: z.object({
+    "action-type": name,
+    result: name,
+    "repository-name": name.min(1),
+    "image-digest": name.optional(),
+    "image-tag": name.optional(),
+  }),
+});
+export type EcrAction = z.infer<typeof EcrAction>;
+
+const actions: ReadonlySet<string> = new Set(["PUSH", "DELETE", "REPLICATE"]);
+
+/** Pushes, deletions and replications. One that names no tag may be of any: a push by digest alone, or the end of an image. */
+export const ecr: Sender = {
+  source: "aws.ecr",
+  detailTypes: ["ECR Image Action", "ECR Replication Action"],
+  read(event, { registryHosts }) {
+    const { account, region, detail } = EcrAction.parse(event);
+    const { "action-type": action, "repository-name": repository, "image-tag": tag, "image-digest": digest } = detail;
+    if (!actions.has(action) || detail.result !== "SUCCESS") return undefined;
+    return {
+      topics: registryHosts(account, region).map((host) => repositoryTopic(host, repository)),
+      change: changeOf({ name: tag, digest }),
+      about: { action, repository, tag, digest },
+    };
+  },
+};
+
+/** How ECR is named in image references. */
+export function ecrHosts(account: string, region: string): readonly string[] {
+  return [`${account}.dkr.ecr.${region}.${awsDomain(region)}`];
+}

@@ -1,0 +1,64 @@
+import { assumedRole } from "../../lib/aws/assumed-role.ts";
+import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
+import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
+import { eksCluster } from "../../lib/aws/eks/eks-cluster.ts";
+import { asHome, asTarget } from "../../lib/core/home-and-target.ts";
+import { ownVersion } from "../../lib/core/own-version.ts";
+import type { ImpersonatingCluster } from "../../lib/core/ports/cluster.ts";
+import type { Log } from "../../lib/core/ports/log.ts";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { type OwnInstallation, ownerCheck } from "../../lib/gate/cluster-owner.ts";
+import { gatedCluster } from "../../lib/gate/gated-cluster.ts";
+import { writeGate } from "../../lib/gate/write-gate.ts";
+import { type Clusters, servedClusters } from "../clusters.ts";
+import type { Config } from "../config.ts";
+import type { ClusterEntry } from "../settings/installation.ts";
+
+type TableConfig = Pick<Config, "AWS_REGION" | "SLUICE_QUEUE_URLS" | "SLUICE_TABLE">;
+
+interface EksClustersDeps {
+  readonly connection: AwsConnection;
+  readonly log: Log;
+  /** Where webhooks come in; null: nowhere; absent: this function does not know. */
+  readonly webhookUrl?: string | null;
+  /** `eksCluster` outside tests. */
+  readonly connect?: (...args: Parameters<typeof eksCluster>) => ImpersonatingCluster;
+}
+
+/** The clusters of an installation by their ARNs, each connected to when it is first asked for; each write passes its gate. */
+export function eksClusters(
+  config: TableConfig,
+  entries: readonly ClusterEntry[],
+  { connection, log, webhookUrl, connect = eksCluster }: EksClustersDeps,
+): Clusters {
+  const clock = systemClock;
+  const self = { ...tableInstallation(config), ...(webhookUrl === undefined ? {} : { webhookUrl }) };
+  return servedClusters(
+    entries.map(({ arn: id, role }) => ({
+      id,
+      open: () => {
+        const credentials = role === undefined ? connection.credentials : assumedRole(role, connection, clock);
+        const connected = connect(parseClusterArn(id), { ...connection, credentials }, { clock, env: {} });
+        const gate = writeGate([ownerCheck(self, { cluster: connected, clock })], { clock, log });
+        return {
+          home: asHome(gatedCluster(connected, gate)),
+          targetAs: (user) => asTarget(gatedCluster(connected.as(user), gate)),
+          gated: (cluster) => asTarget(gatedCluster(cluster, gate)),
+          gate,
+          accountTokens: connected.accountTokens,
+        };
+      },
+    })),
+  );
+}
+
+/**
+ * The installation of a state table, the one part that no other installation shares: `<account>/<region>/<table>`. The account is that of
+ * its queues, since a function does not know its own.
+ */
+export function tableInstallation({ AWS_REGION, SLUICE_QUEUE_URLS, SLUICE_TABLE }: TableConfig): OwnInstallation {
+  const [url = ""] = Object.values(SLUICE_QUEUE_URLS);
+  const [, account = ""] = new URL(url).pathname.split("/");
+  const id = `${account}/${AWS_REGION}/${SLUICE_TABLE}`;
+  return { id, version: ownVersion, takeOverCommand: `sluice take-over --installation ${id}` };
+}

@@ -1,0 +1,196 @@
+import { z } from "zod";
+import { isJsonObject } from "../../lib/core/json.ts";
+import { clusterArnPattern } from "../../lib/core/work-key.ts";
+import { isKeyPattern } from "./allowed-keys.ts";
+import { isRepositoryPattern } from "./allowed-repositories.ts";
+import { isTargetPattern, namesEachOnce } from "./allowed-targets.ts";
+import { type EffectiveSettings, effectiveSettings } from "./effective-settings.ts";
+import { nearestName } from "./nearest-name.ts";
+import type { Settings } from "./settings.ts";
+
+/** More are refused: a second installation, with a table of its own, then takes the others. */
+export const maxClusters = 200;
+/** Each network has a reconcile function and a queue of its own. */
+export const maxNetworks = 10;
+/** The length of a document in bytes. */
+export const maxInstallationBytes = 1_048_576;
+
+/** The network of a cluster that names none. */
+export const defaultNetwork = "default";
+/** What a network may be called; it is part of the names of resources. */
+export const networkPattern = /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/;
+
+const rolePattern = /^arn:(aws[\w-]*):iam::([0-9]{12}):role\/[\w+=,.@/-]{1,512}$/;
+const namespacePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const runsMessage = "must be a whole number from 1 to 1000";
+
+const ClusterEntry = z.strictObject(
+  {
+    /** The ARN of an EKS cluster; its id in every key. */
+    arn: z
+      .string("is required, as text")
+      .regex(clusterArnPattern, "must be arn:aws:eks:<region>:<account>:cluster/<name>"),
+    /** The role that is assumed to describe the cluster and to sign its token, where the cluster is in another account. */
+    role: z.string("must be text").regex(rolePattern, "must be arn:aws:iam::<account>:role/<name>").optional(),
+    /** Its clusters share a reconcile function and a queue of wake-ups. */
+    network: z
+      .string("must be text")
+      .regex(networkPattern, "must be letters, digits and hyphens, 32 at most")
+      .default(defaultNetwork),
+    /** Runs of objects of this cluster at the same time, in all processes together. */
+    maxRuns: z.int(runsMessage).min(1, runsMessage).max(1_000, runsMessage).default(20),
+    /** Repositories of ECR and CodeCommit that objects of a namespace may pull with our identity: `{"apps": ["<host of ECR>/team/*"]}`. */
+    repositories: z
+      .record(
+        z.string().regex(namespacePattern, "must be the name of a namespace"),
+        z
+          .array(
+            z
+              .string("must be text")
+              .refine(
+                isRepositoryPattern,
+                "must begin with the whole host of ECR or CodeCommit: <account>.dkr.ecr.<region>.amazonaws.com/team/*",
+              ),
+            "must be a list of repositories",
+          )
+          .max(100, "must be 100 repositories at most"),
+        "must list repositories by namespace",
+      )
+      .default({}),
+    /** KMS keys that our identity opens data keys with for Kustomizations of a namespace: `{"apps": ["<ARN of a key>"]}`. */
+    decryptionKeys: z
+      .record(
+        z.string().regex(namespacePattern, "must be the name of a namespace"),
+        z
+          .array(
+            z
+              .string("must be text")
+              .refine(
+                isKeyPattern,
+                "must be arn:aws:kms:<region>:<account>:key/<id> or …:alias/<name>, with or without +arn:aws:iam::<account>:role/<name>",
+              ),
+            "must be a list of keys",
+          )
+          .max(100, "must be 100 keys at most"),
+        "must list keys by namespace",
+      )
+      .default({}),
+    /** Clusters of EKS that Kustomizations of a namespace may apply to by a ConfigMap: `{"apps": ["<ARN of a cluster>"]}`. */
+    targets: z
+      .record(
+        z.string().regex(namespacePattern, "must be the name of a namespace"),
+        z
+          .array(
+            z
+              .string("must be text")
+              .refine(
+                isTargetPattern,
+                "must be arn:aws:eks:<region>:<account>:cluster/<name>, with or without +arn:aws:iam::<the same account>:role/<name>",
+              ),
+            "must be a list of clusters",
+          )
+          .max(100, "must be 100 clusters at most")
+          .refine(namesEachOnce, "must list each cluster once, with or without a role"),
+        "must list clusters by namespace",
+      )
+      .default({}),
+  },
+  { error: (issue) => (issue.code === "invalid_type" ? "must be an object with the ARN of a cluster" : undefined) },
+);
+/** A cluster of an installation. */
+export type ClusterEntry = z.output<typeof ClusterEntry>;
+
+/**
+ * An installation: the clusters that it looks after, and its settings (docs/settings.md). The functions read it from S3, and the CDK
+ * app checks it at synth, both by this schema (docs/adr/0026-the-id-of-a-cluster.md).
+ */
+export const Installation = z
+  .strictObject({
+    version: z.literal(1, "must be 1: this release knows no other"),
+    clusters: z
+      .array(ClusterEntry, "must be a list of clusters")
+      .max(maxClusters, `must be ${maxClusters} clusters at most: look after the others with a second installation`),
+    settings: z
+      .custom<z.input<typeof Settings>>()
+      .default({})
+      .transform((document, context): EffectiveSettings => {
+        const settings = effectiveSettings(document);
+        if (!("faults" in settings)) return settings;
+        for (const message of settings.faults) context.addIssue({ code: "custom", message });
+        return z.NEVER;
+      }),
+  })
+  .check(({ value: { clusters }, issues }) => {
+    const fault = (path: PropertyKey[], message: string) =>
+      issues.push({ code: "custom", input: undefined, path, message });
+    const first = new Map<string, number>();
+    clusters.forEach(({ arn, role }, index) => {
+      // Its partition says nothing that its region does not say.
+      const [, , , region, account, name] = arn.split(":");
+      const cluster = `${region} ${account} ${name}`;
+      const before = first.get(cluster);
+      if (before === undefined) first.set(cluster, index);
+      else fault(["clusters", index, "arn"], `is the cluster of clusters[${before}] too: remove one of them`);
+      if (role !== undefined && (rolePattern.exec(role)?.[2] ?? account) !== account)
+        fault(
+          ["clusters", index, "role"],
+          "must be of the account of its cluster: EKS describes a cluster to no other",
+        );
+    });
+    const networks = new Set(clusters.map(({ network }) => network));
+    if (networks.size > maxNetworks) fault(["clusters"], `must be in ${maxNetworks} networks at most`);
+  });
+export type Installation = z.output<typeof Installation>;
+/**
+ * An installation as its document has it.
+ *
+ * @internal Exported for its tests and for the CDK app.
+ */
+export type InstallationDocument = z.input<typeof Installation>;
+
+/** The keys of each level, for the nearest to one that is misspelled. */
+const keysOf = (path: readonly PropertyKey[]): readonly string[] =>
+  Object.keys(path[0] === "clusters" ? ClusterEntry.shape : Installation.shape);
+
+/**
+ * Reads the JSON of an installation. Answers the faults of one that cannot be used, each with the key, what is wrong and how to mend
+ * it. No value is quoted.
+ */
+export function readInstallation(text: string): Installation | { readonly faults: readonly string[] } {
+  if (Buffer.byteLength(text) > maxInstallationBytes) {
+    return { faults: [`the document must be of ${maxInstallationBytes} bytes at most: use a second installation`] };
+  }
+  const document = parseJson(text);
+  if (!isJsonObject(document)) return { faults: ["the document must be an object in JSON"] };
+  const parsed = Installation.safeParse(document);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.flatMap((issue) => {
+    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(issue.path, key));
+    if (issue.code === "invalid_key") return `${nameOf(issue.path)} ${issue.issues[0]?.message ?? issue.message}`;
+    return `${nameOf(issue.path)}${issue.path[0] === "settings" ? ": " : " "}${issue.message}`;
+  });
+  return { faults: [...new Set(faults)] };
+}
+
+function unknownKey(path: readonly PropertyKey[], key: string): string {
+  const near = nearestName(key, keysOf(path));
+  const mend = near === undefined ? `remove it, or choose of ${keysOf(path).join(", ")}` : `did you mean ${near}?`;
+  return `${nameOf([...path, key])} is not known: ${mend}`;
+}
+
+/** `clusters[3].network`. */
+function nameOf(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return "the document";
+  return path
+    .map((key, index) => (typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${String(key)}`))
+    .join("");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller says what was expected; the parser's words would quote the text.
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import { Stack } from "aws-cdk-lib";
+import type { Construct } from "constructs";
+import { z } from "zod";
+import { readContext } from "./context.ts";
+import { SluiceObservability } from "./observability.ts";
+import { SluiceRepository } from "./repository.ts";
+import { Sluice } from "./sluice.ts";
+
+/** Each has three resources, beside some seventy of the Sluice itself and those of repositories; with webhooks it has four. */
+const maxClusters = { without: 120, withWebhooks: 90 };
+
+/** `<account>/<region>` */
+function placeOf({ arn }: { readonly arn: string }): string {
+  const [, , , region, account] = arn.split(":");
+  return `${account}/${region}`;
+}
+
+/** All of Sluice in one stack, with its alarms, by the context values `clusters` and `repositories` alone. */
+export class SluiceStack extends Stack {
+  readonly sluice: Sluice;
+
+  constructor(scope: Construct, id: string) {
+    const { clusters, repositories, webhooks, admission } = readContext(
+      z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()),
+    );
+    // Beside the first cluster. The caller's own account and region would let the same context give different templates.
+    const [place = "", ...others] = new Set(clusters.filter(({ role }) => role === undefined).map(placeOf));
+    if (others.length > 0) {
+      throw new Error(
+        `the clusters are in ${[place, ...others].join(" and ")}: the stack is deployed beside those without role, so give each cluster elsewhere the role that reaches it, or write an app of your own (sluice init)`,
+      );
+    }
+    const [account, region] = place === "" ? [] : place.split("/");
+    super(scope, id, {
+      description: "Sluice: GitOps for Amazon EKS with no controllers to run",
+      ...(account === undefined ? {} : { env: { account, region } }),
+    });
+    this.sluice = new Sluice(this, "Sluice", { webhooks, admission });
+    new SluiceObservability(this, "Watch", { sluice: this.sluice });
+    const most = webhooks ? maxClusters.withWebhooks : maxClusters.without;
+    if (clusters.length > most) {
+      throw new Error(
+        `${this.node.path}: ${clusters.length} clusters are too many for one stack, whose resources CloudFormation limits to 500: give ${most} at most and deploy a second installation for the others, or write an app of your own with SluiceCluster in several stacks`,
+      );
+    }
+    for (const { arn, role, maxRuns } of clusters) {
+      // By the whole ARN, so that a cluster keeps its resources wherever it stands in the list.
+      const id = arn.split(":").slice(3).join("-").replace("cluster/", "");
+      this.sluice.addCluster(id, { clusterArn: arn, rights: "clusterAdmin", role, maxRuns });
+    }
+    for (const { arn, clusters: pulling = clusters.map((cluster) => cluster.arn), namespaces } of repositories) {
+      const name = arn.slice(arn.indexOf("/") + 1);
+      new SluiceRepository(this, `Repository-${name.replaceAll("/", "-")}`, {
+        sluice: this.sluice,
+        repositoryArn: arn,
+        clusters: pulling,
+        namespaces,
+      });
+    }
+  }
+}

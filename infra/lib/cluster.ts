@@ -1,0 +1,294 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CustomResource, Duration, Stack, Token } from "aws-cdk-lib";
+import { CfnAccessEntry, CfnCluster, type IClusterRef } from "aws-cdk-lib/aws-eks";
+import { RegionInfo } from "aws-cdk-lib/region-info";
+import { Construct } from "constructs";
+import { ownVersion } from "../../lib/core/own-version.ts";
+import type { Holder } from "../../lib/definitions/cluster-rights.ts";
+import { acknowledgeWildcard, allow } from "./access.ts";
+import { bundleFolder } from "./package-files.ts";
+import { defaultNetwork, type ServiceFunction, type SluiceService } from "./service.ts";
+
+/** What Sluice may do in a cluster. */
+export type ClusterRights = "clusterAdmin" | "namespaces";
+
+export interface AddClusterProps {
+  /**
+   * The cluster as a construct, of `aws-eks` or `aws-eks-v2`, imported or made in this app. Default: none, then `clusterArn` names it.
+   * If its ARN is known only while it is deployed, give `clusterArn` too.
+   */
+  readonly cluster?: IClusterRef;
+  /** `arn:aws:eks:<region>:<account>:cluster/<name>`, without tokens. Default: that of `cluster`. */
+  readonly clusterArn?: string;
+  /**
+   * `clusterAdmin`: Sluice applies with its own rights, the access policy AmazonEKSClusterAdminPolicy, where an object names no service
+   * account. `namespaces`: it applies only as the service accounts that Kustomizations name, or the setting `default-service-account`, and
+   * itself may do what docs/cluster-rights.md lists.
+   */
+  readonly rights: ClusterRights;
+  /** Which of the Sluice's `networks` reaches the cluster's endpoint. Default: `default`, in no VPC unless `networks` says so. */
+  readonly network?: string;
+  /**
+   * ARN of a role that Sluice assumes to reach the cluster, without tokens. A cluster of another account needs one, see
+   * docs/cluster-rights.md. Default: none, the functions' own roles are let in by access entries.
+   */
+  readonly role?: string;
+  /** Runs of this cluster at the same time, 1 to 1000. Default: 20. */
+  readonly maxRuns?: number;
+  /**
+   * KMS keys that open data keys of SOPS for Kustomizations of a namespace with Sluice's own identity, by namespace:
+   * `{ apps: ["arn:aws:kms:<region>:<account>:key/<id>"] }`. Each as the encrypted files name it, whole: a key, an alias
+   * (`…:alias/<name>`), or either with `+` and the ARN of a role that is assumed first. Default: none.
+   */
+  readonly decryptionKeys?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * By namespace, the other clusters of EKS that its Kustomizations may apply to by `spec.kubeConfig.configMapRef`, as
+   * `{ apps: ["arn:aws:eks:<region>:<account>:cluster/<name>"] }`; with `+` and the ARN of a role of the cluster's account where Sluice
+   * assumes one to enter it, as in another account. The access entry in that cluster is yours to make (docs/other-clusters.md).
+   * Default: none.
+   */
+  readonly targets?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Rights of the function that installs definitions, at deployments only. `clusterAdmin`: nothing has to be prepared. `group`: only those
+   * of the Kubernetes group `sluice-definitions`, which an administrator creates before (docs/cluster-rights.md). Default: `clusterAdmin`.
+   */
+  readonly definitionsRights?: "clusterAdmin" | "group";
+  /**
+   * When the cluster leaves the stack. `keep`: definitions, objects and workloads stay. `removeDefinitions`: the definitions go, and the
+   * deletion fails as long as there are objects of our kinds. Workloads stay in both cases. Default: `keep`.
+   */
+  readonly onDelete?: "keep" | "removeDefinitions";
+}
+
+export interface SluiceClusterProps extends AddClusterProps {
+  /** The Sluice that looks after the cluster. */
+  readonly sluice: SluiceService;
+}
+
+/** Of one attempt to install definitions, that of the function's row in functions.ts. Lambda makes three. */
+const serviceTimeout = Duration.minutes(25);
+
+/** An existing cluster that a Sluice looks after: access for its functions, and the definitions of Sluice's kinds in the cluster. */
+export class SluiceCluster extends Construct {
+  /** `arn:aws:eks:<region>:<account>:cluster/<name>`, a literal. */
+  readonly arn: string;
+  readonly sluice: SluiceService;
+  readonly network: string;
+  /** The role that is assumed to reach it; undefined where the functions' own are let in. */
+  readonly role: string | undefined;
+  /** Done once the cluster serves Sluice's kinds; undefined where custom resources are left out. */
+  readonly definitions: CustomResource | undefined;
+  private configurationEntry: CfnAccessEntry | undefined;
+  private readonly reconcileEntry: CfnAccessEntry | undefined;
+
+  constructor(scope: Construct, id: string, props: SluiceClusterProps) {
+    super(scope, id);
+    const { cluster, decryptionKeys, maxRuns, network = defaultNetwork, role, sluice, targets } = props;
+    // Apps without a compiler give any text, and a wrong one must not mean every right.
+    const rights: string = props.rights;
+    if (rights !== "clusterAdmin" && rights !== "namespaces") {
+      throw new Error(
+        `${this.node.path}: the rights "${rights}" are not known: write rights: "clusterAdmin" or rights: "namespaces"`,
+      );
+    }
+    this.arn = literalArn(this, props);
+    this.sluice = sluice;
+    this.network = network;
+    this.role = role;
+    sluice.serveCluster({
+      arn: this.arn,
+      network,
+      ...(role === undefined ? {} : { role }),
+      ...(maxRuns === undefined ? {} : { maxRuns }),
+      ...(decryptionKeys === undefined ? {} : { decryptionKeys }),
+      ...(targets === undefined ? {} : { targets }),
+    });
+    const installs = sluice.emulated ? undefined : sluice.functionFor("definitions", network);
+    refuseUnreachable(this, cluster, installs, network);
+    const entries = role === undefined && this.isHere() ? this.accessEntries(props, installs) : undefined;
+    this.reconcileEntry = entries?.reconcile;
+    if (cluster !== undefined) this.node.addDependency(cluster);
+    if (installs === undefined) return;
+    this.mayReach(installs);
+    this.definitions = new CustomResource(this, "Definitions", {
+      serviceToken: installs.alias.functionArn,
+      resourceType: "Custom::SluiceDefinitions",
+      serviceTimeout,
+      properties: {
+        cluster: this.arn,
+        ...this.reachedBy,
+        installation: this.installation,
+        ...this.admission(installs),
+        version: ownVersion,
+        // New code is run once, also within a version.
+        code: digestOf(join(bundleFolder("definitions"), "index.mjs")),
+        onDelete: props.onDelete ?? "keep",
+      },
+    });
+    this.definitions.node.addDependency(installs);
+    if (entries === undefined) return;
+    if (entries.definitions !== undefined) this.definitions.node.addDependency(entries.definitions);
+    if (entries.receiver !== undefined) this.definitions.node.addDependency(entries.receiver);
+    // When the cluster leaves the stack, reconcile is out before the cluster is given up: it would take it again.
+    entries.reconcile.node.addDependency(this.definitions);
+  }
+
+  /** Kubernetes' version, as EKS named it at the last deployment. */
+  get kubernetesVersion(): string {
+    return this.definitions?.getAttString("KubernetesVersion") ?? "unknown";
+  }
+
+  /** What the last deployment had to say about the cluster; empty if nothing. */
+  get notice(): string {
+    return this.definitions?.getAttString("Notice") ?? "";
+  }
+
+  /** The owner of the cluster as its functions know it: `<account>/<region>/<table>`. */
+  get installation(): string {
+    const { account, region } = Stack.of(this.sluice);
+    return `${account}/${region}/${this.sluice.table.tableName}`;
+  }
+
+  /** For the properties of custom resources. */
+  get reachedBy(): { readonly role?: string } {
+    return this.role === undefined ? {} : { role: this.role };
+  }
+
+  /** Lets the configuration function in, and answers it and what has to be there before it is called. */
+  configurationAccess(): { readonly function: ServiceFunction; readonly access: readonly Construct[] } {
+    const applies = this.sluice.functionFor("configuration", this.network);
+    if (this.configurationEntry === undefined) {
+      this.mayReach(applies);
+      if (this.role === undefined && this.isHere()) {
+        this.configurationEntry = this.entry(
+          "ConfigurationAccess",
+          applies.role.roleArn,
+          "sluice-configuration",
+          false,
+        );
+      }
+    }
+    const before = [this.definitions, this.reconcileEntry, this.configurationEntry];
+    return { function: applies, access: before.filter((one) => one !== undefined) };
+  }
+
+  /**
+   * Lets a function of deployments find the cluster. When the cluster leaves the stack, CloudFormation takes its right away before it asks
+   * for the deletion, so the right is to describe any cluster there.
+   */
+  private mayReach({ role }: ServiceFunction): void {
+    if (this.role !== undefined) {
+      role.addToPrincipalPolicy(allow("", ["sts:AssumeRole"], [this.role]));
+      return;
+    }
+    const all = `${this.arn.slice(0, this.arn.indexOf("/"))}/*`;
+    role.addToPrincipalPolicy(allow("", ["eks:DescribeCluster"], [all]));
+    acknowledgeWildcard(role, all, "A cluster is described once more after it has left the stack");
+  }
+
+  /** What the definitions function installs the admission webhook by, and the right to read its secret. Without it, it removes one. */
+  private admission({ role }: ServiceFunction): { readonly admission?: Readonly<Record<string, string>> } {
+    const { admissionWebhook } = this.sluice;
+    if (admissionWebhook === undefined) return {};
+    const { secret, selector, url } = admissionWebhook;
+    role.addToPrincipalPolicy(allow("", ["secretsmanager:GetSecretValue"], [secret.secretArn]));
+    return { admission: { url, secret: secret.secretArn, ...(selector === undefined ? {} : { selector }) } };
+  }
+
+  /** Whether the cluster is in the account and region of this stack: access entries can be made nowhere else. */
+  private isHere(): boolean {
+    const [, , , region, account] = this.arn.split(":");
+    const own = Stack.of(this);
+    const isOwn = (one: string, other: string | undefined) => Token.isUnresolved(one) || one === other;
+    return isOwn(own.account, account) && isOwn(own.region, region);
+  }
+
+  private entry(id: string, principalArn: string, group: Holder, isAdmin: boolean): CfnAccessEntry {
+    return new CfnAccessEntry(this, id, {
+      clusterName: nameOf(this.arn),
+      principalArn,
+      type: "STANDARD",
+      kubernetesGroups: [group],
+      accessPolicies: isAdmin ? [clusterAdminPolicy(this.arn)] : [],
+    });
+  }
+
+  private accessEntries(
+    { definitionsRights = "clusterAdmin", rights }: SluiceClusterProps,
+    installs: ServiceFunction | undefined,
+  ): {
+    readonly reconcile: CfnAccessEntry;
+    readonly definitions: CfnAccessEntry | undefined;
+    readonly receiver: CfnAccessEntry | undefined;
+  } {
+    const { network, sluice } = this;
+    const reconcile = this.entry(
+      "ReconcileAccess",
+      sluice.reconcileRole(network).roleArn,
+      "sluice-reconcile",
+      rights === "clusterAdmin",
+    );
+    const receives = sluice.receiverRole(network);
+    const receiver =
+      receives === undefined ? undefined : this.entry("ReceiverAccess", receives.roleArn, "sluice-receiver", false);
+    if (installs === undefined) return { reconcile, definitions: undefined, receiver };
+    const isAdmin = definitionsRights === "clusterAdmin";
+    const definitions = this.entry("DefinitionsAccess", installs.role.roleArn, "sluice-definitions", isAdmin);
+    return { reconcile, definitions, receiver };
+  }
+}
+
+/** Everything in a cluster: the one policy of EKS that includes definitions and roles. */
+function clusterAdminPolicy(arn: string): CfnAccessEntry.AccessPolicyProperty {
+  const [, partition = "aws"] = arn.split(":");
+  const policyArn = `arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`;
+  return { policyArn, accessScope: { type: "cluster" } };
+}
+
+function nameOf(arn: string): string {
+  return arn.slice(arn.indexOf("/") + 1);
+}
+
+/** The ARN without tokens, since the functions are told of clusters by a file. */
+function literalArn(scope: Construct, { cluster, clusterArn }: AddClusterProps): string {
+  if (clusterArn !== undefined) return clusterArn;
+  if (cluster === undefined) {
+    throw new Error(`${scope.node.path} names no cluster: write cluster or clusterArn`);
+  }
+  const { clusterArn: arn, clusterName: name } = cluster.clusterRef;
+  if (!Token.isUnresolved(arn)) return arn;
+  const { account, region } = cluster.env;
+  if (![name, account, region].some((value) => Token.isUnresolved(value))) {
+    const partition = RegionInfo.get(region).partition ?? "aws";
+    return `arn:${partition}:eks:${region}:${account}:cluster/${name}`;
+  }
+  throw new Error(
+    `${scope.node.path}: the ARN of the cluster ${cluster.node.path} is known only while it is deployed, and the functions are told of clusters by a file that is written before: give the stack an env with account and region and the cluster a clusterName, and write clusterArn: "arn:aws:eks:<region>:<account>:cluster/<name>" as well`,
+  );
+}
+
+/** Refuses a cluster of this app whose endpoint is only in its VPC, if the network is in none. Of others, the deployment tells. */
+function refuseUnreachable(
+  scope: Construct,
+  cluster: IClusterRef | undefined,
+  installs: ServiceFunction | undefined,
+  network: string,
+): void {
+  const made = cluster?.node.findAll().find((one) => CfnCluster.isCfnCluster(one));
+  const access: unknown = made === undefined ? undefined : Stack.of(scope).resolve(made.resourcesVpcConfig);
+  const isPrivate =
+    typeof access === "object" &&
+    access !== null &&
+    "endpointPublicAccess" in access &&
+    access.endpointPublicAccess === false;
+  if (!isPrivate || installs === undefined || installs.function.isBoundToVpc) return;
+  throw new Error(
+    `${scope.node.path}: the endpoint of the cluster is private, and the network "${network}" is in no VPC: add the VPC to the property networks of the Sluice, and name that network here`,
+  );
+}
+
+function digestOf(file: string): string {
+  return createHash("sha256").update(readFileSync(file)).digest("hex").slice(0, 32);
+}

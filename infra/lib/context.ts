@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { nearestName } from "../../functions/settings/nearest-name.ts";
+
+const clusterForm = "arn:aws:eks:<region>:<account>:cluster/<name>";
+const repositoryForm = "arn:aws:ecr:<region>:<account>:repository/<name>";
+
+const Cluster = z.strictObject({
+  /** Of EKS. */
+  arn: z
+    .string(`is required, ${clusterForm}`)
+    .regex(/^arn:[^:]+:eks:[^:]+:\d{12}:cluster\/.+$/, `must be ${clusterForm}`),
+  /** Of another account. Default: none. */
+  role: z.string("must be the ARN of a role").optional(),
+  /** Default: 20. */
+  maxRuns: z.int("must be a whole number").optional(),
+});
+
+const RepositoryEntry = z.strictObject({
+  arn: z
+    .string(`is required, ${repositoryForm}`)
+    .regex(/^arn:[^:]+:ecr:[^:]+:\d{12}:repository\/.+$/, `must be ${repositoryForm}`),
+  /** ARNs of those that may pull it. Default: all. */
+  clusters: z.array(z.string("must be the ARN of a cluster"), "must be a list of ARNs").optional(),
+  /** Whose objects may pull it. */
+  namespaces: z
+    .array(
+      z
+        .string("must be the name of a namespace")
+        .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "must be the name of a namespace"),
+      "must be a list of names",
+    )
+    .default(["flux-system"]),
+});
+
+/** What the app is told on the command line: `-c clusters=…` and `-c repositories=…`. */
+export interface AppContext {
+  readonly clusters: readonly z.output<typeof Cluster>[];
+  readonly repositories: readonly z.output<typeof RepositoryEntry>[];
+  /** Properties of `Sluice`. */
+  readonly webhooks: boolean;
+  readonly admission: boolean;
+}
+
+const names = ["clusters", "repositories", "webhooks", "admission", "sluice:emulator"];
+
+/**
+ * Reads the context of the app; `all` has the CDK's own values too. Throws one error that names every value that is missing, unknown
+ * or wrong, and what to write.
+ */
+export function readContext(all: Readonly<Record<string, unknown>>): AppContext {
+  const faults = Object.keys(all).filter(isOurs).flatMap(unknownName);
+  const clusters = readList("clusters", all["clusters"], Cluster, faults);
+  const repositories = readList("repositories", all["repositories"] ?? "none", RepositoryEntry, faults);
+  for (const [name, entries] of Object.entries({ clusters, repositories })) {
+    const arns = entries.map(({ arn }) => arn);
+    arns.forEach((arn, index) => {
+      if (arns.indexOf(arn) < index) faults.push(`${name}[${index}].arn is there already: remove one of the two`);
+    });
+  }
+  if (all["clusters"] === undefined) {
+    faults.push(
+      `clusters is missing: write -c clusters=${clusterForm}, several with commas between them, or -c clusters=none for an installation without any`,
+    );
+  }
+  const webhooks = readFlag("webhooks", all["webhooks"], faults);
+  const admission = readFlag("admission", all["admission"], faults);
+  if (faults.length > 0) throw new Error(`the context of the app is not usable: ${faults.join("; ")}`);
+  return { clusters, repositories, webhooks, admission };
+}
+
+/** The CDK's own names have a colon or a slash in them; "cli-telemetry" is in our cdk.json. */
+function isOurs(name: string): boolean {
+  return name.startsWith("sluice:") || (!/[:/]/.test(name) && name !== "cli-telemetry");
+}
+
+function unknownName(name: string): readonly string[] {
+  if (names.includes(name)) return [];
+  const near = nearestName(name, names);
+  return [`${name} is not known: ${near === undefined ? `write one of ${names.join(", ")}` : `did you mean ${near}?`}`];
+}
+
+function readFlag(name: string, value: unknown, faults: string[]): boolean {
+  if (value === undefined || value === false || value === "false") return false;
+  if (value !== true && value !== "true") faults.push(`${name} must be true or false`);
+  return true;
+}
+
+/** ARNs with commas between them, or JSON: a list of ARNs and of objects. */
+function readList<Entry extends z.ZodType>(
+  name: string,
+  value: unknown,
+  schema: Entry,
+  faults: string[],
+): readonly z.output<Entry>[] {
+  if (value === undefined || value === "none") return [];
+  const listed = typeof value === "string" ? parseList(value) : value;
+  if (!Array.isArray(listed)) {
+    faults.push(`${name} must be ARNs with commas between them, or a list in JSON: [{"arn": "…"}]`);
+    return [];
+  }
+  return listed.flatMap((entry: unknown, index): readonly z.output<Entry>[] => {
+    const parsed = schema.safeParse(typeof entry === "string" ? { arn: entry } : entry);
+    if (parsed.success) return [parsed.data];
+    for (const issue of parsed.error.issues) faults.push(...told(`${name}[${index}]`, issue));
+    return [];
+  });
+}
+
+function told(entry: string, issue: z.core.$ZodIssue): readonly string[] {
+  if (issue.code !== "unrecognized_keys") return [`${[entry, ...issue.path].join(".")} ${issue.message}`];
+  const known = ["arn", "role", "maxRuns", "clusters", "namespaces"];
+  return issue.keys.map((key) => {
+    const near = nearestName(key, known);
+    return `${entry}.${key} is not known: ${near === undefined ? "remove it" : `did you mean ${near}?`}`;
+  });
+}
+
+function parseList(text: string): unknown {
+  if (!text.trimStart().startsWith("[")) return text.split(",").map((part) => part.trim());
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller says what was expected.
+    return undefined;
+  }
+}

@@ -1,0 +1,235 @@
+import { CfnResource, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import type { ISecurityGroup, IVpc, SubnetSelection } from "aws-cdk-lib/aws-ec2";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import {
+  Alias,
+  Architecture,
+  Code,
+  EventSourceMapping,
+  Function,
+  FunctionUrlAuthType,
+  RecursiveLoop,
+  Runtime,
+} from "aws-cdk-lib/aws-lambda";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { type AccessName, accesses, acknowledgeWildcard, allow, type Shared } from "./access.ts";
+import { bundleFolder } from "./package-files.ts";
+import type { ServiceFunction } from "./service.ts";
+
+/** What starts a function: messages of a queue, a schedule, a custom resource of a stack, or a request to its URL. */
+type Trigger = "hints" | "wake-ups" | "every minute" | "custom resource" | "web";
+
+interface FunctionRow {
+  readonly memoryMiB: number;
+  readonly timeoutSeconds: number;
+  readonly trigger: Trigger;
+  readonly access: readonly AccessName[];
+  /** Of a function with a URL: as many run at the same time, further requests are answered 429. It is taken from the account's quota. */
+  readonly maxConcurrency?: number;
+  /** Default: 15 s. */
+  readonly deadlineReserveMs?: number;
+}
+
+/** Every `functions/lambda-<name>.ts`. A new one is one line here. */
+export const functionRows = {
+  ingest: {
+    memoryMiB: 512,
+    timeoutSeconds: 60,
+    trigger: "hints",
+    access: ["document", "requests", "subscribers", "wakeUps"],
+  },
+  sweep: {
+    memoryMiB: 512,
+    timeoutSeconds: 60,
+    trigger: "every minute",
+    access: ["document", "requests", "dueItems", "clusterStates", "wakeUps"],
+  },
+  reconcile: {
+    memoryMiB: 1024,
+    timeoutSeconds: 900,
+    trigger: "wake-ups",
+    access: ["document", "runs", "wakeUps", "ownWakeUps", "parked", "artifacts", "installationKey"],
+  },
+  receiver: {
+    memoryMiB: 1024,
+    timeoutSeconds: 20,
+    trigger: "web",
+    access: ["document", "requests", "receivers", "wakeUps", "ownNetwork"],
+    maxConcurrency: 10,
+    deadlineReserveMs: 2_000,
+  },
+  admission: {
+    memoryMiB: 512,
+    timeoutSeconds: 5,
+    trigger: "web",
+    access: ["document", "tableName", "wakeUps", "admissionSecret"],
+    maxConcurrency: 10,
+  },
+  configuration: { memoryMiB: 512, timeoutSeconds: 900, trigger: "custom resource", access: [] },
+  definitions: { memoryMiB: 512, timeoutSeconds: 300, trigger: "custom resource", access: [] },
+} as const satisfies Record<string, FunctionRow>;
+
+export type FunctionName = keyof typeof functionRows;
+
+/** Where a function runs that has to reach endpoints inside a VPC. */
+export interface SluiceNetwork {
+  readonly vpc: IVpc;
+  /** Default: the VPC's private subnets with a way out. */
+  readonly subnets?: SubnetSelection;
+  /** Default: one that lets everything out and nothing in. */
+  readonly securityGroups?: readonly ISecurityGroup[];
+}
+
+export interface FunctionSettings {
+  /** Of a message in a log: how long it is kept. */
+  readonly logRetention: RetentionDays;
+  readonly logLevel: string;
+  readonly encryptionKey: IKey | undefined;
+}
+
+/** One function: its own role with only what its row lists, its log group, a published version and the alias `live`. */
+export class SluiceFunction extends Construct implements ServiceFunction {
+  readonly role: Role;
+  readonly function: Function;
+  readonly alias: Alias;
+  readonly logGroup: LogGroup;
+  readonly name: FunctionName;
+
+  constructor(
+    scope: Construct,
+    id: string,
+    {
+      name,
+      network,
+      vpc,
+      shared,
+      settings,
+    }: {
+      readonly name: FunctionName;
+      readonly network: string;
+      readonly vpc: SluiceNetwork | undefined;
+      readonly shared: Shared;
+      readonly settings: FunctionSettings;
+    },
+  ) {
+    super(scope, id);
+    this.name = name;
+    const { memoryMiB, timeoutSeconds, trigger, access, maxConcurrency, deadlineReserveMs }: FunctionRow =
+      functionRows[name];
+    const given = access.map((key) => accesses[key](shared, network));
+    this.logGroup = new LogGroup(this, "Log", {
+      retention: settings.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.role = new Role(this, "Role", {
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+      description: `Sluice: the function ${name}`,
+    });
+    this.role.addToPolicy(
+      allow("WriteLog", ["logs:CreateLogStream", "logs:PutLogEvents"], [this.logGroup.logGroupArn]),
+    );
+    for (const statement of given.flatMap(({ statements }) => statements)) this.role.addToPolicy(statement);
+    if (vpc !== undefined) this.role.addToPolicy(allow("JoinVpc", vpcActions, ["*"]));
+    if (settings.encryptionKey !== undefined) {
+      this.role.addToPolicy(allow("UseKey", keyActions, [settings.encryptionKey.keyArn]));
+    }
+    acknowledgeWildcards(this.role, shared);
+    this.function = new Function(this, "Function", {
+      description: `Sluice: ${name}`,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: "index.handler",
+      code: Code.fromAsset(bundleFolder(name)),
+      memorySize: memoryMiB,
+      timeout: Duration.seconds(timeoutSeconds),
+      role: this.role,
+      logGroup: this.logGroup,
+      environment: {
+        SLUICE_LOG_LEVEL: settings.logLevel,
+        ...(deadlineReserveMs === undefined ? {} : { SLUICE_DEADLINE_RESERVE_MS: String(deadlineReserveMs) }),
+        ...Object.fromEntries(given.flatMap(({ environment }) => Object.entries(environment))),
+      },
+      environmentEncryption: settings.encryptionKey,
+      reservedConcurrentExecutions: maxConcurrency,
+      vpc: vpc?.vpc,
+      vpcSubnets: vpc?.subnets,
+      securityGroups: vpc?.securityGroups === undefined ? undefined : [...vpc.securityGroups],
+      // One of a deployment that is rolled back goes: the same deployment could not make it again.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
+      // A run sends its object's next wake-up to the queue that it came from. Lambda ends such chains after 16 links, unless told
+      // that they are meant.
+      recursiveLoop: trigger === "wake-ups" ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
+    });
+    this.alias = new Alias(this, "Live", { aliasName: "live", version: this.function.currentVersion });
+  }
+
+  /** Gives the function a URL that anyone on the internet may call, and answers it: `https://…/`. What is behind it decides who may. */
+  publish(): string {
+    return this.alias.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+  }
+
+  /** Lets the function take the messages of a queue. A message that it does not name as failed is done. */
+  consume(
+    queue: IQueue,
+    { batchSize, maxConcurrency }: { readonly batchSize: number; readonly maxConcurrency: number },
+  ): void {
+    this.role.addToPolicy(
+      allow("TakeMessages", ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], [queue.queueArn]),
+    );
+    const mapping = new EventSourceMapping(this, "Messages", {
+      target: this.alias,
+      eventSourceArn: queue.queueArn,
+      batchSize,
+      maxConcurrency,
+      reportBatchItemFailures: true,
+    });
+    // Lambda tries these rights when the mapping is made.
+    mapping.node.addDependency(this.role);
+  }
+}
+
+/** The resources with a `*` that a role may have. infra/test/permissions.test.ts lists every statement in docs/security.md. */
+function acknowledgeWildcards(role: Role, { document, state }: Shared): void {
+  const { node } = state.bucket;
+  const bucket = CfnResource.isCfnResource(node.defaultChild) ? node.defaultChild.logicalId : "";
+  acknowledgeWildcard(
+    role,
+    `<${String(Stack.of(role).resolve(bucket))}.Arn>/artifacts/*`,
+    "Artifacts are named by digests, which nobody knows before",
+  );
+  acknowledgeWildcard(
+    role,
+    "*",
+    "Network interfaces that Lambda makes later, and the login at ECR, which is of a whole registry: there is nothing finer",
+  );
+  document.onWritten((arn) => {
+    acknowledgeWildcard(
+      role,
+      arn,
+      "A version that the alias goes back to reads the document that it was deployed with",
+    );
+  });
+}
+
+/** What reading and writing a table, a queue, a bucket and a secret under a key of one's own needs. */
+const keyActions = [
+  "kms:Decrypt",
+  "kms:DescribeKey",
+  "kms:Encrypt",
+  "kms:GenerateDataKey",
+  "kms:ReEncryptFrom",
+  "kms:ReEncryptTo",
+];
+
+/** Lambda makes the network interfaces; none of these can be limited to resources that exist before. */
+const vpcActions = [
+  "ec2:AssignPrivateIpAddresses",
+  "ec2:CreateNetworkInterface",
+  "ec2:DeleteNetworkInterface",
+  "ec2:DescribeNetworkInterfaces",
+  "ec2:DescribeSubnets",
+  "ec2:UnassignPrivateIpAddresses",
+];

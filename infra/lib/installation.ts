@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Aspects, AssetHashType, FileSystem, Lazy, Stack, Token } from "aws-cdk-lib";
+import { Asset } from "aws-cdk-lib/aws-s3-assets";
+import { Construct } from "constructs";
+import { z } from "zod";
+import {
+  type InstallationDocument as Document,
+  defaultNetwork,
+  maxClusters,
+  readInstallation,
+} from "../../functions/settings/installation.ts";
+import type { ServedCluster } from "./service.ts";
+
+type Entry = Document["clusters"][number] & { readonly repositories: Record<string, string[]> };
+
+/**
+ * The document that tells the functions of clusters, repositories and settings (ADR 0026). It is an asset, since the environment of
+ * a function holds 4 KB, and is named by the digest of its bytes: a version of a function that is called again reads its own document.
+ */
+export class InstallationDocument extends Construct {
+  private readonly clusters = new Map<string, Entry>();
+  private readonly settings: Readonly<Record<string, unknown>>;
+  private readonly tellers: ((arn: string) => void)[] = [];
+  private asset: Asset | undefined;
+
+  constructor(scope: Construct, id: string, settings: Readonly<Record<string, unknown>>) {
+    super(scope, id);
+    this.settings = settings;
+    this.check(this.node.path, [], settings);
+    // Clusters are added after the functions are made, so it is written when the whole app is known.
+    Aspects.of(this).add({
+      visit: (node) => {
+        if (node === this) this.written();
+      },
+    });
+  }
+
+  serve({ arn, role, network = defaultNetwork, maxRuns = 20, decryptionKeys = {}, targets = {} }: ServedCluster): void {
+    const named = `${this.node.path}: the cluster ${Token.isUnresolved(arn) ? "that was added" : `"${arn}"`}`;
+    if ([arn, role, network].some((value) => Token.isUnresolved(value)) || Token.isUnresolved(maxRuns)) {
+      throw new Error(
+        `${named} has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed; functions are told of clusters by a file that is written before: write literal values, arn:aws:eks:<region>:<account>:cluster/<name>`,
+      );
+    }
+    const lists = Object.entries({ decryptionKeys, targets }).flatMap(([name, given]) => {
+      const list = Object.fromEntries(Object.entries(given).map(([namespace, arns]) => [namespace, [...arns]]));
+      if (
+        Object.entries(list)
+          .flat(2)
+          .some((value) => Token.isUnresolved(value))
+      ) {
+        throw new Error(
+          `${named} has a token in its ${name}, which is known only while the stack is deployed: write literal ARNs`,
+        );
+      }
+      return Object.keys(list).length === 0 ? [] : [[name, list] as const];
+    });
+    const entry = {
+      ...{ arn, role, network, maxRuns, repositories: {} },
+      ...Object.fromEntries(lists),
+    };
+    this.check(named, [entry], {}, (fault) => fault.replace("clusters[0].", "its "));
+    if (this.clusters.has(arn)) throw new Error(`${named} is added twice: keep one of the two`);
+    if (this.clusters.size === maxClusters) {
+      throw new Error(
+        `${named} is one too many: a Sluice looks after ${maxClusters} clusters at most. Add a second Sluice for the others, with a stack of its own`,
+      );
+    }
+    this.clusters.set(arn, entry);
+  }
+
+  allow(cluster: string, namespace: string, pattern: string): void {
+    const { repositories } = this.clusters.get(cluster) ?? {};
+    if (repositories === undefined) {
+      const known = [...this.clusters.keys()].join(", ");
+      throw new Error(
+        `${this.node.path}: the cluster "${cluster}" is not one of this Sluice: add it first, or name one of ${known === "" ? "none" : known}`,
+      );
+    }
+    if (Token.isUnresolved(namespace) || Token.isUnresolved(pattern)) {
+      throw new Error(
+        `${this.node.path}: the repository or the namespace that may be pulled from "${cluster}" is a token, which is known only while the stack is deployed: write literal values`,
+      );
+    }
+    const patterns = (repositories[namespace] ??= []);
+    if (!patterns.includes(pattern)) patterns.push(pattern);
+  }
+
+  served(): readonly ServedCluster[] {
+    return [...this.clusters.values()].map(({ arn, role, network, maxRuns }) => ({ arn, role, network, maxRuns }));
+  }
+
+  /** What the functions read. */
+  text(): string {
+    const clusters = [...this.clusters.values()];
+    return `${JSON.stringify({ version: 1, clusters, settings: this.settings })}\n`;
+  }
+
+  /** Where the document is, and what it has to be; tokens, since it is written last. */
+  environment(): Record<string, string> {
+    return {
+      SLUICE_INSTALLATION_BUCKET: Lazy.string({ produce: () => this.written().s3BucketName }),
+      SLUICE_INSTALLATION_KEY: Lazy.string({ produce: () => this.written().s3ObjectKey }),
+      SLUICE_INSTALLATION_DIGEST: Lazy.string({ produce: () => `sha256:${sha256(this.text())}` }),
+    };
+  }
+
+  /**
+   * ARN of the documents of this and of former deployments: a published version that the alias goes back to reads the one that it was
+   * deployed with, and so does code that runs while a deployment replaces it. They lie beside the templates of the CDK's bucket.
+   */
+  arn(): string {
+    return Lazy.string({ produce: () => documentsBeside(this.written()) });
+  }
+
+  /** Calls `tell` with {@link arn} as people write it, once the document is written. */
+  onWritten(tell: (arn: string) => void): void {
+    this.tellers.push(tell);
+  }
+
+  /** By the schema that the functions read it with. */
+  private check(
+    named: string,
+    clusters: readonly Entry[],
+    settings: Readonly<Record<string, unknown>>,
+    tell = (fault: string) => fault,
+  ): void {
+    const read = readInstallation(JSON.stringify({ version: 1, clusters, settings }));
+    if ("faults" in read) throw new Error(`${named} is not usable: ${read.faults.map(tell).join("; ")}`);
+  }
+
+  private written(): Asset {
+    if (this.asset !== undefined) return this.asset;
+    this.check(this.node.path, [...this.clusters.values()], this.settings);
+    const path = join(mkdtempSync(join(FileSystem.tmpdir, "sluice-installation-")), "installation.json");
+    writeFileSync(path, this.text());
+    this.asset = new Asset(this, "File", {
+      path,
+      assetHashType: AssetHashType.CUSTOM,
+      assetHash: sha256(this.text()),
+    });
+    for (const tell of this.tellers) tell(readable(Stack.of(this).resolve(documentsBeside(this.asset))));
+    return this.asset;
+  }
+}
+
+function documentsBeside({ bucket }: Asset): string {
+  return bucket.arnForObjects("*.json");
+}
+
+/** An expression of a template, with each reference in angle brackets. */
+function readable(expression: unknown): string {
+  if (typeof expression === "string") return expression.replaceAll(/\$\{([^}]+)\}/g, "<$1>");
+  const { Ref, "Fn::Sub": text, "Fn::Join": joined } = Expression.parse(expression);
+  if (Ref !== undefined) return `<${Ref}>`;
+  return joined === undefined ? readable(text ?? "") : joined[1].map(readable).join("");
+}
+
+const Expression = z.object({
+  Ref: z.string().optional(),
+  "Fn::Sub": z.string().optional(),
+  "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]).optional(),
+});
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

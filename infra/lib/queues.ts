@@ -1,0 +1,84 @@
+import { Duration, Validations } from "aws-cdk-lib";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import { Queue, QueueEncryption, type QueueProps } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { fixedLogicalId } from "./fixed-logical-id.ts";
+
+export interface QueuesProps {
+  readonly networks: readonly string[];
+  /** Default: SQS's own encryption. */
+  readonly encryptionKey: IKey | undefined;
+  /** Time-outs of the functions behind the queues, in seconds. */
+  readonly timeoutSeconds: { readonly ingest: number; readonly reconcile: number };
+}
+
+/** As often as at home: a wake-up carries no state, and the sweep sends another. */
+const wakeUpReceives = 20;
+
+/** A hint is lost where it is dropped, until the source's interval: after these it waits in the dead-letter queue. */
+const hintReceives = 5;
+
+/** What is worked off is dropped after four days, so that a dead letter has ten more. */
+const workRetention = Duration.days(4);
+
+/** All queues. Dead letters are kept for 14 days, the most that SQS offers. */
+export class Queues extends Construct {
+  /** By network. */
+  readonly wakeUps: Readonly<Record<string, Queue>>;
+  readonly wakeUpDeadLetters: Queue;
+  readonly hints: Queue;
+  readonly hintsDeadLetters: Queue;
+  readonly parked: Queue;
+  readonly undeliveredEvents: Queue;
+
+  constructor(scope: Construct, id: string, { networks, encryptionKey, timeoutSeconds }: QueuesProps) {
+    super(scope, id);
+    const queue = (name: string, props: QueueProps = {}): Queue => {
+      const made = new Queue(this, name, {
+        encryption: encryptionKey === undefined ? QueueEncryption.SQS_MANAGED : QueueEncryption.KMS,
+        encryptionMasterKey: encryptionKey,
+        enforceSSL: true,
+        retentionPeriod: Duration.days(14),
+        ...props,
+      });
+      fixedLogicalId(scope, made, name);
+      return made;
+    };
+    this.parked = queue("Parked");
+    this.undeliveredEvents = queue("UndeliveredEvents");
+    for (const read of [this.parked, this.undeliveredEvents]) {
+      Validations.of(read).acknowledge({
+        id: "AwsSolutions::AwsSolutions-SQS3",
+        reason: "It holds dead letters itself, for people: no function takes them, so none can fail at them",
+      });
+    }
+    this.wakeUpDeadLetters = queue("WakeUpDeadLetters");
+    this.wakeUps = Object.fromEntries(
+      networks.map((network) => [
+        network,
+        queue(`WakeUps${pascalCase(network)}`, {
+          // The least that Lambda accepts. The lease protocol hides a message itself for as long as it needs (docs/work-queue.md), so
+          // this is only how long a wake-up waits if the state table did not answer: six times as long would be 90 minutes.
+          visibilityTimeout: Duration.seconds(timeoutSeconds.reconcile),
+          retentionPeriod: workRetention,
+          deadLetterQueue: { queue: this.wakeUpDeadLetters, maxReceiveCount: wakeUpReceives },
+        }),
+      ]),
+    );
+    this.hintsDeadLetters = queue("HintsDeadLetters");
+    this.hints = queue("Hints", {
+      // Six times, as AWS advises, so that a batch that Lambda throttles is not handed out twice.
+      visibilityTimeout: Duration.seconds(6 * timeoutSeconds.ingest),
+      retentionPeriod: workRetention,
+      deadLetterQueue: { queue: this.hintsDeadLetters, maxReceiveCount: hintReceives },
+    });
+  }
+}
+
+/** `eu-private` → `EuPrivate`, for ids of resources. */
+export function pascalCase(name: string): string {
+  return name
+    .split("-")
+    .map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`)
+    .join("");
+}

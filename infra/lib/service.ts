@@ -1,0 +1,109 @@
+import type { ITable } from "aws-cdk-lib/aws-dynamodb";
+import type { IRole } from "aws-cdk-lib/aws-iam";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { ILogGroup } from "aws-cdk-lib/aws-logs";
+import type { IBucket } from "aws-cdk-lib/aws-s3";
+import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import type { IConstruct } from "constructs";
+import { defaultNetwork as networkOfDocument } from "../../functions/settings/installation.ts";
+
+/** Where registries are whose pushes reach the event bus of a Sluice. */
+export interface PushOrigin {
+  /** Twelve digits. Default: the account of the Sluice. */
+  readonly account?: string;
+  /** Default: the region of the Sluice. */
+  readonly region?: string;
+}
+
+/** The network of clusters that name none. Its functions are in no VPC unless `networks` says so. */
+export const defaultNetwork: string = networkOfDocument;
+
+/** A cluster as the functions are told of it. All of it is known when the app is synthesised, so there are no tokens in it. */
+export interface ServedCluster {
+  /** `arn:aws:eks:<region>:<account>:cluster/<name>`. */
+  readonly arn: string;
+  /** ARN of the role of another account that is assumed to describe the cluster and to sign its tokens. Default: none. */
+  readonly role?: string;
+  /** The network that reaches the cluster's endpoint, one of the Sluice's `networks`. Default: `default`. */
+  readonly network?: string;
+  /** Runs of this cluster at the same time, 1 to 1000. Default: 20. */
+  readonly maxRuns?: number;
+  /**
+   * KMS keys that open data keys of SOPS for Kustomizations of a namespace with Sluice's own identity, by namespace:
+   * `{ apps: ["arn:aws:kms:<region>:<account>:key/<id>"] }`. Each as the encrypted files name it, whole: a key, an alias
+   * (`…:alias/<name>`), or either with `+` and the ARN of a role that is assumed first. Default: none.
+   */
+  readonly decryptionKeys?: Readonly<Record<string, readonly string[]>>;
+  /** By namespace, the other clusters that its Kustomizations may apply to by a ConfigMap, see `AddClusterProps`. Default: none. */
+  readonly targets?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** One function with what belongs to it. */
+export interface ServiceFunction extends IConstruct {
+  /** Metrics have its name. What calls it calls `alias`. */
+  readonly function: IFunction;
+  /** `live`: the version that is called. To go back, let it name an earlier version. */
+  readonly alias: IFunction;
+  readonly role: IRole;
+  readonly logGroup: ILogGroup;
+}
+
+/** The function that API servers tell of changes, and the secret that its path is made of. */
+export interface AdmissionWebhook {
+  readonly url: string;
+  readonly secret: ISecret;
+  /** The setting `watch-configs-label-selector`. Default: that of Flux. */
+  readonly selector?: string;
+}
+
+/** What the other constructs see of a Sluice. */
+export interface SluiceService extends IConstruct {
+  readonly table: ITable;
+  /** Of the artifacts. */
+  readonly bucket: IBucket;
+  /** By network. */
+  readonly wakeUpQueues: Readonly<Record<string, IQueue>>;
+  /** Wake-ups that no run ended, from all networks. */
+  readonly wakeUpDeadLetters: IQueue;
+  /** A letter for each object that is parked. */
+  readonly parkedQueue: IQueue;
+  /** Pushes to registries, in front of ingest. */
+  readonly hintsQueue: IQueue;
+  /** Hints that ingest did not take. */
+  readonly hintsDeadLetters: IQueue;
+  /** Events that EventBridge could not deliver. */
+  readonly undeliveredEvents: IQueue;
+  /** By name: `ingest`, `sweep`, `reconcile`, and `reconcile-<network>` for each other network. */
+  readonly functions: Readonly<Record<string, IFunction>>;
+  /** By the names of `functions`. */
+  readonly logGroups: Readonly<Record<string, ILogGroup>>;
+  /** 64 hexadecimal digits, made once and retained. */
+  readonly installationKey: ISecret;
+  /** Whether custom resources and the dashboard are left out, since an emulator of AWS cannot make them: context `sluice:emulator`. */
+  readonly emulated: boolean;
+  /** Other accounts and regions whose pushes reach it. */
+  readonly pushesFrom: readonly PushOrigin[];
+  /** In the order in which they were added. */
+  readonly clusters: readonly ServedCluster[];
+  /** URLs of the functions that take webhooks, by network; empty without the property `webhooks`. */
+  readonly webhookUrls: Readonly<Record<string, string>>;
+  /** What the definitions function installs the admission webhook by; undefined without the property `admission`. */
+  readonly admissionWebhook: AdmissionWebhook | undefined;
+  /** The role that reaches the clusters of a network. Throws if there is no such network. */
+  reconcileRole(network?: string): IRole;
+  /** The role that reads tokens of Receivers in the clusters of a network; undefined without the property `webhooks`. */
+  receiverRole(network?: string): IRole | undefined;
+  /**
+   * Tells the functions of a cluster, and lets reconcile describe it. Throws if the cluster cannot be looked after: a token in
+   * place of its ARN, an unknown network, another account without a role, a cluster that is there already, more than 200 clusters.
+   */
+  serveCluster(cluster: ServedCluster): void;
+  /**
+   * Lets objects of a namespace pull repositories of ECR with Sluice's own rights. `pattern`: `<host of ECR>/<repository>`, a `*`
+   * at the end stands for anything. Throws if the cluster is not served.
+   */
+  allowRepository(cluster: string, namespace: string, pattern: string): void;
+  /** Makes a function that only a custom resource calls, once for each network; answers the same one the next time. */
+  functionFor(name: string, network?: string): ServiceFunction;
+}

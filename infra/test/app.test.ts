@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { SluiceStack } from "../lib/app-stack.ts";
+import { readContext } from "../lib/context.ts";
+import { checkedApp, prod } from "./synthesise.ts";
+
+function problem(context: Readonly<Record<string, unknown>>): string {
+  try {
+    new SluiceStack(checkedApp(context), "Sluice");
+    return "none";
+  } catch (error) {
+    return String(error);
+  }
+}
+
+describe("the app", () => {
+  test.each([
+    ["no clusters at all", {}, "clusters is missing: write -c clusters=arn:aws:eks:"],
+    ["a misspelt name", { clusters: prod, repository: "x" }, "repository is not known: did you mean repositories?"],
+    ["an unknown name", { clusters: prod, colour: "red" }, "colour is not known: write one of clusters, repositories"],
+    ["a name in place of an ARN", { clusters: "prod" }, "clusters[0].arn must be arn:aws:eks:<region>"],
+    ["JSON that is cut off", { clusters: `["${prod}"` }, "clusters must be ARNs with commas between them"],
+    ["a misspelt key", { clusters: [{ arn: prod, rol: "x" }] }, "clusters[0].rol is not known: did you mean role?"],
+    ["a cluster twice", { clusters: `${prod},${prod}` }, "clusters[1].arn is there already: remove one of the two"],
+    [
+      "300 clusters",
+      { clusters: Array.from({ length: 300 }, (_, index) => `${prod}-${index}`) },
+      "300 clusters are too many for one stack, whose resources CloudFormation limits to 500: give 120 at most",
+    ],
+    [
+      "a cluster of another account without a role",
+      { clusters: `${prod},arn:aws:eks:eu-west-1:210987654321:cluster/far` },
+      "the clusters are in 123456789012/eu-west-1 and 210987654321/eu-west-1: the stack is deployed beside those without role, so give each cluster elsewhere the role that reaches it",
+    ],
+    [
+      "a namespace that is no name",
+      {
+        clusters: prod,
+        repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", namespaces: ["BAD_ns"] }],
+      },
+      "repositories[0].namespaces.0 must be the name of a namespace",
+    ],
+    ["too many runs", { clusters: [{ arn: prod, maxRuns: 5000 }] }, "maxRuns must be a whole number from 1 to 1000"],
+    [
+      "a repository in a region without a rule",
+      { clusters: prod, repositories: "arn:aws:ecr:eu-central-1:123456789012:repository/apps" },
+      'add { account: "123456789012", region: "eu-central-1" } to pushesFrom of the Sluice',
+    ],
+    [
+      "a repository for a cluster that is not there",
+      {
+        clusters: prod,
+        repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", clusters: [`${prod}-2`] }],
+      },
+      `the cluster "${prod}-2" is not one of this Sluice: add it first, or name one of ${prod}`,
+    ],
+  ])("refuses %s, and says what to write", (_, context, message) => {
+    expect(problem(context)).toContain(message);
+  });
+
+  test("takes ARNs with commas, JSON and lists, and leaves the CDK's own values alone", () => {
+    const other = prod.replace("prod", "test");
+    const expected = [{ arn: prod }, { arn: other }];
+    const own = { "aws:cdk:bundling-stacks": ["**"], "@aws-cdk/core:flag": true, "cli-telemetry": false };
+    expect(readContext({ ...own, clusters: `${prod}, ${other}` }).clusters).toEqual(expected);
+    expect(readContext({ clusters: JSON.stringify([prod, { arn: other }]) }).clusters).toEqual(expected);
+    expect(readContext({ clusters: "none" })).toEqual({
+      clusters: [],
+      repositories: [],
+      webhooks: false,
+      admission: false,
+    });
+    expect(readContext({ clusters: "none", webhooks: "true", admission: true })).toMatchObject({
+      webhooks: true,
+      admission: true,
+    });
+    expect(() => readContext({ clusters: "none", webhooks: "yes" })).toThrow("webhooks must be true or false");
+  });
+
+  test("deploys beside the first cluster, whoever synthesises it", () => {
+    const { account, region } = new SluiceStack(checkedApp({ clusters: prod }), "Sluice");
+    expect({ account, region }).toEqual({ account: "123456789012", region: "eu-west-1" });
+  });
+
+  test("refuses clusters of two regions, whose order would decide where it is", () => {
+    const far = prod.replace("eu-west-1", "us-east-1");
+    expect(() => new SluiceStack(checkedApp({ clusters: `${prod},${far}` }), "Sluice")).toThrow(
+      "the clusters are in 123456789012/eu-west-1 and 123456789012/us-east-1",
+    );
+  });
+});

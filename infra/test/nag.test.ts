@@ -1,0 +1,29 @@
+import { Queue } from "aws-cdk-lib/aws-sqs";
+import { expect, test } from "vitest";
+import { SluiceStack } from "../lib/app-stack.ts";
+import { shapes } from "./shapes.ts";
+import { checkedApp, prod } from "./synthesise.ts";
+
+test.each(Object.entries(shapes))("cdk-nag and CloudFormation's own checks find nothing in the shape %s", (_, make) => {
+  expect(() => make().app.synth()).not.toThrow();
+});
+
+test("they are asked: a queue without TLS is found", () => {
+  const { app, stack } = shapes.smallest();
+  new Queue(stack, "Open");
+  expect(() => app.synth()).toThrow("AwsSolutions-SQS4");
+});
+
+test("as many clusters as the app takes with webhooks fit into one stack", () => {
+  const clusters = Array.from({ length: 90 }, (_, index) => `${prod}-${index}`);
+  const app = checkedApp({ clusters, webhooks: true });
+  new SluiceStack(app, "Sluice");
+  expect(() => app.synth()).not.toThrow();
+});
+
+test("as many clusters as the app takes fit into one stack, and into the policies of its roles", () => {
+  const clusters = Array.from({ length: 120 }, (_, index) => `${prod}-${index}`);
+  const app = checkedApp({ clusters });
+  new SluiceStack(app, "Sluice");
+  expect(() => app.synth()).not.toThrow();
+});

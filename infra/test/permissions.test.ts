@@ -1,0 +1,181 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { shapes } from "./shapes.ts";
+import { resourcesOf, type TemplateFile, templateOf } from "./synthesise.ts";
+
+const list = z.union([z.array(z.unknown()), z.unknown().transform((one): readonly unknown[] => [one])]);
+const Statement = z.looseObject({
+  Effect: z.string(),
+  Action: list,
+  Resource: list,
+  Condition: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+});
+const PolicyDocument = z.object({ Statement: z.array(Statement) });
+const RolePolicy = z.object({ PolicyDocument, Roles: z.array(z.object({ Ref: z.string() })) });
+
+interface Right {
+  readonly role: string;
+  readonly action: string;
+  readonly resource: string;
+}
+
+/** `SluiceTable.Arn`, `SluiceArtifacts.Arn/artifacts/*`: an expression of a template as a reader would write it. */
+function readable(value: unknown): string {
+  const expression = z
+    .union([
+      z.string(),
+      z.object({ Ref: z.string() }).transform(({ Ref }) => (Ref === "AWS::Partition" ? "aws" : Ref)),
+      z.object({ "Fn::GetAtt": z.tuple([z.string(), z.string()]) }).transform((one) => one["Fn::GetAtt"].join(".")),
+      z.object({ "Fn::Sub": z.string() }).transform((one) => one["Fn::Sub"]),
+      z
+        .object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) })
+        .transform((one) => one["Fn::Join"][1].map(readable).join("")),
+    ])
+    .parse(value);
+  return expression.replaceAll(/\b[0-9a-f]{64}\b/g, "<digest>").replaceAll("AWS::AccountId", "<account>");
+}
+
+/** The roles' logical ids, without what the CDK appends to make them unique. */
+const plain = (text: string): string => text.replaceAll(/(?<=[A-Za-z])[0-9A-F]{8}\b/g, "");
+
+/** The condition of a KMS key whose alias is named: no other request is allowed. */
+function requestedAs({ StringEquals = {} }: z.output<typeof Statement>["Condition"]): string {
+  const alias = StringEquals["kms:RequestAlias"];
+  return typeof alias === "string" ? ` requested as ${alias}` : "";
+}
+
+/** The partitions of the state table that requests are bound to. */
+function boundTo(condition: z.output<typeof Statement>["Condition"]): string {
+  const keys = condition["ForAllValues:StringLike"]?.["dynamodb:LeadingKeys"];
+  return keys === undefined ? "" : ` partitions ${list.parse(keys).join(", ")}`;
+}
+
+function rightsOf(template: TemplateFile): readonly Right[] {
+  const policies = [
+    ...Object.values(resourcesOf(template, "AWS::IAM::Policy")),
+    ...Object.values(resourcesOf(template, "AWS::IAM::ManagedPolicy")),
+  ];
+  return policies.flatMap(({ Properties }) => {
+    const { PolicyDocument: document, Roles } = RolePolicy.parse(Properties);
+    const statements = document.Statement.filter(({ Effect }) => Effect === "Allow");
+    return Roles.flatMap(({ Ref }) =>
+      statements.flatMap(({ Action, Condition, Resource }) =>
+        Action.flatMap((action) =>
+          Resource.map((resource) => ({
+            role: plain(Ref).replace(/^Sluice|(ServiceRole|Role)$/g, ""),
+            action: String(action),
+            resource: plain(readable(resource)) + requestedAs(Condition) + boundTo(Condition),
+          })),
+        ),
+      ),
+    );
+  });
+}
+
+/** What has no finer resource; each is a review of the service's documentation. */
+const withoutResource = [
+  "ec2:AssignPrivateIpAddresses",
+  "ec2:CreateNetworkInterface",
+  "ec2:DeleteNetworkInterface",
+  "ec2:DescribeNetworkInterfaces",
+  "ec2:DescribeSubnets",
+  "ec2:UnassignPrivateIpAddresses",
+  "ecr:GetAuthorizationToken",
+];
+
+describe.each(Object.entries(shapes))("the roles of the shape %s", (_, make) => {
+  const rights = rightsOf(templateOf(make().stack));
+
+  test("name every action, and every resource but where the service has no finer one", () => {
+    const wide = rights.filter(
+      ({ action, resource }) => action.includes("*") || (resource === "*" && !withoutResource.includes(action)),
+    );
+    expect(wide).toEqual([]);
+    // The stars inside ARNs: streams of a function's own log, artifacts, whose names are digests, and the key of an alias.
+    const inside = rights.filter(
+      ({ resource }) => resource !== "*" && resource.split(" partitions ")[0]?.includes("*"),
+    );
+    const starred =
+      /^(SluiceArtifacts\.Arn\/artifacts\/\*|arn:aws:s3:::cdk-hnb659fds-assets-.*\/\*\.json|arn:aws:eks:.*:cluster\/\*|arn:aws:kms:[^*]*:key\/\* requested as alias\/[^*]+)$/;
+    expect(inside.filter(({ resource }) => !starred.test(resource))).toEqual([]);
+    const describing = inside.filter(({ resource }) => resource.startsWith("arn:aws:eks:"));
+    expect(describing.filter(({ action }) => action !== "eks:DescribeCluster")).toEqual([]);
+    expect(describing.filter(({ role }) => /^(Reconcile|Ingest|Sweep)/.test(role))).toEqual([]);
+  });
+
+  test("of functions that only ask for runs write work items of the table, and nothing of the ledger, the history or others", () => {
+    const written = rights.filter(
+      ({ role, action }) => /^(Ingest|Sweep|Receiver)/.test(role) && /^dynamodb:(?!Get|BatchGet|Query)/.test(action),
+    );
+    expect(new Set(written.map(({ action, resource }) => `${action} ${resource}`))).toEqual(
+      new Set([
+        "dynamodb:PutItem SluiceTable.Arn partitions layout",
+        "dynamodb:UpdateItem SluiceTable.Arn partitions obj#*",
+      ]),
+    );
+    const unbound = rights.filter(
+      ({ role, action, resource }) =>
+        /^(Ingest|Sweep|Receiver)/.test(role) && action.startsWith("dynamodb:") && resource === "SluiceTable.Arn",
+    );
+    expect(unbound).toEqual([]);
+  });
+
+  test("have no managed policy of AWS, and no right that the document does not list", () => {
+    const template = templateOf(make().stack);
+    const attached = Object.values(resourcesOf(template, "AWS::IAM::Role")).map(
+      ({ Properties }) => Properties["ManagedPolicyArns"],
+    );
+    expect(attached.filter((arns) => arns !== undefined)).toEqual([]);
+  });
+});
+
+/** One row for each role and resource; resources that differ only in the name of a cluster or a repository share one. */
+function roleTable(): string {
+  const rows = new Map<string, Set<string>>();
+  for (const { role, action, resource } of rightsOf(templateOf(shapes.privateCluster().stack))) {
+    const key = `| ${role} | \`${resource}\` |`;
+    rows.set(key, (rows.get(key) ?? new Set()).add(`\`${action}\``));
+  }
+  const lines = [...rows].map(([key, actions]) => `${key} ${[...actions].toSorted().join(", ")} |`).toSorted();
+  return ["| role | resource | actions |", "| --- | --- | --- |", ...lines].join("\n");
+}
+
+function writerTable(): string {
+  const template = templateOf(shapes.smallest().stack);
+  const lines = Object.values(template.Resources).flatMap(({ Properties }) => {
+    const text = JSON.stringify(Properties);
+    if (!text.includes("DenyOtherWriters")) return [];
+    const documents = z
+      .union([
+        z.object({ PolicyDocument }),
+        z.object({ ResourcePolicy: z.object({ PolicyDocument }) }).transform(({ ResourcePolicy }) => ResourcePolicy),
+      ])
+      .parse(Properties);
+    const statement = documents.PolicyDocument.Statement.find((one) => one["Sid"] === "DenyOtherWriters");
+    const except = list.parse(statement?.Condition["ArnNotLike"]?.["aws:PrincipalArn"] ?? []);
+    const resource = statement?.Resource.map(readable).join(", ") ?? "";
+    const writers = except.map((arn) => plain(readable(arn)).replace(/^Sluice(.*)Role\.Arn$/, "$1")).join(", ");
+    const service = statement?.Condition["Bool"] === undefined ? "" : ", services of AWS that another statement names";
+    const actions = statement?.Action.map((action) => `\`${String(action)}\``).join(", ") ?? "";
+    return `| ${resource === "*" ? "SluiceTable.Arn" : resource} | ${`${writers}${service}`.replace(/^, /, "")} | ${actions} |`;
+  });
+  return ["| resource | who | actions |", "| --- | --- | --- |", ...lines.toSorted()].join("\n");
+}
+
+function filled(text: string, section: string, table: string): string {
+  const [begin = "", ...after] = text.split(new RegExp(`(?<=<!-- ${section}: [^\\n]*-->\\n)`));
+  const end =
+    after
+      .join("")
+      .split(new RegExp(`(?=<!-- /${section} -->)`))
+      .at(-1) ?? "";
+  return `${begin}\n${table}\n\n${end}`;
+}
+
+test("docs/security.md lists them", async () => {
+  const file = join(import.meta.dirname, "../../docs/security.md");
+  const text = readFileSync(file, "utf8");
+  await expect(filled(filled(text, "roles", roleTable()), "writers", writerTable())).toMatchFileSnapshot(file);
+});

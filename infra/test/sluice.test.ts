@@ -1,0 +1,237 @@
+import { App, Stack } from "aws-cdk-lib";
+import { Vpc } from "aws-cdk-lib/aws-ec2";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { AdmissionConfig, Config, documentVariables, ReconcileConfig, readConfig } from "../../functions/config.ts";
+import { stateTable, ttlAttribute } from "../../lib/aws/dynamodb/table.ts";
+import { Sluice, type SluiceProps } from "../lib/sluice.ts";
+import { shapes } from "./shapes.ts";
+import { prod, type Resource, resourcesOf, templateOf } from "./synthesise.ts";
+
+const privateCluster = templateOf(shapes.privateCluster().stack);
+
+function only(type: string, id: RegExp): Resource {
+  const found = Object.entries(resourcesOf(privateCluster, type)).filter(([name]) => id.test(name));
+  const [[, resource] = []] = found;
+  if (resource === undefined || found.length !== 1) throw new Error(`${found.length} of ${type} match ${String(id)}`);
+  return resource;
+}
+
+describe("Sluice deploys", () => {
+  test("the table that the tests create, with its protection", () => {
+    expect(only("AWS::DynamoDB::Table", /./).Properties).toMatchObject({
+      ...stateTable,
+      TimeToLiveSpecification: { AttributeName: ttlAttribute, Enabled: true },
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      DeletionProtectionEnabled: true,
+    });
+  });
+
+  test("a key of 64 hexadecimal digits, of which all are equally likely", () => {
+    const { Properties, DeletionPolicy } = only("AWS::SecretsManager::Secret", /InstallationKey/);
+    expect(DeletionPolicy).toBe("Retain");
+    const generate = z
+      .strictObject({
+        PasswordLength: z.literal(64),
+        ExcludeUppercase: z.literal(true),
+        ExcludePunctuation: z.literal(true),
+        IncludeSpace: z.literal(false),
+        RequireEachIncludedType: z.literal(false),
+        ExcludeCharacters: z.string(),
+      })
+      .parse(Properties["GenerateSecretString"]);
+    const left = Array.from("abcdefghijklmnopqrstuvwxyz0123456789").filter(
+      (letter) => !generate.ExcludeCharacters.includes(letter),
+    );
+    expect(left.toSorted().join("")).toBe("0123456789abcdef");
+  });
+
+  test("a function whose runs send the next wake-up to its own queue, which Lambda is told is meant", () => {
+    const loops = Object.values(resourcesOf(privateCluster, "AWS::Lambda::Function")).map(({ Properties }) => [
+      String(Properties["Description"]),
+      Properties["RecursiveLoop"],
+    ]);
+    const allowed = loops.filter(([, loop]) => loop === "Allow").map(([description]) => description);
+    expect(new Set(allowed)).toEqual(new Set(["Sluice: reconcile"]));
+  });
+
+  test("state that outlives the stack, and state that does not", () => {
+    const policies = (type: string) =>
+      Object.values(resourcesOf(privateCluster, type)).map(({ DeletionPolicy }) => DeletionPolicy);
+    expect(policies("AWS::DynamoDB::Table")).toEqual(["Retain"]);
+    expect(policies("AWS::S3::Bucket")).toEqual(["Retain"]);
+    expect(policies("AWS::ECR::Repository")).toEqual(["Retain"]);
+    // One of a deployment that is rolled back goes, or the same deployment could not make it again.
+    expect(new Set(policies("AWS::Lambda::Version"))).toEqual(new Set(["RetainExceptOnCreate"]));
+    expect(new Set(policies("AWS::Logs::LogGroup"))).toEqual(new Set(["Delete"]));
+  });
+
+  test("functions on arm64 and Node 24, whose messages come by the alias, partly failed batches too", () => {
+    for (const { Properties } of Object.values(resourcesOf(privateCluster, "AWS::Lambda::Function"))) {
+      expect(Properties).toMatchObject({ Architectures: ["arm64"], Runtime: "nodejs24.x", Handler: "index.handler" });
+    }
+    const mappings = Object.values(resourcesOf(privateCluster, "AWS::Lambda::EventSourceMapping"));
+    expect(mappings).toHaveLength(3);
+    for (const { Properties } of mappings) {
+      expect(Properties["FunctionResponseTypes"]).toEqual(["ReportBatchItemFailures"]);
+      expect(JSON.stringify(Properties["ScalingConfig"])).toMatch(/^\{"MaximumConcurrency":\d+\}$/);
+      expect(JSON.stringify(Properties["FunctionName"])).toMatch(/\{"Ref":"Sluice\w+Live\w+"\}.+":live"/);
+    }
+  });
+
+  test("queues that hide a message at least as long as their function runs", () => {
+    const reconcile = only("AWS::Lambda::Function", /ReconcileFunction/).Properties["Timeout"];
+    expect(only("AWS::SQS::Queue", /WakeUpsDefault/).Properties["VisibilityTimeout"]).toBe(reconcile);
+    const ingest = Number(only("AWS::Lambda::Function", /IngestFunction/).Properties["Timeout"]);
+    expect(only("AWS::SQS::Queue", /Hints$/).Properties["VisibilityTimeout"]).toBe(6 * ingest);
+  });
+
+  test("environments that the functions accept", () => {
+    const known = Object.keys({ ...Config.shape, ...AdmissionConfig.shape });
+    const common = Config.pick({ SLUICE_TABLE: true, ...documentVariables });
+    const schemas = {
+      Ingest: common,
+      Sweep: common,
+      Reconcile: ReconcileConfig,
+      Receiver: common,
+      Admission: AdmissionConfig,
+    };
+    for (const [name, schema] of Object.entries(schemas)) {
+      const { Variables } = z
+        .object({ Variables: z.record(z.string(), z.unknown()) })
+        .parse(only("AWS::Lambda::Function", new RegExp(`^Sluice${name}Function`)).Properties["Environment"]);
+      expect(Object.keys(Variables).filter((variable) => !known.includes(variable))).toEqual([]);
+      const deployed = Object.entries(Variables).map(([key, value]) => [key, deployedValue(key, value)]);
+      const environment = { AWS_REGION: "eu-west-1", ...Object.fromEntries(deployed) };
+      expect(() => readConfig<z.ZodType>(schema, environment)).not.toThrow();
+    }
+  });
+});
+
+const queue = "https://sqs.eu-west-1.amazonaws.com/123456789012/queue";
+/** What CloudFormation makes of expressions. */
+const values: Readonly<Record<string, string>> = {
+  SLUICE_TABLE: "Sluice-Table",
+  SLUICE_BUCKET: "sluice-artifacts",
+  SLUICE_INSTALLATION_BUCKET: "cdk-assets",
+  SLUICE_DEAD_LETTER_QUEUE_URL: queue,
+  SLUICE_ADMISSION_SECRET: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:path",
+  SLUICE_WEBHOOK_URL: "https://abcdefghijklmnop.lambda-url.eu-west-1.on.aws/",
+  SLUICE_INSTALLATION_KEY_SECRET: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key",
+};
+
+function deployedValue(key: string, value: unknown): unknown {
+  if (typeof value === "string") return value;
+  if (key !== "SLUICE_QUEUE_URLS") return values[key] ?? "123456789012";
+  const { "Fn::Join": join } = z.object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) }).parse(value);
+  return join[1].map((part) => (typeof part === "string" ? part : queue)).join("");
+}
+
+describe("what is open to the internet", () => {
+  test("is nothing by default", () => {
+    const smallest = templateOf(shapes.smallest().stack);
+    expect(resourcesOf(smallest, "AWS::Lambda::Url")).toEqual({});
+    expect(JSON.stringify(resourcesOf(smallest, "AWS::Lambda::Permission"))).not.toContain('"*"');
+  });
+
+  test("with webhooks is one URL for each network, of the alias, with ten executions at most", () => {
+    const urls = Object.entries(resourcesOf(privateCluster, "AWS::Lambda::Url")).flatMap(([id, url]) =>
+      id.includes("Receiver") ? [url] : [],
+    );
+    expect(urls).toHaveLength(2);
+    for (const { Properties } of urls) {
+      expect(Properties).toMatchObject({ AuthType: "NONE", Qualifier: "live" });
+      expect(Properties["Cors"]).toBeUndefined();
+      expect(JSON.stringify(Properties["TargetFunctionArn"])).toContain("Receiver");
+    }
+    const reserved = Object.values(resourcesOf(privateCluster, "AWS::Lambda::Function")).flatMap(({ Properties }) =>
+      Properties["ReservedConcurrentExecutions"] === undefined ? [] : [Properties["ReservedConcurrentExecutions"]],
+    );
+    expect(reserved).toEqual([10, 10, 10]);
+  });
+
+  test("with admission is one URL in all, and each cluster is told of it and of the secret that its path is made of", () => {
+    const urls = Object.keys(resourcesOf(privateCluster, "AWS::Lambda::Url")).filter((id) => id.includes("Admission"));
+    expect(urls).toHaveLength(1);
+    const definitions = only("Custom::SluiceDefinitions", /./);
+    expect(definitions.Properties["admission"]).toEqual({
+      url: { "Fn::GetAtt": [urls[0], "FunctionUrl"] },
+      secret: { Ref: expect.stringMatching(/^SluiceAdmissionSecret/) },
+    });
+    const policies = Object.entries(resourcesOf(privateCluster, "AWS::IAM::Policy"));
+    const [own] = policies.filter(([id]) => id.includes("Admission"));
+    expect(JSON.stringify(own)).not.toMatch(/dynamodb|eks:|SluiceArtifacts|InstallationKey/);
+  });
+
+  test("is told to the reconcile function of the same network", () => {
+    const environmentOf = (id: RegExp) => JSON.stringify(only("AWS::Lambda::Function", id).Properties["Environment"]);
+    expect(environmentOf(/^SluiceReconcileFunction/)).toMatch(
+      /"SLUICE_WEBHOOK_URL":\{"Fn::GetAtt":\["SluiceReceiverLive/,
+    );
+    expect(environmentOf(/^SluiceReconcileEuPrivateFunction/)).toMatch(
+      /"SLUICE_WEBHOOK_URL":\{"Fn::GetAtt":\["SluiceReceiverEuPrivateLive/,
+    );
+  });
+
+  test("lets the receiver into the cluster by a group of its own, and gives it no right to artifacts or keys", () => {
+    const entries = Object.values(resourcesOf(privateCluster, "AWS::EKS::AccessEntry"));
+    const [entry] = entries.filter(({ Properties }) => String(Properties["KubernetesGroups"]) === "sluice-receiver");
+    expect(entry?.Properties["AccessPolicies"] ?? []).toEqual([]);
+    const policies = Object.entries(resourcesOf(privateCluster, "AWS::IAM::Policy")).filter(([id]) =>
+      /Receiver/.test(id),
+    );
+    expect(policies).toHaveLength(2);
+    expect(JSON.stringify(policies)).not.toMatch(/SluiceArtifacts|InstallationKey|SluiceParked/);
+  });
+});
+
+describe("Sluice refuses", () => {
+  const problem = (add: (sluice: Sluice, stack: Stack) => void, props: SluiceProps = {}): string => {
+    const stack = new Stack(new App(), "Test");
+    try {
+      add(new Sluice(stack, "Sluice", props), stack);
+      return "none";
+    } catch (error) {
+      return String(error);
+    }
+  };
+
+  test("a cluster that it cannot look after", () => {
+    expect(problem((sluice) => sluice.serveCluster({ arn: "prod" }))).toContain(
+      'the cluster "prod" is not usable: its arn must be arn:aws:eks:<region>:<account>:cluster/<name>',
+    );
+    expect(problem((sluice) => sluice.serveCluster({ arn: prod, network: "private" }))).toContain(
+      'has no network "private": add it to the property networks with its VPC, or write one of default',
+    );
+    expect(problem((sluice, { partition }) => sluice.serveCluster({ arn: prod.replace("aws", partition) }))).toContain(
+      "has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed",
+    );
+  });
+
+  test("more clusters than a sweep looks after", () => {
+    const add = (sluice: Sluice) => {
+      for (let index = 0; index < 300; index++) sluice.serveCluster({ arn: `${prod}-${index}` });
+    };
+    expect(problem(add)).toContain("a Sluice looks after 200 clusters at most. Add a second Sluice");
+  });
+
+  test("settings that the functions would not start with", () => {
+    expect(problem(() => {}, { settings: { "no-cross-namespace-ref": true } })).toContain("no-cross-namespace-refs");
+  });
+
+  test("names of networks that cannot be names of resources, and more than ten", () => {
+    const { sluice } = shapes.privateCluster();
+    expect(sluice.reconcileRole("eu-private")).not.toBe(sluice.reconcileRole());
+    const networks = (...names: readonly string[]): SluiceProps => {
+      const vpc = Vpc.fromVpcAttributes(new Stack(), "Vpc", { vpcId: "vpc-1", availabilityZones: ["eu-west-1a"] });
+      return { networks: Object.fromEntries(names.map((name) => [name, { vpc }])) };
+    };
+    expect(problem(() => {}, networks("eu_private"))).toContain(
+      'the network "eu_private": write letters, digits and hyphens',
+    );
+    expect(problem(() => {}, networks("eu-west", "euWest"))).toContain("euWest");
+    expect(problem(() => {}, networks(...Array.from({ length: 10 }, (_, index) => `n${index}`)))).toContain(
+      "ten at most",
+    );
+  });
+});

@@ -1,0 +1,91 @@
+import type { z } from "zod";
+import type { ObjectRef } from "../../core/object-ref.ts";
+
+/**
+ * What Sluice says of a kind that it reconciles, once for everything that needs it: watch and sweep, definitions, status and
+ * events, command line. Plain data, so that all of them load it fast; `Kind` in `lib/flows` adds the flow.
+ */
+export interface KindDeclaration {
+  readonly group: string;
+  readonly kind: string;
+  /** In lower case, as in URLs. */
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly description: string;
+  /** Every version that Flux has ever served, all with one schema. The first is stored, and our flow reads it. */
+  readonly versions: readonly [string, ...string[]];
+  /** What `kubectl get` shows. */
+  readonly columns: readonly Column[];
+  /** Loaded when asked for: they need a parser, which the command line can do without. */
+  readonly schemas: () => Promise<KindSchemas>;
+  /** Field manager of what the flow writes to its own object: finalizer, conditions, status. */
+  readonly statusManager: string;
+  /** The Flux controller under whose name users look for the events of an object. */
+  readonly eventSource: string;
+  /** Whether objects of other kinds take their content from it. */
+  readonly isSource: boolean;
+  /** Path of the reference to the source that an object takes its content from; absent if it has none. */
+  readonly sourceRef?: readonly string[];
+  readonly words: KindWords;
+}
+
+export interface KindSchemas {
+  readonly spec: z.ZodType;
+  readonly status: z.ZodType;
+}
+
+/** A column of a table that `kubectl get` shows. */
+export interface Column {
+  readonly name: string;
+  readonly type: "string" | "date";
+  readonly jsonPath: string;
+}
+
+/** How the command line names a kind and its objects, in flux's words. */
+export interface KindWords {
+  /** The subcommand for one object, `kustomization` in `reconcile kustomization`. Those of sources are below `source`. */
+  readonly one: string;
+  /** The subcommand for many, `kustomizations` in `get kustomizations`. */
+  readonly many: string;
+  /** Further names of both. */
+  readonly aliases: readonly string[];
+  /** The plural in descriptions: `OCIRepositories`. */
+  readonly plural: string;
+  /** Path of the revision that an object is at. */
+  readonly revision: readonly string[];
+  /** What a successful run has done with that revision: `applied`. */
+  readonly done: string;
+}
+
+export const ageColumn: Column = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" };
+export const readyColumn: Column = {
+  name: "Ready",
+  type: "string",
+  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+};
+export const statusColumn: Column = {
+  name: "Status",
+  type: "string",
+  jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+};
+
+/** A kind in one version, as the API server is asked for its objects. */
+export interface ServedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** The kind in the version that our flow reads. */
+export function servedKind({ group, kind, versions: [version] }: KindDeclaration): ServedKind {
+  return { group, version, kind };
+}
+
+/** The kind of this object; undefined if it is not in the list. */
+export function kindOf<Each extends Pick<KindDeclaration, "group" | "kind">>(
+  { group, kind }: Pick<ObjectRef, "group" | "kind">,
+  kinds: readonly Each[],
+): Each | undefined {
+  return kinds.find((each) => each.kind === kind && each.group === group);
+}

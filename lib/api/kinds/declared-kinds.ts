@@ -1,0 +1,17 @@
+import type { KindDeclaration } from "./declaration.ts";
+import { declaredExternalArtifact } from "./external-artifact.ts";
+import { declaredGitRepository } from "./git-repository.ts";
+import { declaredKustomization } from "./kustomization.ts";
+import { declaredOciRepository } from "./oci-repository.ts";
+import { declaredReceiver } from "./receiver.ts";
+
+/** The kinds that Sluice reconciles. Sources come first: the sweep looks at them before it looks at what is built from them. */
+export const declaredKinds = [
+  declaredOciRepository,
+  declaredGitRepository,
+  declaredKustomization,
+  declaredReceiver,
+] as const satisfies readonly KindDeclaration[];
+
+/** The kinds whose definitions Sluice installs: also those that others write, and that it only reads. */
+export const definedKinds = [...declaredKinds, declaredExternalArtifact] as const satisfies readonly KindDeclaration[];

@@ -1,0 +1,106 @@
+import type { Json } from "../core/json.ts";
+import { PortError } from "../core/ports/port-error.ts";
+
+/** A value as JSON text. It reaches the evaluator as it was written, so whole numbers beyond 2^53 keep all their digits. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The value of each variable by its name. Every variable that was declared needs one, and each is a JSON object. */
+export type CelValues = Readonly<Record<string, Json | JsonText>>;
+
+/** An expression that compiles. It holds nothing: the evaluator keeps the compiled program by its text. */
+export interface CelProgram<Result> {
+  /** @throws CelFault, for example for a key that is missing; or the reason `signal` was aborted with */
+  evaluate(values: CelValues, signal: AbortSignal): Promise<Result>;
+  /**
+   * The expression for many objects in one message: each of `each` together with `shared`, in their order. An evaluation that
+   * fails does not stop the others: its place has the fault.
+   *
+   * @throws CelFault of reason `limit`, `broken` or `unavailable`
+   */
+  evaluateEach(
+    shared: CelValues,
+    each: readonly CelValues[],
+    signal: AbortSignal,
+  ): Promise<readonly (Result | CelFault)[]>;
+}
+
+/** Variables and validations of a provider of `generic-oidc`. They read `claims` and `vars`. */
+export interface CelRules {
+  /** Evaluated in order. Each is visible to those after it as `vars.<name>`. */
+  readonly variables: readonly { readonly name: string; readonly expression: string }[];
+  readonly validations: readonly { readonly expression: string; readonly message: string }[];
+}
+
+/** {@link CelRules} that compile. */
+export interface CelRuleSet {
+  /** The messages of all validations that are false: none if the claims pass. @throws CelFault */
+  failures(claims: JsonText, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** An entry of `spec.healthCheckExprs`, without the kinds that it is for. An empty expression counts as none. */
+export interface CelHealthRule {
+  readonly current: string;
+  readonly inProgress?: string;
+  readonly failed?: string;
+}
+
+/** A {@link CelHealthRule} that parses. */
+export interface CelHealth {
+  /**
+   * The status of each object, in their order. An evaluation that fails does not stop the others: its place has the fault.
+   *
+   * @throws CelFault of reason `limit`, `broken` or `unavailable`
+   */
+  statuses(
+    objects: readonly (Json | JsonText)[],
+    signal: AbortSignal,
+  ): Promise<readonly ("InProgress" | "Failed" | "Current" | CelFault)[]>;
+}
+
+/** How whole numbers of the values are read: as doubles, as Flux's filters do, or as int, as in objects of Kubernetes. */
+export type CelNumbers = "doubles" | "integers";
+
+/**
+ * What the expressions of one object may cost together in one run, in CEL's operations: ten times what one evaluation may. So no
+ * tenant holds up others for long, however many objects and expressions it has.
+ */
+export const maxRunCost = 10_000_000;
+
+/**
+ * Flux's CEL (`fluxcd/pkg/runtime/cel`): cel-go with the standard library, optional types and the extensions strings, sets
+ * and encoders. Each variable is a map of strings to anything. The messages are those of Flux. Length, size, cost, time and memory are bounded (docs/limits.md).
+ */
+export interface Cel {
+  /** The same with a budget of {@link maxRunCost} for all its expressions. Beyond it an evaluation is a fault of reason `limit`. */
+  withBudget(): Cel;
+  /** @throws CelFault where the text does not parse, or where its type is not bool for certain */
+  compileBool(
+    expression: string,
+    variables: readonly string[],
+    signal: AbortSignal,
+    numbers?: CelNumbers,
+  ): Promise<CelProgram<boolean>>;
+  /** @throws CelFault where the text does not parse or check. The result has to be something that JSON can express. */
+  compileValue(expression: string, variables: readonly string[], signal: AbortSignal): Promise<CelProgram<Json>>;
+  /** @throws CelFault that names the variable or validation that does not compile */
+  compileRules(rules: CelRules, signal: AbortSignal): Promise<CelRuleSet>;
+  /** @throws CelFault with the message of Flux's status evaluator: which expression does not parse, and why */
+  compileHealth(rule: CelHealthRule, signal: AbortSignal): Promise<CelHealth>;
+}
+
+/**
+ * `expression`: it does not compile. `evaluation`: these values have no result. `limit`: longer, larger, costlier or slower
+ * than is allowed. `broken`: the evaluator ended. `unavailable`: the evaluator did not start.
+ */
+export type CelFaultReason = "expression" | "evaluation" | "limit" | "broken" | "unavailable";
+
+/** Its message is Flux's where Flux has one. It may quote the expression and names of keys, and never a value. */
+export class CelFault extends PortError<CelFaultReason> {
+  override readonly name = "CelFault";
+}

@@ -1,0 +1,223 @@
+import { z } from "zod";
+import { formatJson, type Json } from "../core/json.ts";
+import {
+  framedRequest,
+  isOutOfMemory,
+  type ModuleAnswer,
+  ModuleFault,
+  type ModuleOptions,
+  type ModuleThreads,
+  moduleThreads,
+  type RequestLimits,
+  runtimeFault,
+} from "../engine/module-threads.ts";
+import {
+  type Cel,
+  CelFault,
+  type CelHealthRule,
+  type CelProgram,
+  type CelRules,
+  type CelValues,
+  JsonText,
+  maxRunCost,
+} from "./cel.ts";
+
+/** The module in a checkout. In a Lambda bundle it lies beside the bundle (`infra/bundle.ts`). */
+export const celModule = new URL("../../engine/cel.wasm.br", import.meta.url);
+
+/** Of one message. The length of an expression, its cost and the memory are limited in the module (`engine/cel`, `engine/build.sh`). */
+export const celLimits: RequestLimits & { readonly maxInputBytes: number } = {
+  maxCpuMs: 5_000,
+  maxWallMs: 30_000,
+  maxInputBytes: 16 * 1024 * 1024,
+  maxOutputBytes: 4 * 1024 * 1024,
+};
+
+/** Many objects are sent in messages of about this size. */
+const messageBytes = 4 * 1024 * 1024;
+
+const HealthStatus = z.enum(["InProgress", "Failed", "Current"]);
+
+const maxKeptMemoryBytes = 160 * 1024 * 1024;
+
+const Fault = z.object({ reason: z.enum(["expression", "evaluation", "limit", "broken"]), message: z.string() });
+const Response = z.object({
+  results: z.array(z.object({ value: z.json().optional(), fault: Fault.optional() })).nullable(),
+  fault: Fault.optional(),
+  cost: z.number(),
+});
+type Result = { readonly value: Json } | CelFault;
+
+type Header = Readonly<Record<string, Json>>;
+
+/** What a run may still spend. */
+interface Budget {
+  left: number;
+}
+
+/** cel-go as WebAssembly. `options.file`: `engine/cel.wasm.br`. Each thread has at most 256 MiB. */
+export function wasmCel(options: ModuleOptions, limits = celLimits): Cel & { close(): Promise<void> } {
+  const threads = moduleThreads(options, maxKeptMemoryBytes);
+  return { ...celOf(threads, limits, undefined), close: () => threads.close() };
+}
+
+function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget | undefined): Cel {
+  /** @param what names in a message what was asked, for example `the CEL expression 'true'` */
+  const ask = async (
+    header: Header,
+    { shared, each }: { readonly shared: CelValues; readonly each: readonly CelValues[] },
+    what: string,
+    signal: AbortSignal,
+  ): Promise<readonly Result[]> => {
+    const contents: Buffer[] = [];
+    const segments = (values: CelValues): Json =>
+      Object.entries(values).map(([name, value]) => {
+        const content = Buffer.from(textOf(value));
+        contents.push(content);
+        return [name, content.length];
+      });
+    const framed = { ...header, shared: segments(shared), each: each.map(segments) };
+    // Messages of a run may wait for one another: what is left is known once it is this one's turn.
+    const request = () => framedRequest(budget === undefined ? framed : { ...framed, budget: budget.left }, contents);
+    const bytes = contents.reduce((sum, { length }) => sum + length, 0);
+    if (bytes > limits.maxInputBytes) {
+      throw new CelFault("limit", `${what}: its variables have ${bytes} bytes, more than ${limits.maxInputBytes}`);
+    }
+    try {
+      const answer = responseOf(await threads.ask(request, limits, signal), what);
+      if (budget !== undefined) budget.left = Math.max(0, budget.left - answer.cost);
+      return resultsOf(answer);
+    } catch (error) {
+      if (!(error instanceof ModuleFault)) throw error;
+      // What took so long has cost more than it may.
+      if (budget !== undefined && error.reason === "time") budget.left = 0;
+      throw error.reason === "time"
+        ? new CelFault("limit", `${what}: no result within ${error.message}`, { cause: error })
+        : new CelFault("unavailable", `CEL did not start: ${error.message}`, { cause: error });
+    }
+  };
+
+  const compile = async <Value extends Json>(
+    output: "bool" | "value",
+    isValue: (json: Json) => json is Value,
+    expression: string,
+    variables: readonly string[],
+    signal: AbortSignal,
+    hasIntegers = false,
+  ): Promise<CelProgram<Value>> => {
+    const what = `the CEL expression '${expression}'`;
+    const header = { expression, variables, output, hasIntegers };
+    await ask({ ...header, do: "compile" }, { shared: {}, each: [] }, what, signal);
+    const valueOf = (result: Result): Value | CelFault => {
+      if (result instanceof CelFault) return result;
+      if (isValue(result.value)) return result.value;
+      throw new CelFault("broken", `${what}: the result is not of type ${output}`);
+    };
+    const evaluateEach: CelProgram<Value>["evaluateEach"] = async (shared, each, stop) => {
+      const results = await ask({ ...header, do: "evaluate" }, { shared, each }, what, stop);
+      return results.map(valueOf);
+    };
+    return {
+      evaluateEach,
+      async evaluate(values, stop) {
+        const [result] = await evaluateEach(values, [{}], stop);
+        if (result === undefined) throw new CelFault("broken", `${what}: there is no result`);
+        if (result instanceof CelFault) throw result;
+        return result;
+      },
+    };
+  };
+
+  return {
+    withBudget: () => celOf(threads, limits, { left: maxRunCost }),
+    compileBool: (expression, variables, signal, numbers) =>
+      compile("bool", (json) => typeof json === "boolean", expression, variables, signal, numbers === "integers"),
+    compileValue: (expression, variables, signal) =>
+      compile("value", (_json): _json is Json => true, expression, variables, signal),
+    async compileRules(rules, signal) {
+      const what = "the CEL expressions of an OIDC provider";
+      const header = { rules: rulesOf(rules) };
+      await ask({ ...header, do: "compileRules" }, { shared: {}, each: [] }, what, signal);
+      return {
+        async failures(claims, stop) {
+          const [result] = await ask({ ...header, do: "failures" }, { shared: { claims }, each: [] }, what, stop);
+          if (result instanceof CelFault) throw result;
+          return z.array(z.string()).parse(result?.value);
+        },
+      };
+    },
+    async compileHealth(rule, signal) {
+      const what = "the expressions of a health check";
+      const header = { health: ruleOf(rule), hasIntegers: true };
+      await ask({ ...header, do: "compileHealth" }, { shared: {}, each: [] }, what, signal);
+      return {
+        async statuses(objects, stop) {
+          const statuses: (z.infer<typeof HealthStatus> | CelFault)[] = [];
+          for (const texts of chunks(objects.map(textOf))) {
+            const each = texts.map((text) => ({ object: new JsonText(text) }));
+            const results = await ask({ ...header, do: "health" }, { shared: {}, each }, what, stop);
+            if (results.length !== each.length) throw new CelFault("broken", `${what}: there is no result`);
+            statuses.push(
+              ...results.map((result) => (result instanceof CelFault ? result : HealthStatus.parse(result.value))),
+            );
+          }
+          return statuses;
+        },
+      };
+    },
+  };
+}
+
+/** Only what the module reads. */
+function rulesOf({ variables, validations }: CelRules): Json {
+  return {
+    variables: variables.map(({ name, expression }) => ({ name, expression })),
+    validations: validations.map(({ expression, message }) => ({ expression, message })),
+  };
+}
+
+function textOf(value: Json | JsonText): string {
+  return value instanceof JsonText ? value.text : formatJson(value);
+}
+
+function ruleOf({ current, inProgress = "", failed = "" }: CelHealthRule): Json {
+  return { current, inProgress, failed };
+}
+
+/** The texts in their order, in lists of about {@link messageBytes}. */
+function chunks(texts: readonly string[]): readonly (readonly string[])[] {
+  const lists: string[][] = [];
+  let left = 0;
+  for (const text of texts) {
+    if (left <= 0) {
+      lists.push([]);
+      left = messageBytes;
+    }
+    lists.at(-1)?.push(text);
+    left -= text.length;
+  }
+  return lists;
+}
+
+function resultsOf({ results, fault }: z.infer<typeof Response>): readonly Result[] {
+  if (fault !== undefined) throw new CelFault(fault.reason, fault.message);
+  return (results ?? []).map((result) =>
+    result.fault === undefined
+      ? { value: result.value ?? null }
+      : new CelFault(result.fault.reason, result.fault.message),
+  );
+}
+
+function responseOf(answer: ModuleAnswer, what: string): z.infer<typeof Response> {
+  switch (answer.kind) {
+    case "built":
+    case "refused":
+      return Response.parse(JSON.parse(answer.text));
+    case "tooMuchOutput":
+      throw new CelFault("limit", `${what}: the result is too large`);
+    case "broken":
+      if (isOutOfMemory(answer.said)) throw new CelFault("limit", `${what}: it needs more than 256 MiB of memory`);
+      if (/call stack/i.test(answer.why)) throw new CelFault("limit", `${what}: it, or what it reads, nests too deep`);
+      throw new CelFault("broken", `${what}: CEL broke: ${runtimeFault(answer.said) ?? answer.why}`);
+  }
+}

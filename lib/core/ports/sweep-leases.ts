@@ -1,0 +1,11 @@
+/**
+ * Who sweeps a cluster at the moment, so that a sweep that still runs is not started twice. A hint: it is measured by the wall clocks
+ * of those who take it, and two sweeps at once would do no harm but list the cluster twice. It never decides who may write.
+ */
+export interface SweepLeases {
+  /**
+   * Takes the lease of a cluster for `forMs` from now, or renews it for the same holder. Answers whether the holder has it: not
+   * while another's lasts. One that is not renewed ends by itself.
+   */
+  take(cluster: string, holder: string, forMs: number, signal: AbortSignal): Promise<boolean>;
+}

@@ -1,0 +1,248 @@
+import { declaredKinds, definedKinds } from "../api/kinds/declared-kinds.ts";
+import { declaredExternalArtifact } from "../api/kinds/external-artifact.ts";
+import type { Manifest } from "../core/manifest.ts";
+
+/** Verbs on a resource, in a cluster or in one namespace of it. */
+export interface Right {
+  readonly group: string;
+  /** Plural, with its subresource: `kustomizations/status`. */
+  readonly resource: string;
+  /** The only objects that it holds for; absent: all. */
+  readonly names?: readonly string[];
+  /** The only namespace that it holds in; absent: all. */
+  readonly namespace?: "kube-system";
+  readonly verbs: readonly Verb[];
+}
+
+/** A verb of Kubernetes' RBAC, and what needs it. */
+interface Verb {
+  readonly verb: "create" | "delete" | "get" | "impersonate" | "list" | "patch";
+  readonly why: string;
+}
+
+/** Who has rights: also the name of the Kubernetes group, of the ClusterRole and its binding, and of those in kube-system. */
+export type Holder = "sluice-reconcile" | "sluice-receiver" | "sluice-configuration" | "sluice-definitions";
+
+/** Those whose rights the definitions function installs. */
+export const installedHolders = [
+  "sluice-reconcile",
+  "sluice-receiver",
+  "sluice-configuration",
+] as const satisfies readonly Holder[];
+
+const watched = "to find changes of those that are labelled to be watched; only their metadata is asked for";
+const removed = "when the configuration is removed or changed";
+const rbac = "rbac.authorization.k8s.io";
+const identity: Right = {
+  group: "",
+  resource: "namespaces",
+  names: ["kube-system"],
+  verbs: [{ verb: "get", why: "its uid is the identity of the cluster" }],
+};
+
+/**
+ * What the reconcile function does with its own kinds and with what they refer to. What it applies needs more: all of it with rights
+ * `clusterAdmin`, or that of the service accounts which it impersonates.
+ */
+const reconcile: readonly Right[] = [
+  ...declaredKinds.flatMap(({ group, plural }): readonly Right[] => [
+    {
+      group,
+      resource: plural,
+      verbs: [
+        { verb: "get", why: "to read the object of a run, its source and its dependencies" },
+        { verb: "list", why: "for the sweep, and to find other owners before a prune" },
+        { verb: "patch", why: "to set and remove the finalizer" },
+      ],
+    },
+    { group, resource: `${plural}/status`, verbs: [{ verb: "patch", why: "to write conditions and inventory" }] },
+  ]),
+  {
+    group: declaredExternalArtifact.group,
+    resource: declaredExternalArtifact.plural,
+    verbs: [
+      { verb: "get", why: "to read the source of a Kustomization" },
+      { verb: "list", why: "to find changes" },
+    ],
+  },
+  { group: "", resource: "events", verbs: [{ verb: "create", why: "to tell what a run has done" }] },
+  {
+    group: "",
+    resource: "secrets",
+    verbs: [
+      { verb: "get", why: "for the secretRef and certSecretRef of a source, for variables and kubeconfigs" },
+      { verb: "list", why: watched },
+    ],
+  },
+  {
+    group: "",
+    resource: "configmaps",
+    verbs: [
+      {
+        verb: "get",
+        why: "for variables, spec.postBuild.substituteFrom, and clusters, spec.kubeConfig.configMapRef; sluice-owner in kube-system names the owner of the cluster, and says whether Sluice is paused",
+      },
+      { verb: "list", why: watched },
+    ],
+  },
+  {
+    group: "",
+    resource: "serviceaccounts",
+    verbs: [
+      {
+        verb: "get",
+        why: "for the imagePullSecrets of a source's serviceAccountName, and to know whether the account of a deletion is still there",
+      },
+      { verb: "impersonate", why: "to apply as the service account that a Kustomization names" },
+    ],
+  },
+  identity,
+  {
+    group: "",
+    resource: "configmaps",
+    namespace: "kube-system",
+    verbs: [{ verb: "create", why: "to become the owner of a cluster that has none" }],
+  },
+  {
+    group: "",
+    resource: "configmaps",
+    names: ["sluice-owner"],
+    namespace: "kube-system",
+    verbs: [
+      {
+        verb: "patch",
+        why: "to become the owner if a backup of another cluster was restored, and to tell where webhooks come in",
+      },
+    ],
+  },
+];
+
+/** What the receiver function does in a cluster: everything else it has from the state table. */
+const receiver: readonly Right[] = [
+  { group: "", resource: "secrets", verbs: [{ verb: "get", why: "for the token of a Receiver, its secretRef" }] },
+];
+
+/** What the configuration function does: it writes objects of Sluice's kinds, and copies logins into their namespaces. */
+const configuration: readonly Right[] = [
+  ...declaredKinds.map(({ group, isSource, plural }): Right => {
+    const listed: readonly Verb[] = [{ verb: "list", why: "to find those that a configuration no longer has" }];
+    return {
+      group,
+      resource: plural,
+      verbs: [...managed("the objects of a configuration", removed), ...(isSource ? [] : listed)],
+    };
+  }),
+  { group: "", resource: "secrets", verbs: managed("the logins of a configuration", removed) },
+  { group: "", resource: "namespaces", verbs: [{ verb: "create", why: "to make the namespace of a configuration" }] },
+  identity,
+  {
+    group: "",
+    resource: "configmaps",
+    names: ["sluice-owner"],
+    namespace: "kube-system",
+    verbs: [{ verb: "get", why: "names the owner of the cluster" }],
+  },
+];
+
+/**
+ * What the definitions function needs itself. It also has all rights of the two others, since Kubernetes lets nobody grant what they do
+ * not have.
+ *
+ * @internal Exported for the page that lists them.
+ */
+export const definitionsAlone: readonly Right[] = [
+  {
+    group: "apiextensions.k8s.io",
+    resource: "customresourcedefinitions",
+    names: definedKinds.map(({ group, plural }) => `${plural}.${group}`),
+    verbs: managed("the definitions", "with onDelete removeDefinitions, once no object is left"),
+  },
+  {
+    group: "admissionregistration.k8s.io",
+    resource: "validatingwebhookconfigurations",
+    names: ["sluice-admission"],
+    verbs: managed("the admission webhook", "when it or the cluster is removed from the installation"),
+  },
+  ...["clusterroles", "clusterrolebindings"].map((resource) => roleRight(resource)),
+  ...["roles", "rolebindings"].map((resource): Right => ({ ...roleRight(resource), namespace: "kube-system" })),
+  {
+    group: "",
+    resource: "configmaps",
+    names: ["sluice-owner"],
+    namespace: "kube-system",
+    verbs: [{ verb: "delete", why: "to give the cluster up when it is removed from the installation" }],
+  },
+];
+
+function roleRight(resource: string): Right {
+  const verbs = managed("the rights of the other functions", "when the cluster is removed from the installation");
+  return { group: rbac, resource, names: [...installedHolders], verbs };
+}
+
+function managed(what: string, deleted: string): readonly Verb[] {
+  return [
+    { verb: "get", why: `to see ${what} as they are` },
+    { verb: "create", why: `to install ${what}` },
+    { verb: "patch", why: `to install and renew ${what}: server-side apply is a PATCH` },
+    { verb: "delete", why: deleted },
+  ];
+}
+
+/** Every right that a holder has, the reason of each verb included. */
+export const clusterRights: Readonly<Record<Holder, readonly Right[]>> = {
+  "sluice-reconcile": reconcile,
+  "sluice-receiver": receiver,
+  "sluice-configuration": configuration,
+  "sluice-definitions": merged([...reconcile, ...receiver, ...configuration, ...definitionsAlone]),
+};
+
+/** Each resource once, with all its verbs. */
+function merged(rights: readonly Right[]): readonly Right[] {
+  const keyOf = ({ group, names, namespace, resource }: Right) => JSON.stringify([group, resource, names, namespace]);
+  return [...Map.groupBy(rights, keyOf).values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const verbs = new Map(same.toReversed().flatMap((one) => one.verbs.map((verb) => [verb.verb, verb] as const)));
+    const needed = [...verbs.values()].filter(({ verb }) => !isCovered(first, verb, rights));
+    return needed.length === 0 ? [] : [{ ...first, verbs: needed }];
+  });
+}
+
+/** Whether a right to some objects of a resource has a verb that another right gives for all of them. */
+function isCovered({ group, names, namespace, resource }: Right, verb: string, rights: readonly Right[]): boolean {
+  if (names === undefined && namespace === undefined) return false;
+  return rights.some(
+    (one) =>
+      one.group === group &&
+      one.resource === resource &&
+      one.names === undefined &&
+      one.namespace === undefined &&
+      one.verbs.some((each) => each.verb === verb),
+  );
+}
+
+/** The objects that give a Kubernetes group these rights: a ClusterRole, a Role in kube-system, and their bindings. Pure. */
+export function rightsManifests(holder: Holder, rights = clusterRights[holder]): readonly Manifest[] {
+  const rulesOf = (namespace: string | undefined) =>
+    rights
+      .filter((right) => right.namespace === namespace)
+      .map(({ group, resource, names, verbs }) => ({
+        apiGroups: [group],
+        resources: [resource],
+        ...(names === undefined ? {} : { resourceNames: [...names] }),
+        verbs: verbs.map(({ verb }) => verb),
+      }));
+  const metadata = { name: holder, labels: { "app.kubernetes.io/managed-by": "sluice" } };
+  const inKubeSystem = { ...metadata, namespace: "kube-system" };
+  const binding = (kind: string) => ({
+    roleRef: { apiGroup: rbac, kind, name: holder },
+    subjects: [{ apiGroup: rbac, kind: "Group", name: holder }],
+  });
+  const apiVersion = `${rbac}/v1`;
+  return [
+    { apiVersion, kind: "ClusterRole", metadata, rules: rulesOf(undefined) },
+    { apiVersion, kind: "Role", metadata: inKubeSystem, rules: rulesOf("kube-system") },
+    { apiVersion, kind: "ClusterRoleBinding", metadata, ...binding("ClusterRole") },
+    { apiVersion, kind: "RoleBinding", metadata: inKubeSystem, ...binding("Role") },
+  ];
+}

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { KindDeclaration, KindSchemas } from "../api/kinds/declaration.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+
+/** By these `flux check`, `flux version` and `flux migrate` find definitions; the version is that of the API that is served. */
+const fluxLabels = {
+  "app.kubernetes.io/instance": "flux-system",
+  "app.kubernetes.io/part-of": "flux",
+  "app.kubernetes.io/version": "v2.9.4",
+} as const;
+
+/** The CustomResourceDefinition of a kind, generated from its schemas. All versions have one, so no conversion is needed. */
+export async function customResourceDefinition(definition: KindDeclaration): Promise<JsonObject> {
+  const { group, kind, plural, shortNames, categories, versions, columns } = definition;
+  const [stored] = versions;
+  const schema = { openAPIV3Schema: schemaOf(definition, await definition.schemas()) };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: {
+      name: `${plural}.${group}`,
+      labels: { ...fluxLabels },
+      // Variable substitution must never touch the schema's own texts.
+      annotations: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" },
+    },
+    spec: {
+      group,
+      names: {
+        categories: [...categories],
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        shortNames: [...shortNames],
+        singular: kind.toLowerCase(),
+      },
+      scope: "Namespaced",
+      versions: versions.map((name) => ({
+        name,
+        served: true,
+        storage: name === stored,
+        ...(name === stored ? {} : deprecation(definition, name)),
+        additionalPrinterColumns: columns.map((column) => ({ ...column })),
+        schema: structuredClone(schema),
+        subresources: { status: {} },
+      })),
+    },
+  };
+}
+
+function deprecation({ group, kind, versions: [stored] }: KindDeclaration, version: string): JsonObject {
+  return {
+    deprecated: true,
+    deprecationWarning: `${group}/${version} ${kind} is deprecated, write ${group}/${stored} instead`,
+  };
+}
+
+function schemaOf({ kind, description }: KindDeclaration, { spec, status }: KindSchemas): JsonObject {
+  const statusSchema = structural(status);
+  const { properties } = statusSchema;
+  if (!isJsonObject(properties)) throw new TypeError("the status of a kind must have fields");
+  return {
+    description,
+    type: "object",
+    properties: {
+      apiVersion: { description: "Group and version of this object.", type: "string" },
+      kind: { description: "Kind of this object.", type: "string" },
+      metadata: { type: "object" },
+      spec: { description: `What the ${kind} should do.`, ...structural(spec) },
+      status: {
+        description: `How the ${kind} is doing.`,
+        // A default must not have a field that the schema does not have.
+        ...("observedGeneration" in properties ? { default: { observedGeneration: -1 } } : {}),
+        ...statusSchema,
+      },
+    },
+  };
+}
+
+/** A structural OpenAPI schema of what the API accepts, so without the values that defaults fill in. */
+function structural(schema: z.ZodType): JsonObject {
+  const json = z.toJSONSchema(schema, {
+    target: "openapi-3.0",
+    io: "input",
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.type === "integer") asInt64(jsonSchema);
+      // A slash is escaped in JavaScript's notation only.
+      if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll("\\/", "/");
+    },
+  });
+  const plain: unknown = JSON.parse(JSON.stringify(json));
+  if (!isJsonObject(plain)) throw new TypeError("a kind's schema must be an object");
+  return plain;
+}
+
+/** Whole numbers are int64 in Kubernetes; the bounds that a JSON Schema gives every one of them are JavaScript's. */
+function asInt64(schema: z.core.JSONSchema.BaseSchema): void {
+  schema.format = "int64";
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}

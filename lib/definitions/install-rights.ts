@@ -1,0 +1,62 @@
+import { type LiveObject, refOf } from "../core/manifest.ts";
+import type { Cluster } from "../core/ports/cluster.ts";
+import { installedHolders, rightsManifests } from "./cluster-rights.ts";
+import { installManager, versionAnnotation } from "./install-crds.ts";
+
+/** The resource of CloudFormation that installed the rights, so that one that was replaced does not remove those of its successor. */
+export const resourceAnnotation = "sluice/installed-by";
+
+const manifests = installedHolders.flatMap((holder) => rightsManifests(holder));
+
+export interface RightsOwner {
+  /** Unique among all that install rights: stack and logical id. */
+  readonly resource: string;
+  readonly version: string;
+}
+
+/** Gives the groups of the reconcile and the configuration function their rights. Can be repeated, and takes over those that an earlier resource installed. */
+export async function installRights(
+  cluster: Pick<Cluster, "apply">,
+  { resource, version }: RightsOwner,
+  signal: AbortSignal,
+): Promise<void> {
+  const annotations = { [versionAnnotation]: version, [resourceAnnotation]: resource };
+  for (const { metadata, ...manifest } of manifests) {
+    const annotated = { ...manifest, metadata: { ...metadata, annotations } };
+    await cluster.apply(annotated, { manager: installManager, force: true }, signal);
+  }
+}
+
+/** Whether the rights in the cluster are those of this resource. If one of several objects is left, it counts. */
+export async function hasInstalledRights(
+  cluster: Pick<Cluster, "get">,
+  resource: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (await installedBy(cluster, resource, signal)).length > 0;
+}
+
+/** Takes the rights back that this resource installed, bindings first. Those of another one stay. */
+export async function removeRights(
+  cluster: Pick<Cluster, "get" | "delete">,
+  resource: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const live of (await installedBy(cluster, resource, signal)).toReversed()) {
+    const { uid } = live.metadata;
+    await cluster.delete(refOf(live), { uid, propagation: "Background" }, signal);
+  }
+}
+
+async function installedBy(
+  cluster: Pick<Cluster, "get">,
+  resource: string,
+  signal: AbortSignal,
+): Promise<readonly LiveObject[]> {
+  const found: LiveObject[] = [];
+  for (const manifest of manifests) {
+    const live = await cluster.get(refOf(manifest), signal);
+    if (live?.metadata.annotations?.[resourceAnnotation] === resource) found.push(live);
+  }
+  return found;
+}

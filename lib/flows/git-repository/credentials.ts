@@ -1,0 +1,150 @@
+import { createSecureContext } from "node:tls";
+import { Failure, messageOf } from "../../core/failure.ts";
+import type { Proxy } from "../../core/ports/dial.ts";
+import type { TlsTrust } from "../../core/ports/http.ts";
+import { Secret } from "../../core/secret.ts";
+import { isCertificate } from "../../core/validation.ts";
+import type { SshKey } from "../../sources/git/ssh-key.ts";
+import { type SecretContext, secretData } from "../source/secrets.ts";
+
+/** The fields of a GitRepository that say how to reach its repository. */
+export interface AccessSpec {
+  readonly secretRef?: { readonly name: string };
+  readonly proxySecretRef?: { readonly name: string };
+  readonly provider?: "aws" | "azure" | "generic" | "github";
+  readonly serviceAccountName?: string;
+}
+
+/** How to log in by http or https. */
+export interface HttpCredentials {
+  readonly username: string;
+  readonly password: Secret;
+  /** Sent where there is neither username nor password. */
+  readonly bearerToken: Secret | undefined;
+  readonly tls: TlsTrust;
+}
+
+/** How to log in by ssh. A key that cannot be read is a fault of the connection, as in Flux. */
+export interface SshCredentials {
+  readonly key: SshKey | Error;
+  /** The file `known_hosts`. */
+  readonly knownHosts: string;
+}
+
+export type SecretData = ReadonlyMap<string, string>;
+
+/** A failure to read or to use what logs in (reference sources 2.4). */
+export function notConfigured(why: string, cause?: unknown): Failure {
+  return new Failure("AuthenticationFailed", `failed to configure authentication options: ${why}`, { cause });
+}
+
+/** The Secret of `spec.secretRef`; undefined without one. Throws a {@link Failure} with Flux's text, which says it twice. */
+export async function loginSecret({ secretRef }: AccessSpec, ctx: SecretContext): Promise<SecretData | undefined> {
+  if (secretRef === undefined) return undefined;
+  return readSecret(secretRef.name, (why) => `failed to get secret '${ctx.namespace}/${secretRef.name}': ${why}`, ctx);
+}
+
+async function readSecret(name: string, tell: (why: string) => string, ctx: SecretContext): Promise<SecretData> {
+  const failed = (why: string, cause?: unknown): Failure =>
+    new Failure("AuthenticationFailed", tell(`failed to get secret '${ctx.namespace}/${name}': ${why}`), { cause });
+  const data = await secretData(name, ctx).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    throw failed(error.message.replace(/^failed to get credential: failed to get secret '[^']*': /, ""), error);
+  });
+  if (data === undefined) throw failed(`secrets ${JSON.stringify(name)} not found`);
+  return data;
+}
+
+const maxProxyChars = 2_048;
+const proxyProtocols = new Set(["http:", "https:", "socks5:"]);
+
+/** The proxy of `spec.proxySecretRef`; undefined without one (reference sources 1.10). Throws a {@link Failure}. */
+export async function proxyOf({ proxySecretRef }: AccessSpec, ctx: SecretContext): Promise<Proxy | undefined> {
+  if (proxySecretRef === undefined) return undefined;
+  const { name } = proxySecretRef;
+  const failed = (why: string): Failure =>
+    new Failure("AuthenticationFailed", `failed to configure proxy options: secret '${ctx.namespace}/${name}'${why}`);
+  const data = await readSecret(name, (why) => `failed to configure proxy options: ${why}`, ctx).catch(
+    (error: unknown) => {
+      throw error instanceof Failure && error.message.endsWith("not found") ? failed(" not found") : error;
+    },
+  );
+  const address = data.get("address");
+  if (address === undefined) throw failed(": key 'address' not found");
+  if (address === "") throw failed(": proxy address is empty");
+  if (address.length > maxProxyChars) {
+    throw failed(`: proxy URL exceeds maximum length of ${maxProxyChars} characters`);
+  }
+  // Not quoted, unlike in Flux: it may hold a password.
+  if (!URL.canParse(address)) throw failed(": failed to parse proxy address: it is no URL");
+  const url = new URL(address);
+  if (!proxyProtocols.has(url.protocol)) {
+    const got = url.protocol.slice(0, -1);
+    throw failed(`: proxy URL must use one of the supported schemes (http, https, socks5), got '${got}'`);
+  }
+  if (url.hostname === "") throw failed(": failed to parse proxy address: it names no host");
+  const [own, ownPassword] = [decoded(url.username), decoded(url.password)];
+  url.username = "";
+  url.password = "";
+  const username = data.get("username");
+  if (username === undefined) return { url, username: own, password: new Secret(ownPassword) };
+  return { url, username, password: new Secret(data.get("password") ?? "") };
+}
+
+/** What a Secret and the URL hold for a repository by http or https. Throws a {@link Failure}. */
+export function httpCredentials(url: URL, secret: SecretData | undefined): HttpCredentials {
+  const token = secret?.get("bearerToken");
+  const read = (key: string): string => (token === undefined ? (secret?.get(key) ?? "") : "");
+  const username = read("username") || decoded(url.username);
+  const password = read("password") || decoded(url.password);
+  if (username === "" && password !== "") {
+    const scheme = url.protocol.slice(0, -1);
+    throw notConfigured(`invalid '${scheme}' auth option: 'password' requires 'username' to be set`);
+  }
+  const bearerToken = token === undefined || token === "" ? undefined : new Secret(token);
+  return { username, password: new Secret(password), bearerToken, tls: trustOf(secret) };
+}
+
+/** As Flux for this kind: an authority that cannot be read is left out, and a certificate counts only with its key. */
+function trustOf(secret: SecretData | undefined): TlsTrust {
+  const ca = [secret?.get("ca.crt"), secret?.get("caFile")].find((text = "") => text !== "") ?? "";
+  const [cert = "", key = ""] = [secret?.get("tls.crt"), secret?.get("tls.key")];
+  const trust = isCertificate(ca) ? { ca } : {};
+  if (cert === "" || key === "") return trust;
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw notConfigured("failed to parse TLS certificate and key of 'tls.crt' and 'tls.key'", error);
+  }
+  return { ...trust, cert, key };
+}
+
+/** What a Secret holds for a repository by ssh. Throws a {@link Failure}. */
+export async function sshCredentials(
+  secret: SecretData | undefined,
+  { secretRef }: AccessSpec,
+  { namespace }: Pick<SecretContext, "namespace">,
+): Promise<SshCredentials> {
+  const [identity = "", knownHosts = ""] = [secret?.get("identity"), secret?.get("known_hosts")];
+  if (identity === "") throw notConfigured("invalid 'ssh' auth option: 'identity' is required");
+  if (knownHosts === "") throw notConfigured("invalid 'ssh' auth option: 'known_hosts' is required");
+  const { PassphraseMissing, parseSshKey } = await import("../../sources/git/ssh-key.ts");
+  try {
+    return { key: await parseSshKey(identity, secret?.get("password") ?? ""), knownHosts };
+  } catch (error) {
+    if (error instanceof PassphraseMissing) {
+      const where = `in the secret '${namespace}/${secretRef?.name ?? ""}'`;
+      const why = `SSH identity key is encrypted but no 'password' field was provided ${where}`;
+      throw new Failure("AuthenticationFailed", why, { cause: error });
+    }
+    return { key: error instanceof Error ? error : new Error(messageOf(error)), knownHosts };
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

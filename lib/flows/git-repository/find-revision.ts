@@ -1,0 +1,64 @@
+import { isTrue } from "../../api/condition.ts";
+import type { GitRepositorySpec } from "../../api/git-repository.ts";
+import { Failure } from "../../core/failure.ts";
+import { type ChosenRef, chooseRef, countingField, listedPrefixes, MissingRef } from "../../sources/git/choose-ref.ts";
+import { parseCommit } from "../../sources/git/git-object.ts";
+import type { GitRef, GitRemote } from "../../sources/git/git-remote.ts";
+import type { SourceContext } from "../source/source-context.ts";
+import { gitFailure, revisionFailure, shownUrl } from "./git-failure.ts";
+
+/**
+ * What `spec.ref` leads to now, by one look at the refs of the remote. Throws a `Failure` with the text that Flux has, which
+ * looks only for some refs, and of those only while it has an artifact, and clones otherwise.
+ */
+export async function findRevision(spec: GitRepositorySpec, remote: GitRemote, ctx: SourceContext): Promise<ChosenRef> {
+  const { signal } = ctx.run;
+  const ref = spec.ref ?? {};
+  const field = countingField(ref);
+  const { artifact, conditions = [] } = ctx.status();
+  const hasArtifact = artifact !== undefined && isTrue(conditions, "ArtifactInStorage");
+  const isListed = field === "name" || (hasArtifact && (field === "branch" || field === "tag"));
+  const url = shownUrl(spec.url);
+  const doing = isListed ? `unable to list remote for '${url}'` : `unable to clone '${url}'`;
+
+  const list = async (prefixes: readonly string[]): Promise<readonly GitRef[]> =>
+    remote.list(prefixes, signal).catch((error: unknown) => {
+      throw gitFailure(error, doing, signal);
+    });
+  const refs = await list(listedPrefixes(ref));
+  // A repository without what is wanted may be one without anything.
+  if (refs.length === 0 && (await list([])).length === 0) {
+    if (field === "branch" && !isListed) throw new Failure("EmptyGitRepository", "git repository is empty");
+    const empty = "remote repository is empty";
+    throw revisionFailure(isListed ? `${doing}: ${empty}` : `unable to clone: ${empty}: git repository: '${url}'`);
+  }
+  try {
+    return await chooseRef(ref, refs, (commits) => committedAt(commits, remote, ctx), signal);
+  } catch (error) {
+    if (error instanceof MissingRef) throw revisionFailure(`unable to clone '${url}': ${error.message}`, error);
+    if (error instanceof RangeError) throw revisionFailure(error.message, error);
+    throw gitFailure(error, `unable to clone '${url}'`, signal);
+  }
+}
+
+/** When commits were committed. An id stands for the same commit for ever, so each is asked for once. */
+const known = new Map<string, number>();
+const maxKnown = 10_000;
+
+async function committedAt(
+  commits: readonly string[],
+  remote: GitRemote,
+  { run: { signal } }: SourceContext,
+): Promise<ReadonlyMap<string, number>> {
+  const unknown = commits.filter((oid) => !known.has(oid));
+  if (unknown.length > 0) {
+    // A server that knows filters sends no file for a folder that is not there.
+    await using objects = await remote.fetch(unknown, { folders: [".git"] }, signal);
+    for (const oid of unknown) {
+      const { type, bytes } = await objects.read(oid);
+      if (known.size >= maxKnown) known.clear();
+      known.set(oid, type === "commit" ? parseCommit(bytes).committedAt : 0);
+    }
+  }
+  return new Map(commits.map((oid) => [oid, known.get(oid) ?? 0]));
+}

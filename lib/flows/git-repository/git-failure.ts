@@ -1,0 +1,38 @@
+import { Failure, messageOf } from "../../core/failure.ts";
+import { CheckoutFault } from "../../sources/git/checkout/checkout-fault.ts";
+import { GitFault } from "../../sources/git/git-fault.ts";
+
+const determined = "failed to checkout and determine revision";
+
+/** Flux's words (those of go-git), with what it leaves empty after the colon: a text of the server. */
+const wordsOfFlux: Readonly<Partial<Record<GitFault["reason"], string>>> = {
+  authentication: "authentication required: ",
+  authorization: "authorization failed: ",
+  "not-found": "repository not found: ",
+};
+
+/** What went wrong with a repository, in Flux's words. Any other error (a bug, the end of the run) is answered unchanged. */
+export function gitFailure(error: unknown, doing: string, signal: AbortSignal): unknown {
+  signal.throwIfAborted();
+  if (error instanceof GitFault) {
+    // Over ssh the texts are those of Go's client.
+    const why = error.message.startsWith("ssh: ") ? error.message : (wordsOfFlux[error.reason] ?? error.message);
+    return new Failure("GitOperationFailed", `${determined}: ${doing}: ${why}`, { cause: error });
+  }
+  if (error instanceof CheckoutFault) return revisionFailure(messageOf(error), error);
+  return error;
+}
+
+/** No revision was found or taken. */
+export function revisionFailure(why: string, cause?: unknown): Failure {
+  return new Failure("GitOperationFailed", `${determined}: ${why}`, { cause });
+}
+
+/** The URL for people: without a password, and over http without a user or what follows a `?`, which may be a token. */
+export function shownUrl(given: string): string {
+  const url = given.replace(/^(https?:[^?#]*)[?#].*$/s, "$1?…");
+  if (!URL.canParse(url)) return url.replace(/\/\/[^/@]*@/, "//");
+  const { username, password } = new URL(url);
+  const isLogin = password !== "" || (username !== "" && !url.startsWith("ssh:"));
+  return isLogin ? url.replace(/^([a-z]+:\/\/)[^/]*@/, "$1") : url;
+}

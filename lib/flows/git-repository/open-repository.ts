@@ -1,0 +1,35 @@
+import type { GitRepositorySpec } from "../../api/git-repository.ts";
+import { parseDuration } from "../../core/duration.ts";
+import type { KnownServers } from "../../sources/git/conversations.ts";
+import { defaultGitLimits, type GitLimits, type GitRemote } from "../../sources/git/git-remote.ts";
+import { openGitRemote } from "../../sources/git/open-git-remote.ts";
+import type { SourceContext } from "../source/source-context.ts";
+import { type GitConnections, gitTransport } from "./transport.ts";
+
+/**
+ * Opens the repository at this URL for a run: that of a GitRepository, or one of its submodules. It logs in as the spec says; of a
+ * submodule on another host the spec has no login. `left`: of what a revision may cost, for a submodule of it.
+ */
+export type OpenRepository = (
+  url: string,
+  spec: GitRepositorySpec,
+  ctx: SourceContext,
+  left?: Pick<GitLimits, "maxPackBytes" | "timeoutMs">,
+) => Promise<GitRemote>;
+
+/** One git operation takes at most as long as a function may live, whatever `spec.timeout` says. */
+export const maxGitTimeoutMs = 900_000;
+
+/** How long one operation, or all submodules together, may take, in whole milliseconds as a timer takes them. */
+export function gitTimeoutMs({ timeout }: GitRepositorySpec): number {
+  return Math.min(Math.ceil(parseDuration(timeout)), maxGitTimeoutMs);
+}
+
+/** Opens repositories over these connections. What it learns of their servers lives as long as the process. */
+export function repositoryOpener(connections: GitConnections): OpenRepository {
+  const known: KnownServers = new Map();
+  return async (url, spec, ctx, left) => {
+    const limits = { ...defaultGitLimits, timeoutMs: gitTimeoutMs(spec), ...left };
+    return openGitRemote(await gitTransport(url, spec, limits, connections, ctx), limits, known);
+  };
+}

@@ -1,0 +1,144 @@
+import { z } from "zod";
+import { isAccountName } from "../../api/names.ts";
+import { cloudAccount, stsAudience } from "../../core/cloud-account.ts";
+import { cutText } from "../../core/cut-text.ts";
+import type { FeatureGates } from "../../core/feature-gates.ts";
+import type { HomeCluster } from "../../core/home-and-target.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { nameFault } from "../../core/object-ref.ts";
+import { outageOf } from "../../core/outage.ts";
+import type { AccountTokens } from "../../core/ports/account-tokens.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import type { EksTarget } from "../../core/ports/remote-clusters.ts";
+import { clusterArnPattern } from "../../core/work-key.ts";
+import { noClient, type TargetFault } from "./target-fault.ts";
+
+// spec.kubeConfig.configMapRef (reference 6.3).
+
+/** Where a ConfigMap of a Kustomization is. */
+export interface TenantPlace {
+  readonly home: HomeCluster;
+  /** The home cluster as in work keys. */
+  readonly cluster: string;
+}
+
+/** Who may enter the clusters of ConfigMaps. */
+export interface TargetAccounts {
+  /** Of the home; undefined where it issues none to us. */
+  readonly accountTokens: AccountTokens | undefined;
+  /** Flux's flag `default-kubeconfig-service-account`; empty for none. */
+  readonly defaultKubeconfigAccount: string;
+  readonly gates: Pick<FeatureGates, "ObjectLevelWorkloadIdentity">;
+}
+
+/**
+ * Reads the ConfigMap, and the service account that it names.
+ *
+ * @throws TargetFault in Flux's words if they cannot be used; an outage if the API server does not answer
+ */
+export async function readConfigMapTarget(
+  name: string,
+  namespace: string,
+  { home, cluster }: TenantPlace,
+  accounts: TargetAccounts,
+  signal: AbortSignal,
+): Promise<EksTarget> {
+  const configMap = await configMapAt(name, namespace, home, signal);
+  const data = new Map(Object.entries(Data.parse(configMap["data"])));
+  const faultOf = (key: string, fault: string) => noClient(`configmap '${namespace}/${name}', key '${key}': ${fault}`);
+  const provider = data.get("provider") ?? "";
+  if (provider !== "aws") {
+    const mend = "write aws, whose clusters of EKS it is for, or use spec.kubeConfig.secretRef for any other cluster";
+    throw faultOf("provider", `provider '${shown(provider)}' not implemented: ${mend}`);
+  }
+  const arn = data.get("cluster") ?? "";
+  if (!clusterArnPattern.test(arn)) {
+    const pattern = clusterArnPattern.source.replaceAll("\\/", "/");
+    throw faultOf("cluster", `invalid EKS cluster ARN: '${shown(arn)}'. must match ${pattern}`);
+  }
+  const account = await accountOf(data, { namespace, home, faultOf }, accounts, signal);
+  const { uid, resourceVersion = "" } = configMap.metadata;
+  const ca = data.get("ca.crt") ?? "";
+  return {
+    id: `${cluster} ${uid}`,
+    version: JSON.stringify([resourceVersion, account?.name, account?.role]),
+    arn,
+    address: addressOf(data.get("address") ?? "", (fault) => faultOf("address", fault)),
+    ca: ca === "" ? undefined : ca,
+    tenant: { cluster, namespace },
+    account,
+  };
+}
+
+const Data = z.record(z.string(), z.string()).catch({});
+
+/** As much of a text as a message needs. */
+function shown(text: string): string {
+  return cutText(text, 200);
+}
+
+async function configMapAt(
+  name: string,
+  namespace: string,
+  home: Pick<HomeCluster, "get">,
+  signal: AbortSignal,
+): Promise<LiveObject> {
+  const failed = `failed to get configmap ${namespace}/${name}`;
+  const misnamed = nameFault(name);
+  if (misnamed !== undefined) throw noClient(`${failed}: ${misnamed}`);
+  const ref = { group: "", version: "v1", kind: "ConfigMap", namespace, name };
+  const found = await home.get(ref, signal).catch((error: unknown) => {
+    if (error instanceof ApiError && error.reason === "Forbidden") throw noClient(`${failed}: ${error.message}`, error);
+    throw outageOf(error, "ReconciliationFailed", failed);
+  });
+  if (found === undefined) throw noClient(`${failed}: configmaps "${name}" not found`);
+  return found;
+}
+
+function addressOf(given: string, faultOf: (fault: string) => TargetFault): URL | undefined {
+  if (given === "") return undefined;
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `https://${given}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || url.username !== "" || url.password !== "") {
+    throw faultOf("failed to parse Kubernetes API server address: write https://<host>, or https://<host>:<port>");
+  }
+  if (url.protocol !== "https:") {
+    throw faultOf(`the Kubernetes API server address '${shown(url.origin)}' must use https scheme`);
+  }
+  return new URL(url.origin);
+}
+
+async function accountOf(
+  data: ReadonlyMap<string, string>,
+  {
+    namespace,
+    home,
+    faultOf,
+  }: {
+    readonly namespace: string;
+    readonly home: Pick<HomeCluster, "get">;
+    readonly faultOf: (key: string, fault: string) => TargetFault;
+  },
+  { accountTokens, defaultKubeconfigAccount, gates }: TargetAccounts,
+  signal: AbortSignal,
+): Promise<EksTarget["account"]> {
+  const given = data.get("serviceAccountName") ?? "";
+  const name = given === "" ? defaultKubeconfigAccount : given;
+  if (name === "") return undefined;
+  if (!isAccountName(name)) {
+    const fault = `must be the name of a service account of this namespace, not '${shown(name)}'`;
+    throw faultOf("serviceAccountName", fault);
+  }
+  if (!gates.ObjectLevelWorkloadIdentity) {
+    const mend = `it lets service account ${shown(name)} enter: enable the gate, or remove the key`;
+    throw faultOf("serviceAccountName", `ObjectLevelWorkloadIdentity feature gate is not enabled: ${mend}`);
+  }
+  const listed = (data.get("audiences") ?? "").split("\n").map((line) => line.trim());
+  const audiences = listed.filter((line) => line !== "");
+  const account = cloudAccount({ namespace, name }, home, accountTokens, (message) => noClient(message));
+  const role = await account.awsRole(signal);
+  // The connection outlives this run, and asks for tokens later.
+  const { signal: lasting } = new AbortController();
+  const token = () => account.token(audiences.length === 0 ? [stsAudience] : audiences, lasting);
+  return { kind: "account", namespace, name, role, token };
+}

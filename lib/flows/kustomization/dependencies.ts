@@ -1,0 +1,109 @@
+import { readKustomization } from "../../api/kustomization.ts";
+import { kustomizeGroup } from "../../api/names.ts";
+import { Failure } from "../../core/failure.ts";
+import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
+import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
+import { type Blocked, invalid, type KustomizationContext } from "./context.ts";
+import { cycleText, isReady, keysOf, needed } from "./dependency-cycle.ts";
+import { type ResolvedSource, requeueText, sourceKey } from "./resolve-source.ts";
+import { revisionAnnotations } from "./status.ts";
+
+/** The keys of the Kustomizations that must be ready first. */
+function dependencyKeys({ kustomization, namespace, run }: KustomizationContext): readonly WorkKey[] {
+  return keysOf(kustomization.spec.dependsOn ?? [], namespace, run.key.cluster);
+}
+
+/** Subscribes a Kustomization to its source, its dependencies, the objects that it reads at home and these topics, and to nothing else. */
+export async function subscribeForRun(ctx: KustomizationContext, more: readonly string[] = []): Promise<void> {
+  const { deps, kustomization, namespace, run } = ctx;
+  const source = sourceTopic(sourceKey(kustomization.spec, namespace, run.key.cluster));
+  const { cluster } = run.key;
+  // Also those that are optional and not there: they may be created.
+  const variables = (kustomization.spec.postBuild?.substituteFrom ?? []).map(({ kind, name }) =>
+    configTopic({ cluster, kind, namespace, name }),
+  );
+  // Not the Secret that the installation has for all: in Flux its change starts no run either.
+  const keys = [kustomization.spec.decryption?.secretRef ?? []]
+    .flat()
+    .map(({ name }) => configTopic({ cluster, kind: "Secret", namespace, name }));
+  const read = [...variables, ...keys, ...kubeConfigTopics(ctx)];
+  const topics = [source, ...dependencyKeys(ctx).map(readyTopic), ...read, ...more];
+  await deps.subscriptions.subscribe(topics, run.fence, run.signal);
+}
+
+/** The topic of the Secret or ConfigMap that `spec.kubeConfig` names; none without one. */
+export function kubeConfigTopics({ kustomization, namespace, run }: KustomizationContext): readonly string[] {
+  const { secretRef, configMapRef } = kustomization.spec.kubeConfig ?? {};
+  const [kind, name] =
+    secretRef === undefined ? (["ConfigMap", configMapRef?.name] as const) : (["Secret", secretRef.name] as const);
+  return name === undefined ? [] : [configTopic({ cluster: run.key.cluster, kind, namespace, name })];
+}
+
+/** Checks the dependencies in list order; the first that is not ready ends the check (reference 3.3). */
+export async function checkDependencies(
+  ctx: KustomizationContext,
+  source: ResolvedSource,
+): Promise<Blocked | undefined> {
+  const annotations = revisionAnnotations(source.revision, source.originRevision);
+  const { dependsOn = [] } = ctx.kustomization.spec;
+  const keys = dependencyKeys(ctx);
+  for (const [index, key] of keys.entries()) {
+    let problem: string | undefined;
+    try {
+      problem = await problemOf(key, dependsOn[index]?.readyExpr ?? "", ctx, source);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return { ...invalid(error.reason, error.message), annotations };
+    }
+    if (problem === undefined) continue;
+    const rotated = [...dependsOn.slice(index), ...dependsOn.slice(0, index)];
+    const waiting = {
+      dependencies: needed(rotated, ctx.namespace, ctx.run.key.cluster, ctx.deps.gates),
+      problem,
+      source,
+    };
+    const message = `${problem}${await cycleText(waiting, ctx)}`;
+    return {
+      kind: "blocked",
+      reason: "DependencyNotReady",
+      message,
+      retry: "dependency",
+      event: { type: "Normal", message: `Dependencies do not meet ready condition, retrying in ${requeueText(ctx)}` },
+      annotations,
+    };
+  }
+  return undefined;
+}
+
+/**
+ * Why a dependency does not let the run go on.
+ *
+ * @throws Failure of reason `InvalidCELExpression` for a `readyExpr` that does not compile
+ */
+async function problemOf(
+  key: WorkKey,
+  readyExpr: string,
+  ctx: KustomizationContext,
+  source: ResolvedSource,
+): Promise<string | undefined> {
+  const name = `${key.namespace}/${key.name}`;
+  const live = await ctx.home.get({ ...key, version: "v1" }, ctx.run.signal);
+  if (live === undefined) {
+    return `dependency '${name}' not found: kustomizations.${kustomizeGroup} "${key.name}" not found`;
+  }
+  if (readyExpr !== "") {
+    // Not at the start of a function: few dependencies have one.
+    const { evaluateReadyExpr } = await import("./ready-expr.ts");
+    const verdict = await evaluateReadyExpr(readyExpr, live, ctx);
+    if (typeof verdict === "string") return verdict;
+    if (!verdict) return `dependency '${name}' is not ready according to readyExpr eval`;
+    if (!ctx.deps.gates.AdditiveCELDependencyCheck) return undefined;
+  }
+  const dependency = readKustomization(live);
+  if (dependency === undefined || !isReady(dependency)) return `dependency '${name}' is not ready`;
+  const theirs = sourceKey(dependency.spec, key.namespace, key.cluster);
+  const isSameSource = formatWorkKey(theirs) === formatWorkKey(source.key);
+  return isSameSource && dependency.status.lastAppliedRevision !== source.revision
+    ? `dependency '${name}' revision is not up to date`
+    : undefined;
+}

@@ -1,0 +1,197 @@
+import { effectiveTimeoutMs } from "../../api/kustomization.ts";
+import { ownerSelector } from "../../api/names.ts";
+import type { Pending } from "../../apply/apply-all.ts";
+import type { AppliedObject } from "../../apply/apply-object.ts";
+import { lookAFewTimes } from "../../apply/poll.ts";
+import { mayVanish } from "../../apply/terminating.ts";
+import { Failure } from "../../core/failure.ts";
+import { parseApiVersion } from "../../core/object-ref.ts";
+import type { FlowResult } from "../../core/run.ts";
+import {
+  type HealthTarget,
+  checkHealth as lookAtHealth,
+  type Unhealthy,
+  type Verdict,
+  verdict,
+} from "../../health/check-health.ts";
+import { maskSecrets } from "../../manifests/secrets.ts";
+import { type AppliedRevision, changeLines } from "./apply.ts";
+import {
+  type Attempt,
+  attempted,
+  elapsedText,
+  nextDeletionLookMs,
+  nextLookMs,
+  progressText,
+  StepFailed,
+  step,
+  type Wait,
+  waitFor,
+} from "./attempt.ts";
+import type { KustomizationContext } from "./context.ts";
+import { handled, inProgress, withConditions } from "./status.ts";
+
+/** How the last step ended: a later run looks again, or the revision is applied and healthy. */
+export type Health =
+  | { readonly kind: "waiting"; readonly result: FlowResult }
+  /** `message`: `Health check passed in …`, or undefined if there was nothing to check. */
+  | { readonly kind: "healthy"; readonly wait: Wait; readonly message: string | undefined };
+
+/** How long a stage of definitions may take to be served: Flux's own limit. */
+const stageTimeoutMs = 60_000;
+
+/** The last step: what was applied becomes healthy, or the attempt fails, or a later run looks again. */
+export const checkHealth = step(async (revision: AppliedRevision, attempt: Attempt): Promise<Health> => {
+  const { applied, pending } = revision;
+  const { ctx } = attempt;
+  if (pending !== undefined) return awaitPending(pending, revision, attempt);
+  const wait = waitFor("health", changeLines(applied).length > 0, attempt);
+  const targets = await healthTargets(applied, ctx);
+  if (typeof targets === "string") throw unhealthy(targets, wait, revision, attempt);
+  if (targets.length === 0) return { kind: "healthy", wait, message: undefined };
+  const outcome = await awaitHealth(targets, wait, attempt, () => reportHealthWait(revision, attempt)).catch(
+    (error: unknown) => {
+      throw error instanceof Failure ? unhealthy(error.message, wait, revision, attempt) : error;
+    },
+  );
+  switch (outcome.kind) {
+    case "healthy":
+      return { kind: "healthy", wait, message: `Health check passed in ${elapsedText(attempt, wait.since)}` };
+    case "waiting":
+      return lookAgainLater(wait, nextLookMs);
+    case "failed":
+    case "timedOut":
+      throw unhealthy(outcome.message, wait, revision, attempt, await explained(outcome, ctx));
+  }
+});
+
+/** @param why lines that follow Flux's text */
+function unhealthy(
+  message: string,
+  wait: Wait,
+  revision: AppliedRevision,
+  attempt: Attempt,
+  why: readonly string[] = [],
+): StepFailed {
+  const text = `health check failed after ${elapsedText(attempt, wait.since)}: ${message}`;
+  return new StepFailed(new Failure("HealthCheckFailed", [text, ...why].join("\n")), revision, message);
+}
+
+async function explained(
+  { unhealthy: objects }: Pick<Unhealthy, "unhealthy">,
+  { deps, run, target }: KustomizationContext,
+): Promise<readonly string[]> {
+  if (!deps.explainHealthFailures) return [];
+  const { whyNotReady } = await import("../../health/why-not-ready.ts");
+  return whyNotReady(objects, target, run.signal);
+}
+
+async function reportHealthWait({ status }: AppliedRevision, attempt: Attempt): Promise<void> {
+  const { ctx } = attempt;
+  const message = progressText("health", attempt);
+  const healthy = { type: "Healthy", status: "Unknown", reason: "Progressing", message } as const;
+  const progress = inProgress(status, message, ctx);
+  await ctx.write(handled(attempted(withConditions(progress, ctx, healthy), attempt), ctx));
+}
+
+/** Something is not served yet, or has to be gone first: reports it and runs again soon, within limits. */
+async function awaitPending(
+  { why, on }: Pending,
+  { applied, built, status }: AppliedRevision,
+  attempt: Attempt,
+): Promise<Health> {
+  const { ctx } = attempt;
+  const wait = waitFor(on === "stage" ? "apply" : "deletion", changeLines(applied).length > 0, attempt);
+  const limitMs = on === "stage" ? stageTimeoutMs : effectiveTimeoutMs(ctx.kustomization.spec);
+  if (ctx.deps.clock.now() - wait.since >= limitMs) throw new Failure("ReconciliationFailed", `${why}\n`);
+  const progress = inProgress(status, maskSecrets(why, built), ctx);
+  await ctx.write(attempted(progress, attempt));
+  return lookAgainLater(wait, on === "stage" ? nextLookMs : nextDeletionLookMs);
+}
+
+function lookAgainLater(wait: Wait, pace: (looks: number) => number): Health {
+  const carried = { failures: 0, wait: { ...wait, looks: wait.looks + 1 } };
+  return { kind: "waiting", result: { outcome: "waiting", dueInMs: pace(wait.looks), carried } };
+}
+
+/**
+ * What is to become healthy before the Kustomization is Ready: with `wait` everything applied, else what `healthChecks` names;
+ * never the Kustomization itself. An error text where a named object cannot be looked for (reference 3.17).
+ */
+async function healthTargets(
+  applied: readonly AppliedObject[],
+  ctx: KustomizationContext,
+): Promise<readonly HealthTarget[] | string> {
+  const { wait, healthChecks = [] } = ctx.kustomization.spec;
+  const targets = wait ? applied.flatMap(targetOf) : await namedTargets(healthChecks, ctx);
+  if (typeof targets === "string") return targets;
+  if (ctx.homeUid !== ctx.owner.clusterUid) return targets;
+  return targets.filter(({ ref }) => {
+    return !(ref.kind === "Kustomization" && ref.name === ctx.name && ref.namespace === ctx.namespace);
+  });
+}
+
+function targetOf({ desired: { ref, manifest }, change }: AppliedObject): readonly HealthTarget[] {
+  return change === "skipped" ? [] : [{ ref, mayVanish: mayVanish(manifest) }];
+}
+
+type HealthCheck = {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+};
+
+async function namedTargets(
+  checks: readonly HealthCheck[],
+  { target, run }: KustomizationContext,
+): Promise<readonly HealthTarget[] | string> {
+  const targets: HealthTarget[] = [];
+  for (const { apiVersion = "", kind, name, namespace = "" } of checks) {
+    // Only the group counts; the version is the one that the cluster prefers.
+    const { group, version } = parseApiVersion(apiVersion === "" ? "apps/v1" : apiVersion);
+    const resource = await target.resource({ group, kind }, run.signal);
+    if (resource?.namespaced && namespace === "") {
+      const groupKind = group === "" ? kind : `${kind}.${group}`;
+      return `resource ${groupKind} ${name} is namespace scoped, but namespace is not set`;
+    }
+    // A kind that the cluster does not serve yet may be added during the wait.
+    targets.push({ ref: { group, version: resource?.version ?? version, kind, namespace, name }, mayVanish: false });
+  }
+  return targets;
+}
+
+/** `timedOut` carries what was waited for. */
+type HealthOutcome = Verdict | (Unhealthy & { readonly kind: "timedOut" });
+
+/**
+ * Looks at once; in the first run of a wait a few times more within a second, later ones look once. Ends early if a
+ * newer request for the same object comes in. `beforeWaiting` is called if the first look was not enough.
+ */
+async function awaitHealth(
+  targets: readonly HealthTarget[],
+  wait: Pick<Wait, "since" | "looks">,
+  { ctx, healthRules: rules }: Attempt,
+  beforeWaiting: () => Promise<void>,
+): Promise<HealthOutcome> {
+  const { deps, kustomization, run, target } = ctx;
+  const labelSelector = kustomization.spec.wait ? ownerSelector(ctx) : undefined;
+  const look = async (): Promise<Verdict> => {
+    const now = deps.clock.now();
+    const selector = labelSelector === undefined ? {} : { labelSelector };
+    const observed = await lookAtHealth(targets, { cluster: target, now, rules, ...selector }, run.signal);
+    return verdict(observed, { isFailFast: !deps.gates.DisableFailFastBehavior });
+  };
+  let seen: Verdict | undefined;
+  const lookAgain = async (): Promise<Verdict | undefined> => {
+    const isFirst = seen === undefined;
+    seen = await look();
+    if (seen.kind === "waiting" && isFirst) await beforeWaiting();
+    return seen.kind !== "waiting" || (await run.superseded()) ? seen : undefined;
+  };
+  if (wait.looks === 0) await lookAFewTimes(lookAgain, deps.clock, run.signal);
+  else await lookAgain();
+  const last: Verdict = seen ?? { kind: "healthy" };
+  const isOver = deps.clock.now() - wait.since >= effectiveTimeoutMs(kustomization.spec);
+  return last.kind === "waiting" && isOver ? { ...last, kind: "timedOut" } : last;
+}

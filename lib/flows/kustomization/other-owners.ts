@@ -1,0 +1,221 @@
+import { isTrue } from "../../api/condition.ts";
+import {
+  deletionPolicy,
+  type Kustomization,
+  readForEnd,
+  readKustomization,
+  unsupportedKustomizationFields,
+} from "../../api/kustomization.ts";
+import { KustomizationStatus } from "../../api/kustomization-status.ts";
+import { kustomizeGroup } from "../../api/names.ts";
+import { referenceFaults } from "../../api/spec-references.ts";
+import { ownerOfClaim } from "../../apply/apply-set.ts";
+import { readEntryId } from "../../apply/entry-id.ts";
+import type { Expected, OwnerNearby, OwnerState } from "../../apply/prune/facts.ts";
+import { Failure } from "../../core/failure.ts";
+import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
+import { type ObjectRef, subject } from "../../core/object-ref.ts";
+import type { Claim } from "../../core/ports/ledger.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
+import { buildInput } from "../../manifests/build-input.ts";
+import { type FetchableArtifact, fetchableArtifact } from "../source/read-source.ts";
+import type { KustomizationContext } from "./context.ts";
+import { decryptionOf, decryptionRefusal } from "./decryption.ts";
+import { loadPostBuild } from "./post-build.ts";
+import { type ResolvedSource, sourceKey, sourceRefusal } from "./resolve-source.ts";
+import { sharingTarget } from "./sharing-target.ts";
+
+/**
+ * Whether the Kustomization that made a claim still exists. A claim is void if no owner has its uid, or if the owner is being
+ * deleted with all its objects: otherwise two that are deleted together would each leave shared objects to the other.
+ */
+export async function ownerStateOf(
+  { owner, ownerUid }: Pick<Claim, "owner" | "ownerUid">,
+  { home, homeUid, owner: { clusterUid } }: Pick<KustomizationContext, "home" | "homeUid" | "owner">,
+  signal: AbortSignal,
+): Promise<OwnerState> {
+  // Owners of another home cluster or of another kind cannot be looked up here, so their claims count.
+  const { kind, homeUid: homeOfOwner = clusterUid } = ownerOfClaim(owner);
+  if (homeOfOwner !== homeUid || kind !== "Kustomization") return "alive";
+  const live = await home.get({ ...refOfOwner(owner), version: "v1" }, signal);
+  if (live?.metadata.uid !== ownerUid) return "gone";
+  return isBeingDeletedWithObjects(live) ? "deleting" : "alive";
+}
+
+/** How the claims of a Kustomization name it: with its home cluster where that is not the cluster of the objects. */
+export function claimNameOf({ name, namespace, homeUid, owner }: KustomizationContext): string {
+  const ref = `Kustomization/${namespace}/${name}`;
+  return homeUid === owner.clusterUid ? ref : `${ref}/${homeUid}`;
+}
+
+/** The Kustomization that a claim names. */
+export function refOfOwner(owner: string): ObjectRef {
+  const { kind, namespace, name } = ownerOfClaim(owner);
+  return { group: kustomizeGroup, kind, namespace, name };
+}
+
+/**
+ * Whether a Kustomization is being deleted together with its objects. One with an unreadable field that decides about its
+ * end deletes nothing; other unreadable fields do not matter.
+ *
+ * @param isPruned it is about to be deleted
+ */
+export function isBeingDeletedWithObjects(live: LiveObject, isPruned = false): boolean {
+  if (live.metadata.deletionTimestamp === undefined && !isPruned) return false;
+  const kustomization = readForEnd(live);
+  return kustomization !== undefined && deletesObjects(kustomization.spec);
+}
+
+/** Whether the deletion of a Kustomization takes its objects along (reference section 5). */
+export function deletesObjects(spec: Kustomization["spec"]): boolean {
+  if (spec.suspend === true) return false;
+  switch (deletionPolicy(spec)) {
+    case "Delete":
+    case "WaitForTermination":
+      return true;
+    case "MirrorPrune":
+      return spec.prune;
+    case "Orphan":
+      return false;
+  }
+}
+
+/**
+ * The Kustomizations of the home cluster, and which objects near ours the others have by their status. The ledger cannot tell:
+ * it has a row for each object and none for a namespace, so all of it would have to be read. A status also has what Flux applied. Pure.
+ *
+ * @param self our own uid, whether we apply to another cluster than the home, and what the others have in our target
+ * @param isNear which objects of the target matter: the others may have more than is worth holding
+ */
+export function ownersNearby(
+  all: readonly LiveObject[],
+  self: {
+    readonly uid: string;
+    readonly isElsewhere: boolean;
+    readonly inTarget: (live: LiveObject) => readonly ObjectRef[];
+  },
+  isNear: (ref: ObjectRef) => boolean,
+): readonly OwnerNearby[] {
+  return all
+    .map((live): OwnerNearby => {
+      const isSelf = live.metadata.uid === self.uid;
+      return {
+        ref: refOf(live),
+        isSelf,
+        isTerminating: isBeingDeletedWithObjects(live),
+        cascades: isBeingDeletedWithObjects(live, true),
+        has: isSelf
+          ? []
+          : self
+              .inTarget(live)
+              .filter(isNear)
+              .map((ref) => ({ ref })),
+      };
+    })
+    .filter(({ ref, has }) => has.length > 0 || (!self.isElsewhere && isNear(ref)));
+}
+
+/** What a Kustomization has by its status. */
+export function inventoryIn(live: LiveObject): readonly ObjectRef[] {
+  const status = KustomizationStatus.pick({ inventory: true }).safeParse(live["status"] ?? {});
+  // An unreadable entry in the status of another Kustomization must not stop this run.
+  return (status.data?.inventory?.entries ?? []).flatMap(({ id }) => readEntryId(id) ?? []);
+}
+
+/**
+ * What other Kustomizations of the same source are about to have of what is near: those that have not come to this revision
+ * yet, or have failed at it, by what their folders build to. Their claims say nothing until then, so a prune that asks only those
+ * would delete what the same push has moved to them (ADR 0009).
+ *
+ * Nothing is known of one whose folder does not build.
+ */
+export async function expectedBySiblings(
+  kustomizations: readonly LiveObject[],
+  isNear: (ref: ObjectRef) => boolean,
+  source: ResolvedSource,
+  ctx: KustomizationContext,
+): Promise<readonly Expected[]> {
+  const behind = siblingsBehind(kustomizations, source, ctx);
+  // One whose cluster refuses it is not about to have anything.
+  const shared = await sharingTarget([...behind.keys()], false, ctx);
+  const siblings = [...behind].flatMap(([live, sibling]) => (shared.has(live) ? [sibling] : []));
+  if (siblings.length === 0) return [];
+  const artifact = await fetchableArtifact(source, ctx);
+  if (artifact === undefined) return [];
+  const expected: Expected[] = [];
+  // One after the other: what a folder builds to may be large, and its names are all that is kept.
+  for (const sibling of siblings) {
+    const owner = subject(refOfSibling(sibling));
+    for (const manifest of await manifestsOf(sibling, artifact, ctx)) {
+      const ref = refOf(manifest);
+      // Whether its kind has namespaces is not known here: what has none is named without, whatever the manifest says.
+      const names = ref.namespace === "" ? [ref] : [ref, { ...ref, namespace: "" }];
+      expected.push(...names.filter(isNear).map((near) => ({ ref: near, owner })));
+    }
+  }
+  return expected;
+}
+
+/**
+ * The other Kustomizations of this source that may use it, are not being deleted and have not applied this revision. Suspended ones
+ * are among them: a user who suspends a failing Kustomization during a move must keep the object.
+ */
+function siblingsBehind(
+  all: readonly LiveObject[],
+  source: ResolvedSource,
+  { deps, owner, run }: KustomizationContext,
+): ReadonlyMap<LiveObject, Kustomization> {
+  const isBehind = (sibling: Kustomization): boolean => {
+    const { metadata, spec } = sibling;
+    const { namespace = "" } = metadata;
+    return (
+      formatWorkKey(sourceKey(spec, namespace, run.key.cluster)) === formatWorkKey(source.key) &&
+      sourceRefusal(spec, namespace, deps) === undefined &&
+      referenceFaults(spec).length === 0 &&
+      unsupportedKustomizationFields(spec, deps.sources).length === 0 &&
+      decryptionRefusal(spec, deps) === undefined &&
+      !hasApplied(sibling, source.revision)
+    );
+  };
+  const siblings = all
+    .filter(({ metadata: { uid, deletionTimestamp } }) => uid !== owner.uid && deletionTimestamp === undefined)
+    .flatMap((live) => {
+      const sibling = readKustomization(live);
+      return sibling !== undefined && isBehind(sibling) ? [[live, sibling] as const] : [];
+    });
+  return new Map(siblings);
+}
+
+function hasApplied({ metadata, status }: Kustomization, revision: string): boolean {
+  return (
+    status.lastAppliedRevision === revision &&
+    status.observedGeneration === metadata.generation &&
+    isTrue(status.conditions ?? [], "Ready")
+  );
+}
+
+async function manifestsOf(
+  sibling: Kustomization,
+  artifact: FetchableArtifact,
+  ctx: KustomizationContext,
+): Promise<readonly Manifest[]> {
+  const { home, run } = ctx;
+  const postBuild = await loadPostBuild(sibling, { home, gates: ctx.deps.gates }, run.signal);
+  const decryption = decryptionOf(sibling, ctx, { namesOnly: true });
+  const input = buildInput(sibling, artifact.digest, artifact.bytes, { postBuild, decryption });
+  try {
+    const built = await ctx.deps.build(input, ctx.run.signal);
+    return built?.manifests ?? [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    ctx.deps.log.info("what another Kustomization of the source wants is not known, for it does not build", {
+      ...ctx.run.key,
+      other: subject(refOfSibling(sibling)),
+    });
+    return [];
+  }
+}
+
+function refOfSibling({ metadata: { name, namespace = "" } }: Kustomization): ObjectRef {
+  return { group: kustomizeGroup, kind: "Kustomization", namespace, name };
+}

@@ -1,0 +1,68 @@
+import { CelFault } from "../../cel/cel.ts";
+import { formatDuration, isDurationHeld, parseDuration } from "../../core/duration.ts";
+import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { celFailure } from "../../health/health-rules.ts";
+import type { KustomizationContext } from "./context.ts";
+
+/**
+ * Whether a dependency is ready according to a `readyExpr`; a text where the expression has no result (reference 3.3).
+ *
+ * @throws Failure of reason `InvalidCELExpression` if it does not compile, as Flux says it; an `Outage` if CEL cannot be asked
+ */
+export async function evaluateReadyExpr(
+  expression: string,
+  dependency: LiveObject,
+  { cel, live, run }: KustomizationContext,
+): Promise<boolean | string> {
+  const prefix = `terminal error: failed to evaluate dependency ${dependency.metadata.name}: `;
+  const program = await cel.compileBool(expression, ["self", "dep"], run.signal, "integers").catch((error: unknown) => {
+    throw celFailure(error, prefix);
+  });
+  try {
+    return await program.evaluate({ self: asFluxReads(live), dep: asFluxReads(dependency) }, run.signal);
+  } catch (error) {
+    if (error instanceof CelFault && (error.reason === "evaluation" || error.reason === "limit")) return error.message;
+    throw celFailure(error, prefix);
+  }
+}
+
+/** Fields of the spec that Flux's type always has. Any other is absent where it is empty, 0 or false. */
+const lasting = new Set(["interval", "prune", "sourceRef"]);
+const durations = new Set(["interval", "retryInterval", "timeout"]);
+
+/** A Kustomization as Flux has it after a Go type: durations as Go formats them, and no empty fields. Without apiVersion and kind. */
+function asFluxReads({ metadata, spec, status }: LiveObject): JsonObject {
+  const fields = isJsonObject(spec) ? toJsonObject(spec) : {};
+  const read = Object.entries(fields).flatMap(([name, value]): [string, Json][] => {
+    if (durations.has(name) && typeof value === "string" && isDurationHeld(value)) {
+      return [[name, formatDuration(parseDuration(value))]];
+    }
+    return lasting.has(name) || !isEmpty(value) ? [[name, withoutFalse(name, value)]] : [];
+  });
+  const known = Object.entries(isJsonObject(status) ? toJsonObject(status) : {});
+  return {
+    metadata: toJsonObject(metadata),
+    spec: Object.fromEntries(read),
+    status: Object.fromEntries(known.filter(([, value]) => !isEmpty(value))),
+  };
+}
+
+/** `optional: false` is what the API server adds. */
+function withoutFalse(name: string, value: Json): Json {
+  if (name !== "postBuild" || !isJsonObject(value)) return value;
+  const { substituteFrom } = value;
+  if (!Array.isArray(substituteFrom)) return value;
+  const references = substituteFrom.map((reference: Json) =>
+    isJsonObject(reference)
+      ? Object.fromEntries(Object.entries(reference).filter(([, one]) => one !== false))
+      : reference,
+  );
+  return { ...value, substituteFrom: references };
+}
+
+function isEmpty(value: Json): boolean {
+  if (value === null || value === false || value === 0 || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,228 @@
+import { z } from "zod";
+import { digestOf } from "../../core/digest.ts";
+import type { HomeCluster, TargetCluster } from "../../core/home-and-target.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import { nameFault } from "../../core/object-ref.ts";
+import { isOutage, outageOf } from "../../core/outage.ts";
+import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
+import { KubeconfigFault, type RemoteCluster, type RemoteClusters } from "../../core/ports/remote-clusters.ts";
+import type { TargetAccounts, TenantPlace } from "./config-map-target.ts";
+import { accountUser } from "./service-account.ts";
+import { noClient, TargetFault } from "./target-fault.ts";
+
+// The cluster that spec.kubeConfig names (reference 6.2 and 6.3).
+
+/** The cluster that a Kustomization with `spec.kubeConfig` applies to. */
+export interface RemoteTarget {
+  /** With the rights that the Kustomization asks for; each write passes the gate of the home. */
+  readonly cluster: TargetCluster;
+  /** With the rights of the credential alone. */
+  readonly unimpersonated: Cluster;
+  /**
+   * What inventories and claims of the cluster are kept by: the home's uid if it is the home cluster, else a text that no server can
+   * choose.
+   */
+  readonly uid: string;
+  /** What stands for the cluster's uid where a credential may not read that. An inventory may be saved under it. */
+  readonly fallbackUid: string;
+  /**
+   * Whether inventories that are kept by this may be of the cluster all the same: the credential may not read the uid, and the same
+   * authority vouches.
+   */
+  readonly mayBe: (clusterUid: string) => boolean;
+}
+
+export interface RemoteTargetDeps extends TargetAccounts {
+  readonly remoteClusters: RemoteClusters;
+  /** The cluster, each write to which passes the gate of the home. */
+  readonly gated: (cluster: Cluster) => TargetCluster;
+  readonly defaultServiceAccount: string;
+}
+
+const SecretReference = z.object({ name: z.string(), key: z.string().default("") });
+const KubeConfig = z.union([
+  z.object({ secretRef: SecretReference, configMapRef: z.undefined().optional() }),
+  z.object({ configMapRef: z.object({ name: z.string() }), secretRef: z.undefined().optional() }),
+]);
+
+/** Whether the object names another cluster to apply to. Reads it as it is, since the end of an invalid one needs it too. */
+export function hasKubeConfig({ spec }: LiveObject): boolean {
+  const parsed = z.object({ kubeConfig: z.unknown() }).safeParse(spec);
+  return parsed.success && parsed.data.kubeConfig !== undefined && parsed.data.kubeConfig !== null;
+}
+
+/** The reference, as one text: the same for two objects of a namespace that name the same Secret or ConfigMap. */
+export function kubeConfigText({ spec, metadata }: LiveObject): string {
+  return JSON.stringify([metadata.namespace, KubeConfigOf.safeParse(spec).data?.kubeConfig]);
+}
+
+const KubeConfigOf = z.object({ kubeConfig: KubeConfig });
+
+/**
+ * Opens the cluster that `spec.kubeConfig` names. The Secret or ConfigMap is read at home with our own rights. The connection is the one
+ * of the run before, if that is the same.
+ *
+ * @throws TargetFault if what it names cannot be used; an outage if the API server at home or there does not answer
+ */
+export async function openRemoteTarget(
+  live: LiveObject,
+  place: TenantPlace,
+  deps: RemoteTargetDeps,
+  signal: AbortSignal,
+): Promise<RemoteTarget> {
+  const { home } = place;
+  const named = KubeConfigOf.safeParse(live["spec"]).data?.kubeConfig;
+  if (named === undefined) throw new TargetFault("spec.kubeConfig cannot be read");
+  const { namespace = "" } = live.metadata;
+  const remote = await opened(
+    named.secretRef === undefined
+      ? byConfigMap(named.configMapRef.name, namespace, place, deps, signal)
+      : bySecret(named.secretRef, namespace, place, deps.remoteClusters, signal),
+  );
+  const { uid, mayBe } = await identityOf(remote, home, signal);
+  const user = accountUser(live, deps.defaultServiceAccount);
+  const identified = (cluster: Cluster): Cluster => ({ ...cluster, uid: async () => uid });
+  return {
+    cluster: deps.gated(identified(user === undefined ? remote : remote.as(user))),
+    unimpersonated: identified(remote),
+    uid,
+    fallbackUid: remote.fallbackUid,
+    mayBe,
+  };
+}
+
+async function opened(opening: Promise<RemoteCluster>): Promise<RemoteCluster> {
+  try {
+    return await opening;
+  } catch (error) {
+    throw error instanceof KubeconfigFault ? noClient(error.message, error) : error;
+  }
+}
+
+async function byConfigMap(
+  name: string,
+  namespace: string,
+  place: TenantPlace,
+  deps: RemoteTargetDeps,
+  signal: AbortSignal,
+): Promise<RemoteCluster> {
+  // Not at the start of a function, as the reader of kubeconfigs.
+  const { readConfigMapTarget } = await import("./config-map-target.ts");
+  const target = await readConfigMapTarget(name, namespace, place, deps, signal);
+  try {
+    return await deps.remoteClusters.byEks(target, signal);
+  } catch (error) {
+    if (!(error instanceof KubeconfigFault)) throw error;
+    throw new KubeconfigFault(`configmap '${namespace}/${name}': ${error.message}`, { cause: error.cause });
+  }
+}
+
+const Data = z.record(z.string(), z.string()).catch({});
+
+async function bySecret(
+  { name, key }: z.output<typeof SecretReference>,
+  namespace: string,
+  { home, cluster }: TenantPlace,
+  clusters: RemoteClusters,
+  signal: AbortSignal,
+): Promise<RemoteCluster> {
+  const place = `${namespace}/${name}`;
+  const unreadable = (why: string, cause?: unknown) =>
+    noClient(`unable to read KubeConfig secret '${place}' error: ${why}`, cause);
+  const misnamed = nameFault(name);
+  if (misnamed !== undefined) throw unreadable(misnamed);
+  const ref = { group: "", version: "v1", kind: "Secret", namespace, name };
+  const secret = await home.get(ref, signal).catch((error: unknown) => {
+    if (error instanceof ApiError && error.reason === "Forbidden") throw unreadable(error.message, error);
+    throw outageOf(error, "ReconciliationFailed", `unable to read KubeConfig secret '${place}'`);
+  });
+  if (secret === undefined) throw unreadable(`secrets "${name}" not found`);
+  const data = new Map(Object.entries(Data.parse(secret["data"])));
+  const found = (key === "" ? ["value", "value.yaml"] : [key]).find((one) => data.has(one));
+  if (found === undefined) {
+    throw noClient(
+      `KubeConfig secret '${place}' does not contain a '${key === "" ? "value" : key}' key with a kubeconfig`,
+    );
+  }
+  const { uid, resourceVersion = "" } = secret.metadata;
+  const bytes = Buffer.from(data.get(found) ?? "", "base64");
+  const id = `${cluster} ${uid} ${found}`;
+  return clusters.byKubeconfig({ secret: place, key: found, id, version: resourceVersion, bytes });
+}
+
+/** By connection: asked once for each, so a credential whose rights change keeps what was found. */
+const identities = new WeakMap<RemoteCluster, Identity>();
+
+type Identity = Pick<RemoteTarget, "mayBe" | "uid">;
+
+/**
+ * What inventories and claims of the cluster are kept by. The server's own word is never enough for that: whoever writes a kubeconfig
+ * names the server, which can say that it is any cluster. So its uid counts together with the authority that has vouched for it, and it
+ * is the home cluster only if that is the authority of our own connection. A credential of one namespace may not read the uid.
+ */
+async function identityOf(remote: RemoteCluster, home: HomeCluster, signal: AbortSignal): Promise<Identity> {
+  const known = identities.get(remote);
+  if (known !== undefined) return known;
+  const found = await verifiedIdentity(remote, home, signal);
+  identities.set(remote, found);
+  return found;
+}
+
+async function verifiedIdentity(remote: RemoteCluster, home: HomeCluster, signal: AbortSignal): Promise<Identity> {
+  const told = await toldUid(remote, signal);
+  const { endpoint, fallbackUid } = remote;
+  const [there, here] = [await endpoint?.(signal), await home.endpoint?.(signal)];
+  const known = (uid: string): Identity => ({ uid, mayBe: () => false });
+  if (there?.authority === undefined) return known(fallbackUid);
+  const { authority } = there;
+  const hasOurAuthority = authority === here?.authority;
+  if (told === undefined) {
+    // One authority may vouch for several clusters.
+    const isHome = hasOurAuthority && (there.address === here.address || (await knowsOurAccount(remote, home, signal)));
+    const homeUid = await home.uid(signal);
+    if (isHome) return known(homeUid);
+    const mayBe = (uid: string) => (hasOurAuthority && uid === homeUid) || uid.startsWith(ofAuthority(authority));
+    return { uid: fallbackUid, mayBe };
+  }
+  const isHome = hasOurAuthority && told === (await home.uid(signal));
+  return known(isHome ? told : clusterIdentity(authority, told));
+}
+
+/** Of digests, since the server may answer any text for its uid. It begins with `cluster:`, which no uid does. */
+function clusterIdentity(authority: string, uid: string): string {
+  return `${ofAuthority(authority)}${shortened(digestOf(uid))}`;
+}
+
+function ofAuthority(authority: string): string {
+  return `cluster:${shortened(authority)}.`;
+}
+
+function shortened(digest: string): string {
+  return digest.slice("sha256:".length, 39);
+}
+
+/** What the server says; undefined if the credential may not ask. */
+async function toldUid(remote: RemoteCluster, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return await remote.uid(signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.reason === "Forbidden") return undefined;
+    // Waiting does not mend a credential, a certificate, an address that is not allowed, or a server that is no API server.
+    if (["Unauthorized", "NetworkRefused"].includes(error.reason) || error.code === 404 || !isOutage(error))
+      throw new TargetFault(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Whether the server takes us for a service account that lives at home. */
+async function knowsOurAccount(remote: RemoteCluster, home: HomeCluster, signal: AbortSignal): Promise<boolean> {
+  const user = await remote.whoAmI(signal).catch((error: unknown) => {
+    if (error instanceof ApiError && !isOutage(error)) return undefined;
+    throw error;
+  });
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user?.name ?? "") ?? [];
+  if (user?.uid === undefined || namespace === undefined || name === undefined) return false;
+  const ref = { group: "", version: "v1", kind: "ServiceAccount", namespace, name };
+  return (await home.get(ref, signal))?.metadata.uid === user.uid;
+}

@@ -1,0 +1,39 @@
+import type { Kustomization } from "../../api/kustomization.ts";
+import { isAccountName } from "../../api/names.ts";
+import type { HomeCluster } from "../../core/home-and-target.ts";
+import { isJsonObject } from "../../core/json.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+
+// Whose rights a Kustomization applies with (reference 6.1).
+
+/** The name of the service account that the spec, or else the installation, names; undefined for Sluice's own rights. */
+export function accountName(
+  { serviceAccountName = "" }: Pick<Kustomization["spec"], "serviceAccountName">,
+  byDefault: string,
+): string | undefined {
+  const name = serviceAccountName === "" ? byDefault : serviceAccountName;
+  return name === "" ? undefined : name;
+}
+
+/**
+ * The user that Kubernetes knows the service account of a Kustomization as: always one of its own namespace. Reads the object as it is,
+ * since the end of an invalid one needs it too. A name that no account can have gives a user without rights.
+ */
+export function accountUser(live: LiveObject, byDefault: string): string | undefined {
+  const spec = isJsonObject(live["spec"]) ? live["spec"] : {};
+  const given = spec["serviceAccountName"];
+  const name = accountName(typeof given === "string" ? { serviceAccountName: given } : {}, byDefault);
+  if (name === undefined) return undefined;
+  return `system:serviceaccount:${live.metadata.namespace ?? ""}:${isAccountName(name) ? name : "-"}`;
+}
+
+/** Whether the account of a Kustomization exists. It is always looked up at home, as Flux does. */
+export async function accountExists(
+  namespace: string,
+  name: string,
+  home: HomeCluster,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!isAccountName(name)) return false;
+  return (await home.get({ group: "", version: "v1", kind: "ServiceAccount", namespace, name }, signal)) !== undefined;
+}

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { OciRepositorySpec } from "../../api/oci-repository.ts";
+import { digestOf } from "../../core/digest.ts";
+import { parseDuration } from "../../core/duration.ts";
+import { Failure, messageOf } from "../../core/failure.ts";
+import type { TlsTrust } from "../../core/ports/http.ts";
+import type { RegistryLogin } from "../../core/ports/registry-login.ts";
+import type { RegistryAccess } from "../../sources/oci/authorize.ts";
+import { credentialsFor, type RegistryCredentials } from "../../sources/oci/docker-config.ts";
+import type { Connect, RegistryClient } from "../../sources/oci/registry-client.ts";
+import type { RepositoryAddress } from "../../sources/oci/repository-url.ts";
+import type { ShareListing } from "../../sources/shared-listing.ts";
+import { noCredential, secretData, tlsTrust } from "../source/secrets.ts";
+import type { SourceContext } from "../source/source-context.ts";
+
+/** All requests of a run to a registry take at most as long as a function may live, whatever `spec.timeout` says. */
+export const maxRegistryTimeoutMs = 900_000;
+
+/** The keys of an image pull secret, the present type's first. */
+const dockerConfigKeys = [".dockerconfigjson", ".dockercfg"] as const;
+const PullSecrets = z.object({ imagePullSecrets: z.array(z.object({ name: z.string().default("") })).default([]) });
+
+/** The registry of a source, with the credentials and the trust that its secrets hold for it. */
+export async function registryOf(
+  { host, repository }: RepositoryAddress,
+  spec: OciRepositorySpec,
+  { connect, share, aws }: RegistryParts,
+  ctx: SourceContext,
+): Promise<RegistryClient> {
+  const { insecure = false, timeout } = spec;
+  const secrets = await pullSecrets(spec, ctx);
+  const credentials = await findCredentials(host, secrets, ctx);
+  const login = secrets.length === 0 ? cloudLogin({ host, repository }, spec, aws, ctx) : undefined;
+  const tls = await trustOf(spec, ctx);
+  // A timer takes whole milliseconds.
+  const totalMs = Math.min(Math.ceil(parseDuration(timeout)), maxRegistryTimeoutMs);
+  const access = {
+    ...{ host, insecure },
+    ...(tls === undefined ? {} : { tls }),
+    ...(credentials === undefined ? {} : { credentials }),
+    ...(login === undefined ? {} : { login }),
+  };
+  // Our own identity may pull different repositories for each namespace.
+  const who = login === undefined ? [] : [ctx.run.key.cluster, ctx.namespace];
+  const identity = digestOf(JSON.stringify([access, ...who]));
+  return sharing(connect({ ...access, timeoutMs: totalMs, totalMs }), identity, share, ctx.since);
+}
+
+/** What the registries of all sources share. */
+export interface RegistryParts {
+  readonly connect: Connect;
+  readonly share: ShareListing;
+  readonly aws: RegistryLogin | undefined;
+}
+
+/** The same registry, whose tags are asked once for all runs of the same identity that began before. */
+function sharing(client: RegistryClient, identity: string, share: ShareListing, since: number): RegistryClient {
+  return {
+    ...client,
+    digestOfTag(repository, tag, signal) {
+      const ask = (stop: AbortSignal) => client.digestOfTag(repository, tag, stop);
+      return share({ key: `tag ${identity} ${repository}:${tag}`, since, ask }, signal);
+    },
+    tags(repository, signal) {
+      const ask = (stop: AbortSignal) => client.tags(repository, stop);
+      return share({ key: `tags ${identity} ${repository}`, since, ask }, signal);
+    },
+  };
+}
+
+/** A login with our own identity, for an object without pull secrets whose provider asks for it. */
+function cloudLogin(
+  address: RepositoryAddress,
+  { provider, serviceAccountName }: OciRepositorySpec,
+  aws: RegistryLogin | undefined,
+  { namespace, run }: SourceContext,
+): RegistryAccess["login"] {
+  if (provider !== "aws" || aws === undefined) return undefined;
+  if (serviceAccountName !== undefined && serviceAccountName !== "") {
+    // It names the identity to log in with: ours in its place would grant more than was asked for.
+    const why = `spec.serviceAccountName without pull secrets and with provider ${provider} is not supported yet`;
+    throw new Failure("UnsupportedField", `${why}: remove it, or give its service account imagePullSecrets`);
+  }
+  return (signal) => aws.credentials({ ...address, cluster: run.key.cluster, namespace }, signal);
+}
+
+/**
+ * One flag allows plain HTTP and any certificate, as in Flux, unless a secret says which certificates. A reference without a
+ * name counts as none, as in Flux (`getTLSConfig`).
+ */
+async function trustOf(
+  { certSecretRef, insecure, url }: OciRepositorySpec,
+  ctx: SourceContext,
+): Promise<TlsTrust | undefined> {
+  if (certSecretRef !== undefined && certSecretRef.name !== "") return tlsTrust(url, certSecretRef.name, ctx);
+  return insecure === true ? { insecure } : undefined;
+}
+
+/** Names of the secrets that may hold credentials: the object's own, then those of its service account. */
+async function pullSecrets(
+  { secretRef, serviceAccountName }: OciRepositorySpec,
+  { home, namespace, run }: SourceContext,
+): Promise<readonly string[]> {
+  const own = secretRef === undefined ? [] : [secretRef.name];
+  if (serviceAccountName === undefined || serviceAccountName === "") return own;
+  const ref = { group: "", version: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName };
+  const account = await home.get(ref, run.signal);
+  if (account === undefined) throw noCredential(`serviceaccount '${namespace}/${serviceAccountName}' not found`);
+  const { imagePullSecrets } = PullSecrets.parse(account);
+  return [...own, ...imagePullSecrets.flatMap(({ name }) => (name === "" ? [] : [name]))];
+}
+
+/** The first credentials for this host; undefined if the secrets have none: the registry may be open to all. */
+async function findCredentials(
+  host: string,
+  names: readonly string[],
+  ctx: SourceContext,
+): Promise<RegistryCredentials | undefined> {
+  for (const name of names) {
+    const secret = `secret '${ctx.namespace}/${name}'`;
+    const data = await secretData(name, ctx);
+    if (data === undefined) throw noCredential(`failed to get ${secret}: secrets "${name}" not found`);
+    const key = dockerConfigKeys.find((one) => data.has(one));
+    if (key === undefined) {
+      ctx.deps.log.warn("secret has no registry credentials", { ...ctx.run.key, secret: name, keys: dockerConfigKeys });
+      continue;
+    }
+    try {
+      const found = credentialsFor(host, data.get(key) ?? "");
+      if (found !== undefined) return found;
+    } catch (error) {
+      throw noCredential(`${secret}, key '${key}': ${messageOf(error)}`, error);
+    }
+  }
+  return undefined;
+}

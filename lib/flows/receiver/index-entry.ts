@@ -1,0 +1,80 @@
+import type { ReceiverSpec } from "../../api/receiver.ts";
+import { mapLimit } from "../../core/concurrency.ts";
+import { Failure } from "../../core/failure.ts";
+import { toJsonObject } from "../../core/json.ts";
+import { EntryTooLarge, packEntry, type ReceiverEntry } from "../../core/ports/receiver-index.ts";
+import { configTopic, selectionTopic } from "../../core/topics.ts";
+import type { ReceiverContext } from "./receiver-context.ts";
+import { poolKey, poolsOf, selectorsByPool, selectResources } from "./select-resources.ts";
+
+const concurrency = 8;
+
+/**
+ * Keeps the entry that deliveries go by, and subscribes to what it depends on. Without a path there is no entry.
+ *
+ * @throws Failure if it would be too large
+ */
+export async function saveEntry(
+  path: string | undefined,
+  spec: ReceiverSpec,
+  state: "ready" | "suspended",
+  ctx: ReceiverContext,
+): Promise<void> {
+  const { deps, namespace, run } = ctx;
+  const { noCrossNamespaceRefs, reconciled: kinds, receivers, subscriptions } = deps;
+  const { cluster } = run.key;
+  const rules = { namespace, kinds, noCrossNamespaceRefs };
+  const pools = state === "ready" ? poolsOf(spec, rules) : [];
+  const selectors = selectorsByPool(spec, rules);
+  const secret = spec.secretRef?.name;
+  const topics = [
+    ...pools.map((pool) => ({
+      topic: selectionTopic({ ...pool, cluster }),
+      // Not who is woken by it: a source looks here whether a webhook should have told it of a change.
+      follows: { kind: "objects", selectors: selectors.get(poolKey(pool)) ?? [] } as const,
+    })),
+    ...(secret === undefined ? [] : [configTopic({ cluster, kind: "Secret", namespace, name: secret })]),
+  ];
+  // Before anything is listed, so that no change in between is missed.
+  await subscriptions.subscribe(topics, run.fence, run.signal);
+  if (path === undefined || path === "") {
+    await receivers.remove(run.fence, run.signal);
+    return;
+  }
+  const listed = await mapLimit(
+    pools,
+    concurrency,
+    async (pool, stop) => [poolKey(pool), await deps.home.listMetadata(pool, stop)] as const,
+    run.signal,
+  );
+  const entry: ReceiverEntry = {
+    state,
+    type: spec.type,
+    events: spec.events ?? [],
+    ...(secret === undefined ? {} : { secret }),
+    ...(spec.resourceFilter === undefined ? {} : { resourceFilter: spec.resourceFilter }),
+    ...(spec.oidcProviders === undefined ? {} : { oidcProviders: spec.oidcProviders.map(toJsonObject) }),
+    resources: state === "ready" ? selectResources(spec, rules, new Map(listed)) : [],
+  };
+  assertSize(entry);
+  await receivers.save(path, entry, run.fence, run.signal);
+}
+
+/** Leaves of the entry only that the Receiver is not ready. */
+export async function saveNotReady({ before, deps, run }: ReceiverContext): Promise<void> {
+  const { webhookPath: path = "" } = before;
+  if (path === "") return;
+  const entry: ReceiverEntry = { state: "not ready", type: "", events: [], resources: [] };
+  await deps.receivers.save(path, entry, run.fence, run.signal);
+}
+
+function assertSize(entry: ReceiverEntry): void {
+  try {
+    packEntry(entry);
+  } catch (error) {
+    if (!(error instanceof EntryTooLarge)) throw error;
+    const mend = "select fewer objects, or leave them to several Receivers";
+    const what = "what spec.resources selects, with labels and annotations for filters,";
+    throw new Failure("ReconciliationFailed", `${what} ${error.message}: ${mend}`, { cause: error });
+  }
+}

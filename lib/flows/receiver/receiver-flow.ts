@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { findCondition } from "../../api/condition.ts";
+import { servedKind } from "../../api/kinds/declaration.ts";
+import { declaredReceiver } from "../../api/kinds/receiver.ts";
+import { finalizer } from "../../api/names.ts";
+import { parseLive } from "../../api/parse-live.ts";
+import { ReceiverSpec, ReceiverStatus } from "../../api/receiver.ts";
+import { formatDuration, parseDuration } from "../../core/duration.ts";
+import { backOffMs, Failure } from "../../core/failure.ts";
+import type { Flow, FlowResult, Run } from "../../core/run.ts";
+import { leasedCluster } from "../../gate/leased-cluster.ts";
+import { shortIntervalWarning, spreadInterval } from "../interval.ts";
+import type { EventToRecord } from "../record-event.ts";
+import { writeFinalizers } from "../write-finalizers.ts";
+import { checkSpec } from "./check-spec.ts";
+import { saveEntry, saveNotReady } from "./index-entry.ts";
+import { now, publish, type ReceiverContext, type ReceiverDeps, record, requestedAt } from "./receiver-context.ts";
+import { failed, initialized, isReady, stalled, suspended } from "./receiver-status.ts";
+import { pathOf } from "./token.ts";
+
+const manager = declaredReceiver.statusManager;
+
+/** Failures in a row, so that the waits between them grow. */
+const Failures = z.object({ failures: z.number().int().min(0) });
+
+/**
+ * The reconcile of a Receiver: token, path, index, status. The index is what the webhook goes by, so it is written before the status
+ * says that the webhook is there. Looks only at present state; if nothing changed it writes nothing.
+ */
+export function receiverFlow(deps: ReceiverDeps): Flow {
+  return async (run) => {
+    const live = await deps.home.get({ ...run.key, ...servedKind(declaredReceiver) }, run.signal);
+    if (live === undefined) {
+      await forget(run, deps);
+      return { outcome: "absent", dueInMs: undefined };
+    }
+    const { name, namespace = "" } = live.metadata;
+    // An unreadable status counts as empty; the run writes a valid one.
+    const before = ReceiverStatus.safeParse(live["status"] ?? {}).data ?? {};
+    const ctx = { live, name, namespace, run, deps, home: leasedCluster(deps.home, run), before };
+    if (live.metadata.deletionTimestamp !== undefined) return finalize(ctx);
+    await addFinalizer(ctx);
+    try {
+      return await reconcile(ctx);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error; // a bug, or the end of the run: the queue tries again and counts
+      return fail(error, ctx);
+    }
+  };
+}
+
+async function reconcile(ctx: ReceiverContext): Promise<FlowResult> {
+  const { before, deps, live, run } = ctx;
+  const spec = parseLive(live, "spec", ReceiverSpec);
+  if (spec.suspend === true) {
+    await saveEntry(before.webhookPath, spec, "suspended", ctx);
+    const isShown = findCondition(before.conditions ?? [], "Ready") !== undefined && isReady(before);
+    return conclude(suspended(before, now(ctx)), isShown ? finished(spec) : undefined, ctx, {
+      outcome: "suspended",
+      dueInMs: undefined,
+    });
+  }
+  const warning = shortIntervalWarning(spec, { ...now(ctx), conditions: before.conditions ?? [] });
+  if (warning !== undefined) await record(warning, ctx);
+  await checkSpec(spec, deps.cel, run.signal);
+  const path = await pathOf(spec, ctx);
+  await saveEntry(path, spec, "ready", ctx);
+  return conclude(initialized(before, path, now(ctx)), finished(spec), ctx, {
+    outcome: "initialized",
+    dueInMs: spreadInterval(parseDuration(spec.interval), deps.jitter(), deps.timing),
+  });
+}
+
+function finished({ interval }: ReceiverSpec): EventToRecord {
+  const message = `Reconciliation finished, next run in ${formatDuration(parseDuration(interval))}`;
+  return { type: "Normal", reason: "Succeeded", message, annotations: {} };
+}
+
+/** Writes the status and the event. A run that something else asked for and that changed nothing has no event. */
+async function conclude(
+  status: ReceiverStatus,
+  event: EventToRecord | undefined,
+  ctx: ReceiverContext,
+  result: FlowResult,
+): Promise<FlowResult> {
+  const isChanged = await publish(status, ctx);
+  const isNews = isChanged || !ctx.run.isRequested;
+  if (event !== undefined && isNews) await record(event, ctx);
+  return isChanged ? result : { ...result, isQuiet: true };
+}
+
+async function fail(failure: Failure, ctx: ReceiverContext): Promise<FlowResult> {
+  const { before, deps, run } = ctx;
+  const { reason, message, retry } = failure;
+  // Without a token there is no path. After any other failure deliveries are told that the Receiver is not ready.
+  if (reason === "TokenNotFound") await deps.receivers.remove(run.fence, run.signal);
+  else await saveNotReady(ctx);
+  const ready = findCondition(before.conditions ?? [], "Ready");
+  const isShown = ready?.status === "False" && ready.reason === reason && ready.message === message;
+  const isStalled = retry === "never";
+  const status = isStalled ? stalled(before, failure, now(ctx)) : failed(before, failure, now(ctx));
+  const isChanged = await publish(status, ctx);
+  deps.log.info("reconcile failed", { ...run.key, reason, error: message });
+  if (!isShown || (isChanged && before.lastHandledReconcileAt !== requestedAt(ctx))) {
+    await record({ type: "Warning", reason: isStalled ? reason : "Failed", message, annotations: {} }, ctx);
+  }
+  if (isStalled) return { outcome: "stalled", dueInMs: undefined };
+  const failures = Failures.safeParse(run.carried).data?.failures ?? 0;
+  return {
+    outcome: "failed",
+    dueInMs: backOffMs(failures, deps.timing.retryDelay),
+    carried: { failures: failures + 1 },
+  };
+}
+
+async function addFinalizer({ home, live, run }: ReceiverContext): Promise<void> {
+  if ((live.metadata.finalizers ?? []).includes(finalizer)) return;
+  await writeFinalizers(live, (finalizers) => [...finalizers, finalizer], { home, manager }, run.signal);
+}
+
+async function finalize({ deps, home, live, run }: ReceiverContext): Promise<FlowResult> {
+  await forget(run, deps);
+  if ((live.metadata.finalizers ?? []).includes(finalizer)) {
+    const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
+    await writeFinalizers(live, withoutOurs, { home, manager }, run.signal);
+  }
+  return { outcome: "deleted", dueInMs: undefined };
+}
+
+/** Takes the webhook of an object that is gone or being deleted out of service. */
+async function forget({ fence, signal }: Run, { receivers, subscriptions }: ReceiverDeps): Promise<void> {
+  await receivers.remove(fence, signal);
+  await subscriptions.subscribe([], fence, signal);
+}

@@ -1,0 +1,66 @@
+import { findCondition } from "../../api/condition.ts";
+import type { ReceiverStatus } from "../../api/receiver.ts";
+import type { Failure } from "../../core/failure.ts";
+import { removeConditions, setConditions } from "../conditions.ts";
+
+// The status of a Receiver at the end of a run, in Flux's words (reference notifications 3). Pure.
+
+/** The generation of the object and the time, for each condition that is set. */
+interface Now {
+  readonly generation: number;
+  /** Wall time, milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The webhook is served at this path. */
+export function initialized(status: ReceiverStatus, path: string, now: Now): ReceiverStatus {
+  const message = `Receiver initialized for path: ${path}`;
+  const next = setConditions(
+    removeConditions(status, ["Reconciling", "Stalled"]),
+    [{ type: "Ready", status: "True", reason: "Succeeded", message }],
+    now,
+  );
+  return { ...next, observedGeneration: now.generation, webhookPath: path };
+}
+
+/** The run failed and will be tried again. Without a token there is no path. */
+export function failed(status: ReceiverStatus, { reason, message }: Failure, now: Now): ReceiverStatus {
+  const next = setConditions(
+    removeConditions(status, ["Stalled"]),
+    [
+      {
+        type: "Reconciling",
+        status: "True",
+        reason: "ProgressingWithRetry",
+        message: "Reconciliation in progress",
+      },
+      { type: "Ready", status: "False", reason, message },
+    ],
+    now,
+  );
+  if (reason !== "TokenNotFound") return next;
+  const { webhookPath: _path, ...rest } = next;
+  return rest;
+}
+
+/** Only a change of the object helps. */
+export function stalled(status: ReceiverStatus, { reason, message }: Failure, now: Now): ReceiverStatus {
+  const next = setConditions(
+    removeConditions(status, ["Reconciling"]),
+    [
+      { type: "Stalled", status: "True", reason, message },
+      { type: "Ready", status: "False", reason, message },
+    ],
+    now,
+  );
+  return { ...next, observedGeneration: now.generation };
+}
+
+/** Conditions stay as they are; a Receiver that was ready counts as looked at (reference notifications 23). */
+export function suspended(status: ReceiverStatus, { generation }: Now): ReceiverStatus {
+  return isReady(status) ? { ...status, observedGeneration: generation } : status;
+}
+
+export function isReady({ conditions = [] }: ReceiverStatus): boolean {
+  return findCondition(conditions, "Ready")?.status === "True";
+}

@@ -1,0 +1,127 @@
+import { type KindDeclaration, kindOf } from "../../api/kinds/declaration.ts";
+import { sourceGroup } from "../../api/names.ts";
+import type { ReceiverResource, ReceiverSpec } from "../../api/receiver.ts";
+import { withoutVolatile } from "../../api/selectable-metadata.ts";
+import type { ObjectSelector } from "../../core/follows.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { toJsonObject } from "../../core/json.ts";
+import type { Metadata } from "../../core/manifest.ts";
+import { parseApiVersion, subject } from "../../core/object-ref.ts";
+import type { PartialObject } from "../../core/ports/cluster.ts";
+import type { IndexedResource } from "../../core/ports/receiver-index.ts";
+
+/** The kinds that this installation reconciles, as far as a Receiver selects among them. */
+export type ReconciledKinds = readonly Pick<KindDeclaration, "group" | "kind" | "versions">[];
+
+/** Objects of one kind in one namespace, of which a Receiver selects some. */
+export interface Pool {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly namespace: string;
+}
+
+/** What an entry of `spec.resources` asks for: a pool that it selects from, or the reason why it can select nothing. */
+type Asked = Pool & { readonly fault?: string };
+
+export interface SelectionRules {
+  /** Of the Receiver. */
+  readonly namespace: string;
+  readonly kinds: ReconciledKinds;
+  readonly noCrossNamespaceRefs: boolean;
+}
+
+/** API versions of entries that name none (reference notifications 9). */
+const defaultVersions: Readonly<Partial<Record<ReceiverResource["kind"], string>>> = {
+  Bucket: `${sourceGroup}/v1`,
+  HelmChart: `${sourceGroup}/v1`,
+  HelmRepository: `${sourceGroup}/v1`,
+  GitRepository: `${sourceGroup}/v1`,
+  OCIRepository: `${sourceGroup}/v1`,
+  ImageRepository: "image.toolkit.fluxcd.io/v1",
+  ArtifactGenerator: "source.extensions.fluxcd.io/v1beta1",
+};
+
+/** The pools that must be listed to select by these entries, each once. */
+export function poolsOf({ resources }: ReceiverSpec, rules: SelectionRules): readonly Pool[] {
+  const asked = resources.map((resource) => askedBy(resource, rules)).filter(({ fault }) => fault === undefined);
+  return [...new Map(asked.map((pool) => [poolKey(pool), pool])).values()];
+}
+
+/** What the entries select of each pool, by {@link poolKey}. */
+export function selectorsByPool(
+  { resources }: ReceiverSpec,
+  rules: SelectionRules,
+): ReadonlyMap<string, ObjectSelector[]> {
+  const found = new Map<string, ObjectSelector[]>();
+  for (const resource of resources) {
+    const pool = poolKey(askedBy(resource, rules));
+    const { name, matchLabels = {} } = resource;
+    found.set(pool, [...(found.get(pool) ?? []), name === "*" ? { labels: matchLabels } : { name }]);
+  }
+  return found;
+}
+
+/** What the objects of the pools come to. @param listed the objects of a pool, by {@link poolKey} */
+export function selectResources(
+  spec: ReceiverSpec,
+  rules: SelectionRules,
+  listed: ReadonlyMap<string, readonly PartialObject[]>,
+): readonly IndexedResource[] {
+  return spec.resources.map((resource) => {
+    const { fault, ...pool } = askedBy(resource, rules);
+    const isFiltered = [resource.filter, spec.resourceFilter].some((filter = "") => filter !== "");
+    const label = subject({ kind: resource.kind, namespace: pool.namespace, name: resource.name });
+    const own = { label, ...pool, ...(resource.filter === undefined ? {} : { filter: resource.filter }) };
+    if (fault !== undefined) return { ...own, fault, objects: [] };
+    const present = listed.get(poolKey(pool)) ?? [];
+    const isAll = resource.name === "*";
+    const found = present.filter(({ metadata }) =>
+      isAll ? hasLabels(metadata, resource.matchLabels ?? {}) : metadata.name === resource.name,
+    );
+    if (!isAll && found.length === 0) return { ...own, fault: `${label} does not exist`, objects: [] };
+    const objects = found.map(({ metadata }) => ({
+      name: metadata.name,
+      ...(isFiltered ? { metadata: shownToFilters(metadata) } : {}),
+    }));
+    return { ...own, objects: objects.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
+  });
+}
+
+export function poolKey({ group, kind, namespace }: Pool): string {
+  return `${group}/${kind}/${namespace}`;
+}
+
+function askedBy(resource: ReceiverResource, { namespace: own, kinds, noCrossNamespaceRefs }: SelectionRules): Asked {
+  const { kind, name, namespace = own, matchLabels } = resource;
+  const apiVersion = resource.apiVersion ?? "";
+  const named = apiVersion === "" ? defaultVersions[kind] : apiVersion;
+  const pool = { ...parseApiVersion(named ?? ""), kind, namespace };
+  if (named === undefined) return { ...pool, fault: `apiVersion must be specified for kind "${kind}"` };
+  if (noCrossNamespaceRefs && namespace !== own) {
+    return { ...pool, fault: "cross-namespace references are not allowed" };
+  }
+  if (name === "*" && matchLabels === undefined) {
+    return { ...pool, fault: "matchLabels field not set when using wildcard '*' as name" };
+  }
+  const reconciled = kindOf(pool, kinds);
+  if (reconciled === undefined) {
+    return { ...pool, fault: `kind ${kind} of ${named} is not reconciled by this Sluice, so no webhook can wake it` };
+  }
+  return { ...pool, version: reconciled.versions[0] };
+}
+
+function hasLabels({ labels = {} }: Metadata, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+}
+
+/** `res.metadata` of a filter: only what seldom changes, since the entry is written again when it does. */
+function shownToFilters(metadata: Metadata): JsonObject {
+  const { name, namespace, uid, creationTimestamp, labels, annotations, finalizers, ownerReferences } = metadata;
+  const shown: Readonly<Record<string, Json | undefined>> = toJsonObject({
+    ...{ name, namespace, uid, creationTimestamp, finalizers, ownerReferences },
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations: withoutVolatile(annotations) }),
+  });
+  return toJsonObject(shown);
+}

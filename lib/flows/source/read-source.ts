@@ -1,0 +1,101 @@
+import { type KindDeclaration, kindOf } from "../../api/kinds/declaration.ts";
+import { declaredExternalArtifact } from "../../api/kinds/external-artifact.ts";
+import { type Artifact, SourceStatus } from "../../api/source.ts";
+import { Digest, digestOf } from "../../core/digest.ts";
+import type { HomeCluster } from "../../core/home-and-target.ts";
+import type { ObjectRef } from "../../core/object-ref.ts";
+import { storeOutage } from "../../core/outage.ts";
+import type { Http } from "../../core/ports/http.ts";
+import type { Run } from "../../core/run.ts";
+import type { WorkKey } from "../../core/work-key.ts";
+import type { FlowDeps } from "../flow-deps.ts";
+import { downloadArtifact } from "./external-artifact.ts";
+
+/** The kinds of source that an installation reconciles, as far as consumers know them. */
+export type SourceKinds = readonly Pick<KindDeclaration, "group" | "kind" | "versions">[];
+
+/** Where consumers find sources. */
+export interface SourceReader {
+  readonly home: Pick<HomeCluster, "get" | "role">;
+  readonly sources: SourceKinds;
+}
+
+/** The kinds whose objects hold content for others: those that are reconciled here, and the one that others write. */
+export function sourcesAmong(kinds: readonly KindDeclaration[]): SourceKinds {
+  return [...kinds.filter(({ isSource }) => isSource), declaredExternalArtifact];
+}
+
+/** A source as consumers see it. */
+export interface Source {
+  readonly uid: string;
+  /** The latest artifact; undefined before the first one, and once the source is being deleted. */
+  readonly artifact: Artifact | undefined;
+}
+
+/**
+ * The source of this key, of whatever kind; undefined if it does not exist. Only its artifact counts: whatever the source fails
+ * on, the last artifact is still applied (reference 3.2). An unreadable artifact counts as none; the
+ * source's next run writes a valid one.
+ */
+export async function readSource(
+  key: ObjectRef,
+  { home, sources }: SourceReader,
+  signal: AbortSignal,
+): Promise<Source | undefined> {
+  const kind = kindOf(key, sources);
+  if (kind === undefined) throw new Error(`${key.kind}.${key.group} is not a kind of source that is reconciled here`);
+  const live = await home.get({ ...key, version: kind.versions[0] }, signal);
+  if (live === undefined) return undefined;
+  const { uid, deletionTimestamp } = live.metadata;
+  if (deletionTimestamp !== undefined) return { uid, artifact: undefined };
+  return { uid, artifact: SourceStatus.pick({ artifact: true }).safeParse(live["status"] ?? {}).data?.artifact };
+}
+
+/** The state and the run of a consumer. */
+interface Consumer {
+  readonly deps: Pick<FlowDeps, "artifacts" | "records">;
+  readonly run: Pick<Run, "signal">;
+}
+
+/** An artifact that can be fetched: equal digests are equal bytes. */
+export interface FetchableArtifact {
+  readonly digest: Digest;
+  /** The verified bytes; undefined if they are gone. Throws an `Outage` or a `Failure` with reason `ArtifactFailed`. */
+  readonly bytes: () => Promise<Uint8Array | undefined>;
+}
+
+/**
+ * The artifact of a source, undefined if there is none to fetch. Of a source that is reconciled here it is only one that the source's
+ * own flow recorded, so a person who can write a status cannot choose what is applied. That of an ExternalArtifact is whatever its
+ * producer says and serves.
+ */
+export async function fetchableArtifact(
+  source: { readonly key: WorkKey; readonly uid: string; readonly artifact: Artifact },
+  consumer: Consumer & { readonly deps: { readonly http: Pick<Http, "send"> } },
+): Promise<FetchableArtifact | undefined> {
+  const { artifact, key } = source;
+  if (key.kind === declaredExternalArtifact.kind) {
+    // Another algorithm's digest names the bytes as well.
+    const digest = Digest.safeParse(artifact.digest).data ?? digestOf(artifact.digest);
+    return { digest, bytes: () => downloadArtifact(artifact, consumer.deps.http, consumer.run.signal) };
+  }
+  const digest = await recordedArtifact(source, consumer);
+  return digest && { digest, bytes: () => fetchArtifact(digest, consumer) };
+}
+
+/** The digest of a source's artifact, if the source's own flow recorded it. */
+export async function recordedArtifact(
+  { key, uid, artifact }: { readonly key: WorkKey; readonly uid: string; readonly artifact: Artifact },
+  { deps, run }: Consumer,
+): Promise<Digest | undefined> {
+  const digest = Digest.safeParse(artifact.digest);
+  if (!digest.success) return undefined;
+  return (await deps.records.recorded(key, uid, digest.data, run.signal)) ? digest.data : undefined;
+}
+
+/** The verified bytes of an artifact; undefined if the store has lost it. Throws an `Outage` with reason `ArtifactFailed`. */
+export async function fetchArtifact(digest: Digest, { deps, run }: Consumer): Promise<Uint8Array | undefined> {
+  return deps.artifacts
+    .get(digest, run.signal)
+    .catch(storeOutage("ArtifactFailed", "failed to download archive", run.signal));
+}

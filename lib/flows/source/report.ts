@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { isTrue } from "../../api/condition.ts";
+import type { SourceSpec } from "../../api/source.ts";
+import { parseDuration } from "../../core/duration.ts";
+import { backOffMs, type Failure } from "../../core/failure.ts";
+import type { ObjectSelector } from "../../core/follows.ts";
+import type { FlowResult } from "../../core/run.ts";
+import { selectionTopic, sourceTopic } from "../../core/topics.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
+import { spreadInterval } from "../interval.ts";
+import { pushedAt } from "./pushed-at.ts";
+import { failed, isShown, stalled, stored, wasFailing } from "./source-conditions.ts";
+import type { SourceContext } from "./source-context.ts";
+import type { Pulled, Resolved } from "./source-kind.ts";
+import { forgetReplaced, withAddresses } from "./stored-artifact.ts";
+
+/**
+ * The artifact that consumers were last woken for. Kept with the end of a run: a run that ended between its status and its
+ * wake-ups has left an older one, and a status that already names the artifact.
+ */
+const Announced = z.object({ announced: z.string() });
+
+/** Failures in a row, kept from run to run so that the waits between them grow. Without it they begin anew. */
+const Failures = z.object({ failures: z.number().int().min(0) });
+
+/**
+ * The artifact of the present revision is stored: updates the status, records an event if the artifact is new, and wakes the
+ * objects that are built from it.
+ *
+ * @param pulled what this run has stored; undefined if the artifact was stored before
+ */
+export async function reportStored(
+  { interval }: SourceSpec,
+  { isAnnounced, messages, revision }: Resolved,
+  pulled: Pulled | undefined,
+  ctx: SourceContext,
+): Promise<FlowResult> {
+  const { before, deps, live, run } = ctx;
+  await ctx.conclude(stored(withAddresses(ctx.status(), ctx), messages.stored, ctx.now()));
+
+  const { artifact } = ctx.status();
+  const isNewContent = before.artifact?.digest !== artifact?.digest;
+  const announced = `${revision} ${artifact?.digest}`;
+  const isNews =
+    Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
+  // After the status is written: a consumer that wakes must find the new revision.
+  if (isNews) await wakeConsumers(ctx);
+  // Of what has not changed, for people who look at the object: Flux does not send this event to alerts (reference 1.9).
+  const said = pulled === undefined ? ({ type: "Normal", annotations: {} } as const) : undefined;
+  const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
+  // Flux tells it while it looks at the content, and what a kind says of its own at the end, as recorded.
+  if (said !== undefined && messages.unchanged === undefined) {
+    await ctx.record({ ...said, reason: "ArtifactUpToDate", message: upToDate });
+  }
+  if (artifact !== undefined && (isNewContent || wasFailing(before))) {
+    await ctx.record({
+      type: "Normal",
+      reason: isNewContent ? "NewArtifact" : "Succeeded",
+      message: pulled?.message ?? messages.event(artifact),
+      annotations: {
+        "source.toolkit.fluxcd.io/revision": artifact.revision,
+        "source.toolkit.fluxcd.io/digest": artifact.digest,
+      },
+    });
+  }
+  if (said !== undefined && messages.unchanged !== undefined) await ctx.record({ ...said, ...messages.unchanged });
+  if (isNewContent) await forgetReplaced(ctx);
+  const finding = await judgeFinding(isAnnounced, revision, ctx);
+  if (finding === "missed") {
+    deps.metrics.record(run.key, { EventsMissed: 1 }, { revision });
+    deps.log.warn("revision found by the interval, no event announced it", { ...run.key, revision });
+  }
+  const dueInMs = spreadInterval(parseDuration(interval), deps.jitter(), deps.timing);
+  return {
+    outcome: isNews ? "stored" : "unchanged",
+    ...(isNews ? {} : { isQuiet: true }),
+    dueInMs: finding === "too early" ? Math.min(dueInMs ?? eventMs, eventMs) : dueInMs,
+    carried: { announced, ...(finding === "too early" ? { unannounced: revision } : {}) },
+    seen: { objectUid: live.metadata.uid, clusterUid: await ctx.home.uid(run.signal), revision },
+  };
+}
+
+/** An event may be on its way for this long. */
+const eventMs = 60_000;
+
+/** The revision that the interval found while its event may still have been on its way, kept for the next run. */
+const Unannounced = z.object({ unannounced: z.string() });
+
+/**
+ * Whether the interval has found a revision that an event should have announced. Too early to say while the event may still come:
+ * where the time of the push is not known, or not long ago, the next run says it, unless it is the event that asks for that run.
+ */
+async function judgeFinding(
+  isAnnounced: boolean,
+  revision: string,
+  ctx: SourceContext,
+): Promise<"missed" | "too early" | "no finding"> {
+  const { before, deps, run } = ctx;
+  if (run.isRequested) return "no finding";
+  if (Unannounced.safeParse(run.carried).data?.unannounced === revision) return "missed";
+  if (before.artifact === undefined || before.artifact.revision === revision) return "no finding";
+  if (!isAnnounced && !(await isSelected(ctx))) return "no finding";
+  const now = deps.clock.now();
+  const { metadata } = ctx.status().artifact ?? {};
+  const lastUpdateTime = new Date(now).toISOString();
+  const pushed = pushedAt({ lastUpdateTime, ...(metadata === undefined ? {} : { metadata }) }) ?? now;
+  return now - pushed >= eventMs ? "missed" : "too early";
+}
+
+/** Whether a Receiver selects the source, so that a webhook tells of its pushes. */
+async function isSelected({ deps, live, run }: SourceContext): Promise<boolean> {
+  const { name, labels = {} } = live.metadata;
+  const selects = (one: ObjectSelector): boolean =>
+    "name" in one
+      ? one.name === name
+      : Object.entries(one.labels).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+  const followers = await deps.subscriptions.followers(selectionTopic(run.key), run.signal);
+  return followers.some(({ follows }) => follows?.kind === "objects" && follows.selectors.some(selects));
+}
+
+async function wakeConsumers({ deps, run }: SourceContext): Promise<void> {
+  const reason = `new artifact of ${formatWorkKey(run.key)}`;
+  for (const consumer of await deps.subscriptions.subscribers(sourceTopic(run.key), run.signal)) {
+    await deps.requests.request(consumer, reason, run.signal);
+  }
+}
+
+/**
+ * The run failed in a foreseen way: updates the status, records an event unless the same failure was already reported, and
+ * plans the next try.
+ */
+export async function reportFailure(failure: Failure, ctx: SourceContext): Promise<FlowResult> {
+  const { reason, message, retry } = failure;
+  const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;
+  const isNews = !isShown(ctx.before, failure) || isRequested;
+  await ctx.conclude(
+    retry === "never"
+      ? stalled(ctx.status(), failure, ctx.now(), ctx.traits.conditionByReason)
+      : failed(ctx.status(), failure, ctx.now(), ctx.traits.conditionByReason),
+  );
+  ctx.deps.log.info("reconcile failed", { ...ctx.run.key, reason, error: message });
+  // What waits is no fault: Flux's event for it is for people who look at the object, not for alerts (reference 1.8).
+  const type = retry === "dependency" ? "Normal" : "Warning";
+  if (isNews) await ctx.record({ type, reason, message, annotations: {} });
+  if (retry === "never") return { outcome: "stalled", dueInMs: undefined };
+  if (retry === "dependency") return { outcome: "waiting", dueInMs: ctx.deps.timing.requeueDependencyMs };
+  const failures = Failures.safeParse(ctx.run.carried).data?.failures ?? 0;
+  const dueInMs = Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure));
+  return { outcome: "failed", dueInMs, carried: { failures: failures + 1 } };
+}
+
+/** How long the origin asks to be left alone (429, 503), wherever it stands in the chain of causes. */
+function retryAfterMs(error: unknown): number {
+  if (!(error instanceof Error)) return 0;
+  const ms = "retryAfterMs" in error ? error.retryAfterMs : undefined;
+  return typeof ms === "number" ? ms : retryAfterMs(error.cause);
+}

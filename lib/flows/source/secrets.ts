@@ -1,0 +1,76 @@
+import { createSecureContext } from "node:tls";
+import { Failure, messageOf } from "../../core/failure.ts";
+import { isJsonObject } from "../../core/json.ts";
+import { nameFault } from "../../core/object-ref.ts";
+import { outageOf } from "../../core/outage.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
+import type { TlsTrust } from "../../core/ports/http.ts";
+import { isCertificate } from "../../core/validation.ts";
+import type { SourceContext } from "./source-context.ts";
+
+// The Secrets that a source may name (reference 1.10), for every kind of source.
+
+/** Where the Secrets of an object are read: in its own namespace, which is the only one that it may name. */
+export interface SecretContext extends Pick<SourceContext, "namespace"> {
+  readonly home: Pick<SourceContext["home"], "get">;
+  readonly run: Pick<SourceContext["run"], "signal">;
+}
+
+/** The decoded values of a Secret; undefined if it is not there. Throws a {@link Failure} `AuthenticationFailed`. */
+export async function secretData(
+  name: string,
+  { home, namespace, run }: SecretContext,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const fault = nameFault(name);
+  if (fault !== undefined) throw noCredential(`failed to get secret '${namespace}/${name}': ${fault}`);
+  const ref = { group: "", version: "v1", kind: "Secret", namespace, name };
+  const secret = await home.get(ref, run.signal).catch((error: unknown) => {
+    const what = `failed to get secret '${namespace}/${name}'`;
+    if (error instanceof ApiError && error.reason === "Forbidden")
+      throw noCredential(`${what}: ${error.message}`, error);
+    throw outageOf(error, "AuthenticationFailed", `failed to get credential: ${what}`);
+  });
+  if (secret === undefined) return undefined;
+  const data = secret["data"];
+  const entries = isJsonObject(data) ? Object.entries(data) : [];
+  return new Map(
+    entries.flatMap(([key, value]) =>
+      typeof value === "string" ? [[key, Buffer.from(value, "base64").toString()] as const] : [],
+    ),
+  );
+}
+
+/** A failure to get credentials, in Flux's words. */
+export function noCredential(why: string, cause?: unknown): Failure {
+  return new Failure("AuthenticationFailed", `failed to get credential: ${why}`, { cause });
+}
+
+/** Keys of a TLS secret: the present name before the one that preceded `kubernetes.io/tls`. */
+const tlsKeys = { ca: ["ca.crt", "caFile"], cert: ["tls.crt", "certFile"], key: ["tls.key", "keyFile"] } as const;
+
+/** The TLS trust that the secret of `spec.certSecretRef` holds for a server. Throws a {@link Failure} `AuthenticationFailed`. */
+export async function tlsTrust(url: string, name: string, ctx: SecretContext): Promise<TlsTrust> {
+  const secret = `secret '${ctx.namespace}/${name}'`;
+  const failed = (why: string, cause?: unknown): Failure =>
+    new Failure("AuthenticationFailed", `failed to generate transport for '${url}': ${why}`, { cause });
+  const data = await secretData(name, ctx);
+  if (data === undefined) throw failed(`${secret} not found`);
+  const read = (names: readonly string[]): string | undefined => {
+    const found = names.find((one) => (data.get(one) ?? "") !== "");
+    return found === undefined ? undefined : data.get(found);
+  };
+  const [ca, cert, key] = [read(tlsKeys.ca), read(tlsKeys.cert), read(tlsKeys.key)];
+  if (cert !== undefined && key === undefined) throw failed(`${secret} contains 'tls.crt' but missing 'tls.key'`);
+  if (cert === undefined && key !== undefined) throw failed(`${secret} contains 'tls.key' but missing 'tls.crt'`);
+  if (ca === undefined && cert === undefined) {
+    throw failed(`${secret} must contain either 'ca.crt' or both 'tls.crt' and 'tls.key'`);
+  }
+  if (ca !== undefined && !isCertificate(ca)) throw failed("failed to parse CA certificate");
+  if (cert === undefined || key === undefined) return ca === undefined ? {} : { ca };
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw failed(`failed to parse TLS certificate and key: ${messageOf(error)}`, error);
+  }
+  return { cert, key, ...(ca === undefined ? {} : { ca }) };
+}

@@ -1,0 +1,68 @@
+import type { z } from "zod";
+import type { Artifact, SourceSpec, SourceStatus } from "../../api/source.ts";
+import type { Digest } from "../../core/digest.ts";
+import type { EventReason } from "../../core/failure.ts";
+import type { Subscription } from "../../core/follows.ts";
+import type { SourceContext, SourceTraits } from "./source-context.ts";
+
+/**
+ * What one kind of source adds to the flow that all sources share (`source-flow.ts`): what its specs may ask for, what the
+ * origin holds now, and how the content is pulled. Each function throws a `Failure` with Flux's reason and text.
+ */
+export interface SourceKind<Spec extends SourceSpec> extends SourceTraits {
+  readonly spec: z.ZodType<Spec>;
+  /** The shared fields and those that {@link Resolved.observed} sets. */
+  readonly status: z.ZodType<SourceStatus>;
+  /** Refuses a spec before its run begins: fields that are not supported, and what would be unsafe. */
+  check(spec: Spec): void;
+  /** The topics on which a change of the origin is announced, and what of them the spec follows. Subscribed before it resolves. */
+  topics(spec: Spec, ctx: SourceContext): readonly Subscription[];
+  /** Asks the origin what it holds now, as cheaply as it can be asked; an unchanged source is not pulled. */
+  resolve(spec: Spec, ctx: SourceContext): Promise<Resolved>;
+}
+
+/** What the origin of a source holds now. */
+export interface Resolved {
+  /** As `status.artifact.revision` shows it, for example `<tag>@sha256:<digits>`. */
+  readonly revision: string;
+  /** The name of the artifact's file, for example `<commit>.tar.gz`. */
+  readonly file: string;
+  /**
+   * Fields of the status: settings and includes that the artifact depends on. If the status has other values, the
+   * artifact is pulled again at the same revision.
+   */
+  readonly observed: object;
+  readonly messages: {
+    /** Says what is new, for example `new upstream revision '…'`. */
+    readonly outdated: string;
+    /** Of the conditions ArtifactInStorage and Ready. */
+    readonly stored: string;
+    /** Of the events NewArtifact and Succeeded, unless {@link Pulled.message} says more. */
+    event(artifact: Artifact): string;
+    /** Of the event of a run that found nothing new, where it is not `ArtifactUpToDate`. */
+    readonly unchanged?: { readonly reason: EventReason; readonly message: string };
+  };
+  /** Whether events of the origin announce its pushes, so that none should be left for the interval to find. */
+  readonly isAnnounced: boolean;
+  /**
+   * Brings the content. Called only if the stored artifact is another. Calls `announce` once nothing speaks against taking the
+   * content, which then shows in the status what is new.
+   */
+  pull(announce: () => Promise<void>): Promise<Pulled>;
+  /** Called in the end, whether the content was pulled or not. */
+  close?(): Promise<void>;
+}
+
+/** The content of a source, packed as consumers read it. */
+export interface Pulled {
+  readonly bytes: Uint8Array;
+  readonly digest: Digest;
+  /** Annotations of the origin, for `status.artifact.metadata`. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Links in the content, which were not followed. */
+  readonly links: readonly string[];
+  /** Fields of the status that are others than {@link Resolved.observed}, now that the content was taken. */
+  readonly observed?: object;
+  /** Of the event NewArtifact, if only the content tells it: the subject of a commit, for example. */
+  readonly message?: string;
+}

@@ -1,0 +1,106 @@
+import { hiddenValue } from "../core/known-words.ts";
+import type { Manifest } from "../core/manifest.ts";
+import type { ArtifactTree } from "./artifact-tree.ts";
+import type { BuildSpec } from "./build-input.ts";
+
+/** Masking shorter values would hide half of every word, and they are easy to guess. */
+const minChars = 4;
+
+/** Whose values are hidden: the Secrets among these manifests, and values of other Secrets that went into them. */
+interface Hidden {
+  readonly manifests: readonly Manifest[];
+  readonly secrets: readonly string[];
+}
+
+/**
+ * A text about a build, with `*****` in place of every value of its Secrets. A replacement can copy such a
+ * value into any other object, and the refusal of that object may quote it: in clear, in base64, or escaped in quotes.
+ *
+ * Values of less than four characters are not masked, nor are parts of values, except at the end of a text that was cut. Pure.
+ */
+export function maskSecrets(text: string, hidden: Hidden): string {
+  const values = valuesOf(hidden);
+  const spans = [...values].flatMap((value) => spansOf(value, text));
+  const cut = cutAt(text, values);
+  if (cut !== undefined) spans.push(cut);
+  let masked = "";
+  let at = 0;
+  for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
+    if (to <= at) continue;
+    // Overlapping values share one mask.
+    if (from >= at && !(from === at && at > 0)) masked += text.slice(at, from) + hiddenValue;
+    at = to;
+  }
+  return masked + text.slice(at);
+}
+
+/** A part of a text, in UTF-16 units. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+function spansOf(value: string, text: string): readonly Span[] {
+  const spans: Span[] = [];
+  for (let from = text.indexOf(value); from >= 0; from = text.indexOf(value, from + value.length)) {
+    spans.push({ from, to: from + value.length });
+  }
+  return spans;
+}
+
+/** The beginning of a value at the end of a text that was cut, and therefore ends with `...`. */
+function cutAt(text: string, values: ReadonlySet<string>): Span | undefined {
+  if (!text.endsWith("...")) return undefined;
+  const to = text.length - 3;
+  const begins = [...values].flatMap((value) => {
+    const shortest = value.slice(0, minChars);
+    for (let from = text.indexOf(shortest, to - value.length); from >= 0; from = text.indexOf(shortest, from + 1)) {
+      if (from + minChars <= to && value.startsWith(text.slice(from, to))) return [from];
+    }
+    return [];
+  });
+  return begins.length === 0 ? undefined : { from: Math.min(...begins), to };
+}
+
+function valuesOf({ manifests, secrets }: Hidden): ReadonlySet<string> {
+  const encoded = manifests.filter(({ kind }) => kind === "Secret").flatMap(({ data }) => textsIn(data));
+  const plain = manifests.filter(({ kind }) => kind === "Secret").flatMap(({ stringData }) => textsIn(stringData));
+  const values = [
+    ...encoded.flatMap((text) => [text, Buffer.from(text, "base64").toString()]),
+    ...[...plain, ...secrets].flatMap((text) => [text, Buffer.from(text).toString("base64")]),
+  ]
+    .flatMap((text) => [text, text.trim()])
+    .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)]);
+  return new Set(values.filter((value) => value.length >= minChars));
+}
+
+/** Texts of any shape: the API server says what is wrong with a shape that is none of a Secret's. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number" || typeof value === "bigint") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Words of an object that is a Secret or generates one. */
+const ofSecrets = ["Secret", "ecretGenerator"];
+/** Words by which kustomize reads an object without printing it, or prints it as another kind. */
+const thatHide = ["config.kubernetes.io/local-config", "$patch", "allowKindChange", "/kind"];
+
+/**
+ * Whether a build has a Secret, or may have data of a Secret that is not among the manifests: a replacement or a variable may
+ * copy it from a Secret that the same files hide. Pure.
+ */
+export function carriesSecret(
+  manifests: readonly Manifest[],
+  { files }: Pick<ArtifactTree, "files">,
+  { patches = [] }: Pick<BuildSpec, "patches">,
+): boolean {
+  if (manifests.some(({ kind }) => kind === "Secret")) return true;
+  const sources = [Buffer.from(JSON.stringify(patches)), ...[...files.values()].map(viewOf)];
+  const mention = (words: readonly string[]) => sources.some((source) => words.some((word) => source.includes(word)));
+  return mention(thatHide) && mention(ofSecrets);
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}

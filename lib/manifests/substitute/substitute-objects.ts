@@ -1,0 +1,162 @@
+import { kustomizeGroup } from "../../api/names.ts";
+import { someOf } from "../../core/cut-text.ts";
+import { Failure } from "../../core/failure.ts";
+import { formatJson, type JsonObject } from "../../core/json.ts";
+import type { FileTree } from "../../core/ports/engine.ts";
+import type { PostBuild } from "../build-input.ts";
+import { mapping, textIn } from "../fields.ts";
+import { goYamlText } from "../go-yaml/emit.ts";
+import { parseOutputSafely } from "../off-thread.ts";
+import { substituteText } from "./evaluate.ts";
+import { TemplateError } from "./template.ts";
+
+/** The objects of a build, and the YAML that kustomize prints of them, one document each. */
+export interface BuildOutput {
+  readonly objects: readonly JsonObject[];
+  readonly text: string;
+}
+
+/** The files of an artifact, and the folder of them that was built. */
+export interface TemplateSources extends Pick<FileTree, "files"> {
+  readonly folder: string;
+}
+
+/** An object or, with the value `disabled`, its label or annotation opts out. */
+const substituteName = `${kustomizeGroup}/substitute`;
+
+const variableName = "^[_[:alpha:]][_[:alpha:][:digit:]]*$";
+
+/**
+ * Replaces variables in every object that has not opted out and is no definition of a kind (reference 3.11). An object is
+ * rendered, substituted and read again, so a value may be of another type afterwards. Throws a {@link Failure} `BuildFailed` in
+ * Flux's words, to which it adds where the expression at fault stands.
+ *
+ * @param sources where the expression at fault is looked for
+ */
+export async function substituteObjects(
+  { objects, text }: BuildOutput,
+  postBuild: PostBuild,
+  sources: TemplateSources,
+  signal: AbortSignal,
+): Promise<BuildOutput> {
+  const { variables, always, fault } = postBuild;
+  const concerned = objects.find((object) => !hasOptedOut(object));
+  if (concerned === undefined) return { objects, text };
+  if (fault !== undefined) throw refusal(concerned, fault);
+  if (variables.size === 0 && !always) return { objects, text };
+  const misnamed = [...variables.keys()].toSorted().find((name) => !/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name));
+  if (misnamed !== undefined) {
+    throw refusal(concerned, `envsubst error: '${misnamed}' var name is invalid, must match '${variableName}'`);
+  }
+  const rendered = documentsOf(text);
+  if (rendered.length !== objects.length) throw new Error("kustomize printed another number of documents than objects");
+  const done: JsonObject[] = [];
+  const texts: string[] = [];
+  for (const [index, object] of objects.entries()) {
+    const source = rendered[index] ?? "";
+    const isTemplate = source.includes("$") && !hasOptedOut(object);
+    const substituted = isTemplate ? await substituteObject(object, source, postBuild, sources, signal) : object;
+    done.push(substituted);
+    texts.push(substituted === object ? source : (goYamlText(substituted) ?? `${formatJson(substituted)}\n`));
+  }
+  return { objects: done, text: texts.join(separator) };
+}
+
+async function substituteObject(
+  object: JsonObject,
+  source: string,
+  postBuild: PostBuild,
+  sources: TemplateSources,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const substituted = substituteIn(object, source, postBuild, sources);
+  if (substituted === source) return object;
+  const parsed = await parseOutputSafely(substituted, signal, `the object with the values of ${namesIn(source)}`);
+  if (parsed.kind === "unacceptable") throw refusal(object, `envsubst error: YAMLToJSON: ${parsed.why}`);
+  const [first] = parsed.objects;
+  if (first === undefined || parsed.objects.length > 1) {
+    throw refusal(object, "envsubst error: YAMLToJSON: with its values it is no single object any more");
+  }
+  return first;
+}
+
+function substituteIn(object: JsonObject, source: string, postBuild: PostBuild, sources: TemplateSources): string {
+  try {
+    return substituteText(source, postBuild.variables, postBuild);
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const where = placeOf(error.at, object, source, sources);
+    throw refusal(object, `envsubst error: variable substitution failed: ${error.message}${where}`);
+  }
+}
+
+/** The variables of an object, a few of them. */
+function namesIn(source: string): string {
+  const names = [...source.matchAll(/\$\{#?([A-Za-z_]\w*)/g)].flatMap(([, name]) => name ?? []);
+  return someOf([...new Set(names)]);
+}
+
+const shownChars = 60;
+
+/**
+ * Where the expression stands, for people: in the one document that names the object and has it, below the built folder or,
+ * for a base, elsewhere. No place is better than that of somebody else. Nothing of a Secret is shown.
+ */
+function placeOf(at: number, object: JsonObject, source: string, { files, folder }: TemplateSources): string {
+  const [line = ""] = source.slice(at).split("\n", 1);
+  const expression = /^\$\{[^}]*\}?/.exec(line)?.[0] ?? "";
+  if (object["kind"] === "Secret" || expression === "") return "";
+  const shown = expression.length > shownChars ? `${expression.slice(0, shownChars)}...` : expression;
+  const all = [...files].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const isBelow = ([path]: readonly [string, unknown]): boolean => folder === "" || path.startsWith(`${folder}/`);
+  for (const some of [all.filter(isBelow), all.filter((file) => !isBelow(file))]) {
+    const [place, ...more] = some.flatMap(([path, content]) => linesOf(expression, object, path, content));
+    if (place !== undefined) return more.length === 0 ? `: ${shown} in ${place}` : `: ${shown}`;
+  }
+  return `: ${shown}`;
+}
+
+/** For each document of a file that names the object and has the expression, the first line with it that is no comment. */
+function linesOf(expression: string, { kind, metadata }: JsonObject, path: string, content: Uint8Array): string[] {
+  if (!Buffer.from(content.buffer, content.byteOffset, content.byteLength).includes(expression)) return [];
+  const named = [field("kind", textIn(kind)), field("name", textIn(mapping(metadata)["name"]))];
+  const places: string[] = [];
+  let first = 1;
+  for (const document of new TextDecoder().decode(content).split(/^---/m)) {
+    const lines = document.split("\n");
+    const found = lines.findIndex((line) => line.includes(expression) && !/^\s*#/.test(line));
+    if (found !== -1 && named.every((one) => one.test(document))) places.push(`${path}, line ${first + found}`);
+    first += lines.length - 1;
+  }
+  return places;
+}
+
+/** A field with this value, in YAML or JSON. */
+function field(name: string, value: string): RegExp {
+  return new RegExp(`(^|[\\s{,"'])${name}["']?:\\s*["']?${value.replaceAll(/\W/g, "\\$&")}["']?\\s*($|[,}#])`, "m");
+}
+
+/** Between two objects as kustomize prints them. */
+export const separator = "---\n";
+
+/** The documents of what kustomize prints: it indents everything inside of one that could look like a separator. */
+export function documentsOf(text: string): readonly string[] {
+  return text.split(/^---\n/m);
+}
+
+/** Definitions hold texts for people and patterns, in which `$` means something else. */
+function hasOptedOut({ apiVersion, kind, metadata }: JsonObject): boolean {
+  if (kind === "CustomResourceDefinition" && textIn(apiVersion).startsWith("apiextensions.k8s.io/")) return true;
+  const { labels, annotations } = mapping(metadata);
+  return [labels, annotations].some((names) => mapping(names)[substituteName] === "disabled");
+}
+
+function refusal(object: JsonObject, why: string): Failure {
+  return new Failure("BuildFailed", `post build failed for '${describe(object)}': ${why}`);
+}
+
+/** As kustomize names an object: `Deployment.v1.apps/web`. */
+export function describe({ apiVersion, kind, metadata }: JsonObject): string {
+  const [version = "", group = "[noGrp]"] = textIn(apiVersion).split("/").toReversed();
+  return `${[textIn(kind), version, group].join(".")}/${textIn(mapping(metadata)["name"])}`;
+}

@@ -1,0 +1,101 @@
+import { requestedAtAnnotation } from "../api/names.ts";
+import { selectionDigest } from "../api/selectable-metadata.ts";
+import type { Metadata } from "../core/manifest.ts";
+import type { ObservedResources } from "../core/ports/observed-resources.ts";
+import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
+import type { Subscriptions } from "../core/ports/subscriptions.ts";
+import { selectionTopic } from "../core/topics.ts";
+import { formatWorkKey, type WorkKey } from "../core/work-key.ts";
+
+export interface ObserveDeps {
+  readonly observed: ObservedResources;
+  readonly requests: ReconcileRequests;
+  /** The parts of an object whose change counts; by default those of a custom resource that ask for a run. */
+  readonly summaryOf?: (metadata: Metadata) => string;
+  /** Where Receivers subscribe to the custom resources that they select. */
+  readonly subscriptions: Pick<Subscriptions, "subscribers">;
+}
+
+/** An object as a watch or a list shows it. */
+export interface WatchedResource {
+  readonly key: WorkKey;
+  readonly metadata: Metadata;
+}
+
+/**
+ * Asks for a run of a custom resource that is new, or whose spec, requested time or deletion is new. Answers whether it asked.
+ * Wakes the Receivers that may select it if it is new, or if its labels or annotations are. The summary is stored last, so that a
+ * crash in between costs a run and loses none.
+ */
+export async function observeResource(
+  resource: WatchedResource,
+  deps: ObserveDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return observe(resource, await deps.observed.get(resource.key, signal), deps, signal);
+}
+
+async function observe(
+  { key, metadata }: WatchedResource,
+  before: string | undefined,
+  deps: ObserveDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { summaryOf = summaryOfResource } = deps;
+  const own = summaryOf(metadata);
+  const selection = isSelectable(deps) ? selectionDigest(metadata) : "";
+  const summary = `${selection}${own}`;
+  if (before === summary) return false;
+  const isRun = !isSelectable(deps) || before === undefined || !before.endsWith(own);
+  if (isRun) await deps.requests.request(key, "resource changed", signal);
+  if (before === undefined || !before.startsWith(selection)) await announceSelection(key, deps, signal);
+  await deps.observed.put(key, summary, signal);
+  return isRun;
+}
+
+/** Receivers select among custom resources only. */
+function isSelectable({ summaryOf }: ObserveDeps): boolean {
+  return summaryOf === undefined;
+}
+
+async function announceSelection(key: WorkKey, deps: ObserveDeps, signal: AbortSignal): Promise<void> {
+  if (!isSelectable(deps)) return;
+  const { requests, subscriptions } = deps;
+  for (const receiver of await subscriptions.subscribers(selectionTopic(key), signal)) {
+    await requests.request(receiver, "what it selects changed", signal);
+  }
+}
+
+/** Asks for a last run of a custom resource that was deleted, so that its flow can end its subscriptions. */
+export async function observeGone(key: WorkKey, deps: ObserveDeps, signal: AbortSignal): Promise<void> {
+  await deps.requests.request(key, "resource gone", signal);
+  await announceSelection(key, deps, signal);
+  await deps.observed.remove(key, signal);
+}
+
+/** Compares the list of all resources of a kind in a cluster with the stored summaries. Answers how many runs it asked for. */
+export async function observeAll(
+  kind: Pick<WorkKey, "cluster" | "group" | "kind">,
+  present: readonly WatchedResource[],
+  deps: ObserveDeps,
+  signal: AbortSignal,
+): Promise<number> {
+  const seen = await deps.observed.list(kind, signal);
+  const before = new Map(seen.map(({ key, summary }) => [formatWorkKey(key), summary]));
+  let asked = 0;
+  for (const resource of present) {
+    if (await observe(resource, before.get(formatWorkKey(resource.key)), deps, signal)) asked += 1;
+  }
+  const there = new Set(present.map(({ key }) => formatWorkKey(key)));
+  for (const { key } of seen) {
+    if (there.has(formatWorkKey(key))) continue;
+    await observeGone(key, deps, signal);
+    asked += 1;
+  }
+  return asked;
+}
+
+/** The parts of a resource whose change asks for a run: its identity and the fields of Flux's predicates. */
+function summaryOfResource({ uid = "", generation = 0, annotations = {}, deletionTimestamp }: Metadata): string {
+  return JSON.stringify([uid, generation, annotations[requestedAtAnnotation] ?? null, deletionTimestamp !== undefined]);
+}

@@ -1,0 +1,61 @@
+import { JsonText } from "../cel/cel.ts";
+import { isJsonObject } from "../core/json.ts";
+
+/** A request to a webhook, as it came. */
+export interface Delivery {
+  /** Path and query, not decoded: a query makes it another webhook. */
+  readonly uri: string;
+  /** The first value of a header, whatever its case; undefined without one. */
+  header(name: string): string | undefined;
+  /** The bytes that were signed. */
+  readonly body: Uint8Array;
+}
+
+/** Of a body, in bytes; Flux's limit. */
+export const maxBodyBytes = 3_145_728;
+/** Objects and lists inside each other. */
+export const maxBodyDepth = 500;
+
+/**
+ * The body as JSON, or why it is none that is taken. It is parsed by us only to see that: filters get its text.
+ *
+ * @param body of at most {@link maxBodyBytes}
+ */
+export function parseBody(
+  body: Uint8Array,
+): { readonly text: string; readonly value: unknown } | { readonly fault: string } {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  if (isTooDeep(text)) return { fault: `nests deeper than ${maxBodyDepth}` };
+  try {
+    return { text, value: JSON.parse(text) };
+  } catch {
+    // The parser's words would quote the body.
+    return { fault: "is not JSON" };
+  }
+}
+
+/** `req` of filters: the JSON object of a body that says that it is JSON, else an empty object (reference notifications 10). */
+export function requestOf(delivery: Delivery): JsonText | { readonly fault: string } {
+  if (!(delivery.header("content-type") ?? "").includes("application/json")) return new JsonText("{}");
+  const body = parseBody(delivery.body);
+  if ("fault" in body) return body;
+  return isJsonObject(body.value) ? new JsonText(body.text) : { fault: "is no JSON object" };
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (isString) {
+      if (char === backslash) at++;
+      else if (char === quote) isString = false;
+    } else if (char === quote) isString = true;
+    else if (char === openBrace || char === openBracket) {
+      if (++depth > maxBodyDepth) return true;
+    } else if (char === closeBrace || char === closeBracket) depth--;
+  }
+  return false;
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 92, 123, 125, 91, 93];

@@ -1,0 +1,122 @@
+import { CheckoutFault } from "./checkout-fault.ts";
+
+/** A variable as `git config --list` prints it: `submodule.lib.path`. Without `=` it has no value. */
+export interface ConfigVariable {
+  readonly key: string;
+  readonly value: string | undefined;
+}
+
+const [blank, keyLetter, lineEnd] = [/[ \t\n\r]/, /[A-Za-z0-9-]/, "\n"];
+
+/**
+ * The variables of a configuration file of git, in their order, by the rules of git's `config.c`. Throws a {@link CheckoutFault}
+ * with the number of the first line that git refuses.
+ */
+export function parseGitConfig(text: string, name: string): readonly ConfigVariable[] {
+  const file = lettersOf(text.replace(/^\ufeff/, ""));
+  const refuse = (): CheckoutFault =>
+    new CheckoutFault(`${name} has a line that is not git's notation, before or at line ${file.line()}: correct it`);
+  const found: ConfigVariable[] = [];
+  let section = "";
+  while (!file.isOver()) {
+    const letter = file.next();
+    if (letter === "#" || letter === ";") file.skipLine();
+    else if (letter === "[") {
+      const read = readSection(file);
+      if (read === undefined) throw refuse();
+      section = `${read}.`;
+    } else if (!blank.test(letter)) {
+      const variable = /[A-Za-z]/.test(letter) ? readVariable(file, letter) : undefined;
+      if (variable === undefined) throw refuse();
+      found.push({ ...variable, key: section + variable.key });
+    }
+  }
+  return found;
+}
+
+interface Letters {
+  /** The next one; a line end at the end, and for `\r\n`. */
+  next(): string;
+  skipLine(): void;
+  isOver(): boolean;
+  line(): number;
+}
+
+function lettersOf(text: string): Letters {
+  let at = 0;
+  return {
+    next() {
+      if (text.startsWith("\r\n", at)) at++;
+      return text[at++] ?? lineEnd;
+    },
+    skipLine() {
+      const end = text.indexOf(lineEnd, at);
+      at = end === -1 ? text.length : end + 1;
+    },
+    isOver: () => at >= text.length,
+    line: () => text.slice(0, Math.max(at - 1, 0)).split(lineEnd).length,
+  };
+}
+
+/** What stands in the brackets: `submodule.lib`. The part in quotes keeps its case. */
+function readSection(file: Letters): string | undefined {
+  let name = "";
+  let letter = file.next();
+  for (; keyLetter.test(letter) || letter === "."; letter = file.next()) name += letter.toLowerCase();
+  if (letter === "]") return name;
+  if (!blank.test(letter)) return undefined;
+  while (blank.test(letter)) {
+    if (letter === lineEnd) return undefined;
+    letter = file.next();
+  }
+  if (letter !== '"') return undefined;
+  name += ".";
+  for (letter = file.next(); letter !== '"'; letter = file.next()) {
+    if (letter === "\\") letter = file.next();
+    if (letter === lineEnd) return undefined;
+    name += letter;
+  }
+  return file.next() === "]" ? name : undefined;
+}
+
+function readVariable(file: Letters, first: string): ConfigVariable | undefined {
+  let key = first.toLowerCase();
+  let letter = file.next();
+  for (; keyLetter.test(letter); letter = file.next()) key += letter.toLowerCase();
+  while (letter === " " || letter === "\t") letter = file.next();
+  if (letter === lineEnd) return { key, value: undefined };
+  if (letter !== "=") return undefined;
+  const value = readValue(file);
+  return value === undefined ? undefined : { key, value };
+}
+
+const escaped: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b", "\\": "\\", '"': '"', "\n": "" };
+
+/** Without quotes, escapes, a comment at the end, and blanks at either end; it goes on after a backslash at the end of a line. */
+function readValue(file: Letters): string | undefined {
+  let value = "";
+  let blanks = "";
+  let isQuoted = false;
+  for (let letter = file.next(); ; letter = file.next()) {
+    if (letter === lineEnd) return isQuoted ? undefined : value;
+    if (!isQuoted && blank.test(letter)) {
+      if (value !== "") blanks += letter;
+      continue;
+    }
+    if (!isQuoted && (letter === "#" || letter === ";")) {
+      file.skipLine();
+      return value;
+    }
+    value += blanks;
+    blanks = "";
+    if (letter === '"') {
+      isQuoted = !isQuoted;
+    } else if (letter === "\\") {
+      const plain = escaped[file.next()];
+      if (plain === undefined) return undefined;
+      value += plain;
+    } else {
+      value += letter;
+    }
+  }
+}

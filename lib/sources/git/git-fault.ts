@@ -1,0 +1,33 @@
+import { PortError } from "../../core/ports/port-error.ts";
+
+/**
+ * Why nothing came of a conversation with a git server.
+ *
+ * - `authentication`: it wants credentials, or does not take ours (401). `authorization`: it knows us and says no (403).
+ * - `not-found`: no repository at this address. `missing`: the repository has no such object, or no longer.
+ * - `refused`: the network policy forbids the address, and no connection was tried.
+ * - `unreachable`, `timeout`, `tls`, `host-key`: no connection, no answer in time, a certificate or host key that is not trusted.
+ * - `unavailable`: the server cannot answer now (429, 5xx). `unsupported`: it speaks what we do not (dumb HTTP, SHA-256).
+ * - `protocol`: the answer is not git's, it broke off, or a pack is damaged. `too-large`: a limit of {@link GitLimits}.
+ * - `tree`: a tree has a name that no folder of ours may have; the message names its path.
+ */
+export type GitFaultReason =
+  | "authentication"
+  | "authorization"
+  | "host-key"
+  | "missing"
+  | "not-found"
+  | "protocol"
+  | "refused"
+  | "timeout"
+  | "tls"
+  | "too-large"
+  | "tree"
+  | "unavailable"
+  | "unreachable"
+  | "unsupported";
+
+/** A git server does not give what was asked for. The message holds no credential and no text of the server. */
+export class GitFault extends PortError<GitFaultReason> {
+  override readonly name = "GitFault";
+}

@@ -1,0 +1,148 @@
+import { createHash, createPrivateKey, createSign, type KeyObject } from "node:crypto";
+import { z } from "zod";
+import { messageOf } from "../../core/failure.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Proxy } from "../../core/ports/dial.ts";
+import { type Http, HttpError, type HttpResponse, type TlsTrust } from "../../core/ports/http.ts";
+import { Secret } from "../../core/secret.ts";
+
+/** A GitHub App, and which of its installations is meant. */
+export interface GitHubApp {
+  readonly id: string;
+  /** PEM of an RSA key. */
+  readonly privateKey: Secret;
+  readonly installation: { readonly id: string } | { readonly owner: string };
+  /** Of a GitHub of one's own, or of its API. */
+  readonly baseUrl?: string | undefined;
+  readonly tls?: TlsTrust | undefined;
+  readonly proxy?: Proxy | undefined;
+}
+
+/** Answers a token of the installation. Throws an `Error` whose message holds no credential, or the reason of `signal`. */
+export type GitHubAppToken = (app: GitHubApp, signal: AbortSignal) => Promise<Secret>;
+
+/** GitHub's own API. */
+const publicApi = "https://api.github.com/";
+const timeoutMs = 10_000;
+const maxAnswerBytes = 1024 * 1024;
+/** A run that begins just before the end of a token still has to fetch with it. */
+const renewBeforeMs = 5 * 60_000;
+const maxCached = 100;
+
+const Installation = z.object({ id: z.int() });
+const Token = z.object({ token: z.string().min(1), expires_at: z.string() });
+
+/**
+ * Tokens of installations of GitHub Apps, as Flux gets them (auth/githubapp). A token is kept in memory until five minutes before
+ * its end, for exactly the same app, key, address and trust.
+ */
+export function githubAppTokens(http: Http, clock: Pick<Clock, "now">): GitHubAppToken {
+  const kept = new Map<string, { readonly token: Secret; readonly until: number }>();
+  return async (app, signal) => {
+    const key = cacheKey(app);
+    const known = kept.get(key);
+    if (known !== undefined && clock.now() < known.until) return known.token;
+    kept.delete(key);
+    const api = apiOf(app.baseUrl);
+    const ask = asker(http, app, { api, jwt: appJwt(app, clock.now()) });
+    const id =
+      "id" in app.installation ? app.installation.id : await installationId(app.installation.owner, ask, signal);
+    const { token, expires_at } = await ask("POST", `app/installations/${id}/access_tokens`, Token, signal);
+    const secret = new Secret(token);
+    const [oldest] = kept.keys();
+    if (kept.size >= maxCached && oldest !== undefined) kept.delete(oldest);
+    kept.set(key, { token: secret, until: Date.parse(expires_at) - renewBeforeMs });
+    return secret;
+  };
+}
+
+/** A digest, so that no key lies about as the key of a map. */
+function cacheKey({ id, installation, privateKey, baseUrl, tls, proxy }: GitHubApp): string {
+  const way = [proxy?.url.href, proxy?.username, proxy?.password?.reveal()];
+  const all = JSON.stringify([id, installation, privateKey.reveal(), baseUrl, tls, way]);
+  return createHash("sha256").update(all).digest("hex");
+}
+
+type Ask = <Answer>(
+  method: "GET" | "POST",
+  path: string,
+  schema: z.ZodType<Answer>,
+  signal: AbortSignal,
+) => Promise<Answer>;
+
+function asker(
+  http: Http,
+  { tls, proxy }: GitHubApp,
+  { api, jwt }: { readonly api: string; readonly jwt: string },
+): Ask {
+  return async (method, path, schema, signal) => {
+    const url = api + path;
+    const headers = {
+      accept: "application/vnd.github+json",
+      authorization: `Bearer ${jwt}`,
+      "user-agent": "sluice",
+      "x-github-api-version": "2022-11-28",
+    };
+    const request = { method, url, headers, timeoutMs, maxBytes: maxAnswerBytes, tls, proxy };
+    const { status, body }: HttpResponse = await http.send(request, signal).catch((error: unknown) => {
+      if (!(error instanceof HttpError)) throw error;
+      throw new Error(error.message, { cause: error });
+    });
+    if (status < 200 || status > 299) throw new Error(`${method} ${url}: ${status}`);
+    try {
+      return schema.parse(JSON.parse(Buffer.from(body).toString("utf8")));
+    } catch (error) {
+      throw new Error(`${method} ${url}: the answer is not the one of GitHub's API`, { cause: error });
+    }
+  };
+}
+
+/** The owner is looked up as an organisation, then as a user. */
+async function installationId(owner: string, ask: Ask, signal: AbortSignal): Promise<number> {
+  const name = encodeURIComponent(owner);
+  try {
+    return (await ask("GET", `orgs/${name}/installation`, Installation, signal)).id;
+  } catch (first) {
+    signal.throwIfAborted();
+    try {
+      return (await ask("GET", `users/${name}/installation`, Installation, signal)).id;
+    } catch (error) {
+      signal.throwIfAborted();
+      const both = `failed to find organization installation: ${messageOf(first)}\nfailed to find user installation: ${messageOf(error)}`;
+      throw new Error(both, { cause: error });
+    }
+  }
+}
+
+/** GitHub's API, or that of the server at this address, as Flux finds it. Throws without quoting what may hold a password. */
+function apiOf(baseUrl: string | undefined): string {
+  if (baseUrl === undefined || baseUrl === "") return publicApi;
+  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl))
+    throw new Error("invalid API URL: it is no http or https URL");
+  const url = new URL(baseUrl);
+  if (url.username !== "" || url.password !== "") throw new Error("invalid API URL: it must hold no credentials");
+  const path = url.pathname.replace(/\/?$/, "/");
+  const isApi = url.host.startsWith("api.") || url.host.includes(".api.") || path.endsWith("/api/v3/");
+  return url.origin + (isApi ? path : `${path}api/v3/`);
+}
+
+/** RS256, issued half a minute in the past for a clock that is ahead, and valid for two minutes from then. */
+function appJwt({ id, privateKey }: GitHubApp, now: number): string {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(privateKey.reveal());
+  } catch (error) {
+    throw new Error("could not parse private key: invalid key: Key must be a PEM encoded PKCS1 or PKCS8 key", {
+      cause: error,
+    });
+  }
+  if (key.asymmetricKeyType !== "rsa")
+    throw new Error("could not parse private key: key is not a valid RSA private key");
+  const issued = Math.floor(now / 1000) - 30;
+  const encoded = [
+    { alg: "RS256", typ: "JWT" },
+    { iss: id, exp: issued + 120, iat: issued },
+  ].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
+  const text = encoded.join(".");
+  return `${text}.${createSign("RSA-SHA256").update(text).sign(key).toString("base64url")}`;
+}

@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto";
+import { pipeline, Readable } from "node:stream";
+import { createGunzip, gzipSync } from "node:zlib";
+import type { Proxy } from "../../core/ports/dial.ts";
+import {
+  HttpError,
+  type HttpRequest,
+  type HttpStream,
+  type HttpStreams,
+  type TlsTrust,
+  trustElsewhere,
+} from "../../core/ports/http.ts";
+import { GitFault, type GitFaultReason } from "./git-fault.ts";
+import { defaultGitLimits, type GitLimits } from "./git-remote.ts";
+import type { GitTransport, GitVersion } from "./git-transport.ts";
+
+export interface HttpTransportOptions {
+  /** `https://host/path`. User, password and query are not used: whoever calls makes a header of them. */
+  readonly url: string;
+  /** Credentials, which are sent to this host only. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly tls?: TlsTrust;
+  readonly proxy?: Proxy | undefined;
+}
+
+/** As Go's client, which Flux uses. */
+const maxRedirects = 10;
+/** Longer requests are packed, as by git. */
+const plainRequestBytes = 1_024;
+/** Hosts that serve pages and repositories at the same address give the repository to clients of this name. */
+const common = { "user-agent": "git/2.0 (sluice)", "accept-encoding": "gzip" };
+
+/**
+ * Git's smart HTTP protocol (gitprotocol-http). A redirect is followed for the first request only, as git does by default, and
+ * then also counts for the next ones.
+ */
+export function httpTransport(
+  { url, headers = {}, proxy, tls = {} }: HttpTransportOptions,
+  http: HttpStreams,
+  limits: Pick<GitLimits, "maxPackBytes" | "maxRefBytes" | "timeoutMs"> = defaultGitLimits,
+): GitTransport {
+  const { origin, host, pathname } = new URL(url);
+  const given = `${origin}${pathname.replace(/\/+$/, "")}`;
+  let base = given;
+
+  const open = async (
+    request: Pick<HttpRequest, "method" | "url" | "headers" | "body" | "isSafe" | "maxRedirects" | "maxBytes">,
+    kind: "advertisement" | "result",
+    signal: AbortSignal,
+  ): Promise<HttpStream> => {
+    const isOwn = new URL(request.url).host === host;
+    const full: HttpRequest = {
+      ...request,
+      headers: { ...common, ...request.headers, ...(isOwn ? headers : {}) },
+      tls: isOwn ? tls : trustElsewhere(tls),
+      proxy,
+      timeoutMs: limits.timeoutMs,
+    };
+    const stream = await http.open(full, signal).catch((error: unknown) => {
+      throw faultOf(error);
+    });
+    const fault = faultOfAnswer(stream, kind, request.maxBytes);
+    if (fault === undefined) return stream;
+    stream[Symbol.dispose]();
+    throw fault;
+  };
+
+  return {
+    url: given,
+    isStateless: true,
+    knownAs: digestOf({ url: given, headers, tls, proxy }),
+    async greet(signal) {
+      const asked = `${given}/info/refs?service=git-upload-pack`;
+      const request = {
+        url: asked,
+        method: "GET",
+        headers: protocol(2),
+        maxRedirects,
+        maxBytes: limits.maxRefBytes,
+      } as const;
+      const stream = await open(request, "advertisement", signal);
+      const found = new URL(stream.url);
+      if (!found.pathname.endsWith("/info/refs")) {
+        stream[Symbol.dispose]();
+        throw new GitFault("protocol", `${given} redirects to an address that is not a git repository's`);
+      }
+      base = `${found.origin}${found.pathname.slice(0, -"/info/refs".length)}`;
+      return bytesOf(stream);
+    },
+    async send(request, version, signal) {
+      const isLong = request.length > plainRequestBytes;
+      const stream = await open(
+        {
+          url: `${base}/git-upload-pack`,
+          method: "POST",
+          isSafe: true,
+          headers: {
+            ...protocol(version),
+            "content-type": "application/x-git-upload-pack-request",
+            accept: "application/x-git-upload-pack-result",
+            ...(isLong ? { "content-encoding": "gzip" } : {}),
+          },
+          body: isLong ? gzipSync(request) : request,
+          // Beside the pack come texts about its progress.
+          maxBytes: limits.maxPackBytes + limits.maxRefBytes,
+        },
+        "result",
+        signal,
+      );
+      return bytesOf(stream);
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+function digestOf({ url, headers, tls, proxy }: HttpTransportOptions): string {
+  const way = proxy === undefined ? [] : [proxy.url.href, proxy.username, proxy.password?.reveal()];
+  return createHash("sha256")
+    .update(JSON.stringify([url, headers, tls, way]))
+    .digest("base64url");
+}
+
+function protocol(version: GitVersion): Readonly<Record<string, string>> {
+  return version === 2 ? { "git-protocol": "version=2" } : {};
+}
+
+async function* bytesOf(stream: HttpStream): AsyncGenerator<Uint8Array, void, undefined> {
+  using answer = stream;
+  try {
+    yield* answer.headers["content-encoding"] === "gzip" ? gunzip(answer.body) : answer.body;
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
+
+function gunzip(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  // The iteration throws what goes wrong.
+  return pipeline(Readable.from(packed), createGunzip(), () => undefined);
+}
+
+function faultOfAnswer({ status, url, headers }: HttpStream, kind: string, maxBytes: number): GitFault | undefined {
+  const { origin, pathname } = new URL(url);
+  const at = `${origin}${pathname}`;
+  if (status !== 200) {
+    const reason = status >= 500 ? "unavailable" : (reasonByStatus[status] ?? "protocol");
+    return new GitFault(reason, `${at}: ${textByReason[reason] ?? "unexpected answer"} (status code ${status})`);
+  }
+  if (headers["content-type"] !== `application/x-git-upload-pack-${kind}`) {
+    const why = "the server does not speak git's smart HTTP protocol; plain files (dumb HTTP) are not supported";
+    return new GitFault("unsupported", `${at}: ${why}`);
+  }
+  if (Number(headers["content-length"] ?? 0) > maxBytes) {
+    return new GitFault("too-large", `${at}: the answer is longer than ${maxBytes} bytes`);
+  }
+  return undefined;
+}
+
+const reasonByStatus: Readonly<Record<number, GitFaultReason>> = {
+  401: "authentication",
+  403: "authorization",
+  404: "not-found",
+  410: "not-found",
+  429: "unavailable",
+};
+
+const textByReason: Partial<Readonly<Record<GitFaultReason, string>>> = {
+  authentication: "authentication required",
+  authorization: "authorization failed",
+  "not-found": "repository not found",
+  unavailable: "the git server cannot answer now",
+};
+
+function faultOf(error: unknown): unknown {
+  if (error instanceof HttpError) {
+    const reason = error.reason === "redirect" ? "protocol" : error.reason;
+    return new GitFault(reason, inWordsOfGo(error), { cause: error });
+  }
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!code.startsWith("Z_")) return error;
+  return new GitFault("protocol", "the answer of the git server is not packed as it says", { cause: error });
+}
+
+/** As Go's client, which Flux uses, names a request whose connection failed: with its query, which only the first one has. */
+function inWordsOfGo({ reason, message }: HttpError): string {
+  const [, method, url = "", why = ""] = /^(GET|POST) (\S+): (.*)$/s.exec(message) ?? [];
+  if (method === undefined || (reason !== "unreachable" && reason !== "tls")) return message;
+  return method === "GET" ? `Get "${url}?service=git-upload-pack": ${why}` : `Post "${url}": ${why}`;
+}

@@ -1,0 +1,39 @@
+const oidBytes = 20;
+const free = -1;
+
+/**
+ * Finds ids that stand one after the other in a buffer by a hash table of their positions: 8 bytes an id, where a `Map` of
+ * strings takes a hundred.
+ */
+export interface OidTable {
+  /** Adds the id at a position. Answers the position of an equal one that was there before it, else -1. */
+  add(position: number): number;
+  /** The position of the id at `at` in these bytes, or -1. */
+  find(bytes: Buffer, at: number): number;
+}
+
+export function oidTable(oids: Buffer, capacity: number): OidTable {
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(Math.max(capacity, 1) * 2))).fill(free);
+  const mask = slots.length - 1;
+
+  /** The slot that holds this id, or the free one where it belongs. */
+  const slotOf = (bytes: Buffer, at: number): number => {
+    // An id is as good as random: its first bytes need no hashing.
+    let slot = bytes.readUInt32BE(at) & mask;
+    for (let held = slots[slot] ?? free; held !== free; held = slots[slot] ?? free) {
+      if (bytes.compare(oids, held * oidBytes, (held + 1) * oidBytes, at, at + oidBytes) === 0) return slot;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  };
+
+  return {
+    add(position) {
+      const slot = slotOf(oids, position * oidBytes);
+      const held = slots[slot] ?? free;
+      if (held === free) slots[slot] = position;
+      return held;
+    },
+    find: (bytes, at) => slots[slotOf(bytes, at)] ?? free,
+  };
+}

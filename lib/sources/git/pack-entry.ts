@@ -1,0 +1,98 @@
+import { inflateSync } from "node:zlib";
+import type { GitObjectType } from "./git-object.ts";
+import { damagedPack, type PackFile } from "./pack-file.ts";
+
+/** The types of entries by their numbers in a pack (gitformat-pack). */
+export const entryTypes = { commit: 1, tree: 2, blob: 3, tag: 4, offsetDelta: 6, refDelta: 7 } as const;
+export const typeNames: Readonly<Record<number, GitObjectType>> = { 1: "commit", 2: "tree", 3: "blob", 4: "tag" };
+
+const oidBytes = 20;
+/** Type and length, and an offset or an id. */
+const maxHeaderBytes = 32;
+
+export interface EntryHeader {
+  readonly type: number;
+  /** Unpacked: of the object, or of the delta. */
+  readonly size: number;
+  /** Of the packed bytes, from the beginning of the entry. */
+  readonly dataAt: number;
+  /** Of a delta by offset: how far before this entry its base begins. */
+  readonly baseDistance?: number;
+  /** Of a delta by id. */
+  readonly baseOid?: Buffer;
+}
+
+export function readEntryHeader(pack: PackFile, from: number): EntryHeader {
+  const bytes = pack.read(from, maxHeaderBytes);
+  let at = 0;
+  const byte = (): number => {
+    const value = bytes[at++];
+    if (value === undefined) throw damagedPack("it ends within an entry");
+    return value;
+  };
+  const first = byte();
+  const type = (first >> 4) & 7;
+  let size = first & 0x0f;
+  for (let last = first, scale = 16; (last & 0x80) !== 0; scale *= 128) {
+    if (scale > 2 ** 42) throw damagedPack("the length of an entry has no end");
+    last = byte();
+    size += (last & 0x7f) * scale;
+  }
+  if (typeNames[type] !== undefined) return { type, size, dataAt: at };
+  if (type === entryTypes.refDelta) {
+    if (bytes.length < at + oidBytes) throw damagedPack("it ends within an entry");
+    return { type, size, dataAt: at + oidBytes, baseOid: bytes.subarray(at, at + oidBytes) };
+  }
+  if (type !== entryTypes.offsetDelta) throw damagedPack(`an entry has the unknown type ${type}`);
+  let last = byte();
+  let baseDistance = last & 0x7f;
+  while ((last & 0x80) !== 0) {
+    last = byte();
+    baseDistance = (baseDistance + 1) * 128 + (last & 0x7f);
+    if (baseDistance > 2 ** 45) throw damagedPack("the offset of a delta has no end");
+  }
+  return { type, size, dataAt: at, baseDistance };
+}
+
+/** What zlib gives with its option `info`. */
+interface Inflated {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
+}
+
+function isInflated(value: unknown): value is Inflated {
+  return typeof value === "object" && value !== null && "engine" in value && "buffer" in value;
+}
+
+const minChunkBytes = 64;
+const maxChunkBytes = 1024 * 1024;
+
+/**
+ * Unpacks the zlib stream at the beginning of these bytes, which must give `size` bytes.
+ *
+ * @returns undefined if the stream does not end within them
+ */
+export function inflate(
+  packed: Uint8Array,
+  size: number,
+): { readonly bytes: Buffer; readonly packedBytes: number } | undefined {
+  // One piece if it is small, with a byte that stays free, so that zlib knows at once that it has everything.
+  const chunkSize = Math.min(Math.max(size + 1, minChunkBytes), maxChunkBytes);
+  let inflated: unknown;
+  try {
+    inflated = inflateSync(packed, { info: true, chunkSize, maxOutputLength: Math.max(size, 1) });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "Z_BUF_ERROR") return undefined;
+    throw damagedPack("an entry is not a zlib stream of the length that it says");
+  }
+  if (!isInflated(inflated) || inflated.buffer.length !== size) {
+    throw damagedPack("an entry is not a zlib stream of the length that it says");
+  }
+  return { bytes: inflated.buffer, packedBytes: inflated.engine.bytesWritten };
+}
+
+/** As many packed bytes as an object of this size can take, of any zlib that does not waste them on purpose. */
+export function packedBound(size: number): number {
+  return size + (size >> 3) + (size >> 6) + minChunkBytes;
+}

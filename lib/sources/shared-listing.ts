@@ -1,0 +1,60 @@
+import { orAborted } from "../core/concurrency.ts";
+import type { Clock } from "../core/ports/clock.ts";
+
+/** What an origin has listed: its refs or tags. */
+export interface Question<Answer> {
+  /** Who asks what of which origin: equal for two questions only if they are allowed to see the same. It may hold secrets. */
+  readonly key: string;
+  /** Since when the asker would learn of a change by an event, by the clock's monotonic time. Only what was listed later is an answer. */
+  readonly since: number;
+  readonly ask: (signal: AbortSignal) => Promise<Answer>;
+}
+
+/** Asks an origin, or answers what another run of this process has just learned of it. */
+export type ShareListing = <Answer>(question: Question<Answer>, signal: AbortSignal) => Promise<Answer>;
+
+interface Listing {
+  readonly startedAt: number;
+  readonly answer: Promise<unknown>;
+}
+
+/** Runs that began before a listing come to their own question within this time. */
+const keptMs = 10_000;
+/** A list of tags may have some megabytes. */
+export const maxListings = 32;
+
+/**
+ * One listing for all runs of a process that ask the same and began before it: a push that wakes a thousand sources of one repository
+ * is one listing for each batch of runs. An answer is never older than the run's request: what changes after the listing began is
+ * announced to those who were subscribed by then, and they run again. A failed listing is not kept, and whoever waited for one asks by
+ * itself: its failure may be that of another run that was stopped.
+ */
+export function sharedListings(clock: Pick<Clock, "monotonic">): ShareListing {
+  const latest = new Map<string, Listing>();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a key belongs to one kind of answer: it begins with its question
+  const typed = <Answer>(listing: Listing) => listing.answer as Promise<Answer>;
+  return async <Answer>({ key, since, ask }: Question<Answer>, signal: AbortSignal): Promise<Answer> => {
+    const now = clock.monotonic();
+    for (const [old, { startedAt }] of latest) if (now - startedAt > keptMs) latest.delete(old);
+    const found = latest.get(key);
+    if (found !== undefined && found.startedAt > since) {
+      try {
+        return await orAborted(typed<Answer>(found), signal);
+      } catch {
+        signal.throwIfAborted();
+        return ask(signal);
+      }
+    }
+    const answer = ask(signal);
+    const listing = { startedAt: now, answer };
+    // Deleted first, so that the oldest is the first.
+    latest.delete(key);
+    latest.set(key, listing);
+    const [oldest] = latest.keys();
+    if (latest.size > maxListings && oldest !== undefined) latest.delete(oldest);
+    answer.catch(() => {
+      if (latest.get(key) === listing) latest.delete(key);
+    });
+    return answer;
+  };
+}

@@ -1,0 +1,54 @@
+import type { ApiObject } from "../api-object.ts";
+import { objectOf, textOf } from "../rules/json-fields.ts";
+import { metadataOf } from "./object-facts.ts";
+
+/** The fault that an annotation asks a workload to simulate; the annotation is copied down to its Pods. */
+export type SimulatedFault =
+  | { readonly kind: "none" }
+  | { readonly kind: "never-ready" }
+  | { readonly kind: "fail" }
+  | { readonly kind: "slow"; readonly delayMs: number };
+
+export const faultAnnotation = "local.sluice.dev/simulate";
+
+export function faultText(object: ApiObject): string {
+  return textOf(objectOf(metadataOf(object), "annotations"), faultAnnotation);
+}
+
+/** The labels of the one node that is simulated. */
+const nodeLabels: Readonly<Record<string, string>> = {
+  "kubernetes.io/arch": "amd64",
+  "kubernetes.io/hostname": "sluice-local",
+  "kubernetes.io/os": "linux",
+};
+
+/** A text that says nothing known counts as none. A Pod that asks for a node with other labels than ours never runs. */
+export function simulatedFault(object: ApiObject): SimulatedFault {
+  const text = faultText(object);
+  const nodeSelector = objectOf(objectOf(object, "spec"), "nodeSelector") ?? {};
+  if (Object.entries(nodeSelector).some(([label, value]) => nodeLabels[label] !== value))
+    return { kind: "never-ready" };
+  if (text === "never-ready" || text === "fail") return { kind: text };
+  const delay = /^slow=(.+)$/.exec(text)?.[1];
+  const delayMs = delay === undefined ? undefined : durationMs(delay);
+  return delayMs === undefined ? { kind: "none" } : { kind: "slow", delayMs };
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** The longest duration that Go holds: 2^63 nanoseconds. */
+const longestMs = 2 ** 63 / 1e6;
+
+/** Milliseconds of `5s`, `1m30s` or `1.5h`; undefined for anything else. */
+function durationMs(text: string): number | undefined {
+  if (!/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/([0-9.]+)(ms|s|m|h)/g)];
+  const ms = parts.reduce((sum, [, amount, unit = ""]) => sum + Number(amount) * (unitMs[unit] ?? 0), 0);
+  return ms < longestMs ? ms : undefined;
+}
+
+/** The annotation to hand on, or none. */
+export function handedOn(owner: ApiObject): { readonly [faultAnnotation]: string } | undefined {
+  const text = faultText(owner);
+  return text === "" ? undefined : { [faultAnnotation]: text };
+}

@@ -1,0 +1,107 @@
+import { execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { portOnLoopback } from "./port-on-loopback.ts";
+
+const run = promisify(execFile);
+const installed = "/usr/sbin/sshd";
+/** The server, and what it is linked with that few machines have without it. */
+const packages = ["openssh-server", "libwrap0", "libnsl2", "libtirpc3", "libwtmpdb0"];
+
+/** Where OpenSSH's server is, and where its libraries are beside the system's. */
+interface Program {
+  readonly sshd: string;
+  readonly libraries: string | undefined;
+}
+
+/**
+ * The system's sshd, or Debian's, unpacked into a folder of its own without being installed; undefined if there is neither.
+ * `ssh-keygen` and `git` come with every machine that checks out this repository by ssh.
+ */
+export async function findSshd(): Promise<Program | undefined> {
+  if (existsSync(installed)) return { sshd: installed, libraries: undefined };
+  const folder = join(tmpdir(), "sluice-openssh");
+  const sshd = join(folder, "unpacked/usr/sbin/sshd");
+  if (!existsSync(sshd)) {
+    await mkdir(folder, { recursive: true });
+    for (const name of packages) {
+      // Some of them exist in some releases only; without the server itself there is no sshd in the end.
+      await run("apt-get", ["download", name], { cwd: folder }).catch(() => undefined);
+    }
+    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".deb"))) {
+      await run("dpkg", ["-x", file, "unpacked"], { cwd: folder });
+    }
+  }
+  if (!existsSync(sshd)) return undefined;
+  const libraries = (await readdir(join(folder, "unpacked/usr/lib"))).map((name) =>
+    join(folder, "unpacked/usr/lib", name),
+  );
+  return { sshd, libraries: libraries.join(":") };
+}
+
+export interface SshdOptions {
+  /** Of `ssh-keygen -t`. */
+  readonly hostKeys: readonly ("ecdsa" | "ed25519" | "rsa")[];
+  /** A line for each key that may log in. */
+  readonly authorizedKeys: string;
+  /** Further lines of `sshd_config`. */
+  readonly settings?: readonly string[];
+}
+
+/** OpenSSH's server on loopback, for the user of this process. */
+export async function realSshd({ sshd, libraries }: Program, { authorizedKeys, hostKeys, settings = [] }: SshdOptions) {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-sshd-"));
+  const reserved = createServer();
+  const port = await portOnLoopback(reserved);
+  await new Promise((resolve) => reserved.close(resolve));
+  const files = hostKeys.map((type) => join(folder, `host-${type}`));
+  for (const [index, type] of hostKeys.entries()) {
+    await run("ssh-keygen", ["-q", "-t", type, "-N", "", "-f", files[index] ?? ""]);
+  }
+  await writeFile(join(folder, "authorized_keys"), authorizedKeys, { mode: 0o600 });
+  const lines = [
+    `Port ${port}`,
+    "ListenAddress 127.0.0.1",
+    `PidFile ${join(folder, "pid")}`,
+    `AuthorizedKeysFile ${join(folder, "authorized_keys")}`,
+    "StrictModes no",
+    "PasswordAuthentication no",
+    "KbdInteractiveAuthentication no",
+    "PermitRootLogin prohibit-password",
+    ...files.map((file) => `HostKey ${file}`),
+    ...settings,
+  ];
+  await writeFile(join(folder, "config"), `${lines.join("\n")}\n`);
+  // The folder into which it locks itself, where it runs as root.
+  if (userInfo().uid === 0) await mkdir("/run/sshd", { recursive: true });
+  const env = libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries };
+  const server = spawn(sshd, ["-D", "-e", "-f", join(folder, "config")], { env, stdio: ["ignore", "ignore", "pipe"] });
+  let log = "";
+  const listening = Promise.withResolvers<void>();
+  server.stderr.on("data", (bytes: Buffer) => {
+    log += bytes.toString();
+    if (log.includes("Server listening")) listening.resolve();
+  });
+  server.once("exit", () => listening.reject(new Error(`sshd does not start: ${log}`)));
+  await listening.promise;
+  const publicKeys = await Promise.all(files.map((file) => readFile(`${file}.pub`, "utf8")));
+  return {
+    port,
+    user: userInfo().username,
+    /** Lines of known_hosts, one for each key. */
+    knownHosts: publicKeys.map((key) => `[127.0.0.1]:${port} ${key}`),
+    folder,
+    log: () => log,
+    async [Symbol.asyncDispose]() {
+      server.removeAllListeners("exit");
+      const ended = new Promise((resolve) => server.once("exit", resolve));
+      server.kill();
+      await ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { generateKeyPairSync } from "node:crypto";
+import { createServer, type Socket } from "node:net";
+import ssh, { type ParsedKey, type ServerChannel } from "ssh2";
+import { parseSshKey } from "../../lib/sources/git/ssh-key.ts";
+import { portOnLoopback } from "./port-on-loopback.ts";
+
+/** A new key for a host or a user. */
+export async function newSshKey(): Promise<ParsedKey> {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return parseSshKey(privateKey.export({ type: "pkcs8", format: "pem" }).toString(), "");
+}
+
+/** What the server does with a command; undefined refuses to run it. */
+export type RunCommand = (command: string, channel: ServerChannel, env: ReadonlyMap<string, string>) => void;
+
+export interface SshServerOptions {
+  readonly hostKey: ParsedKey;
+  /** The only one that may log in. */
+  readonly user: { readonly name: string; readonly key: ParsedKey };
+  readonly run?: RunCommand | undefined;
+  /** Takes the connection, and never says a word. */
+  readonly isSilent?: boolean;
+}
+
+/** A server of SSH on loopback that does as it is told, also what no honest server does. */
+export async function sshServer({ hostKey, isSilent = false, run, user }: SshServerOptions) {
+  const sockets = new Set<Socket>();
+  const server = new ssh.Server({ hostKeys: [hostKey.getPrivatePEM()] }, (client) => {
+    client.on("error", () => client.end());
+    client.on("authentication", (login) => {
+      const isKnown =
+        login.method === "publickey" &&
+        login.username === user.name &&
+        login.key.data.equals(user.key.getPublicSSH()) &&
+        (login.signature === undefined || login.blob === undefined
+          ? true
+          : user.key.verify(login.blob, login.signature, login.hashAlgo) === true);
+      if (isKnown) login.accept();
+      else login.reject(["publickey"]);
+    });
+    client.on("session", (accept) => {
+      const session = accept();
+      const env = new Map<string, string>();
+      session.on("env", (acceptEnv, _reject, { key, val }) => {
+        env.set(key, val);
+        (acceptEnv as (() => void) | undefined)?.();
+      });
+      session.on("exec", (acceptExec, reject, { command }) => {
+        if (run === undefined) reject();
+        else run(command, acceptExec(), env);
+      });
+    });
+  });
+  const listener = createServer((socket) => {
+    sockets.add(socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy()));
+    if (isSilent) socket.resume();
+    else server.injectSocket(socket);
+  });
+  const port = await portOnLoopback(listener);
+  return {
+    port,
+    /** A line of known_hosts. */
+    knownHosts: `[127.0.0.1]:${port} ${hostKey.type} ${hostKey.getPublicSSH().toString("base64")}\n`,
+    connections: () => sockets.size,
+    breakConnections() {
+      for (const socket of sockets) socket.destroy();
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = Promise.withResolvers<void>();
+      listener.close(() => closed.resolve());
+      for (const socket of sockets) socket.destroy();
+      await closed.promise;
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { createServer } from "node:https";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { admissionHandler } from "../../../functions/admission.ts";
+import { admissionPath } from "../../../lib/admission/admission-path.ts";
+import { servedKind } from "../../../lib/api/kinds/declaration.ts";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { Look } from "../../../lib/core/ports/wake-ups.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { formatWorkKey } from "../../../lib/core/work-key.ts";
+import { checkedName, installWebhook, webhookAnswers } from "../../../lib/definitions/admission-webhook.ts";
+import { installCrds } from "../../../lib/definitions/install-crds.ts";
+import { type ClusterUnderTest } from "../../contract/cluster/cluster-under-test.ts";
+import { connectUnderTest } from "../../contract/cluster/connect-under-test.ts";
+import { closeServer } from "../../doubles/close-server.ts";
+import { pem } from "../../doubles/pem.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+
+const { signal } = new AbortController();
+const secret = new Secret("0123456789abcdef".repeat(4));
+const id = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+const labels = { "reconcile.fluxcd.io/watch": "Enabled" };
+
+const kustomization = (name: string, interval = "10m"): Manifest => ({
+  apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+  kind: "Kustomization",
+  metadata: { name, namespace: "default" },
+  spec: { interval, prune: true, sourceRef: { kind: "OCIRepository", name } },
+});
+const configMap = (name: string, of: object, value = "v"): Manifest => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace: "default", ...of },
+  data: { k: value },
+});
+const keyOf = (kind: string, name: string) => {
+  const group = kind === "Kustomization" ? "kustomize.toolkit.fluxcd.io" : "";
+  return formatWorkKey({ cluster: id, group, kind, namespace: "default", name });
+};
+
+describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API server calls the webhook", () => {
+  const ending = new AsyncDisposableStack();
+  let admin: ClusterUnderTest;
+  let webhook: Parameters<typeof installWebhook>[1];
+  const sent: Look[] = [];
+  let answer: "at once" | "never" = "at once";
+  let calls = 0;
+
+  beforeAll(async () => {
+    const plane: OwnControlPlane = await ownControlPlane();
+    ending.use(plane);
+    admin = await connectUnderTest(plane.adminKubeconfig);
+    ending.defer(() => admin.close());
+    await installCrds(admin.cluster, { clock: systemClock, log: silentLog }, signal);
+    const handle = admissionHandler({
+      secret,
+      kinds: [...declaredKinds.map(servedKind), { group: "", kind: "ConfigMap" }, { group: "", kind: "Secret" }],
+      looks: { send: async (look) => void sent.push(look) },
+      ...{ metrics: recordedMetrics(), clock: systemClock, log: silentLog },
+    });
+    const [cert, key] = await Promise.all([pem("server.crt"), pem("server.key")]);
+    const server = createServer({ cert, key }, (request, response) => {
+      const parts: Buffer[] = [];
+      request.on("data", (part: Buffer) => parts.push(part));
+      request.on("end", () => {
+        calls += 1;
+        if (answer === "never") return;
+        // The API server says in the query how long it waits; a function URL's path comes without it.
+        const { pathname } = new URL(request.url ?? "", "https://127.0.0.1");
+        const call = { method: request.method ?? "", path: pathname, body: Buffer.concat(parts) };
+        void handle(call, signal).then(({ status, type, body }) => {
+          response.writeHead(status, { "content-type": type }).end(body);
+        });
+      });
+    });
+    const port = await portOnLoopback(server);
+    ending.defer(() => closeServer(server));
+    const url = `https://127.0.0.1:${port}${admissionPath(secret, id)}`;
+    const caBundle = Buffer.from(cert).toString("base64");
+    webhook = { url, caBundle, configSelector: "reconcile.fluxcd.io/watch=Enabled" };
+    await installWebhook(admin.cluster, webhook, { resource: "test", version: "0.2.0" }, signal);
+    // The API server goes by the new configuration a moment later.
+    const isCalled = async () => {
+      if (!(await check()).includes(webhookAnswers)) throw new Error("the webhook is not called yet");
+    };
+    await vi.waitFor(isCalled, { timeout: 30_000, interval: 100 });
+  }, 180_000);
+  afterAll(() => ending.disposeAsync(), 60_000);
+  beforeEach(() => {
+    sent.length = 0;
+    calls = 0;
+    answer = "at once";
+  });
+
+  const apply = (manifest: Manifest, dryRun = false) =>
+    admin.cluster.apply(manifest, { manager: "kubectl", force: true, dryRun }, signal);
+  const remove = (kind: string, group: string, name: string) =>
+    admin.cluster.delete(
+      { group, version: "v1", kind, namespace: "default", name },
+      { propagation: "Background" },
+      signal,
+    );
+  const check = async () => (await apply(kustomization(checkedName), true)).warnings;
+
+  test("for a Kustomization that is created, changed and deleted, with what there was before", async () => {
+    const created = await apply(kustomization("web"));
+    await apply(kustomization("web", "20m"));
+    const changed = await apply(kustomization("web", "30m"));
+    await remove("Kustomization", "kustomize.toolkit.fluxcd.io", "web");
+    const { uid, resourceVersion } = created.object.metadata;
+    const key = keyOf("Kustomization", "web");
+    expect(sent).toEqual([
+      { key, tries: 0 },
+      { key, tries: 0, before: { uid, resourceVersion } },
+      { key, tries: 0, before: { uid, resourceVersion: expect.any(String) } },
+      { key, tries: 0, before: { uid, resourceVersion: changed.object.metadata.resourceVersion } },
+    ]);
+  });
+
+  test("for a labelled ConfigMap, also when it gets and loses the label, and for no other", async () => {
+    await apply(configMap("plain", {}));
+    await apply(configMap("vars", {}));
+    expect([calls, sent]).toEqual([0, []]);
+    await apply(configMap("vars", { labels }));
+    await apply(configMap("vars", { labels }, "w"));
+    await apply(configMap("vars", {}, "w"));
+    expect(sent.map(({ key }) => key)).toEqual(Array.from({ length: 3 }, () => keyOf("ConfigMap", "vars")));
+    await remove("ConfigMap", "", "vars");
+    expect(calls).toBe(3);
+  });
+
+  test("in a dry run, of which nothing is told, and sluice check hears that it answers", async () => {
+    await apply(kustomization("dry"), true);
+    expect(await check()).toEqual([webhookAnswers]);
+    expect([calls, sent]).toEqual([2, []]);
+  });
+
+  test("and goes on without it: one that does not answer, and one that is not there, deny nothing", async () => {
+    answer = "never";
+    expect((await apply(kustomization("slow"))).created).toBe(true);
+    expect(await check()).toEqual([]);
+    const away = { ...webhook, url: webhook.url.replace(/:\d+\//, ":1/") };
+    await installWebhook(admin.cluster, away, { resource: "test", version: "0.2.0" }, signal);
+    expect((await apply(kustomization("down"))).created).toBe(true);
+    expect(sent).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,254 @@
+import { randomUUID } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type ConfigurationDeps, configurationHandler, refreshHandler } from "../../../functions/configuration.ts";
+import type { ResourceRequest } from "../../../functions/lambda/custom-resource.ts";
+import { isJsonObject } from "../../../lib/core/json.ts";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { installCrds } from "../../../lib/definitions/install-crds.ts";
+import { recordedLog } from "../../doubles/recorded-log.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+
+const { signal } = new AbortController();
+const id = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+const installation = "123456789012/eu-west-1/sluice";
+const stored = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:login";
+const login = { name: "login", stored, host: "registry.example.com" };
+
+/** What the handler of a configuration does to a cluster. `admin` sees all; `clusterOf` is whom the handler acts as. */
+export function configurationStories(where: string, admin: () => Cluster, clusterOf: () => Cluster = admin): void {
+  describe(`a configuration on ${where}`, () => {
+    let namespace: string;
+    let text: string;
+    beforeEach(async () => {
+      namespace = `shop-${randomUUID().slice(0, 8)}`;
+      text = JSON.stringify({ username: "reader", password: "hunter2" });
+      await installCrds(admin(), { clock: systemClock, log: silentLog }, signal);
+    });
+
+    const configuration = (given: object = {}) => ({
+      name: "shop",
+      namespace,
+      source: {
+        kind: "OCIRepository",
+        spec: { url: "oci://registry.example.com/shop", interval: "10m", ref: { tag: "live" } },
+      },
+      kustomizations: {
+        infrastructure: { path: "infrastructure" },
+        apps: { path: "apps", dependsOn: ["infrastructure"] },
+      },
+      ...given,
+    });
+    const request = (given: object = {}, more: Partial<ResourceRequest> = {}): ResourceRequest => ({
+      type: "Create",
+      resource: "stack/Shop",
+      physicalId: undefined,
+      properties: { cluster: id, installation, configuration: JSON.stringify(configuration(given)) },
+      oldProperties: {},
+      ...more,
+    });
+    const deps = () => {
+      const log = recordedLog();
+      const given: ConfigurationDeps = {
+        clock: systemClock,
+        log,
+        open: async () => ({
+          description: {
+            server: new URL("https://127.0.0.1"),
+            ca: "",
+            version: "1.35",
+            hasAccessEntries: true,
+            isPublic: true,
+          },
+          cluster: clusterOf(),
+          [Symbol.asyncDispose]: async () => undefined,
+        }),
+        readStored: async () => new Secret(text),
+      };
+      return { ...given, log };
+    };
+    const run = (asked: ResourceRequest) => configurationHandler(deps())(asked, signal);
+    const kustomization = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
+    const repository = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository" };
+    const get = (kind: object, name: string): Promise<LiveObject | undefined> =>
+      admin().get({ group: "", version: "v1", kind: "", ...kind, namespace, name }, signal);
+    const names = async () =>
+      (await admin().list({ ...kustomization, namespace }, signal)).map(({ metadata }) => metadata.name).toSorted();
+    /** As the flow of an object does. */
+    const report = async (kind: typeof kustomization, name: string, status: "True" | "False", stalled = false) => {
+      const { generation = 0 } = (await get(kind, name))?.metadata ?? {};
+      const condition = (type: string, value: string) => ({
+        type,
+        status: value,
+        reason: value === "True" ? "ReconciliationSucceeded" : "BuildFailed",
+        message: "no such folder",
+        lastTransitionTime: "2026-11-22T12:00:00Z",
+        observedGeneration: generation,
+      });
+      const conditions = [condition("Ready", status), ...(stalled ? [condition("Stalled", "True")] : [])];
+      const options = { manager: "test", subresource: "status" };
+      await admin().patch(
+        { ...kind, namespace, name },
+        { type: "merge", body: { status: { conditions } } },
+        options,
+        signal,
+      );
+    };
+
+    test("is a source and its Kustomizations, in a namespace that is made for it", async () => {
+      const done = await run(request({ secrets: [login] }));
+      expect(done).toEqual({
+        physicalId: `${id}/${namespace}/shop`,
+        attributes: {
+          Ready: "Unknown",
+          State: expect.stringContaining(`Kustomization/${namespace}/shop-apps Unknown`),
+        },
+      });
+      expect((await get(repository, "shop"))?.["spec"]).toMatchObject({
+        url: "oci://registry.example.com/shop",
+        ref: { tag: "live" },
+        secretRef: { name: "login" },
+      });
+      expect((await get(kustomization, "shop-apps"))?.["spec"]).toMatchObject({
+        path: "apps",
+        dependsOn: [{ name: "shop-infrastructure" }],
+        sourceRef: { kind: "OCIRepository", name: "shop" },
+        interval: "10m",
+        prune: true,
+        wait: true,
+        force: false,
+        deletionPolicy: "Orphan",
+      });
+      const data = (await get({ kind: "Secret" }, "login"))?.["data"];
+      expect(data).toEqual({ ".dockerconfigjson": expect.any(String) });
+      expect(JSON.stringify(done)).not.toContain("hunter2");
+    });
+
+    test("is the same after a further deployment", async () => {
+      await run(request({ secrets: [login] }));
+      const seen = async () =>
+        Promise.all([get(repository, "shop"), get(kustomization, "shop-apps"), get({ kind: "Secret" }, "login")]);
+      // With the second write the API server stores the defaults of the status too.
+      await run(request({ secrets: [login] }, { type: "Update", physicalId: "x" }));
+      const before = (await seen()).map((one) => one?.metadata.resourceVersion);
+      await run(request({ secrets: [login] }, { type: "Update", physicalId: "x" }));
+      expect((await seen()).map((one) => one?.metadata.resourceVersion)).toEqual(before);
+    });
+
+    test("loses a Kustomization that is no longer listed; what it deployed stays or goes as the configuration says", async () => {
+      await run(request());
+      const finalizers = ["finalizers.fluxcd.io"];
+      const ref = { ...kustomization, namespace, name: "shop-apps" };
+      await admin().patch(ref, { type: "merge", body: { metadata: { finalizers } } }, { manager: "test" }, signal);
+      const kustomizations = { infrastructure: { path: "infrastructure" } };
+      await run(request({ kustomizations, onDelete: "delete" }, { type: "Update", physicalId: "x" }));
+      const going = await get(kustomization, "shop-apps");
+      expect(going?.metadata.deletionTimestamp).toBeDefined();
+      expect(going?.["spec"]).toMatchObject({ deletionPolicy: "Delete" });
+      await admin().patch(
+        ref,
+        { type: "merge", body: { metadata: { finalizers: null } } },
+        { manager: "test" },
+        signal,
+      );
+      expect(await names()).toEqual(["shop-infrastructure"]);
+    });
+
+    test("does not take an object over that is not its own, and writes nothing then", async () => {
+      const metadata = { name: namespace };
+      await admin().create({ apiVersion: "v1", kind: "Namespace", metadata }, { manager: "test" }, signal);
+      const others = {
+        apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+        kind: "Kustomization",
+        metadata: { name: "shop-apps", namespace },
+        spec: { interval: "1h", prune: false, sourceRef: { kind: "OCIRepository", name: "other" } },
+      };
+      await admin().apply(others, { manager: "kubectl", force: true }, signal);
+      await expect(run(request())).rejects.toThrow(
+        `Kustomization/${namespace}/shop-apps is there already and is not of the configuration shop: delete it, or give the configuration another name`,
+      );
+      expect(await get(repository, "shop")).toBeUndefined();
+    });
+
+    test("waits until all are ready, and says which is not and why", async () => {
+      const waiting = run(request({ waitSeconds: 60 }));
+      await expect.poll(names).toEqual(["shop-apps", "shop-infrastructure"]);
+      await report(repository, "shop", "True");
+      await report(kustomization, "shop-infrastructure", "True");
+      await report(kustomization, "shop-apps", "True");
+      expect((await waiting).attributes).toMatchObject({ Ready: "True" });
+      await report(kustomization, "shop-apps", "False", true);
+      await expect(run(request({ waitSeconds: 60 }, { type: "Update", physicalId: "x" }))).rejects.toThrow(
+        `Kustomization/${namespace}/shop-apps BuildFailed: no such folder; change what is named and deploy again`,
+      );
+    });
+
+    test("is removed with its source and logins, if it is not another resource's by now; the namespace stays", async () => {
+      await run(request({ secrets: [login] }));
+      await run(request({ secrets: [login] }, { type: "Delete", physicalId: "x", resource: "stack/Former" }));
+      expect(await names()).toHaveLength(2);
+      await run(request({ secrets: [login] }, { type: "Delete", physicalId: "x" }));
+      expect(await names()).toEqual([]);
+      expect([await get(repository, "shop"), await get({ kind: "Secret" }, "login")]).toEqual([undefined, undefined]);
+      await run(request({ secrets: [login] }, { type: "Delete", physicalId: "x" }));
+    });
+
+    test("gets a login again that was rotated; one that is gone stays gone", async () => {
+      await run(request({ secrets: [login] }));
+      const password = async () => {
+        const data = (await get({ kind: "Secret" }, "login"))?.["data"];
+        const text = isJsonObject(data) ? data[".dockerconfigjson"] : undefined;
+        return typeof text === "string" ? Buffer.from(text, "base64").toString() : "";
+      };
+      const event = { refresh: { cluster: id, installation, name: "shop", namespace, secrets: [login] } };
+      const refreshing = deps();
+      await refreshHandler(refreshing)(event, signal);
+      expect(refreshing.log.lines).toEqual([]);
+      text = JSON.stringify({ username: "reader", password: "hunter3" });
+      await refreshHandler(refreshing)(event, signal);
+      expect(await password()).toContain("hunter3");
+      expect(refreshing.log.lines).toEqual([
+        expect.objectContaining({ message: "login copied again", secret: "login" }),
+      ]);
+      await admin().delete(
+        { group: "", version: "v1", kind: "Secret", namespace, name: "login" },
+        { propagation: "Background" },
+        signal,
+      );
+      await refreshHandler(refreshing)(event, signal);
+      expect(await get({ kind: "Secret" }, "login")).toBeUndefined();
+    });
+
+    test.each([
+      [
+        "a circle",
+        { kustomizations: { a: { dependsOn: ["b"] }, b: { dependsOn: ["a"] } } },
+        "of a → b → a is a circle",
+      ],
+      [
+        "an unknown dependency",
+        { kustomizations: { a: {}, b: { dependsOn: ["c"] } } },
+        "kustomizations.b.dependsOn names c: write the name of another one, a",
+      ],
+      ["another kind of source", { source: { kind: "GitRepository", spec: {} } }, "source.kind must be OCIRepository"],
+      [
+        "a wrong duration",
+        { kustomizations: { a: { interval: "10" } } },
+        "kustomizations.a.interval must be a duration such as 10m",
+      ],
+      ["an unknown field", { kustomization: {} }, "kustomization"],
+    ])("with %s is refused by field, and nothing is written", async (_what, given, says) => {
+      await expect(run(request(given))).rejects.toThrow(says);
+      expect(await get({ kind: "Namespace" }, namespace)).toBeUndefined();
+    });
+
+    test("a secret that is no login is refused, without a word of it", async () => {
+      text = "hunter2";
+      const refused = run(request({ secrets: [login] }));
+      await expect(refused).rejects.toThrow(`the secret ${stored} in Secrets Manager is no login: store {"username"`);
+      await expect(refused).rejects.not.toThrow("hunter2");
+    });
+  });
+}

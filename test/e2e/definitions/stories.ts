@@ -1,0 +1,312 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { type DefinitionsDeps, definitionsHandler } from "../../../functions/definitions.ts";
+import type { ResourceRequest } from "../../../functions/lambda/custom-resource.ts";
+import { admissionPath } from "../../../lib/admission/admission-path.ts";
+import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { AwsFault } from "../../../lib/aws/aws-fault.ts";
+import type { ClusterDescription } from "../../../lib/aws/eks/eks-cluster-config.ts";
+import type { LiveObject } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { webhookRef } from "../../../lib/definitions/admission-webhook.ts";
+import { installedHolders, rightsManifests } from "../../../lib/definitions/cluster-rights.ts";
+import { customResourceDefinition } from "../../../lib/definitions/custom-resource-definition.ts";
+import { definitionRef } from "../../../lib/definitions/install-crds.ts";
+import { ownerCheck } from "../../../lib/gate/cluster-owner.ts";
+import { recordedLog } from "../../doubles/recorded-log.ts";
+import { removeOwner } from "../../doubles/remove-owner.ts";
+
+const { signal } = new AbortController();
+const id = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+const installation = "123456789012/eu-west-1/sluice";
+const rights = installedHolders.flatMap((holder) => rightsManifests(holder));
+const definitions = definedKinds.map(definitionRef);
+const description: ClusterDescription = {
+  server: new URL("https://127.0.0.1"),
+  ca: "",
+  version: "1.35",
+  hasAccessEntries: true,
+  isPublic: true,
+};
+
+const properties = { ServiceToken: "arn:aws:lambda:…", cluster: id, installation, version: "0.2.0" };
+const request = (given: Partial<ResourceRequest> = {}): ResourceRequest => ({
+  type: "Create",
+  resource: "stack/Prod",
+  physicalId: undefined,
+  properties,
+  oldProperties: {},
+  ...given,
+});
+const secretArn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:sluice-x";
+const readStored = async () => new Secret("0".repeat(64));
+const update = (old: string) => request({ type: "Update", physicalId: id, oldProperties: { version: old } });
+const remove = (given: Partial<ResourceRequest> = {}) => request({ type: "Delete", physicalId: id, ...given });
+
+/** What the handler of CloudFormation's requests does to a cluster, by its administrator. */
+export function definitionsStories(where: string, clusterOf: () => Cluster): void {
+  describe(`definitions and rights on ${where}`, () => {
+    let cluster: Cluster;
+    beforeEach(async () => {
+      cluster = clusterOf();
+      await clear(cluster);
+    }, 180_000);
+
+    const run = async (asked: ResourceRequest, deps: Partial<DefinitionsDeps> & { described?: object } = {}) => {
+      const log = recordedLog();
+      const { described } = deps;
+      const open = async () => ({
+        description: { ...description, ...described },
+        cluster,
+        [Symbol.asyncDispose]: async () => undefined,
+      });
+      const handler = definitionsHandler({ clock: systemClock, log, open, readStored, version: "0.2.0", ...deps });
+      return { ...(await handler(asked, signal)), lines: log.lines };
+    };
+    const live = (refs: readonly Parameters<Cluster["get"]>[0][]) =>
+      Promise.all(refs.map((ref) => cluster.get(ref, signal)));
+    const seen = async () => {
+      const found = [...(await live(definitions)), ...(await live(rights.map(refOfManifest)))];
+      return found.map((one) => one && [one.metadata.name, one.metadata.resourceVersion]);
+    };
+    const make = (name: string) =>
+      cluster.apply(
+        {
+          apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+          kind: "Kustomization",
+          metadata: { name, namespace: "default" },
+          spec: { interval: "10m", prune: true, sourceRef: { kind: "OCIRepository", name } },
+        },
+        { manager: "kubectl", force: true },
+        signal,
+      );
+
+    test("are installed, and a second time nothing changes", async () => {
+      const done = await run(request());
+      expect(done.physicalId).toBe(id);
+      expect(done.attributes).toEqual({ KubernetesVersion: "1.35", Version: "0.2.0", Notice: "" });
+      const first = await seen();
+      expect(first).not.toContain(undefined);
+      await run(request());
+      await run(update("0.2.0"));
+      // A definition's status is settled by the API server after it was established.
+      expect((await seen()).slice(definitions.length)).toEqual(first.slice(definitions.length));
+    });
+
+    test("a handler that is killed at any write is finished by the next", async () => {
+      const whole = cluster;
+      const writes = definitions.length + rights.length;
+      for (let survived = 0; survived < writes; survived++) {
+        await clear(whole);
+        let left = survived;
+        cluster = {
+          ...whole,
+          apply: async (...call) => {
+            if (left-- === 0) throw new Error("killed");
+            return whole.apply(...call);
+          },
+        };
+        await expect(run(request())).rejects.toThrow("killed");
+        cluster = whole;
+        await run(request());
+        expect(await seen()).not.toContain(undefined);
+      }
+    }, 600_000);
+
+    test("those of a newer Sluice are not replaced: the request fails, says what to do, and writes nothing", async () => {
+      await run(request(), { version: "0.3.0" });
+      const before = await seen();
+      await expect(run(request())).rejects.toThrow(
+        /definition of a newer version, \S+ by Sluice 0\.3\.0; this is Sluice 0\.2\.0, which does not replace it.*Deploy that version/,
+      );
+      expect(await seen()).toEqual(before);
+      await run(request(), { version: "0.3.1" });
+    });
+
+    test("a rollback succeeds, and leaves the definitions of the newer version", async () => {
+      await run(request(), { version: "0.3.0" });
+      const back = await run(update("0.3.0"));
+      expect(back.attributes).toMatchObject({ Notice: expect.stringContaining("stay as Sluice 0.3.0 installed them") });
+      const [definition] = await live(definitions);
+      expect(definition?.metadata.annotations).toMatchObject({ "sluice/version": "0.3.0" });
+    });
+
+    test("those of Flux stay where they serve what Sluice reads, and are not removed either", async () => {
+      const [kind] = definedKinds;
+      const made = await customResourceDefinition(kind);
+      const manifest = {
+        ...made,
+        ...base(definitionRef(kind).name, "apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+      };
+      await cluster.apply(manifest, { manager: "flux", force: true }, signal);
+      await run(request());
+      const [flux] = await live(definitions);
+      expect(flux?.metadata.managedFields?.map(({ manager }) => manager)).not.toContain("sluice");
+      await run(remove({ properties: { ...properties, onDelete: "removeDefinitions" } }));
+      const [still, other] = await live(definitions);
+      expect([still === undefined, isGoing(other)]).toEqual([false, true]);
+    });
+
+    test("a cluster of another Sluice is refused, with its owner and the command, and nothing is written", async () => {
+      const other = { id: "999999999999/eu-west-1/sluice", version: "0.1.0", takeOverCommand: "" };
+      await ownerCheck(other, { cluster, clock: systemClock })(signal);
+      await expect(run(request())).rejects.toThrow(
+        /belongs to another Sluice, 999999999999\/eu-west-1\/sluice, .*run sluice take-over --installation 123456789012\/eu-west-1\/sluice/,
+      );
+      expect(new Set(await seen())).toEqual(new Set([undefined]));
+    });
+
+    test("the admission webhook is installed where it has an address, and removed where it no longer has one", async () => {
+      const admission = { url: "https://x.lambda-url.eu-west-1.on.aws/", secret: secretArn, selector: "a in (b),!c" };
+      const configuration = () => cluster.get(webhookRef, signal);
+      await run(request({ properties: { ...properties, admission } }));
+      const url = `https://x.lambda-url.eu-west-1.on.aws${admissionPath(await readStored(), id)}`;
+      expect(await configuration()).toMatchObject({
+        webhooks: [
+          { name: "objects.admission.sluice", clientConfig: { url }, failurePolicy: "Ignore", timeoutSeconds: 1 },
+          {
+            clientConfig: { url },
+            sideEffects: "NoneOnDryRun",
+            objectSelector: {
+              matchExpressions: [
+                { key: "a", operator: "In", values: ["b"] },
+                { key: "c", operator: "DoesNotExist" },
+              ],
+            },
+          },
+        ],
+      });
+      await run({ ...update("0.2.0"), resource: "stack/Other" });
+      expect(await configuration()).toBeDefined();
+      await run(update("0.2.0"));
+      expect(await configuration()).toBeUndefined();
+      await run(request({ properties: { ...properties, admission: { url: admission.url, secret: secretArn } } }));
+      await run(remove());
+      expect(await configuration()).toBeUndefined();
+      const odd = { ...properties, admission: { url: "http://x", secret: "y", selector: "" } };
+      await expect(run(request({ properties: odd }))).rejects.toThrow(
+        /admission.url must be https.*admission.secret must be the ARN.*admission.selector must be a label selector/,
+      );
+    });
+
+    test("a delete takes the rights back and gives the cluster up; objects and definitions stay", async () => {
+      await run(request());
+      const self = { id: installation, version: "0.2.0", takeOverCommand: "" };
+      await ownerCheck(self, { cluster, clock: systemClock })(signal);
+      await make("stays");
+      const { lines } = await run(remove());
+      expect(lines).toContainEqual(
+        expect.objectContaining({ objects: 1, message: expect.stringContaining("sluice uninstall") }),
+      );
+      expect(new Set(await live(rights.map(refOfManifest)))).toEqual(new Set([undefined]));
+      expect(await live(definitions)).not.toContain(undefined);
+      expect(
+        await cluster.list({ group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" }, signal),
+      ).toHaveLength(1);
+      expect(await cluster.get(ownerRef, signal)).toBeUndefined();
+      await run(remove());
+    });
+
+    test("definitions are removed only if asked for, and only once no object is left", async () => {
+      await run(request());
+      await make("last");
+      const asked = remove({ properties: { ...properties, onDelete: "removeDefinitions" } });
+      await expect(run(asked)).rejects.toThrow(
+        /are not removed, since Kustomization\/default\/last would go with them/,
+      );
+      expect(await live(definitions)).not.toContain(undefined);
+      expect(await live(rights.map(refOfManifest))).not.toContain(undefined);
+      await cluster.delete(
+        {
+          group: "kustomize.toolkit.fluxcd.io",
+          version: "v1",
+          kind: "Kustomization",
+          namespace: "default",
+          name: "last",
+        },
+        { propagation: "Background" },
+        signal,
+      );
+      await run(asked);
+      expect((await live(definitions)).map(isGoing)).toEqual(definitions.map(() => true));
+    });
+
+    test("a resource that another has replaced removes nothing", async () => {
+      await run(request({ resource: "stack/Former" }));
+      await run(request());
+      const before = await seen();
+      await run(remove({ resource: "stack/Former", properties: { ...properties, onDelete: "removeDefinitions" } }));
+      expect((await seen()).slice(definitions.length)).toEqual(before.slice(definitions.length));
+    });
+
+    test("a delete succeeds if the cluster does not exist any more", async () => {
+      const open = async () => {
+        throw new AwsFault("missing", "ResourceNotFoundException", "it does not exist");
+      };
+      expect(await run(remove(), { open })).toMatchObject({ physicalId: id });
+      await expect(run(request(), { open })).rejects.toThrow("it does not exist");
+    });
+
+    test("a version of Kubernetes that is too old is refused, and one that is newer than those tested is told", async () => {
+      await expect(run(request(), { described: { version: "1.29" } })).rejects.toThrow(
+        "has Kubernetes 1.29, and Sluice is tested with Kubernetes 1.33 to 1.36: upgrade the cluster first",
+      );
+      const { attributes } = await run(request(), { described: { version: "1.40" } });
+      expect(attributes).toMatchObject({ Notice: expect.stringContaining("look for a newer Sluice") });
+    });
+
+    test("properties that cannot be used are all named", async () => {
+      const asked = request({ properties: { cluster: "prod", onDelete: "all" } });
+      await expect(run(asked)).rejects.toThrow(
+        "cluster must be arn:aws:eks:<region>:<account>:cluster/<name>; installation is required; version is required; onDelete must be keep or removeDefinitions",
+      );
+    });
+  });
+}
+
+const ownerRef = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
+
+function base(name: string, apiVersion: string, kind: string) {
+  return { apiVersion, kind, metadata: { name } };
+}
+
+function refOfManifest({ kind, metadata }: (typeof rights)[number]) {
+  const { name, namespace = "" } = metadata;
+  return { group: "rbac.authorization.k8s.io", version: "v1", kind, namespace, name };
+}
+
+/** Definitions take a moment to go. */
+function isGoing(object: LiveObject | undefined): boolean {
+  return object?.metadata.deletionTimestamp !== undefined || object === undefined;
+}
+
+/** As before anything was installed. */
+export async function clear(cluster: Cluster): Promise<void> {
+  await removeOwner(cluster, signal);
+  for (const ref of [...rights.map(refOfManifest), ...definitions]) {
+    await cluster.delete(ref, { propagation: "Background" }, signal);
+  }
+  const areGone = async () => {
+    for (const ref of definitions) {
+      const found = await cluster.get(ref, signal);
+      if (found === undefined) continue;
+      await touch(cluster, ref, found);
+      throw new Error(`${ref.name} is still there`);
+    }
+  };
+  await vi.waitFor(areGone, { timeout: 120_000, interval: 250 });
+}
+
+/**
+ * Changes an annotation of a definition that is on its way out. kube-apiserver's finalizer gives up on one whose status another of its
+ * controllers writes at that moment, as happens right after it was established, and looks again at the next change or after five minutes.
+ */
+async function touch(cluster: Cluster, { name }: { readonly name: string }, { metadata }: LiveObject): Promise<void> {
+  if (metadata.deletionTimestamp === undefined) return;
+  const { apiVersion, kind } = base(name, "apiextensions.k8s.io/v1", "CustomResourceDefinition");
+  const annotations = { "test/touched-at": metadata.resourceVersion ?? "" };
+  // The uid keeps one that has gone since from being made again.
+  const touched = { apiVersion, kind, metadata: { name, uid: metadata.uid, annotations } };
+  await cluster.apply(touched, { manager: "test", force: true }, signal).catch(() => undefined);
+}

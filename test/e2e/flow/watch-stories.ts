@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup, requestedAtAnnotation } from "../../../lib/api/names.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { ReconcileRequests } from "../../../lib/core/ports/reconcile-requests.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { configKinds } from "../../../lib/queue/observed-kinds.ts";
+import { sqliteObservedResources } from "../../../local/state/observed-resources.ts";
+import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { watchResources } from "../../../local/watch-resources.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { configMap } from "./sample-manifests.ts";
+import type { World } from "./world.ts";
+
+/** Watches the namespace of a world as `sluice local` watches a cluster. `requested` has the Kustomizations that are to run, in order. */
+function watching({ cluster, namespace, subscriptions }: World): AsyncDisposable & { readonly requested: string[] } {
+  const stop = new AbortController();
+  const database = openStateDatabase(":memory:");
+  const requested: string[] = [];
+  const requests: ReconcileRequests = { request: async ({ name }) => void requested.push(name) };
+  const ofNamespace: Pick<Cluster, "watch"> = {
+    watch: (query, signal) => cluster.watch({ ...query, namespace }, signal),
+  };
+  const kinds = [
+    { group: kustomizeGroup, version: "v1", kind: "Kustomization" },
+    ...configKinds("reconcile.fluxcd.io/watch=Enabled", { subscriptions, requests }),
+  ];
+  const observed = sqliteObservedResources(database);
+  const deps = { cluster: ofNamespace, clusterId: "test", clock: systemClock, log: silentLog, observed, subscriptions };
+  const watches = kinds.map((kind) => watchResources(kind, { ...deps, requests }, stop.signal));
+  return {
+    requested,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await Promise.all(watches);
+      database.close();
+    },
+  };
+}
+
+/** What starts a run of a Kustomization. */
+export function watchStories(name: string, newWorld: () => Promise<World>): void {
+  describe(`what starts a run on ${name}`, () => {
+    test("is a new spec or a new requested time, and no other label, annotation or status (12)", async () => {
+      const world = await newWorld();
+      const metadata = (body: JsonObject) => world.patch("app", { metadata: body }, { manager: "test" });
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await using watch = watching(world);
+      await expect.poll(() => watch.requested).toEqual(["app"]);
+
+      await metadata({ labels: { team: "a" }, annotations: { team: "a" } });
+      await world.run("app");
+      expect(await world.ready("app")).toMatch(/^True /);
+      // The events of a kind come in their order: once this one is here, those before it have been seen.
+      await world.kustomization("next");
+      await expect.poll(() => watch.requested).toContain("next");
+      expect(watch.requested).toEqual(["app", "next"]);
+
+      await metadata({ annotations: { [requestedAtAnnotation]: "now" } });
+      await expect.poll(() => watch.requested).toEqual(["app", "next", "app"]);
+      await world.patch("app", { spec: { interval: "20m" } }, { manager: "test" });
+      await expect.poll(() => watch.requested).toEqual(["app", "next", "app", "app"]);
+    });
+
+    test("is a change or the deletion of a Secret with its variables, if the Secret is labelled to be watched (124)", async () => {
+      const world = await newWorld();
+      const { cluster, namespace, signal } = world;
+      const put = (object: string, color: string, labels: Readonly<Record<string, string>>) =>
+        cluster.apply(
+          { apiVersion: "v1", kind: "Secret", metadata: { name: object, namespace, labels }, stringData: { color } },
+          { manager: "test", force: true },
+          signal,
+        );
+      const deleteSecret = (object: string) =>
+        cluster.delete(
+          { group: "", version: "v1", kind: "Secret", namespace, name: object },
+          { propagation: "Background" },
+          signal,
+        );
+      const watched = { "reconcile.fluxcd.io/watch": "Enabled" };
+      const labels: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+        labelled: watched,
+        unlabelled: {},
+        next: watched,
+      };
+      await world.publish("v1", [], {
+        folders: Object.fromEntries(Object.keys(labels).map((one) => [one, [configMap(one, { k: "${color}" })]])),
+      });
+      for (const [one, its] of Object.entries(labels)) {
+        await put(one, "blue", its);
+        const postBuild = { substituteFrom: [{ kind: "Secret", name: one }] };
+        await world.kustomization(one, { path: one, postBuild });
+        await world.run(one);
+      }
+      await using watch = watching(world);
+      let changes = 0;
+      /** The runs that are requested by `change` and, for certain after it, by a change of the Secret `next`. */
+      const requestedBy = async (change: () => Promise<unknown>): Promise<readonly string[]> => {
+        watch.requested.length = 0;
+        await change();
+        await put("next", `color-${changes++}`, watched);
+        await expect.poll(() => watch.requested).toContain("next");
+        return watch.requested;
+      };
+      // Of each Kustomization, and of each labelled Secret.
+      await expect
+        .poll(() => watch.requested.toSorted())
+        .toEqual(["labelled", "labelled", "next", "next", "unlabelled"]);
+
+      expect(await requestedBy(() => put("labelled", "green", watched))).toEqual(["labelled", "next"]);
+      await world.run("labelled");
+      expect((await world.get("ConfigMap", "labelled"))?.["data"]).toEqual({ k: "green" });
+      expect(await requestedBy(() => deleteSecret("labelled"))).toEqual(["labelled", "next"]);
+      await world.run("labelled");
+      expect(await world.ready("labelled")).toContain("substitute from 'Secret/labelled' error");
+
+      expect(await requestedBy(() => put("unlabelled", "green", {}))).toEqual(["next"]);
+      expect(await requestedBy(() => deleteSecret("unlabelled"))).toEqual(["next"]);
+    });
+  });
+}

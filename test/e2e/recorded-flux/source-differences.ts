@@ -1,0 +1,95 @@
+import type { Difference } from "./difference.ts";
+
+const noChanges = "no changes since last reconciliation: observed revision 'main@sha1:";
+const gitStored = {
+  object: "GitRepository/app",
+  type: "Normal",
+  reason: "NewArtifact",
+  message: "stored artifact for commit 'Release 1.0.0'",
+  source: "source-controller",
+  annotations: { "source.toolkit.fluxcd.io/revision": "1.0.0@sha1:fc846501fda54552e9d8ab8135a29c905c3f33ce" },
+};
+const ambiguous = {
+  object: "GitRepository/app",
+  type: "Warning",
+  reason: "AmbiguousReference",
+  message: "spec.ref.semver and spec.ref.branch change nothing beside spec.ref.tag, which counts",
+  source: "source-controller",
+};
+const [mainStored, libStored] = [
+  ["app", "Main", "8c612b71940c4f348a38925bb75a34327407736d"],
+  ["lib", "Lib", "45e9171260c2960a3b8c3249fc5c9f7f92ad2b76"],
+].map(([name, text, commit]) => ({
+  ...gitStored,
+  object: `GitRepository/${name}`,
+  message: `stored artifact for commit '${text}'`,
+  annotations: { "source.toolkit.fluxcd.io/revision": `main@sha1:${commit}` },
+}));
+const mainUnchanged = {
+  object: "GitRepository/app",
+  type: "Normal",
+  reason: "GitOperationSucceeded",
+  message: `${noChanges}8c612b71940c4f348a38925bb75a34327407736d'`,
+  source: "source-controller",
+};
+
+/** What Flux's receiver writes into an object that it wakes, and its controller then copies. @param at which of the step's objects */
+function marked(step: string, at: number): readonly Difference[] {
+  const [scenario = "", name = ""] = step.split("/");
+  const difference = {
+    scenario,
+    step: name,
+    why: "docs/differences-from-flux.md: the mark of the queue stands for the annotation",
+  };
+  const manager = {
+    manager: "notification-controller",
+    operation: "Update",
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+  };
+  const annotations = { "reconcile.fluxcd.io/requestedAt": "<time>" };
+  return [
+    { ...difference, at: ["objects", at, "metadata", "annotations"], flux: annotations, sluice: undefined },
+    { ...difference, at: ["objects", at, "metadata", "managedFields", 1], flux: manager, sluice: undefined },
+    { ...difference, at: ["objects", at, "status", "lastHandledReconcileAt"], flux: "<time>", sluice: undefined },
+  ];
+}
+
+/** Of the scenarios of git and of webhooks. */
+export const sourceDifferences: readonly Difference[] = [
+  ...[
+    "receiver-generic/03-get",
+    "receiver-generic/04-json-body",
+    "receiver-github/02-ping",
+    "receiver-github/03-push",
+    "receiver-github/04-push-as-form",
+    "receiver-github/05-push-sha1",
+    "receiver-github/06-refused",
+  ].flatMap((step) => marked(step, 0)),
+  ...[
+    "receiver-generic/02-post",
+    "receiver-generic/06-suspended",
+    "receiver-github/07-ping-not-listed",
+    "receiver-github/08-all-events",
+    "receiver-resources/01-wildcard-with-labels",
+    "receiver-resources/02-name-with-other-labels",
+    "receiver-resources/03-one-missing",
+    "receiver-resources/04-wildcard-without-labels",
+  ].flatMap((step) => marked(step, 1)),
+  ...marked("receiver-resources/01-wildcard-with-labels", 2),
+  {
+    scenario: "git-semver",
+    step: "07-tag-and-semver",
+    at: ["events"],
+    flux: [gitStored],
+    sluice: [ambiguous, gitStored],
+    why: "docs/differences-from-flux.md, 33: which part of a reference counts is told",
+  },
+  {
+    scenario: "git-include",
+    step: "03-included",
+    at: ["events"],
+    flux: [mainStored, libStored],
+    sluice: [mainStored, mainUnchanged, libStored],
+    why: "Flux was asked to look again; Sluice looks as soon as the included artifact is there",
+  },
+];

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import type { VersionedRef } from "../../../lib/core/object-ref.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { rightsManifests } from "../../../lib/definitions/cluster-rights.ts";
+import { installCrds } from "../../../lib/definitions/install-crds.ts";
+import { planUninstall, uninstall } from "../../../lib/definitions/uninstall.ts";
+import { type OwnInstallation, ownerCheck } from "../../../lib/gate/cluster-owner.ts";
+import { gatedCluster } from "../../../lib/gate/gated-cluster.ts";
+import { pauseOf, resumeCluster } from "../../../lib/gate/pause.ts";
+import { writeGate } from "../../../lib/gate/write-gate.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+import { configMap } from "../flow/sample-manifests.ts";
+import { skippingClock } from "../flow/skipping-clock.ts";
+import { type World, world } from "../flow/world.ts";
+
+const self: OwnInstallation = { id: "story", version: "1", takeOverCommand: "sluice take-over" };
+const { signal } = new AbortController();
+const ownerRef = { group: "", version: "v1", kind: "ConfigMap", namespace: "kube-system", name: "sluice-owner" };
+const maps = ["a", "b", "c"];
+const apps = ["one", "two"];
+
+/** A cluster of a story's own, whose deletes somebody else than the client has recorded. */
+export interface AuditedCluster extends AsyncDisposable {
+  readonly cluster: Cluster;
+  /** The path of every delete that the server was asked for, in order. */
+  deletes(): Promise<readonly string[]>;
+}
+
+/** Ends the process, as far as a client can notice it, before or after the write of this number. */
+class Killed extends Error {
+  override readonly name = "Killed";
+}
+
+function killedAt(cluster: Cluster, write: number, when: "before" | "after"): { cluster: Cluster } {
+  let writes = 0;
+  const counted = async <Result>(send: () => Promise<Result>): Promise<Result> => {
+    writes += 1;
+    const dies = writes === write;
+    if (dies && when === "before") throw new Killed();
+    const result = await send();
+    if (dies) throw new Killed();
+    return result;
+  };
+  return {
+    cluster: {
+      ...cluster,
+      create: (...args) => counted(() => cluster.create(...args)),
+      patch: (...args) => counted(() => cluster.patch(...args)),
+      delete: (...args) => counted(() => cluster.delete(...args)),
+    },
+  };
+}
+
+/**
+ * What `sluice uninstall` does to a cluster; on the embedded API server and on a real control plane.
+ *
+ * @param killEvery 1 to kill it at each of its writes
+ */
+export function uninstallStories(name: string, open: () => Promise<AuditedCluster>, killEvery: number): void {
+  describe(`uninstall on ${name}`, () => {
+    let audited: AuditedCluster;
+    let cluster: Cluster;
+    let worlds = 0;
+    const skipping = skippingClock();
+    // The pause settles at once; that the server's garbage collector has done its work is waited for.
+    const clock = {
+      ...skipping,
+      sleep: (ms: number, stop: AbortSignal) => (ms > 1_000 ? skipping : systemClock).sleep(ms, stop),
+    };
+    const deps = () => ({ cluster, clock, kinds: definedKinds, report: () => {} });
+    beforeAll(async () => {
+      audited = await open();
+      ({ cluster } = audited);
+    }, 120_000);
+    afterAll(() => audited[Symbol.asyncDispose]());
+
+    /** Definitions, rights, an owner, and two Kustomizations that have applied their objects. */
+    async function installed(): Promise<World> {
+      await installCrds(cluster, { clock: systemClock, log: silentLog }, signal);
+      for (const manifest of rightsManifests("sluice-reconcile")) {
+        await cluster.apply(manifest, { manager: "sluice", force: true }, signal);
+      }
+      const gate = writeGate([ownerCheck(self, { cluster, clock })], { clock, log: silentLog });
+      const made = await world(gatedCluster(cluster, gate), `uninstall-${worlds++}`);
+      await made.publish(
+        "v1",
+        maps.map((each) => configMap(each)),
+      );
+      for (const app of apps) {
+        await made.kustomization(app);
+        await made.run(app);
+      }
+      return made;
+    }
+    const isThere = async (ref: VersionedRef): Promise<boolean> => (await cluster.get(ref, signal)) !== undefined;
+    const workloads = async ({ namespace }: World): Promise<readonly string[]> => {
+      const found = await cluster.list({ group: "", version: "v1", kind: "ConfigMap", namespace }, signal);
+      return found.map(({ metadata }) => metadata.name).filter((each) => maps.includes(each));
+    };
+    const isClean = async (): Promise<boolean> => {
+      const left = await planUninstall({ keepDefinitions: false }, deps(), signal);
+      return Object.values(left).every((part) => part === false || (Array.isArray(part) && part.length === 0));
+    };
+    const foreignDeletes = async (): Promise<readonly string[]> =>
+      (await audited.deletes()).filter(
+        (path) =>
+          !/\/(kustomizations|ocirepositories|customresourcedefinitions|(cluster)?role(binding)?s)\/|sluice-owner/.test(
+            path,
+          ),
+      );
+
+    test("removes objects, definitions, rights and owner, prunes nothing, and deletes nothing that was applied", async () => {
+      const made = await installed();
+      const plan = await planUninstall({ keepDefinitions: false }, deps(), signal);
+      expect(plan.deleted.map((ref) => ref.name).toSorted()).toEqual(["one", "repo", "two"]);
+      expect([plan.definitions.length, plan.rights.length, plan.hasOwner]).toEqual([5, 4, true]);
+      await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+      expect(await workloads(made)).toEqual(maps);
+      expect([await isClean(), await isThere(ownerRef)]).toEqual([true, false]);
+      expect(await foreignDeletes()).toEqual([]);
+    }, 240_000);
+
+    test("a Kustomization that is just being deleted with all its objects goes without them", async () => {
+      const made = await installed();
+      await made.remove("one");
+      await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+      expect([await workloads(made), await isClean()]).toEqual([maps, true]);
+      expect(await foreignDeletes()).toEqual([]);
+    }, 240_000);
+
+    test("killed before or after any of its writes, it can be run again, and the cluster is paused until the end", async () => {
+      let kills = 0;
+      for (const when of ["before", "after"] as const) {
+        for (let write = 1; ; write += killEvery) {
+          const made = await installed();
+          const dying = killedAt(cluster, write, when);
+          const ended = await uninstall(
+            "eve",
+            { keepDefinitions: false },
+            { ...deps(), cluster: dying.cluster },
+            signal,
+          ).catch((error: unknown) => error);
+          if (ended === undefined) break;
+          kills += 1;
+          expect(ended).toBeInstanceOf(Killed);
+          const isPaused = (await pauseOf(cluster, signal)) !== undefined;
+          const isOwned = await isThere(ownerRef);
+          const isBeforeThePause = write === 1 && when === "before";
+          expect(isBeforeThePause || isPaused === isOwned).toBe(true);
+          // A Sluice that still runs does no harm meanwhile, paused or not.
+          await made.run("one").catch(() => undefined);
+          await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+          expect([await workloads(made), await isClean()]).toEqual([maps, true]);
+        }
+      }
+      // The pause; a release and a delete of each Kustomization; source, definitions, rights and owner.
+      expect(kills).toBeGreaterThanOrEqual(Math.floor((2 * 12) / killEvery));
+      expect(await foreignDeletes()).toEqual([]);
+    }, 600_000);
+
+    test("with the definitions kept, their objects stay too, without our finalizer", async () => {
+      const made = await installed();
+      await uninstall("eve", { keepDefinitions: true }, deps(), signal);
+      const kept = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
+      const found = await cluster.list({ ...kept, namespace: made.namespace }, signal);
+      expect(found.map(({ metadata }) => [metadata.name, metadata.finalizers ?? []])).toEqual(
+        apps.map((app) => [app, []]),
+      );
+      expect([await workloads(made), await isThere(ownerRef)]).toEqual([maps, false]);
+      expect(await foreignDeletes()).toEqual([]);
+      await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+    }, 240_000);
+
+    test("an object with somebody else's finalizer is named and waited for; the cluster stays paused", async () => {
+      const made = await installed();
+      const ref = {
+        group: "kustomize.toolkit.fluxcd.io",
+        version: "v1",
+        kind: "Kustomization",
+        namespace: made.namespace,
+        name: "one",
+      };
+      const held = (await cluster.get(ref, signal))?.metadata.finalizers ?? [];
+      const patch = (finalizers: readonly string[]) =>
+        cluster.patch(ref, { type: "merge", body: { metadata: { finalizers } } }, { manager: "test" }, signal);
+      await patch([...held, "example.com/held"]);
+      const waiting = uninstall("eve", { keepDefinitions: false }, { ...deps(), clock: skipping }, signal);
+      // The clock skips the wait, so that the garbage collector may hold others still.
+      await expect(waiting).rejects.toThrow(
+        new RegExp(`still there after 120 s: .*Kustomization/${made.namespace}/one \\(finalizers: example.com/held`),
+      );
+      expect(await pauseOf(cluster, signal)).toMatchObject({ by: "eve" });
+      await patch([]);
+      await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+      expect([await workloads(made), await isClean()]).toEqual([maps, true]);
+    }, 240_000);
+
+    test("somebody who resumes meanwhile loses no workload: what has the finalizer again is not deleted", async () => {
+      const made = await installed();
+      const patch: Cluster["patch"] = async (ref, body, options, stop) => {
+        const answer = await cluster.patch(ref, body, options, stop);
+        if (ref.name === "one") {
+          await resumeCluster(cluster, signal);
+          const finalizers = ["finalizers.fluxcd.io"];
+          await cluster.patch(ref, { type: "merge", body: { metadata: { finalizers } } }, { manager: "test" }, signal);
+        }
+        return answer;
+      };
+      await expect(
+        uninstall("eve", { keepDefinitions: false }, { ...deps(), cluster: { ...cluster, patch } }, signal),
+      ).rejects.toThrow("somebody has resumed the cluster: stop that and run sluice uninstall again");
+      expect(await workloads(made)).toEqual(maps);
+      await uninstall("eve", { keepDefinitions: false }, deps(), signal);
+      expect([await workloads(made), await isClean()]).toEqual([maps, true]);
+      expect(await foreignDeletes()).toEqual([]);
+    }, 240_000);
+  });
+}

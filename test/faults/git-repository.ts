@@ -1,0 +1,74 @@
+import type { FileFaults } from "./fault.ts";
+
+const unit = "test/unit/flows/git-repository";
+
+/** Likely mistakes in what becomes of a revision of git. */
+export const gitRepositoryFaults: readonly FileFaults[] = [
+  {
+    file: "lib/sources/archive/follow-links.ts",
+    tests: [`${unit}/content.test.ts`],
+    faults: [
+      {
+        what: "a link that leads above the root leads to the root",
+        find: 'if (at === "") return outside;',
+        replace: 'if (at === "") continue;',
+      },
+      {
+        what: "the way of the links has no end",
+        find: "--budget.steps < 0",
+        replace: "--budget.steps < -1e9",
+        tests: ["test/unit/sources/follow-links.test.ts"],
+      },
+      {
+        what: "the end of the run is looked at between copies only",
+        find: "if (budget.slices.isOver()) await budget.slices.pause();",
+        replace: "",
+        tests: ["test/unit/sources/follow-links.test.ts"],
+      },
+      {
+        what: "a hard link on the way begins in its folder",
+        find: 'return isHard === true ? "" : path',
+        replace: 'return isHard === undefined && path === "" ? "" : path',
+        tests: ["test/unit/sources/follow-links.test.ts"],
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/checkout/gitmodules.ts",
+    tests: [`${unit}/submodules.test.ts`],
+    faults: [
+      {
+        what: "a submodule in plain text gets the login of https",
+        find: "one.protocol === other.protocol && ",
+        replace: "",
+      },
+      {
+        what: "a submodule on another host gets the login",
+        find: "one.host.toLowerCase() === other.host.toLowerCase()",
+        replace: "one.host !== ''",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/choose-ref.ts",
+    tests: [`${unit}/refs.test.ts`],
+    faults: [
+      {
+        what: "semver wins over tag, as Flux's documents say",
+        find: `const order = ["commit", "name", "tag", "semver"] as const;`,
+        replace: `const order = ["commit", "name", "semver", "tag"] as const;`,
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/checkout/check-out.ts",
+    tests: [`${unit}/content.test.ts`],
+    faults: [
+      {
+        what: "a Git LFS pointer is taken for the file",
+        find: "if (bytes.length < maxPointerBytes &&",
+        replace: "if (bytes.length < 0 &&",
+      },
+    ],
+  },
+];

@@ -1,0 +1,211 @@
+import type { FileFaults } from "./fault.ts";
+
+const unit = "test/unit/sources/git/verify";
+
+/** Likely mistakes in verifying signatures of git: each lets something pass that nobody trusted has signed. */
+export const gitVerifyFaults: readonly FileFaults[] = [
+  {
+    file: "lib/sources/git/verify/signed-object.ts",
+    tests: [`${unit}/signed-object.test.ts`],
+    faults: [
+      {
+        what: "of two signatures the first counts",
+        find: "  if (signatures.length > 1) {",
+        replace: "  if (signatures.length > 2) {",
+      },
+      {
+        what: "every header that begins like the signature's is left out of the payload",
+        find: "    const name = names.find((one) => line.startsWith(`${one} `));",
+        replace: "    const name = names.find((one) => line.startsWith(one));",
+      },
+      {
+        what: "headers are looked for in the message, too",
+        find: `    if (line === "\\n") {
+      kept.push(buffer.subarray(start));
+      break;
+    }
+`,
+        replace: "",
+      },
+      {
+        what: "the first signature of a tag counts",
+        find: "lines(buffer).findLast(",
+        replace: "lines(buffer).find(",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/verify/verify-signature.ts",
+    tests: [`${unit}/verify-signature.test.ts`],
+    faults: [
+      {
+        what: "several armors are taken for one",
+        find: "  if (begins.length > 1) {",
+        replace: "  if (begins.length > 2) {",
+      },
+      {
+        what: "an armor may stand anywhere in the signature",
+        find: "signature.startsWith(armors[type])",
+        replace: "signature.includes(armors[type])",
+      },
+      {
+        what: "keys of PGP are keys of SSH",
+        find: `entries.filter(([name]) => name.endsWith(".sshpub") === isSsh)`,
+        replace: `entries.filter(([name]) => isSsh || name.endsWith(".sshpub") === isSsh)`,
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/verify/ssh-signature.ts",
+    tests: [`${unit}/ssh-signature.test.ts`],
+    faults: [
+      {
+        what: "a signature for anything counts for a commit",
+        find: `  if (signature.namespace !== gitNamespace) return "namespace does not match";\n`,
+        replace: "",
+      },
+      {
+        what: "the signature says what it was made for",
+        find: `[gitNamespace, "", signature.hash, digest]`,
+        replace: `[signature.namespace, "", signature.hash, digest]`,
+        equivalent: "another namespace has been refused above",
+      },
+      {
+        what: "the key in the signature verifies it",
+        find: "    trusted.verify(Buffer",
+        replace: "    signature.key.verify(Buffer",
+        equivalent: "a key with another blob has been refused above",
+      },
+      {
+        what: "a key that is not trusted verifies its own signature",
+        find: `  if (!trusted.blob.equals(signature.key.blob)) return "public key does not match";`,
+        replace: "  trusted = signature.key;",
+      },
+      {
+        what: "SHA-1 is good enough",
+        find: `const hashes = ["sha256", "sha512"];`,
+        replace: `const hashes = ["sha1", "sha256", "sha512"];`,
+      },
+      {
+        what: "an unknown version is read like the known one",
+        find: "  if (version !== 1) throw",
+        replace: "  if (version < 1) throw",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/verify/ssh-public-key.ts",
+    tests: [`${unit}/ssh-signature.test.ts`, `${unit}/authorized-keys.test.ts`],
+    faults: [
+      {
+        what: "what does not verify is let through",
+        find: "  if (!isSignedBy(key, format, signed, value)) throw",
+        replace: "  if (!isSignedBy(key, format, signed, value) && value.length === 0) throw",
+      },
+      {
+        what: "the signature chooses its algorithm",
+        find: "  if (!isRight) {",
+        replace: `  if (!isRight && format === "") {`,
+      },
+      {
+        what: "a security key signs without a touch",
+        find: "  if (((rest[0] ?? 0) & userPresence) === 0) {",
+        replace: "  if (((rest[0] ?? 0) & userPresence) > 1) {",
+      },
+      { what: "short RSA keys are taken", find: "{ min: 2048, max: 8192 }", replace: "{ min: 512, max: 8192 }" },
+      {
+        what: "what stands behind a key is not looked at",
+        find: `  if (!reader.isAtEnd) throw new GitSignatureFault("ssh: trailing junk in public key");\n`,
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/verify/authorized-keys.ts",
+    tests: [`${unit}/authorized-keys.test.ts`],
+    faults: [
+      {
+        what: "base64 with other characters in it is a key",
+        find: `  if (bytes.toString("base64") === text) return bytes;`,
+        replace: "  if (bytes.length > 0) return bytes;",
+      },
+      {
+        what: "a file may have any number of keys",
+        find: "    if (keys.length === maxKeys) throw",
+        replace: "    if (keys.length < 0) throw",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/verify/pgp-signature.ts",
+    tests: [`${unit}/pgp-signature.test.ts`],
+    faults: [
+      {
+        what: "a signature that does not verify counts",
+        find: "        await verified;\n",
+        replace: "        verified.catch(() => undefined);\n",
+      },
+      {
+        what: "a key that has expired since, or was revoked, proves something",
+        find: `        await key.getSigningKey(keyID, new Date(Math.max(now, created)), undefined, { ...openpgp.config, ...config });\n`,
+        replace: "",
+      },
+      {
+        what: "the maker of a signature says when the key has to be valid",
+        find: "new Date(Math.max(now, created))",
+        replace: "new Date(created)",
+      },
+      {
+        what: "a signature may come from any future",
+        find: "date: new Date(now + maxSkewMs)",
+        replace: "date: null",
+      },
+      {
+        what: "a key that was prolonged proves nothing of before",
+        find: "{ allowInsecureVerificationWithReformattedKeys: true }",
+        replace: "{ allowInsecureVerificationWithReformattedKeys: false }",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/git-repository/verification.ts",
+    tests: ["test/unit/flows/git-repository/verification.test.ts"],
+    faults: [
+      {
+        what: "the server says what a signed tag leads to",
+        find: "  if (!(await leadsTo(tag.oid, commit, objects))) {",
+        replace: `  if (!(await leadsTo(tag.oid, commit, objects)) && commit === "") {`,
+      },
+      {
+        what: "a signed tag counts under any name",
+        find: "  if (signedAs !== tag.name) {",
+        replace: "  if (tag.name === undefined) {",
+      },
+      {
+        what: "the tag is enough for both",
+        find: `  if (mode !== "Tag") proven`,
+        replace: `  if (mode === "HEAD") proven`,
+      },
+      {
+        what: "the commit is enough for both",
+        find: `  if (mode !== "HEAD") proven`,
+        replace: `  if (mode === "Tag") proven`,
+      },
+      {
+        what: "a lightweight tag needs no signature",
+        find: "  if (tag.oid === undefined) throw unsigned(tag.name);",
+        replace: "  if (tag.oid === undefined) return `tag '${tag.name}'`;",
+      },
+      {
+        what: "verification that asks for more does not verify anew",
+        find: `before === undefined || (before !== "TagAndHEAD" && before !== mode)`,
+        replace: "before === undefined",
+      },
+      {
+        what: "verification that is new does not verify what is stored",
+        find: "  return isWider ? mode : before;",
+        replace: "  return isWider && before !== undefined ? mode : before;",
+      },
+    ],
+  },
+];

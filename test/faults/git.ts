@@ -1,0 +1,179 @@
+import type { FileFaults } from "./fault.ts";
+
+const tests = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `test/unit/sources/git/${name}.test.ts`);
+
+export const gitFaults: readonly FileFaults[] = [
+  {
+    file: "lib/sources/git/http-transport.ts",
+    tests: tests("http-transport"),
+    faults: [
+      {
+        what: "credentials go to the host that a redirect led to",
+        find: "...(isOwn ? headers : {})",
+        replace: "...headers",
+      },
+      {
+        what: "the server that a redirect led to is forgotten",
+        find: "      base = `${found.origin}",
+        replace: "      void `${found.origin}",
+      },
+      {
+        what: "a server of plain files is taken for a git server",
+        find: 'if (headers["content-type"] !== `application/x-git-upload-pack-${kind}`) {',
+        replace: 'if (headers["content-type"] === kind) {',
+      },
+      {
+        what: "an answer that claims to be too long is read",
+        find: 'if (Number(headers["content-length"] ?? 0) > maxBytes) {',
+        replace: 'if (Number(headers["content-length"] ?? 0) < 0) {',
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/pkt-line.ts",
+    tests: tests("pkt-line"),
+    faults: [
+      {
+        what: "an answer that ends right after a length is whole",
+        find: "if (!(await need(length - headerBytes))) throw brokeOff();",
+        replace: "await need(length - headerBytes);",
+      },
+      {
+        what: "an error of the server is quoted",
+        find: 'return new GitFault("not-found", "repository not found");',
+        replace: 'return new GitFault("not-found", text);',
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/pack-file.ts",
+    tests: tests("pack-objects"),
+    faults: [
+      {
+        what: "the checksum of a pack does not count",
+        find: 'if (!hash.digest().equals(tail)) throw damagedPack("its bytes do not have the checksum at its end");',
+        replace: "hash.digest();",
+      },
+      {
+        what: "a pack keeps its name on disk",
+        find: `      await remove();
+    } catch {`,
+        replace: `      await Promise.resolve();
+    } catch {`,
+      },
+      {
+        what: "a pack is written whatever its length",
+        find: "if (bytes > maxPackBytes) {",
+        replace: "if (bytes > Number.MAX_SAFE_INTEGER) {",
+        tests: tests("http-transport"),
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/pack-objects.ts",
+    tests: tests("pack-objects"),
+    faults: [
+      {
+        what: "deltas without a base are passed over",
+        find: "if (resolved < count) throw",
+        replace: "if (resolved < 0) throw",
+      },
+      {
+        what: "a chain of deltas may be of any length",
+        find: "if (depth > maxDeltaDepth) {",
+        replace: "if (depth < 0) {",
+      },
+      {
+        what: "a delta is applied before those that it is for",
+        find: "deltas.toReversed()",
+        replace: "deltas",
+      },
+      {
+        what: "bytes after the objects of a pack are passed over",
+        find: 'if (at !== pack.bytes) throw damagedPack("it has more bytes than its objects");',
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/pack-unpacker.ts",
+    tests: tests("pack-objects"),
+    faults: [
+      {
+        what: "what a delta makes does not count",
+        find: "      count(readDeltaHeader(delta).resultBytes);\n",
+        replace: "      readDeltaHeader(delta);\n",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/delta.ts",
+    tests: tests("delta"),
+    faults: [
+      {
+        what: "a copy without a length copies nothing",
+        find: "if (length === 0) length = 0x10000;",
+        replace: "",
+      },
+      {
+        what: "a delta may make less than it says",
+        find: "if (written !== resultBytes)",
+        replace: "if (written > resultBytes)",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/git-tree.ts",
+    tests: tests("git-tree"),
+    faults: [
+      {
+        what: "names that differ in case are two names",
+        find: 'loose.normalize("NFC").toLowerCase()',
+        replace: 'loose.normalize("NFC")',
+      },
+      {
+        what: "a tree may hold itself without end",
+        find: "if (--budget.entries < 0) {",
+        replace: "if (budget.entries < 0) {",
+      },
+      {
+        what: "a folder is wanted if it begins like one that is",
+        find: "path.startsWith(`${folder}/`)",
+        replace: "path.startsWith(folder)",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/conversations.ts",
+    tests: tests("http-backend"),
+    faults: [
+      {
+        what: "a server is asked for its greeting every time",
+        find: "knownAs === undefined ? undefined : known.get(knownAs)",
+        replace: "knownAs === undefined ? known.get(transport.url) : undefined",
+      },
+      {
+        what: "what one object was told counts for all",
+        find: "  const { knownAs } = transport;",
+        replace: "  const knownAs = transport.isStateless ? transport.url : undefined;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/open-git-remote.ts",
+    tests: tests("http-backend"),
+    faults: [
+      {
+        what: "refs of version 0 are listed once for all",
+        find: "        if (listed !== undefined) talks.end();\n",
+        replace: "",
+      },
+      {
+        what: "objects that did not come are not missed",
+        find: "if (absent.length === 0) return objects;",
+        replace: "if (absent.length >= 0) return objects;",
+      },
+    ],
+  },
+];

@@ -1,0 +1,225 @@
+import type { FileFaults } from "./fault.ts";
+
+export const manifestsFaults: readonly FileFaults[] = [
+  {
+    file: "lib/manifests/transform-names.ts",
+    tests: ["test/unit/manifests/name-references.test.ts"],
+    faults: [
+      {
+        what: "a reference finds an object of another namespace",
+        find: "namespaceOf(referrer) === namespaceOf(target)",
+        replace: 'namespaceOf(referrer) !== ""',
+      },
+      {
+        what: "a reference does not find the name between prefix and suffix",
+        find: "[name, `${prefix}${name}`]",
+        replace: "[name]",
+      },
+      {
+        what: "a reference that is a mapping does not get the namespace of its object",
+        find: "if (!isUntouched || !isReference(named)) throw",
+        replace: "if (!isReference(named)) throw",
+      },
+      {
+        what: "a reference takes the first of several objects",
+        find: "if (!isCertain) throw",
+        replace: 'if (!isCertain && now === "") throw',
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/build-plain.ts",
+    tests: ["test/unit/manifests/name-references.test.ts"],
+    faults: [
+      {
+        what: "a binding under a prefix is built in process",
+        find: "!(isUntouched && apiVersion.startsWith(",
+        replace: "!(kind.length > 0 && apiVersion.startsWith(",
+      },
+      {
+        what: "a binding with subjects that break kustomize is built in process",
+        find: "if (group !== undefined && !hasUsualSubjects(subjects)) throw",
+        replace: 'if (group === "" && !hasUsualSubjects(subjects)) throw',
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/name-references.ts",
+    tests: ["test/unit/manifests/name-references.test.ts"],
+    faults: [
+      {
+        what: "a subject without a name stays as it is",
+        find: 'typeof name === "string" && [kind, namespace]',
+        replace: "[kind, namespace]",
+      },
+      {
+        what: "a reference that is a number stays as it is",
+        find: 'throw new Undecided("a reference that is no text");',
+        replace: "return value;",
+      },
+      {
+        what: "a scalar on the way to a reference stays as it is",
+        find: 'throw new Undecided("a scalar on the way to a reference");',
+        replace: "return value;",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/transform-patches.ts",
+    tests: ["test/unit/manifests/transform-patches.test.ts"],
+    faults: [
+      {
+        what: "a number replaces a text",
+        find: "if (value !== undefined && typeof value !== typeof change) {",
+        replace: "if (isJsonObject(value ?? null)) {",
+      },
+      {
+        what: "the text << of a patch is printed in quotes",
+        find: 'typeof value !== "object") return value === "<<";',
+        replace: 'typeof value !== "object") return false;',
+      },
+      {
+        what: "an index adds behind the item",
+        find: "list.toSpliced(at, 0,",
+        replace: "list.toSpliced(at + 1, 0,",
+      },
+      {
+        what: "a name is patched",
+        find: 'top === "kind" || (top === "metadata" && !isText)',
+        replace: 'top === "kind"',
+      },
+      {
+        what: "a null is merged",
+        find: "if (value === null || isJsonList(value)) return false;",
+        replace: "if (isJsonList(value)) return false;",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/read-document.ts",
+    tests: ["test/unit/manifests/build.test.ts"],
+    faults: [
+      {
+        what: "a literal block at the end of a text has a line end that is not there",
+        find: 'return isCut && value.endsWith("\\n") ? value.slice(0, -1) : value;',
+        replace: "return value;",
+        named: "a literal block at the end",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/read-objects.ts",
+    tests: ["test/unit/manifests/transform-patches.test.ts"],
+    faults: [
+      {
+        what: "a patch is read as it is written",
+        find: "const trimmed = plain.trim();",
+        replace: "const trimmed = plain;",
+      },
+      {
+        what: "a JSON patch in flow form is YAML",
+        find: 'trimmed.startsWith("[") && !isJson(trimmed)',
+        replace: 'trimmed === "" && !isJson(trimmed)',
+      },
+      {
+        what: "a patch is read by YAML 1.2 alone",
+        find: 'readDocument(document, "any")',
+        replace: "readDocument(document)",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/go-yaml/number.ts",
+    tests: ["test/unit/manifests/numbers.test.ts"],
+    faults: [
+      {
+        what: "an integer without a sign loses its last bit",
+        find: "2n ** 64n - 1n]",
+        replace: "2n ** 63n - 1n]",
+      },
+      {
+        what: "a whole float stays a double",
+        find: "return /^-?\\d+$/.test(json) ? goInteger(BigInt(json)) : float;",
+        replace: "return float;",
+      },
+      {
+        what: "an exponent has one digit",
+        find: '.padStart(2, "0")',
+        replace: "",
+      },
+      {
+        what: "a large float has no exponent",
+        find: "power < 6) return",
+        replace: "power < 21) return",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/substitute/substitute-objects.ts",
+    tests: ["test/unit/manifests/substitute/substitute-objects.test.ts"],
+    faults: [
+      {
+        what: "an expression is found in the file of another object",
+        find: "found !== -1 && named.every((one) => one.test(document))",
+        replace: "found !== -1",
+      },
+      {
+        what: "an expression is found in another folder",
+        find: 'folder === "" || path.startsWith(`${folder}/`);',
+        replace: "path !== folder;",
+      },
+      {
+        what: "a definition is substituted",
+        find: 'if (kind === "CustomResourceDefinition" &&',
+        replace: 'if (kind === "" &&',
+      },
+      {
+        what: "an expression of a Secret is quoted",
+        find: 'if (object["kind"] === "Secret" || expression === "") return "";',
+        replace: 'if (expression === "") return "";',
+      },
+      {
+        what: "objects are substituted without variables",
+        find: "if (variables.size === 0 && !always) return { objects, text };",
+        replace: "",
+      },
+      {
+        what: "a name that is none is accepted if nothing uses it",
+        find: "if (misnamed !== undefined) {",
+        replace: "if (misnamed !== undefined && text.includes(misnamed)) {",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/substitute/evaluate.ts",
+    tests: ["test/unit/manifests/substitute/evaluate.test.ts"],
+    faults: [
+      {
+        what: "what is inside of an expression is not counted",
+        find: "this.#length += bytes.length;",
+        replace: 'if ("text" in node) this.#length += bytes.length;',
+      },
+      {
+        what: "a variable that is not set is empty",
+        find: "if (this.#strict && value === undefined && !defaults.has(operator)) {",
+        replace: 'if (this.#strict && value === undefined && operator === "none") {',
+      },
+      {
+        what: "a build that is not strict refuses what is not set",
+        find: "if (this.#strict && value === undefined",
+        replace: "if (value === undefined",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/cached-build.ts",
+    tests: ["test/unit/manifests/cached-build.test.ts"],
+    faults: [
+      {
+        what: "another value is no other build",
+        find: "const key = canonicalJson([owner.uid, artifact, spec, inputsDigest(postBuild)]);",
+        replace: "const key = canonicalJson([owner.uid, artifact, spec]);",
+      },
+    ],
+  },
+];

@@ -1,0 +1,155 @@
+import type { FileFaults } from "./fault.ts";
+
+const deliveries = ["test/unit/receiver/deliveries.test.ts"];
+const lookup = "test/unit/receiver/receiver-lookup.test.ts";
+const filters = "test/unit/receiver/filters.test.ts";
+const flow = ["test/unit/flows/receiver/receiver-flow.test.ts"];
+
+export const receiverFaults: readonly FileFaults[] = [
+  {
+    file: "lib/receiver/signature.ts",
+    tests: deliveries,
+    faults: [
+      {
+        what: "a missing signature counts as a right one",
+        find: `export function hmacFault(signature: string | undefined, token: Uint8Array, body: Uint8Array): string | undefined {
+  if (signature === undefined || signature === "") return "the signature is missing";`,
+        replace: `export function hmacFault(signature: string | undefined, token: Uint8Array, body: Uint8Array): string | undefined {
+  if (signature === undefined || signature === "") return undefined;`,
+      },
+      {
+        what: "the algorithm is taken whatever its case",
+        find: "if (!algorithms.has(algorithm))",
+        replace: "if (!algorithms.has(algorithm.toLowerCase()))",
+      },
+      {
+        what: "Nexus' digits count in any case",
+        find: "return isEqual(Buffer.from(signature), Buffer.from(wanted))",
+        replace: "return isEqual(Buffer.from(signature.toLowerCase()), Buffer.from(wanted))",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/authenticate.ts",
+    tests: deliveries,
+    faults: [
+      {
+        what: "a right SHA-1 makes up for a wrong SHA-256",
+        find: 'github: unless(readableContentType, signedBy("x-hub-signature-256", "x-hub-signature")',
+        replace: 'github: unless(readableContentType, signedBy("x-hub-signature", "x-hub-signature-256")',
+      },
+      {
+        what: "events are compared with their case",
+        find: "events.some((one) => one.toLowerCase() === event)",
+        replace: "events.some((one) => one === event)",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/handle-delivery.ts",
+    tests: [...deliveries, lookup],
+    faults: [
+      {
+        what: "a suspended Receiver takes deliveries",
+        find: 'if (entry.state !== "ready") return',
+        replace: 'if (entry.state === "not ready") return',
+      },
+      {
+        what: "an empty token is a token",
+        find: '(values.get("token")?.reveal() ?? "") === ""',
+        replace: 'values.get("token") === undefined',
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/first-contact.ts",
+    tests: ["test/unit/functions/receiver.test.ts"],
+    faults: [
+      {
+        what: "every contact is a first one",
+        find: "return ageOf(first, clock) < firstContactMs;",
+        replace: "return ageOf(first, clock) < Infinity;",
+      },
+      {
+        what: "no time for the deliveries beside the first",
+        find: "return ageOf(first, clock) < firstContactMs;\n  };",
+        replace: "return first.wall === -1 || since.size === 0;\n  };",
+      },
+    ],
+  },
+  {
+    file: "functions/receiver.ts",
+    tests: ["test/unit/functions/receiver.test.ts"],
+    faults: [
+      {
+        what: "a first contact has no more time than another",
+        find: "using first = deadline(firstAnswerWithinMs);",
+        replace: "using first = deadline(answerWithinMs);",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/wake-selected.ts",
+    tests: [...deliveries, filters],
+    faults: [
+      {
+        what: "objects after one whose filter fails are woken",
+        find: "const before = failed === -1 ? names : names.slice(0, failed);",
+        replace: "const before = names;",
+      },
+      {
+        what: "an entry that fails is not told",
+        find: "    isWhole = false;\n",
+        replace: "    isWhole = woken === 0;\n",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/secret-cache.ts",
+    tests: [lookup, "test/unit/receiver/caches.test.ts"],
+    faults: [
+      {
+        what: "a Secret that was replaced is not read again",
+        find: "(fits(values) ? maxSecretAgeMs : minAgeMs)",
+        replace: "maxSecretAgeMs",
+      },
+      {
+        what: "a read that failed is kept",
+        find: "entry.values.catch(() => kept.get(id) === entry && kept.delete(id));",
+        replace: "entry.values.catch(() => undefined);",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/receiver/receiver-flow.ts",
+    tests: flow,
+    faults: [
+      {
+        what: "the entry stays when the token is gone",
+        find: 'if (reason === "TokenNotFound") await deps.receivers.remove(run.fence, run.signal);\n  else',
+        replace: "",
+      },
+      {
+        what: "the entry stays when the Receiver is deleted",
+        find: "  await receivers.remove(fence, signal);\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/receiver/select-resources.ts",
+    tests: flow,
+    faults: [
+      {
+        what: "one label of several is enough",
+        find: "Object.entries(wanted).every(",
+        replace: "Object.entries(wanted).some(",
+      },
+      {
+        what: "another namespace is always allowed",
+        find: "if (noCrossNamespaceRefs && namespace !== own)",
+        replace: "if (noCrossNamespaceRefs && namespace === own)",
+      },
+    ],
+  },
+];

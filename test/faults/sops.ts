@@ -1,0 +1,197 @@
+import type { FileFaults } from "./fault.ts";
+
+const unit = "test/unit/sops";
+
+/** Likely mistakes in the decryption of what sops has encrypted. */
+export const sopsFaults: readonly FileFaults[] = [
+  {
+    file: "lib/sops/key-source.ts",
+    tests: ["test/unit/sops/refusals.test.ts"],
+    faults: [
+      {
+        what: "a post-quantum recipient stands whole in front of the reason",
+        find: "return shortened(recipient.recipient);",
+        replace: "return recipient.recipient;",
+        named: "post-quantum recipient",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/cipher.ts",
+    tests: [`${unit}/refusals.test.ts`],
+    faults: [
+      {
+        what: "a tag of four bytes is enough",
+        find: "tag.length !== tagBytes || ",
+        replace: "tag.length < 4 || ",
+        // Node is told the length too, and refuses it.
+        equivalent: "the decipher is given the length of the tag, and setAuthTag throws for another",
+      },
+      {
+        what: "a value is not bound to its place",
+        find: "decipher.setAAD(Buffer.from(path));",
+        replace: "",
+      },
+      {
+        what: "a value is not authenticated",
+        find: "    decipher.final();\n",
+        replace: "",
+      },
+      {
+        what: "a value of the type int may be any text",
+        find: `if (!/^[+-]?[0-9]{1,40}$/.test(text)) throw unreadable("int");`,
+        replace: "if (!/[0-9]/.test(text)) return 0n;",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/decrypt-tree.ts",
+    tests: [`${unit}/refusals.test.ts`, `${unit}/decrypt-file.test.ts`],
+    faults: [
+      {
+        what: "a value in the open is not in the MAC",
+        find: "if (encrypted || !this.#macOnlyEncrypted)",
+        replace: "if (encrypted)",
+      },
+      {
+        what: "a MAC over encrypted values alone is also over those in the open",
+        find: "if (encrypted || !this.#macOnlyEncrypted)",
+        replace: "if (encrypted || this.#macOnlyEncrypted || true)",
+      },
+      {
+        what: "the index of a list is in the path of its values",
+        find: "items.push(yield* this.#value(value, path, stack));",
+        replace: 'items.push(yield* this.#value(value, [...path, "0"], stack));',
+      },
+      {
+        what: "any MAC is right",
+        find: "if (decryptValue(mac, dataKey, lastModified) !== computed)",
+        replace: 'if (decryptValue(mac, dataKey, lastModified) === "")',
+      },
+    ],
+  },
+  {
+    file: "lib/sops/steps.ts",
+    tests: [`${unit}/steps.test.ts`],
+    faults: [
+      {
+        what: "a large file is one step",
+        find: "if (left > 0) return false;",
+        replace: "if (left > -1e9) return false;",
+      },
+      {
+        what: "nobody else has a turn between two steps",
+        find: "    await setImmediate();\n",
+        replace: "    void setImmediate;\n",
+      },
+      {
+        what: "a run that is given up goes on",
+        find: "    signal.throwIfAborted();\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/decrypt-file.ts",
+    tests: [`${unit}/refusals.test.ts`],
+    faults: [
+      {
+        what: "the MAC is checked only if it is asked for",
+        find: "ignoreMac = false",
+        replace: "ignoreMac = true",
+      },
+      {
+        what: "a file is verified without its MAC",
+        find: "await decrypted(file, false, keys, signal);",
+        replace: "await decrypted(file, true, keys, signal);",
+        tests: [`${unit}/verify-file.test.ts`],
+      },
+    ],
+  },
+  {
+    file: "lib/sops/encryption-rule.ts",
+    tests: [`${unit}/decrypt-file.test.ts`],
+    faults: [
+      {
+        what: "a part of a name is enough",
+        find: "return (text) => wanted.has(text);",
+        replace: "return (text) => [...wanted].some((name) => text.includes(name));",
+      },
+      {
+        what: "an expression has to match the whole key",
+        find: "expression.matcher(text).find()",
+        replace: "expression.matcher(text).matches()",
+      },
+      {
+        what: "the comment that says encrypt is taken for encrypted",
+        find: "isComment && level === comments.length - 1 ? lines.slice(0, -1) : lines",
+        replace: "lines",
+        equivalent: "a comment that is not encrypted does not decrypt, and stays as it is",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/data-key.ts",
+    tests: [`${unit}/refusals.test.ts`],
+    faults: [
+      {
+        what: "one key group is enough",
+        find: "const wanted = keyGroups.length === 1 ? 1 : shamirThreshold || keyGroups.length;",
+        replace: "const wanted = 1;",
+      },
+      {
+        what: "a data key is opened for each file anew",
+        find: "opened.set(id, key);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/keys/age-file.ts",
+    tests: [`${unit}/keys/age.test.ts`],
+    faults: [
+      {
+        what: "the header of an age file is not authenticated",
+        find: "if (mac.length !== wanted.length || !timingSafeEqual(mac, wanted))",
+        replace: "if (mac.length !== wanted.length)",
+      },
+      {
+        what: "any chunk is taken for the last one",
+        find: "nonce[11] = 1;",
+        replace: "nonce[11] = 0;",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/keys/age-x25519.ts",
+    tests: [`${unit}/keys/age.test.ts`],
+    faults: [
+      {
+        what: "only the first identity is tried",
+        find: "for (const identity of identities) {",
+        replace: "for (const identity of identities.slice(0, 1)) {",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/stores/yaml-load.ts",
+    tests: [`${unit}/limits.test.ts`],
+    faults: [
+      {
+        what: "aliases may fill the memory",
+        find: "if (this.#aliasedBytes > maxAliasedBytes) {",
+        replace: "if (this.#aliasedBytes > maxAliasedBytes * 1_000_000_000_000) {",
+      },
+      {
+        what: "a file may have any number of values",
+        find: "if (this.#events.length + this.#comments.count > maxParts)",
+        replace: "if (this.#comments.count > maxParts)",
+      },
+      {
+        what: "a file is parsed however many values it may have",
+        find: "if (count > maxIndicators)",
+        replace: "if (count > maxIndicators * 1_000)",
+      },
+    ],
+  },
+];

@@ -1,0 +1,123 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { homeNetwork } from "../../lib/core/network/network-policy.ts";
+import { dialer } from "../../lib/http/dial.ts";
+import { knownHostKeys } from "../../lib/sources/git/known-hosts.ts";
+import { openGitRemote } from "../../lib/sources/git/open-git-remote.ts";
+import { parseSshKey } from "../../lib/sources/git/ssh-key.ts";
+import { sshTransport } from "../../lib/sources/git/ssh-transport.ts";
+import { findSshd, realSshd, type SshdOptions } from "../doubles/real-sshd.ts";
+
+const run = promisify(execFile);
+const program = await findSshd();
+const never = new AbortController().signal;
+const bothVersions: readonly (readonly [string, readonly string[]])[] = [
+  ["version 2, which sshd has to let through", ["AcceptEnv GIT_PROTOCOL"]],
+  ["version 0, where sshd does not", []],
+];
+
+describe.skipIf(program === undefined)("git over ssh with OpenSSH's server", () => {
+  let folder: string;
+  let commit: string;
+  const keyFile = (name: string) => join(folder, name);
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "sluice-git-ssh-"));
+    const work = join(folder, "work");
+    const git = (...args: readonly string[]) =>
+      run("git", ["-c", "user.name=Jane", "-c", "user.email=jane@example.com", "-C", work, ...args]);
+    await run("git", ["init", "-q", "-b", "main", work]);
+    await writeFile(join(work, "a.yaml"), "kind: ConfigMap\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "Add a");
+    commit = (await git("rev-parse", "HEAD")).stdout.trim();
+    await run("git", ["clone", "-q", "--bare", work, join(folder, "it's an app.git")]);
+    const keys = [
+      ["ed25519", "secret"],
+      ["rsa", "secret"],
+      ["ecdsa", ""],
+    ] as const;
+    for (const [type, passphrase] of keys) {
+      await run("ssh-keygen", ["-q", "-t", type, "-N", passphrase, "-f", keyFile(type)]);
+    }
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  async function connect(
+    options: Partial<SshdOptions> = {},
+    type = "ed25519",
+    known?: (lines: readonly string[]) => string,
+  ) {
+    if (program === undefined) throw new Error("there is no sshd");
+    const authorizedKeys = await readFile(`${keyFile(type)}.pub`, "utf8");
+    const sshd = await realSshd(program, { hostKeys: ["ed25519"], authorizedKeys, ...options });
+    const key = await parseSshKey(await readFile(keyFile(type), "utf8"), "secret");
+    const text = known?.(sshd.knownHosts) ?? sshd.knownHosts.join("");
+    const url = new URL(`ssh://${sshd.user}@127.0.0.1:${sshd.port}${folder}/it's an app.git`);
+    const hostKeys = knownHostKeys(text, { host: "127.0.0.1", port: sshd.port });
+    const remote = openGitRemote(sshTransport({ url, key, hostKeys }, dialer({ network: homeNetwork })));
+    return {
+      sshd,
+      remote,
+      async [Symbol.asyncDispose]() {
+        await remote[Symbol.asyncDispose]();
+        await sshd[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  test.each(bothVersions)("lists and fetches by %s", async (_version, settings) => {
+    await using both = await connect({ settings });
+    const refs = await both.remote.list(["HEAD", "refs/heads/"], never);
+    expect(refs.map(({ name, oid }) => [name, oid])).toEqual([
+      ["HEAD", commit],
+      ["refs/heads/main", commit],
+    ]);
+    await using objects = await both.remote.fetch([commit], {}, never);
+    const { type, bytes } = await objects.read(commit);
+    expect([type, Buffer.from(bytes).toString()]).toEqual(["commit", expect.stringContaining("Add a")]);
+  });
+
+  test.each(["ed25519", "rsa", "ecdsa"])("logs in with a key of type %s, as ssh-keygen writes it", async (type) => {
+    await using both = await connect({}, type);
+    expect(await both.remote.list(["refs/heads/main"], never)).toHaveLength(1);
+  });
+
+  test.each(["ed25519", "rsa", "ecdsa"] as const)("checks a host key of type %s among several", async (type) => {
+    const only = (lines: readonly string[]) => lines.find((line) => line.includes(type)) ?? "";
+    await using both = await connect({ hostKeys: ["rsa", "ecdsa", "ed25519"] }, "ed25519", only);
+    expect(await both.remote.list(["refs/heads/main"], never)).toHaveLength(1);
+  });
+
+  test("takes a host that ssh-keygen has hashed", async () => {
+    const hash = join(folder, "hashed");
+    await using first = await connect();
+    await writeFile(hash, first.sshd.knownHosts.join(""));
+    await run("ssh-keygen", ["-q", "-H", "-f", hash]);
+    const keys = knownHostKeys(await readFile(hash, "utf8"), { host: "127.0.0.1", port: first.sshd.port });
+    const [, , blob = ""] = first.sshd.knownHosts[0]?.split(" ") ?? [];
+    expect([keys.types, keys.fault(Buffer.from(blob, "base64"))]).toEqual([["ssh-ed25519"], undefined]);
+  });
+
+  test("refuses a host whose key has changed", async () => {
+    await using other = await connect();
+    const known = other.sshd.knownHosts[0]?.split(" ").slice(1).join(" ") ?? "";
+    await using both = await connect({}, "ed25519", (lines) => `${lines[0]?.split(" ")[0]} ${known}`);
+    await expect(both.remote.list(["HEAD"], never)).rejects.toMatchObject({
+      reason: "host-key",
+      message: "ssh: handshake failed: knownhosts: key mismatch",
+    });
+  });
+
+  test("tells a key that sshd does not know, and a repository that is not there", async () => {
+    await using stranger = await connect({ authorizedKeys: await readFile(`${keyFile("rsa")}.pub`, "utf8") });
+    await expect(stranger.remote.list(["HEAD"], never)).rejects.toMatchObject({ reason: "authentication" });
+    await rm(join(folder, "it's an app.git"), { recursive: true });
+    await using gone = await connect();
+    await expect(gone.remote.list(["HEAD"], never)).rejects.toMatchObject({ reason: "not-found" });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { kustomizeGroup } from "../../../../lib/api/names.ts";
+import { refusal } from "../../../../lib/apply/prune/cascade-refusals.ts";
+import { decidePrune } from "../../../../lib/apply/prune/decide-prune.ts";
+import type { EntryFacts, OwnerNearby } from "../../../../lib/apply/prune/facts.ts";
+import { factsOf, ref, there, unwanted } from "./sample-facts.ts";
+
+const team = { group: "", kind: "Namespace", namespace: "", name: "team" };
+const wanted = (name: string) => ({ ref: { group: "", kind: "ConfigMap", namespace: "team", name } });
+
+describe("why a namespace is not pruned", () => {
+  test.each([
+    { names: ["a"], named: "ConfigMap/team/a;" },
+    { names: ["a", "b", "c"], named: "ConfigMap/team/a, ConfigMap/team/b, ConfigMap/team/c;" },
+    {
+      names: ["a", "b", "c", "d", "e"],
+      named: "ConfigMap/team/a, ConfigMap/team/b, ConfigMap/team/c and 2 more;",
+    },
+  ])("names three at most: $names", ({ names, named }) => {
+    const text = refusal(team, names.map(wanted));
+    expect(text).toContain(
+      `Namespace/team prune refused: it would take along what is still wanted: ${named} put it back`,
+    );
+  });
+
+  test("says whose an object is that is not the artifact's", () => {
+    const theirs = { ...wanted("a"), owner: "Kustomization/apps/shop" };
+    expect(refusal(team, [theirs])).toContain("ConfigMap/team/a of Kustomization/apps/shop;");
+  });
+
+  test("says what protects an object that the artifact does not want", () => {
+    const kept = { ...wanted("a"), why: "kept by prune: false" };
+    expect(refusal(team, [kept])).toContain("ConfigMap/team/a (kept by prune: false);");
+  });
+});
+
+describe("whom a namespace waits for", () => {
+  const namespace = ref("team", { kind: "Namespace", namespace: "" });
+  const kustomization = (name: string, at = "apps") =>
+    ref(name, { group: kustomizeGroup, kind: "Kustomization", namespace: at });
+  const child = kustomization("child");
+  const inTeam = (name: string) => ({ ref: ref(name, { namespace: "team" }) });
+  const nearby = (more: Partial<OwnerNearby> = {}): OwnerNearby => {
+    return { ref: child, isSelf: false, isTerminating: false, cascades: true, has: [inTeam("a")], ...more };
+  };
+  const lineFor = (owners: readonly OwnerNearby[], more: Parameters<typeof factsOf>[1] = {}, ...also: EntryFacts[]) => {
+    const decided = decidePrune(factsOf([unwanted(namespace), ...also], { owners, ...more }));
+    const refused = decided.find(({ kind }) => kind === "refuse");
+    return refused?.kind === "refuse" ? refused.line.replace(/^.*wanted: (.*); put it back.*$/, "$1") : undefined;
+  };
+
+  test.each([
+    { name: "one that lives on", of: nearby(), line: "ConfigMap/team/a of Kustomization/apps/child" },
+    {
+      name: "one that lives in it",
+      of: nearby({ ref: kustomization("child", "team"), has: [] }),
+      line: "Kustomization/team/child",
+    },
+    {
+      name: "our own that lives in it, whose objects are known",
+      of: nearby({ ref: kustomization("app", "team"), isSelf: true }),
+      line: "Kustomization/team/app",
+    },
+    { name: "one that goes with its objects", of: nearby({ isTerminating: true }), line: undefined },
+    {
+      name: "one that goes and leaves its objects",
+      of: nearby({ cascades: false }),
+      line: "ConfigMap/team/a of Kustomization/apps/child",
+    },
+    {
+      name: "one that has the namespace itself",
+      of: nearby({ has: [{ ref: namespace }] }),
+      line: "Namespace/team of Kustomization/apps/child",
+    },
+    {
+      name: "one with nothing in it",
+      of: nearby({ has: [{ ref: ref("a", { namespace: "other" }) }] }),
+      line: undefined,
+    },
+  ])("$name", ({ of, line }) => {
+    expect(lineFor([of])).toBe(line);
+  });
+
+  test("not one that this prune deletes with all that it has, but one that this prune deletes and that keeps its objects", () => {
+    expect(lineFor([nearby()], {}, unwanted(child))).toBeUndefined();
+    expect(lineFor([nearby({ cascades: false })], {}, unwanted(child))).toBe(
+      "ConfigMap/team/a of Kustomization/apps/child",
+    );
+    const protectedChild = there("child", { annotations: { [`${kustomizeGroup}/prune`]: "disabled" } });
+    expect(lineFor([nearby()], {}, unwanted(child, { object: protectedChild }))).toBeDefined();
+  });
+
+  test("the end of the owner waits for no other owner, and with prune: false nothing is deleted", () => {
+    expect(lineFor([nearby()], { isFinalizing: true })).toBeUndefined();
+    expect(lineFor([nearby()], { policy: "retain" })).toBeUndefined();
+  });
+
+  test("a definition waits for what it defines, by the plural that the cluster has for it, and not for others of its group", () => {
+    const definition = ref("widgets.x.io", {
+      group: "apiextensions.k8s.io",
+      kind: "CustomResourceDefinition",
+      namespace: "",
+    });
+    const widget = (plural: string) => ({ ref: ref("w", { group: "x.io", kind: "Widget" }), plural });
+    const of = (plural: string) => factsOf([unwanted(definition)], { wanted: [widget(plural)] });
+    expect(decidePrune(of("widgets"))).toMatchObject([{ kind: "refuse" }]);
+    expect(decidePrune(of("gadgets"))).toMatchObject([{ kind: "delete" }]);
+  });
+
+  test("each object is named once, first as the artifact's, then as another's, then as what the prune leaves", () => {
+    const a = inTeam("a");
+    const kept = unwanted(inTeam("b").ref, { object: there("b", { labels: {} }) });
+    const expected = [{ ...a, owner: "Kustomization/apps/next" }];
+    expect(lineFor([nearby()], { wanted: [a], expected }, kept)).toBe(
+      "ConfigMap/team/a, ConfigMap/team/b (its owner labels name another owner)",
+    );
+    expect(lineFor([nearby()], { expected })).toBe("ConfigMap/team/a of Kustomization/apps/next");
+  });
+});

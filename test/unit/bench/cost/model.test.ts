@@ -1,0 +1,82 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { assumptions } from "../../../../bench/cost/assumptions.ts";
+import { atRest, mostAtRest, pushing } from "../../../../bench/cost/cases.ts";
+import { linesOf, priced, receives, secondsOf, totalOf } from "../../../../bench/cost/model.ts";
+import { prices, regions } from "../../../../bench/cost/prices.ts";
+import { printCost } from "../../../../bench/cost/print.ts";
+
+/** One Kustomization each ten minutes and nothing else: 4,380 runs and 43,800 sweeps of either kind in a month of 730 hours. */
+const one = { ...atRest, kustomizations: 1, sources: 0, alarms: 7, dashboards: 2, ownKeys: 3 };
+const quantityOf = (what: string, workload = one): number => {
+  const line = linesOf(workload, assumptions).find((candidate) => candidate.what === what);
+  if (line === undefined) throw new Error(`no line "${what}"`);
+  return line.quantity;
+};
+
+describe("the cost model", () => {
+  test.each([
+    { what: "Table, writes of runs and sweeps", quantity: 4_380 * 4 + 43_800 * 2 },
+    { what: "Table, reads of runs and sweeps", quantity: 4_380 * 1.5 + 43_800 * (4 + 8) },
+    { what: "Lambda, invocations", quantity: 4_380 + 2 * 43_800 },
+    { what: "Queues, sent and deleted wake-ups and hints", quantity: 2 * (4_380 + 43_800) },
+    { what: "Queues, groups of messages", quantity: 3 * (4_380 + 43_800) },
+    // Five pollers ask each 20 seconds.
+    { what: "Queues, polling of the hints", quantity: 5 * 3 * 60 * 730 },
+    { what: "Lambda, pushes", quantity: 0 },
+    { what: "Custom metrics", quantity: 0 },
+    { what: "Alarms", quantity: 7 },
+    { what: "Dashboard", quantity: 2 },
+    { what: "Own KMS keys", quantity: 3 },
+    { what: "Installation key", quantity: 1 },
+  ])("$what, reckoned by hand: $quantity", ({ what, quantity }) => {
+    expect(quantityOf(what)).toBeCloseTo(quantity, 6);
+  });
+
+  test("a run takes its share of a core and the round trips that it waits for", () => {
+    const given = { ...assumptions, memoryGbPerCore: 2 };
+    // 10 ms of a core are 20 ms of half a core; 5 × 10, 4 × 5 and 1 × 10 ms of waiting.
+    expect(secondsOf("unchanged", 1, 10, given)).toBeCloseTo(0.1, 9);
+    // More memory than a core has does not make one thread faster.
+    expect(secondsOf("unchanged", 4, 10, given)).toBeCloseTo(0.09, 9);
+  });
+
+  test("a message ends a question to the queue early, and many messages are a question each", () => {
+    const seconds = 730 * 3_600;
+    expect(receives(0, assumptions)).toBe((5 * seconds) / 20);
+    // One message a second for each poller: each question takes a second on average.
+    expect(receives(5 * seconds, assumptions) / seconds).toBeCloseTo(5, 5);
+  });
+
+  test("a push adds its three runs, and metrics only with the first", () => {
+    const pushes = (1_000 * 365) / 12;
+    const added = (what: string): number => quantityOf(what, pushing) - quantityOf(what, atRest);
+    expect(added("Table, writes of runs and sweeps")).toBeCloseTo(pushes * (11 + 12), 3);
+    expect(added("Lambda, invocations")).toBeCloseTo(pushes * 3, 3);
+    expect(added("Custom metrics")).toBe(4);
+  });
+
+  test("prices multiply, and the dearest line comes first", () => {
+    const lines = [
+      { what: "cheap", price: "alarmMonth", quantity: 2 },
+      { what: "dear", price: "dashboardMonth", quantity: 1 },
+    ] as const;
+    const bill = priced(lines, prices["us-east-1"]);
+    expect(bill.map(({ what, usd }) => [what, usd])).toEqual([
+      ["dear", 3],
+      ["cheap", 0.2],
+    ]);
+    expect(totalOf(bill)).toBeCloseTo(3.2, 9);
+  });
+
+  test.each(regions)("an installation at rest costs under six dollars a month in %s", (region) => {
+    expect(totalOf(priced(linesOf(atRest, assumptions), prices[region]))).toBeLessThan(mostAtRest);
+  });
+});
+
+test("docs/cost.md has what the model prints", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../../../docs/cost.md"), "utf8");
+  const [, generated] = page.split("<!-- printed by node bench/cost/main.ts -->\n\n");
+  expect(generated).toBe(`${printCost()}\n`);
+});

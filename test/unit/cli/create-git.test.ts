@@ -1,0 +1,331 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { startKubernetes } from "@sluice/embedded-kubernetes";
+import { load } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { run } from "../../../cli/run.ts";
+import { terminal } from "../../../cli/terminal.ts";
+import { isJsonObject } from "../../../lib/core/json.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { connect } from "../../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { knownHostKeys } from "../../../lib/sources/git/known-hosts.ts";
+import { parseSshKey } from "../../../lib/sources/git/ssh-key.ts";
+import { newSshKey, sshServer } from "../../doubles/ssh-server.ts";
+
+const { signal } = new AbortController();
+let folder: string;
+let kubeconfig: string;
+let kubernetes: Awaited<ReturnType<typeof startKubernetes>>;
+let cluster: ReturnType<typeof connect>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sluice-create-"));
+  kubernetes = await startKubernetes({ stateFolder: join(folder, "state") });
+  kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, kubernetes.kubeconfig());
+  cluster = connect(await readKubeconfig({ file: kubeconfig, env: {}, homeDir: folder }), {
+    clock: systemClock,
+    env: {},
+  });
+  const apply = { manager: "test", force: true };
+  await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "apps" } }, apply, signal);
+  await cluster.apply(gitRepositories, apply, signal);
+});
+afterAll(async () => {
+  cluster.close();
+  await kubernetes.close();
+  await rm(folder, { recursive: true });
+});
+
+/** The definition as far as the command needs it. */
+const gitRepositories = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "gitrepositories.source.toolkit.fluxcd.io" },
+  spec: {
+    group: "source.toolkit.fluxcd.io",
+    names: {
+      kind: "GitRepository",
+      listKind: "GitRepositoryList",
+      plural: "gitrepositories",
+      singular: "gitrepository",
+    },
+    scope: "Namespaced",
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+};
+
+async function sluice(args: readonly string[], confirm?: (question: string) => Promise<boolean>) {
+  let [out, err] = ["", ""];
+  const code = await run(["-n", "apps", "--kubeconfig", kubeconfig, ...args], {
+    terminal: terminal(
+      (text) => {
+        out += text;
+      },
+      (text) => {
+        err += text;
+      },
+      { columns: () => undefined, isScreen: false, confirm },
+    ),
+    env: {},
+    homeDir: folder,
+    cwd: folder,
+    stdin: Readable.from([]),
+    signal,
+    onSignal: () => {},
+    exit: () => {
+      throw new Error("exit");
+    },
+  });
+  return { code, out, err };
+}
+
+async function secret(name: string): Promise<Readonly<Record<string, string>>> {
+  const found = await cluster.get({ group: "", version: "v1", kind: "Secret", namespace: "apps", name }, signal);
+  const data = isJsonObject(found?.["data"]) ? found["data"] : {};
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [
+      key,
+      Buffer.from(typeof value === "string" ? value : "", "base64").toString(),
+    ]),
+  );
+}
+
+const repositoryRef = (name: string) => ({
+  group: "source.toolkit.fluxcd.io",
+  version: "v1",
+  kind: "GitRepository",
+  namespace: "apps",
+  name,
+});
+
+/** Plays the reconcile of a GitRepository: says that its present generation has an artifact. */
+async function reconciled(name: string, revision: string): Promise<void> {
+  const generation = await expect
+    .poll(async () => (await cluster.get(repositoryRef(name), signal))?.metadata.generation)
+    .toBeDefined()
+    .then(async () => (await cluster.get(repositoryRef(name), signal))?.metadata.generation ?? 0);
+  const ready = {
+    type: "Ready",
+    status: "True",
+    reason: "Succeeded",
+    message: "stored",
+    observedGeneration: generation,
+  };
+  const status = {
+    observedGeneration: generation,
+    conditions: [{ ...ready, lastTransitionTime: "2026-11-23T12:00:00Z" }],
+    artifact: { revision },
+  };
+  const options = { manager: "test", subresource: "status" };
+  await cluster.patch(repositoryRef(name), { type: "merge", body: { status } }, options, signal);
+}
+
+async function withHost<T>(use: (url: string, knownHosts: string) => Promise<T>): Promise<T> {
+  await using server = await sshServer({ hostKey: await newSshKey(), user: { name: "git", key: await newSshKey() } });
+  return await use(`ssh://git@127.0.0.1:${server.port}/team/app.git`, server.knownHosts);
+}
+
+describe("sluice create secret git", () => {
+  test.each([
+    { options: [], type: "ecdsa-sha2-nistp384" },
+    { options: ["--ssh-ecdsa-curve", "p521"], type: "ecdsa-sha2-nistp521" },
+    { options: ["--ssh-key-algorithm", "ed25519"], type: "ssh-ed25519" },
+    { options: ["--ssh-key-algorithm", "rsa", "--ssh-rsa-bits", "2048"], type: "ssh-rsa" },
+  ])("with $options makes a deploy key of type $type, and collects the host's key", async ({ options, type }) => {
+    await withHost(async (url, knownHosts) => {
+      const { code, err } = await sluice(["create", "secret", "git", "deploy", "--url", url, ...options]);
+      const data = await secret("deploy");
+      expect([code, err]).toEqual([
+        0,
+        `✔ collected public key from SSH server:\n${knownHosts}✚ deploy key: ${data["identity.pub"] ?? ""}► git secret 'deploy' created in 'apps' namespace\n`,
+      ]);
+      expect(Object.keys(data).toSorted()).toEqual(["identity", "identity.pub", "known_hosts"]);
+      const key = await parseSshKey(data["identity"] ?? "", "");
+      expect(key.type).toBe(type);
+      expect(data["identity.pub"]?.split(" ").slice(0, 2).join(" ").trim()).toBe(
+        `${type} ${key.getPublicSSH().toString("base64")}`,
+      );
+      const host = { host: "127.0.0.1", port: Number(new URL(url).port) };
+      expect(knownHostKeys(data["known_hosts"] ?? "", host).types).toEqual(["ecdsa-sha2-nistp256"]);
+      expect(err).not.toContain("PRIVATE");
+    });
+  });
+
+  test("takes a key of a file, encrypted or not", async () => {
+    const fixtures = join(import.meta.dirname, "../../fixtures/ssh");
+    await withHost(async (url) => {
+      const plain = ["create", "secret", "git", "given", "--url", url, "--private-key-file", join(fixtures, "plain")];
+      expect((await sluice(plain)).code).toBe(0);
+      const { identity, ...data } = await secret("given");
+      expect(identity).toBe(await readFile(join(fixtures, "plain"), "utf8"));
+      expect(data["identity.pub"]).toMatch(/^ssh-ed25519 /);
+      const encrypted = [...plain.slice(0, -1), join(fixtures, "encrypted")];
+      const { code, err } = await sluice(encrypted);
+      expect([code, err]).toEqual([1, expect.stringContaining("give its passphrase with --password")]);
+    });
+  });
+
+  test("keeps what HTTPS needs, and prints it as YAML with --export", async () => {
+    const ca = join(folder, "ca.pem");
+    await writeFile(ca, "-----BEGIN CERTIFICATE-----\n");
+    const login = ["-u", "git", "-p", "hunter2", "--ca-crt-file", ca];
+    const args = ["create", "secret", "git", "basic", "--url", "https://git.example.com/a.git", ...login];
+    expect(await sluice(args)).toEqual({
+      code: 0,
+      out: "",
+      err: "► git secret 'basic' created in 'apps' namespace\n",
+    });
+    expect(await secret("basic")).toEqual({
+      username: "git",
+      password: "hunter2",
+      "ca.crt": "-----BEGIN CERTIFICATE-----\n",
+    });
+    const { out } = await sluice([
+      ...["create", "secret", "git", "token", "--url", "https://git.example.com/a.git"],
+      ...["--bearer-token", "t0ken", "--label", "team=a", "--export"],
+    ]);
+    expect(out).toMatch(/^---\n/);
+    expect(load(out)).toEqual({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "token", namespace: "apps", labels: { team: "a" } },
+      stringData: { bearerToken: "t0ken" },
+    });
+    expect(await secret("token")).toEqual({});
+  });
+
+  test.each([
+    { args: [], says: "url is required" },
+    { args: ["--url", "ftp://x/y"], says: "git URL scheme 'ftp' not supported, can be: ssh, http and https" },
+    { args: ["--url", "git@host:x/y"], says: "is no URL, write it like ssh://git@host/path" },
+    { args: ["--url", "https://x/y"], says: "the username and password, or a bearer token is required" },
+    { args: ["--url", "https://x/y", "-u", "a"], says: "the username and password, or a bearer token is required" },
+    { args: ["--url", "https://x/y", "-u", "a", "--bearer-token", "b"], says: "cannot be used together" },
+    { args: ["--url", "https://x/y", "--bearer-token", "b", "--label", "x"], says: "invalid label format 'x'" },
+    { args: ["--url", "ssh://x/y", "--ca-crt-file", "z"], says: "a CA file is not supported for Git over SSH" },
+    {
+      args: ["--url", "ssh://x/y", "--ssh-key-algorithm", "rsa", "--ssh-rsa-bits", "1024"],
+      says: "--ssh-rsa-bits must be a multiple of 8 from 2048 to 8192, not 1024",
+    },
+    { args: ["--url", "ssh://127.0.0.1:1/y"], says: "the key of the SSH server 127.0.0.1:1 could not be collected" },
+  ])("refuses $args", async ({ args, says }) => {
+    const { code, err } = await sluice(["create", "secret", "git", "refused", ...args]);
+    expect([code, err]).toEqual([1, expect.stringContaining(says)]);
+    expect(await secret("refused")).toEqual({});
+  });
+
+  test.each(["a", "A-b", "-ab", "a_b"])("refuses the name %j", async (name) => {
+    const { code, err } = await sluice(["create", "secret", "git", "--url", "https://x/y", "--", name]);
+    expect([code, err]).toEqual([1, expect.stringContaining(`name '${name}' is invalid, it should adhere`)]);
+  });
+});
+
+describe("sluice create source git", () => {
+  test("makes key, Secret and GitRepository, asks for the deploy key, and waits for the first artifact", async () => {
+    await withHost(async (url) => {
+      const asked: string[] = [];
+      const command = sluice(["create", "source", "git", "web", "--url", url, "--branch", "main"], async (question) => {
+        asked.push(question);
+        return true;
+      });
+      await reconciled("web", "main@sha1:1");
+      const { code, err } = await command;
+      expect(code).toBe(0);
+      expect(asked).toEqual(["Have you added the deploy key to your repository"]);
+      expect(err.split("\n").filter((line) => /^[►◎✔✚]/u.test(line) && !line.includes("key"))).toEqual([
+        "✚ generating GitRepository source",
+        "► applying secret with repository credentials",
+        "✔ authentication configured",
+        "► applying GitRepository source",
+        "✔ GitRepository source created",
+        "◎ waiting for GitRepository source reconciliation",
+        "✔ GitRepository source reconciliation completed",
+        "✔ fetched revision: main@sha1:1",
+      ]);
+      expect((await cluster.get(repositoryRef("web"), signal))?.["spec"]).toEqual({
+        url,
+        interval: "1m0s",
+        ref: { branch: "main" },
+        secretRef: { name: "web" },
+      });
+      expect(Object.keys(await secret("web"))).toContain("identity");
+    });
+  });
+
+  test("overwrites the spec of one that exists", async () => {
+    const of = (...args: string[]) => ["create", "source", "git", "again", "--url", "https://x/y", ...args];
+    const first = sluice(of("--tag", "v1", "--ignore-paths", "a,b"));
+    await reconciled("again", "v1@sha1:1");
+    expect((await first).code).toBe(0);
+    const second = sluice(of("--branch", "main", "--interval", "90s", "--secret-ref", "mine"));
+    await expect
+      .poll(async () => (await cluster.get(repositoryRef("again"), signal))?.["spec"])
+      .toEqual({ url: "https://x/y", interval: "1m30s", ref: { branch: "main" }, secretRef: { name: "mine" } });
+    await reconciled("again", "main@sha1:2");
+    expect((await second).err).toContain("✔ GitRepository source updated");
+  });
+
+  test("without a terminal needs --silent for a new key, and makes nothing otherwise", async () => {
+    await withHost(async (url) => {
+      const args = ["create", "source", "git", "quiet", "--url", url, "--branch", "main"];
+      expect((await sluice(args)).err).toContain("✗ aborting: without a terminal nobody can say");
+      expect((await sluice(args, async () => false)).err).toContain("✗ aborting\n");
+      expect([await secret("quiet"), await cluster.get(repositoryRef("quiet"), signal)]).toEqual([{}, undefined]);
+    });
+  });
+
+  test("prints the object with --export, with what every option says", async () => {
+    const { out, code } = await sluice([
+      ...["create", "source", "git", "shown", "--url", "ssh://git@host/x", "--commit", "1", "--branch", "main"],
+      ...["--secret-ref", "s", "--proxy-secret-ref", "p", "--provider", "github", "--recurse-submodules"],
+      ...["--ignore-paths", "a,b", "--sparse-checkout-paths", "c,d", "--fetch-timeout", "2m", "--export"],
+    ]);
+    expect(code).toBe(0);
+    expect(load(out)).toEqual({
+      apiVersion: "source.toolkit.fluxcd.io/v1",
+      kind: "GitRepository",
+      metadata: { name: "shown", namespace: "apps" },
+      spec: {
+        url: "ssh://git@host/x",
+        interval: "1m0s",
+        timeout: "2m0s",
+        ref: { commit: "1", branch: "main" },
+        secretRef: { name: "s" },
+        proxySecretRef: { name: "p" },
+        provider: "github",
+        recurseSubmodules: true,
+        ignore: "a\nb",
+        sparseCheckout: ["c", "d"],
+      },
+    });
+  });
+
+  test("needs a ref, and warns of credentials over plain HTTP", async () => {
+    const args = ["create", "source", "git", "plain", "--url", "http://x/y"];
+    expect((await sluice(args)).err).toContain(
+      "✗ a Git ref is required, use one of the following: --branch, --tag, --commit, --ref-name or --tag-semver",
+    );
+    const command = sluice([...args, "--ref-name", "refs/heads/x", "-u", "a", "-p", "b"]);
+    await reconciled("plain", "refs/heads/x@sha1:1");
+    expect((await command).err).toContain("insecure configuration: credentials configured for an HTTP URL");
+  });
+});
+
+test("a new key is one that ssh-keygen would make", async () => {
+  await withHost(async (url) => {
+    await sluice(["create", "secret", "git", "checked", "--url", url, "--ssh-key-algorithm", "ed25519"]);
+    const { identity = "" } = await secret("checked");
+    expect(identity).toMatch(/^-----BEGIN OPENSSH PRIVATE KEY-----\n[^]*\n-----END OPENSSH PRIVATE KEY-----\n$/);
+  });
+});

@@ -1,0 +1,128 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Script } from "node:vm";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { filesOf, initApp } from "../../../cli/init-app.ts";
+import { terminal } from "../../../cli/terminal.ts";
+
+const arn = (name: string, region = "eu-west-1") => `arn:aws:eks:${region}:123456789012:cluster/${name}`;
+const repository = "arn:aws:ecr:eu-central-1:123456789012:repository/team/apps";
+
+/** The statements of the app as a program, which fails to compile where they do not parse. */
+function parse(app: string): Script {
+  return new Script(stripTypeScriptTypes(app).replaceAll(/^import .*$/gm, ""));
+}
+
+describe("the app that sluice init writes", () => {
+  test("has exact versions, runs without a compiler, and looks after the clusters and repositories that are given", () => {
+    const files = filesOf({
+      cluster: [arn("prod"), arn("test-a"), arn("prod", "us-east-1")],
+      repository: [repository, "apps/new"],
+    });
+    expect(Object.keys(files)).toEqual(["package.json", "cdk.json", "app.ts", ".gitignore"]);
+    const Package = z.object({
+      dependencies: z.record(z.string(), z.string()),
+      devDependencies: z.record(z.string(), z.string()),
+    });
+    const { dependencies, devDependencies } = Package.parse(JSON.parse(files["package.json"] ?? ""));
+    expect(Object.keys({ ...dependencies, ...devDependencies }).toSorted()).toEqual([
+      "@sluice/cdk",
+      "aws-cdk",
+      "aws-cdk-lib",
+      "constructs",
+    ]);
+    for (const version of Object.values({ ...dependencies, ...devDependencies }))
+      expect(version).toMatch(/^(file:sluice-cdk-)?\d+\.\d+\.\d+(\.tgz)?$/);
+    expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node app.ts" });
+    const app = files["app.ts"] ?? "";
+    expect(app).toBe(`import { Sluice, SluiceRepository } from "@sluice/cdk";
+import { App, Stack } from "aws-cdk-lib";
+
+const app = new App({ analyticsReporting: false });
+const stack = new Stack(app, "Sluice", {
+  env: { account: "123456789012", region: "eu-west-1" },
+});
+const sluice = new Sluice(stack, "Sluice");
+
+sluice.addCluster("Prod", { clusterArn: "${arn("prod")}", rights: "clusterAdmin" });
+sluice.addCluster("TestA", { clusterArn: "${arn("test-a")}", rights: "clusterAdmin" });
+sluice.addCluster("Prod-2", { clusterArn: "${arn("prod", "us-east-1")}", rights: "clusterAdmin" });
+
+new SluiceRepository(stack, "Repository-TeamApps", {
+  sluice,
+  repositoryArn: "${repository}",
+  clusters: ["${arn("prod")}", "${arn("test-a")}", "${arn("prod", "us-east-1")}"],
+  namespaces: ["flux-system"],
+});
+
+new SluiceRepository(stack, "Repository-AppsNew", {
+  sluice,
+  newRepositoryName: "apps/new",
+  clusters: ["${arn("prod")}", "${arn("test-a")}", "${arn("prod", "us-east-1")}"],
+  namespaces: ["flux-system"],
+});
+`);
+    expect(parse(app)).toBeInstanceOf(Script);
+  });
+
+  test.each([
+    ["nothing", {}],
+    ["a cluster", { cluster: [arn("prod")] }],
+    ["a repository", { repository: [repository] }],
+  ])("parses with %s given", (_, options) => {
+    expect(parse(filesOf(options)["app.ts"] ?? "")).toBeInstanceOf(Script);
+  });
+
+  test.each([
+    [{ cluster: ["prod"] }, '--cluster "prod" must be arn:aws:eks:<region>:<account>:cluster/<name>'],
+    [{ cluster: [`${arn("prod")}"`] }, "must be arn:aws:eks"],
+    [{ cluster: [arn("prod"), arn("prod")] }, `${arn("prod")} is given twice`],
+    [{ cluster: [arn("prod")], repository: ["A b"] }, '--repository "A b" must be a name, or arn:aws:ecr:'],
+    [{ repository: ["apps"] }, "--repository with a name needs --cluster"],
+  ])("is not written for %j", (options, words) => {
+    expect(() => filesOf(options)).toThrow(words);
+  });
+});
+
+describe("the folder of sluice init", () => {
+  let cwd: string;
+  beforeEach(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "sluice-init-"));
+  });
+  afterEach(() => rm(cwd, { recursive: true }));
+  const init = (folder: string) =>
+    initApp(
+      folder,
+      { cluster: [arn("prod")] },
+      {
+        terminal: terminal(
+          () => {},
+          () => {},
+        ),
+        cwd,
+      },
+    );
+
+  test("is made, and may be a fresh clone", async () => {
+    await mkdir(join(cwd, "clone", ".git"), { recursive: true });
+    for (const folder of ["new/app", "clone"]) {
+      await init(folder);
+      expect((await readdir(join(cwd, folder))).filter((name) => name !== ".git").toSorted()).toEqual([
+        ".gitignore",
+        "app.ts",
+        "cdk.json",
+        "package.json",
+      ]);
+      expect(await readFile(join(cwd, folder, "app.ts"), "utf8")).toContain(arn("prod"));
+    }
+  });
+
+  test("is refused if it holds anything, which stays as it is", async () => {
+    await writeFile(join(cwd, "notes"), "mine");
+    await expect(init(".")).rejects.toThrow(`${cwd} is not empty, it holds notes: choose an empty folder`);
+    expect(await readdir(cwd)).toEqual(["notes"]);
+  });
+});

@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { stringify } from "yaml";
+import {
+  clusterRights,
+  definitionsAlone,
+  type Holder,
+  type Right,
+  rightsManifests,
+} from "../../../lib/definitions/cluster-rights.ts";
+
+/** `docs/cluster-rights.md`, as the code has it. */
+function page(): string {
+  return `${intro}
+
+## What the reconcile function does
+
+${table(clusterRights["sluice-reconcile"])}
+
+## What the receiver function does
+
+${table(clusterRights["sluice-receiver"])}
+
+## What the configuration function does
+
+${table(clusterRights["sluice-configuration"])}
+
+## What the definitions function does
+
+It has all of the above too: Kubernetes lets nobody grant what they do not have. It holds in addition
+
+${table(definitionsAlone)}
+
+## Without AmazonEKSClusterAdminPolicy for the definitions function
+
+${manifestsIntro}
+
+\`\`\`yaml
+${manifests("sluice-definitions")}
+\`\`\`
+`;
+}
+
+const intro = `# What Sluice may do in a cluster
+<!-- Made from lib/definitions/cluster-rights.ts by its test: \`vitest run test/unit/definitions -u\` writes it again. -->
+
+Four functions reach a cluster. \`SluiceCluster\` lets each in by an access entry of EKS with a Kubernetes group.
+Nothing else has rights, and no credential is stored: a token is signed for each connection and lasts 15
+minutes.
+
+| function | when it runs | group | rights by default |
+| --- | --- | --- | --- |
+| reconcile | at each push, change and interval | \`sluice-reconcile\` | policy AmazonEKSClusterAdminPolicy |
+| receiver | at each webhook, where there are \`webhooks\` | \`sluice-receiver\` | those of its list |
+| definitions | when the stack is deployed | \`sluice-definitions\` | policy AmazonEKSClusterAdminPolicy |
+| configuration | when a \`SluiceConfiguration\` is deployed or its login is rotated | \`sluice-configuration\` | those of its list |
+
+With \`rights: "clusterAdmin"\` Sluice applies everything that a push contains with its own rights, unless the
+Kustomization names a service account. With \`rights: "namespaces"\` reconcile has no policy, only its list below:
+what is applied, pruned and checked is done as the service account that the Kustomization or the setting
+\`default-service-account\` names, always one of the Kustomization's own namespace. So a tenant gets as far as the
+accounts in his namespaces do.
+
+The right to impersonate holds for the service accounts of all namespaces. Whoever controls the reconcile function
+itself can act as any of them. An administrator who wants that narrower gives the group the verb \`impersonate\` by
+Roles in chosen namespaces and takes it from the ClusterRole after each deployment.
+
+The lists below are what the functions need for themselves, without what pushes contain. The definitions
+function installs those of the others as ClusterRoles and Roles of their names. Tests run each function on a
+real API server with exactly these rights. For the definitions function, another takes every verb away in turn
+and checks that something is denied (test/e2e/definitions/real.test.ts).
+
+A cluster must know access entries: authentication mode \`API\` or \`API_AND_CONFIG_MAP\`. A cluster of another
+account or region gets its entries there: for a cluster of another region for the roles of the functions, for
+one of another account for the role that the property \`role\` names, with both groups.`;
+
+const manifestsIntro = `The policy is the only one of EKS that includes definitions and roles, so it is the default: the function could
+not install its own rights. An administrator who applies these manifests first can set \`definitionsRights:
+"group"\` instead.`;
+
+function table(rights: readonly Right[]): string {
+  const rows = rights.flatMap((right) =>
+    right.verbs.map(({ verb, why }) => `| ${resourceOf(right)} | \`${verb}\` | ${only(right)} | ${why} |`),
+  );
+  return ["| resource | verb | only | why |", "| --- | --- | --- | --- |", ...rows].join("\n");
+}
+
+function resourceOf({ group, resource }: Right): string {
+  const [first = resource] = resource.split("/");
+  return group === "" ? `\`${resource}\`` : `\`${resource.replace(first, `${first}.${group}`)}\``;
+}
+
+function only({ names = [], namespace }: Right): string {
+  const where = namespace === undefined ? [] : [`in ${namespace}`];
+  return [...names.map((name) => `\`${name}\``), ...where].join(", ");
+}
+
+function manifests(holder: Holder): string {
+  return rightsManifests(holder)
+    .map((manifest) => stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd())
+    .join("\n---\n");
+}
+
+test("docs/cluster-rights.md says what the code says", async () => {
+  await expect(page()).toMatchFileSnapshot("../../../docs/cluster-rights.md");
+});
+
+test("no right is given twice, and each verb says why", () => {
+  for (const rights of Object.values(clusterRights)) {
+    const verbs = rights.flatMap((right) =>
+      right.verbs.map(
+        ({ verb }) => `${verb} ${right.group}/${right.resource} ${String(right.namespace)} ${String(right.names)}`,
+      ),
+    );
+    expect(new Set(verbs).size).toBe(verbs.length);
+    expect(rights.flatMap((right) => right.verbs).filter(({ why }) => why === "")).toEqual([]);
+  }
+});

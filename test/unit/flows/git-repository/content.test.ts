@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+import { maxNestedLinks } from "../../../../lib/sources/archive/follow-links.ts";
+import { maxTreePathBytes } from "../../../../lib/sources/git/git-tree.ts";
+import type { MemoryFile } from "../../../doubles/memory-git.ts";
+import { gitWorld, manifest } from "./git-world.ts";
+
+const { repository, status, artifact, conditions, condition, message, apply, run, stored } = gitWorld();
+const determined = "failed to checkout and determine revision";
+
+describe("spec.sparseCheckout", () => {
+  const files = { "a/x.yaml": manifest, "a/b/y.yaml": manifest, "ab/z.yaml": manifest, "root.yaml": manifest };
+
+  test("11.2/50: with ./a only files below a are in the archive, and only those are asked for", async () => {
+    const commit = repository().commit(files);
+    apply({ sparseCheckout: ["./a"] });
+    await run();
+    expect((await stored()).names).toEqual(["d 750 a", "d 750 a/b", "- 600 a/b/y.yaml", "- 600 a/x.yaml"]);
+    expect(repository().asked).toContain(`fetch ${commit} only a`);
+    expect(status()).toMatchObject({ observedSparseCheckout: ["./a"] });
+  });
+
+  test("takes a single file, and everything for the root", async () => {
+    repository().commit(files);
+    apply({ sparseCheckout: ["a/b/y.yaml"] });
+    await run();
+    expect((await stored()).names).toEqual(["d 750 a", "d 750 a/b", "- 600 a/b/y.yaml"]);
+    apply({ sparseCheckout: ["./"] });
+    await run();
+    expect((await stored()).names).toContain("- 600 root.yaml");
+  });
+
+  test("11.2/49: a folder that is not there is a failure that names it", async () => {
+    repository().commit(files);
+    apply({ sparseCheckout: ["missing"] });
+    await run();
+    expect(condition("FetchFailed")).toMatchObject({
+      reason: "GitOperationFailed",
+      message:
+        "failed to sparse checkout directories : sparse checkout dir 'missing' does not exist in repository: lstat missing: no such file or directory",
+    });
+  });
+});
+
+describe("ignore rules", () => {
+  test("11.1/18: of a repository without settings the pictures are left out; with any rule of its own they are not", async () => {
+    repository().commit({ "a.yaml": manifest, "logo.png": "x", "docs/b.md": "x" });
+    apply();
+    await run();
+    expect((await stored()).names).toEqual(["- 600 a.yaml", "d 750 docs", "- 600 docs/b.md"]);
+    repository().commit({ "a.yaml": manifest, "logo.png": "x", "docs/b.md": "x", ".sourceignore": "/docs/\n" });
+    await run();
+    expect((await stored()).names).toEqual(["- 600 .sourceignore", "- 600 a.yaml", "- 600 logo.png"]);
+  });
+
+  test("11.1/19: a spec.ignore of comments only leaves the defaults as they are, and is observed", async () => {
+    repository().commit({ "a.yaml": manifest, "logo.png": "x" });
+    apply({ ignore: "# nothing\n" });
+    await run();
+    expect((await stored()).names).toEqual(["- 600 a.yaml"]);
+    expect(status()).toMatchObject({ observedIgnore: "# nothing\n" });
+  });
+
+  test("rules that are too many are one clear failure", async () => {
+    repository().commit({ "a.yaml": manifest });
+    apply({ ignore: "a\n".repeat(2_001) });
+    await run();
+    expect(conditions()).toContain("Ready=False SourceIgnoreError");
+    expect(message()).toBe(
+      "failed to load source ignore patterns from repository: spec.ignore and the .sourceignore files have more than 2000 patterns",
+    );
+  });
+});
+
+describe("links", () => {
+  test("inside the tree are followed by copy: of files, of folders, and over other links", async () => {
+    repository().commit({
+      "a.yaml": manifest,
+      "base/b.yaml": "b\n",
+      "base/run.sh": { exec: "run\n" },
+      "link.yaml": { link: "./a.yaml" },
+      "overlay/base": { link: "../base" },
+      "overlay/far.sh": { link: "../again/run.sh" },
+      again: { link: "overlay/base" },
+    });
+    apply();
+    await run();
+    const { names, files } = await stored();
+    expect(names).toEqual([
+      "- 600 a.yaml",
+      "d 750 again",
+      "- 600 again/b.yaml",
+      "- 700 again/run.sh",
+      "d 750 base",
+      "- 600 base/b.yaml",
+      "- 700 base/run.sh",
+      "- 600 link.yaml",
+      "d 750 overlay",
+      "d 750 overlay/base",
+      "- 600 overlay/base/b.yaml",
+      "- 700 overlay/base/run.sh",
+      "- 700 overlay/far.sh",
+    ]);
+    expect(files).toMatchObject({ "link.yaml": manifest, "again/b.yaml": "b\n", "overlay/far.sh": "run\n" });
+  });
+
+  test.each([
+    { target: "../outside.yaml", why: "which leads out of the repository" },
+    { target: "/etc/passwd", why: "which leads out of the repository" },
+    { target: "nothing.yaml", why: "which leads to nothing in the repository" },
+    { target: ".git/config", why: "which leads to nothing in the repository" },
+    { target: "a.yaml/b", why: "which leads to nothing in the repository" },
+    { target: ".", why: "which leads to a folder that it lies in" },
+    { target: "l", why: "which leads round in a circle" },
+  ])("to $target are refused by name, unless spec.ignore leaves them out", async ({ target, why }) => {
+    repository().commit({ "a.yaml": manifest, l: { link: target } });
+    apply();
+    await run();
+    expect(conditions()).toContain("FetchFailed=True GitOperationFailed");
+    expect(message()).toBe(
+      `${determined}: 'l' is a link to '${target}', ${why}: put a file in its place, or leave it out with spec.ignore`,
+    );
+    apply({ ignore: "/l\n" });
+    await run();
+    expect((await stored()).names).toEqual(["- 600 a.yaml"]);
+  });
+
+  test("that multiply end at the limit of files", async () => {
+    const links = Object.fromEntries(
+      Array.from({ length: 8 }, (_, at) =>
+        Array.from({ length: 10 }, (_unused, each) => [`d${at}/l${each}`, { link: `../d${at + 1}` }] as const),
+      ).flat(),
+    );
+    repository().commit({ ...links, "d8/a.yaml": manifest });
+    apply();
+    await run();
+    expect(message()).toBe(
+      `${determined}: with what its links lead to, the revision has more than 100000 files and folders`,
+    );
+  });
+
+  test("that lead to each other end before their paths do", async () => {
+    const chain = (length: number, name: string) =>
+      Object.fromEntries(
+        Array.from({ length }, (_, at): [string, MemoryFile][] => [
+          [`d${at}/a.yaml`, manifest],
+          ...(at + 1 < length ? [[`d${at}/${name}`, { link: `../d${at + 1}` }] satisfies [string, MemoryFile]] : []),
+        ]).flat(),
+      );
+    repository().commit(chain(300, "n".repeat(200)));
+    apply();
+    await run();
+    expect(message()).toContain(`${determined}: links lead to a path of more than ${maxTreePathBytes} bytes: 'd`);
+    repository().commit(chain(maxNestedLinks + 2, "n"));
+    await run();
+    expect(message()).toBe(
+      `${determined}: 'd${maxNestedLinks}/n' lies in what more than ${maxNestedLinks} links one after the other lead to`,
+    );
+  });
+
+  test("to a folder around another link to them are refused", async () => {
+    repository().commit({ "a/l": { link: "../b" }, "b/l": { link: "../a" } });
+    apply();
+    await run();
+    expect(message()).toMatch(/is a link to '\.\.\/[ab]', which leads to a folder that it lies in/);
+  });
+});
+
+describe("content that cannot become an artifact", () => {
+  test("a Git LFS pointer is refused by name, unless spec.ignore leaves it out", async () => {
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 12345\n`;
+    repository().commit({ "a.yaml": manifest, "charts/big.tgz": pointer });
+    apply();
+    await run();
+    expect(message()).toBe(
+      `${determined}: 'charts/big.tgz' is a Git LFS pointer, and Sluice does not fetch what it points to: commit the file itself, or leave it out with spec.ignore`,
+    );
+    apply({ ignore: "*.tgz\n" });
+    await run();
+    expect((await stored()).names).toEqual(["- 600 a.yaml", "d 750 charts"]);
+  });
+
+  test.each([
+    { files: { ".git/config": "x" }, says: `the tree has ".git"` },
+    { files: { "a/.GIT/hooks/x": "x" }, says: `the tree has "a/.GIT"` },
+    { files: { "../x": "x" }, says: `the tree has ".."` },
+    { files: { "a\\b": "x" }, says: String.raw`the tree has "a\\b"` },
+    { files: { "a.yaml": "x", "A.yaml": "x" }, says: "only in case" },
+  ])("a tree with $files is refused by name, and the artifact stays", async ({ files, says }) => {
+    repository().commit({ "a.yaml": manifest });
+    apply();
+    await run();
+    const before = artifact();
+    repository().commit(files);
+    await run();
+    expect(conditions()).toContain("FetchFailed=True GitOperationFailed");
+    expect(message()).toContain(says);
+    expect(artifact()).toEqual(before);
+  });
+
+  test("11.1/17: an equal tree gives an equal digest, an execute bit another", async () => {
+    repository().commit({ "a.yaml": manifest, "b/c.yaml": "c" });
+    apply();
+    await run();
+    const { digest } = artifact();
+    apply({}, "other");
+    repository().commit({ "b/c.yaml": "c", "a.yaml": manifest }, { message: "The same again\n", at: 1 });
+    await run("other");
+    expect(artifact("other").digest).toBe(digest);
+    repository().commit({ "a.yaml": { exec: manifest }, "b/c.yaml": "c" });
+    await run("other");
+    expect(artifact("other").digest).not.toBe(digest);
+  });
+});

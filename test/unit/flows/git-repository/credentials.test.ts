@@ -1,0 +1,197 @@
+import { generateKeyPairSync } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
+import {
+  httpCredentials,
+  loginSecret,
+  proxyOf,
+  sshCredentials,
+} from "../../../../lib/flows/git-repository/credentials.ts";
+import type { SecretContext } from "../../../../lib/flows/source/secrets.ts";
+import { pem } from "../../../doubles/pem.ts";
+import { secretContext } from "./secret-context.ts";
+
+const secretRef = { name: "login" };
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => "nothing",
+    (error: unknown) => error,
+  );
+const thrown = (work: () => unknown): unknown => {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+};
+const https = new URL("https://git.example.com/app.git");
+const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs1", format: "pem" });
+const encrypted = await readFile(join(import.meta.dirname, "../../../fixtures/ssh/encrypted"), "utf8");
+
+describe("the Secret of spec.secretRef", () => {
+  test("one that is missing fails with Flux's text, and is tried again (11.2/40)", async () => {
+    expect(await failure(loginSecret({ secretRef }, secretContext({})))).toMatchObject({
+      reason: "AuthenticationFailed",
+      retry: "backoff",
+      message: `failed to get secret 'apps/login': failed to get secret 'apps/login': secrets "login" not found`,
+    });
+  });
+
+  test("no reference, no Secret", async () => {
+    expect(await loginSecret({}, secretContext({}))).toBeUndefined();
+  });
+
+  test("one that we may not read is told as such", async () => {
+    const forbidden = new ApiError({ code: 403, reason: "Forbidden", message: `secrets "login" is forbidden` });
+    const ctx: SecretContext = { ...secretContext({}), home: { get: () => Promise.reject(forbidden) } };
+    expect(await failure(loginSecret({ secretRef }, ctx))).toMatchObject({
+      reason: "AuthenticationFailed",
+      message: `failed to get secret 'apps/login': failed to get secret 'apps/login': secrets "login" is forbidden`,
+    });
+  });
+
+  test("an empty name is no name", async () => {
+    expect(await failure(loginSecret({ secretRef: { name: "" } }, secretContext({})))).toMatchObject({
+      message: "failed to get secret 'apps/': failed to get secret 'apps/': resource name may not be empty",
+    });
+  });
+});
+
+describe("the proxy of spec.proxySecretRef", () => {
+  const proxySecretRef = { name: "proxy" };
+  const read = (data: Record<string, string>) => proxyOf({ proxySecretRef }, secretContext({ proxy: data }));
+
+  test.each([
+    [{ address: "http://proxy.example.com:3128" }, "http://proxy.example.com:3128/", "", ""],
+    [{ address: "https://jane:p%40ss@proxy.example.com" }, "https://proxy.example.com/", "jane", "p@ss"],
+    [
+      { address: "socks5://other:x@proxy.example.com:1080", username: "jane", password: "hunter2" },
+      "socks5://proxy.example.com:1080",
+      "jane",
+      "hunter2",
+    ],
+  ])("%j", async (data, url, username, password) => {
+    const proxy = await read(data);
+    expect([proxy?.url.href, proxy?.username, proxy?.password?.reveal()]).toEqual([url, username, password]);
+    expect(JSON.stringify(proxy)).not.toContain(password || "nothing");
+  });
+
+  test.each([
+    [{}, ": key 'address' not found"],
+    [{ address: "" }, ": proxy address is empty"],
+    [{ address: `http://${"a".repeat(2_048)}` }, ": proxy URL exceeds maximum length of 2048 characters"],
+    [
+      { address: "ftp://jane:hunter2@proxy.example.com" },
+      ": proxy URL must use one of the supported schemes (http, https, socks5), got 'ftp'",
+    ],
+    [{ address: "http://jane:hunter2@:x" }, ": failed to parse proxy address: it is no URL"],
+    [{ address: "socks5:///a" }, ": failed to parse proxy address: it names no host"],
+  ])("%j is refused without a password in the text (11.1/29)", async (data, why) => {
+    expect(await failure(read(data))).toMatchObject({
+      reason: "AuthenticationFailed",
+      message: `failed to configure proxy options: secret 'apps/proxy'${why}`,
+    });
+  });
+
+  test("a Secret that is missing", async () => {
+    expect(await failure(proxyOf({ proxySecretRef }, secretContext({})))).toMatchObject({
+      message: "failed to configure proxy options: secret 'apps/proxy' not found",
+    });
+  });
+});
+
+describe("a login by http", () => {
+  const read = (data: Record<string, string> | undefined, url = https) => {
+    const { username, password, bearerToken } = httpCredentials(url, data && new Map(Object.entries(data)));
+    return [username, password.reveal(), bearerToken?.reveal()];
+  };
+  const withLogin = new URL("https://jane:p%40ss@git.example.com/app.git");
+
+  test.each([
+    ["basic", { username: "jane", password: "hunter2" }, https, ["jane", "hunter2", undefined]],
+    ["basic without password", { username: "token" }, https, ["token", "", undefined]],
+    ["bearer", { bearerToken: "token" }, https, ["", "", "token"]],
+    ["bearer wins over basic", { bearerToken: "t", username: "jane", password: "x" }, https, ["", "", "t"]],
+    ["none", undefined, https, ["", "", undefined]],
+    ["the URL's own", undefined, withLogin, ["jane", "p@ss", undefined]],
+    ["the Secret's before the URL's", { username: "a", password: "b" }, withLogin, ["a", "b", undefined]],
+    ["the URL's where the Secret has none", { username: "a" }, withLogin, ["a", "p@ss", undefined]],
+    ["bearer beside the URL's", { bearerToken: "t" }, withLogin, ["jane", "p@ss", "t"]],
+  ])("%s", (_what, data, url, login) => {
+    expect(read(data, url)).toEqual(login);
+  });
+
+  test.each(["http", "https"])("a password without username, with the scheme in the text: %s", (scheme) => {
+    expect(thrown(() => read({ password: "hunter2" }, new URL(`${scheme}://git.example.com`)))).toMatchObject({
+      reason: "AuthenticationFailed",
+      retry: "backoff",
+      message: `failed to configure authentication options: invalid '${scheme}' auth option: 'password' requires 'username' to be set`,
+    });
+  });
+});
+
+describe("the trust of the same Secret", async () => {
+  const trust = (data: Record<string, string>) => httpCredentials(https, new Map(Object.entries(data))).tls;
+  const [ca, cert, certKey] = await Promise.all([pem("server.crt"), pem("client.crt"), pem("client.key")]);
+
+  test("an authority, by its present or its former name", () => {
+    expect(trust({ "ca.crt": ca, caFile: cert })).toEqual({ ca });
+    expect(trust({ "ca.crt": "", caFile: ca })).toEqual({ ca });
+  });
+
+  test("as recorded of Flux, an authority that cannot be read is left out", () => {
+    expect(trust({ "ca.crt": "hunter2" })).toEqual({});
+  });
+
+  test("a client certificate counts with its key", () => {
+    expect(trust({ "tls.crt": cert, "tls.key": certKey })).toEqual({ cert, key: certKey });
+    expect(trust({ "tls.crt": cert })).toEqual({});
+  });
+
+  test("a certificate of another key fails without quoting either", () => {
+    expect(thrown(() => trust({ "tls.crt": ca, "tls.key": certKey }))).toMatchObject({
+      reason: "AuthenticationFailed",
+      message:
+        "failed to configure authentication options: failed to parse TLS certificate and key of 'tls.crt' and 'tls.key'",
+    });
+  });
+});
+
+describe("a login by ssh", () => {
+  const read = (data: Record<string, string> | undefined) =>
+    sshCredentials(data && new Map(Object.entries(data)), { secretRef }, { namespace: "apps" });
+
+  test.each([
+    ["no Secret at all, 11.2/41", undefined, "identity"],
+    ["no key", { known_hosts: "x" }, "identity"],
+    ["no known hosts", { identity: key.toString() }, "known_hosts"],
+  ])("%s", async (_what, data, missing) => {
+    expect(await failure(read(data))).toMatchObject({
+      reason: "AuthenticationFailed",
+      retry: "backoff",
+      message: `failed to configure authentication options: invalid 'ssh' auth option: '${missing}' is required`,
+    });
+  });
+
+  test("an encrypted key without password names the Secret and the field (11.2/42)", async () => {
+    expect(await failure(read({ identity: encrypted, known_hosts: "x" }))).toMatchObject({
+      reason: "AuthenticationFailed",
+      message: "SSH identity key is encrypted but no 'password' field was provided in the secret 'apps/login'",
+    });
+  });
+
+  test("an encrypted key with its password, and a key without", async () => {
+    for (const data of [{ identity: encrypted, password: "secret" }, { identity: key.toString() }]) {
+      expect(await read({ ...data, known_hosts: "x" })).toMatchObject({
+        knownHosts: "x",
+        key: { comment: expect.anything() },
+      });
+    }
+  });
+
+  test("a key that cannot be read is kept for the connection, as in Flux", async () => {
+    expect((await read({ identity: "hunter2", known_hosts: "x" })).key).toEqual(new Error("ssh: no key found"));
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import { gitWorld, manifest } from "./git-world.ts";
+
+const { world, repository, status, artifact, conditions, condition, message, apply, run, told, stored } = gitWorld();
+
+describe("spec.include", () => {
+  const lib = "https://git.example.test/lib.git";
+  const files = { "one.yaml": "1\n", "notes.txt": "n\n", "sub/two.yaml": "2\n" };
+  const including = (include: object, more: object = {}) =>
+    apply({ include: [{ repository: { name: "lib" }, ...include }], ...more });
+
+  async function withLib(): Promise<void> {
+    repository(lib).commit(files, { message: "Lib\n" });
+    apply({ url: lib }, "lib");
+    await run("lib");
+    told();
+  }
+
+  test("11.1/26, 11.2/51: waits for one that is missing or has no artifact, and looks again after 30 s or when it is stored", async () => {
+    repository().commit({ "a.yaml": manifest });
+    including({});
+    expect(await run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
+    expect(conditions()).toEqual([
+      "Reconciling=True ProgressingWithRetry",
+      "Ready=False NotFound",
+      "IncludeUnavailable=True NotFound",
+    ]);
+    const missing = `could not get resource for include 'lib': GitRepository.source.toolkit.fluxcd.io "lib" not found`;
+    expect(message()).toBe(missing);
+    expect(told()).toEqual([`Normal NotFound: ${missing}`]);
+    expect([...world().listens.values()][0]).toContain("src#here/source.toolkit.fluxcd.io/GitRepository/apps/lib");
+
+    apply({ url: lib, ref: { branch: "later" } }, "lib");
+    expect(await run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
+    expect(condition("IncludeUnavailable")).toMatchObject({
+      reason: "NoArtifact",
+      message: "no artifact available for include 'lib'",
+    });
+    expect(repository().asked).toEqual([]);
+
+    repository(lib).commit(files, {}, "later");
+    await run("lib");
+    await run();
+    expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
+  });
+
+  test("11.2/52: without toPath its content lies under its name, by the ignore rules of the parent", async () => {
+    repository().commit({ "a.yaml": manifest, ".sourceignore": "*.txt\n" });
+    await withLib();
+    including({});
+    await run();
+    expect((await stored()).names).toEqual([
+      "- 600 .sourceignore",
+      "- 600 a.yaml",
+      "d 750 lib",
+      "- 600 lib/one.yaml",
+      "d 750 lib/sub",
+      "- 600 lib/sub/two.yaml",
+    ]);
+    expect(status()).toMatchObject({
+      observedInclude: [{ repository: { name: "lib" } }],
+      includedArtifacts: [{ revision: artifact("lib").revision, digest: artifact("lib").digest }],
+    });
+  });
+
+  test("takes a part of it, to a path that stays inside", async () => {
+    repository().commit({ "a.yaml": manifest });
+    await withLib();
+    including({ fromPath: "../sub", toPath: "../../vendored/lib" });
+    await run();
+    expect((await stored()).files).toEqual({ "a.yaml": manifest, "vendored/lib/two.yaml": "2\n" });
+    including({ fromPath: "one.yaml", toPath: "a.yaml" });
+    await run();
+    expect((await stored()).files).toEqual({ "a.yaml": "1\n" });
+  });
+
+  test.each([
+    {
+      what: "11.2/53: a toPath that is a folder with files",
+      include: { toPath: "full" },
+      says: "failed to copy 'lib' include from  to full: link error: cannot rename unpack to full: rename unpack full: file exists",
+    },
+    {
+      what: "a toPath below a file",
+      include: { toPath: "a.yaml/lib" },
+      says: "failed to copy 'lib' include from  to a.yaml/lib: link error: cannot rename unpack to a.yaml/lib: rename unpack a.yaml/lib: not a directory",
+    },
+    {
+      what: "a fromPath that is not there",
+      include: { fromPath: "nowhere", toPath: "x" },
+      says: "failed to copy 'lib' include from nowhere to x: cannot stat unpack/nowhere: stat unpack/nowhere: no such file or directory",
+    },
+    {
+      what: "a toPath in the folder of git",
+      include: { toPath: "a/.git/hooks" },
+      reason: "IllegalPath",
+      says: "path calculation for include 'lib' failed: toPath 'a/.git/hooks' must not have a backslash, a null character or a part '.git'",
+    },
+  ])("$what fails", async ({ include, says, reason = "CopyFailure" }) => {
+    repository().commit({ "a.yaml": manifest, "full/b.yaml": manifest });
+    await withLib();
+    including(include);
+    await run();
+    expect(conditions()).toContain(`StorageOperationFailed=True ${reason}`);
+    expect(message()).toBe(says);
+  });
+
+  test("11.2/54: a new artifact of it is noticed by the parent's own next run, under the same revision", async () => {
+    repository().commit({ "a.yaml": manifest });
+    await withLib();
+    including({});
+    await run();
+    const before = artifact();
+    expect([...world().listens.values()].flat()).not.toContain(
+      "src#here/source.toolkit.fluxcd.io/GitRepository/apps/lib",
+    );
+    repository(lib).commit({ "one.yaml": "changed\n" });
+    await run("lib");
+    expect(artifact()).toEqual(before);
+    await run();
+    expect(artifact().revision).toBe(before.revision);
+    expect(artifact().digest).not.toBe(before.digest);
+    expect(status().includedArtifacts).toMatchObject([{ revision: artifact("lib").revision }]);
+    await run();
+    expect(told().at(-1)).toContain("no changes since last reconciliation");
+  });
+
+  test("whose artifact its own flow has not recorded is not taken", async () => {
+    repository().commit({ "a.yaml": manifest });
+    await withLib();
+    world().forgetRecords();
+    including({});
+    await run();
+    expect(conditions()).toContain("IncludeUnavailable=True NoArtifact");
+  });
+
+  test("that the store has lost is stored again by its own run", async () => {
+    repository().commit({ "a.yaml": manifest });
+    await withLib();
+    including({});
+    world().stored.delete(artifact("lib").digest);
+    await run();
+    expect(conditions()).toContain("StorageOperationFailed=True CopyFailure");
+    expect(world().requested.map(({ key }) => key)).toContain("here/source.toolkit.fluxcd.io/GitRepository/apps/lib");
+  });
+});

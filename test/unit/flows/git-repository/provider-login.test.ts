@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import { GitLoginError } from "../../../../lib/core/ports/git-login.ts";
+import { Secret } from "../../../../lib/core/secret.ts";
+import type { AccessSpec } from "../../../../lib/flows/git-repository/credentials.ts";
+import { type ProviderLogins, providerLogin } from "../../../../lib/flows/git-repository/provider-login.ts";
+import type { GitHubApp } from "../../../../lib/sources/git/github-app.ts";
+
+const asked: GitHubApp[] = [];
+const logins: ProviderLogins = {
+  github: (app) => {
+    asked.push(app);
+    return Promise.resolve(new Secret("token"));
+  },
+  aws: {
+    credentials: ({ namespace, url }) =>
+      namespace === "apps"
+        ? Promise.resolve({ username: `for ${url.pathname}`, password: new Secret("signature") })
+        : Promise.reject(new GitLoginError("not-allowed", "not lent")),
+  },
+};
+const secretRef = { name: "login" };
+const app = { githubAppID: "12", githubAppPrivateKey: "pem", githubAppInstallationID: "34" };
+const codeCommit = "https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/app";
+
+interface Given {
+  readonly spec: AccessSpec;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  readonly proxy?: string;
+  readonly namespace?: string;
+  readonly logins?: ProviderLogins;
+}
+
+async function login({
+  data,
+  logins: own = logins,
+  namespace = "apps",
+  proxy,
+  spec,
+  url = "https://github.com/a/b",
+}: Given) {
+  const secret = data && new Map(Object.entries(data));
+  const way = proxy === undefined ? undefined : { url: new URL(proxy) };
+  const request = { url: new URL(url), spec, secret, proxy: way, tls: { ca: "ca" } };
+  const run = { signal: new AbortController().signal, key: { cluster: "c" } };
+  const found = await providerLogin(request, own, { namespace, run });
+  return found && [found.username, found.password.reveal()];
+}
+
+const failure = (given: Given) =>
+  login(given).then(
+    () => "nothing",
+    (error: unknown) => error,
+  );
+const noApp = "secretRef with github app data must be specified when provider is set to github";
+
+describe("provider github", () => {
+  const spec = { provider: "github", secretRef } as const;
+
+  test("gives the token of the App, whose API is reached with the Secret's trust and through the proxy", async () => {
+    const data = { ...app, githubAppBaseURL: "https://github.example.com" };
+    expect(await login({ spec, data, proxy: "http://proxy:3128" })).toEqual(["x-access-token", "token"]);
+    const [{ privateKey, ...rest } = {}] = asked.slice(-1);
+    expect(privateKey?.reveal()).toBe("pem");
+    expect(rest).toEqual({
+      id: "12",
+      installation: { id: "34" },
+      baseUrl: "https://github.example.com",
+      tls: { ca: "ca" },
+      proxy: { url: new URL("http://proxy:3128") },
+    });
+  });
+
+  test("by the owner of the installation", async () => {
+    const { githubAppInstallationID: _id, ...rest } = app;
+    await login({ spec, data: { ...rest, githubAppInstallationOwner: "acme" } });
+    expect(asked.at(-1)?.installation).toEqual({ owner: "acme" });
+  });
+
+  test("without secretRef only a change of the object helps (11.2/43)", async () => {
+    expect(await failure({ spec: { provider: "github" } })).toMatchObject({
+      reason: "InvalidProviderConfiguration",
+      retry: "never",
+      message: noApp,
+    });
+  });
+
+  test.each([[{ username: "jane" }], [{ githubAppID: "12" }], [{ githubAppPrivateKey: "pem" }]])(
+    "a Secret without the data of an App is tried again (11.2/43): %j",
+    async (data) => {
+      expect(await failure({ spec, data })).toMatchObject({
+        reason: "InvalidProviderConfiguration",
+        retry: "backoff",
+        message: noApp,
+      });
+    },
+  );
+
+  test.each([[{ githubAppInstallationOwner: "acme" }], [{ githubAppInstallationID: undefined }]])(
+    "exactly one of owner and id: %j",
+    async (change) => {
+      const data = Object.fromEntries(
+        Object.entries({ ...app, ...change }).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+      );
+      expect(await failure({ spec, data })).toMatchObject({
+        reason: "AuthenticationFailed",
+        message:
+          "secret 'apps/login' must contain exactly one of 'githubAppInstallationOwner' or 'githubAppInstallationID'",
+      });
+    },
+  );
+
+  test.each([
+    [{ githubAppID: "../../../user" }, "app ID must be provided to use github app authentication"],
+    [
+      { githubAppInstallationID: "1/x" },
+      "app installation owner or ID must be provided to use github app authentication",
+    ],
+    [{ githubAppPrivateKey: "" }, "private key must be provided to use github app authentication"],
+  ])("a value that is none is refused before anything is asked: %j", async (change, why) => {
+    expect(await failure({ spec, data: { ...app, ...change } })).toMatchObject({
+      reason: "AuthenticationFailed",
+      message: `failed to configure authentication options: ${why}`,
+    });
+  });
+
+  test("what GitHub refuses is told and tried again", async () => {
+    const github = () => Promise.reject(new Error("POST https://api.github.com/app: 401"));
+    expect(await failure({ spec, data: app, logins: { ...logins, github } })).toMatchObject({
+      reason: "AuthenticationFailed",
+      retry: "backoff",
+      message: "failed to configure authentication options: POST https://api.github.com/app: 401",
+    });
+  });
+});
+
+test.each([[{ secretRef }], [{ secretRef, provider: "generic" } as const]])(
+  "the data of an App without its provider is told (11.2/44): %j",
+  async (spec) => {
+    expect(await failure({ spec, data: app })).toMatchObject({
+      reason: "InvalidProviderConfiguration",
+      retry: "backoff",
+      message: "secretRef 'apps/login' has github app data but provider is not set to github",
+    });
+    expect(await login({ spec, data: { username: "jane" } })).toBeUndefined();
+  },
+);
+
+describe("provider aws", () => {
+  const spec = { provider: "aws" } as const;
+
+  test("gives a login for the repository", async () => {
+    expect(await login({ spec, url: codeCommit })).toEqual(["for /v1/repos/app", "signature"]);
+  });
+
+  test.each(["aws", "azure"] as const)("with serviceAccountName is behind a gate (11.2/46): %s", async (provider) => {
+    expect(await failure({ spec: { provider, serviceAccountName: "own" }, url: codeCommit })).toMatchObject({
+      reason: "FeatureGateDisabled",
+      retry: "never",
+      message:
+        "to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller",
+    });
+  });
+
+  test("a login that is not lent is told and tried again", async () => {
+    expect(await failure({ spec, url: codeCommit, namespace: "other" })).toMatchObject({
+      reason: "AuthenticationFailed",
+      retry: "backoff",
+      message: "failed to configure authentication options: not lent",
+    });
+  });
+
+  test.each([
+    [{ proxy: "http://proxy:3128" }, "spec.proxySecretRef"],
+    [{ data: { "ca.crt": "pem" } }, "'ca.crt' of spec.secretRef"],
+    [{ data: { caFile: "pem" } }, "'caFile' of spec.secretRef"],
+  ])("our login goes to AWS alone: %j", async (given, field) => {
+    expect(await failure({ spec: { ...spec, secretRef }, url: codeCommit, ...given })).toMatchObject({
+      reason: "InvalidProviderConfiguration",
+      retry: "never",
+      message: `${field} cannot be set with provider aws, whose login is for AWS alone: remove it, or log in with a secretRef`,
+    });
+  });
+
+  test("where no identity is, it is not supported", async () => {
+    expect(await failure({ spec, url: codeCommit, logins: { ...logins, aws: undefined } })).toMatchObject({
+      reason: "UnsupportedField",
+      retry: "never",
+    });
+  });
+});
+
+test("provider azure is refused by name", async () => {
+  expect(await failure({ spec: { provider: "azure" } })).toMatchObject({
+    reason: "UnsupportedField",
+    message:
+      "spec.provider azure is not supported: give a secretRef with a personal access token, or leave this GitRepository to Flux",
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../lib/core/json.ts";
+import { GitFault } from "../../../../lib/sources/git/git-fault.ts";
+import { gitWorld, manifest } from "./git-world.ts";
+
+const { world, repository, artifact, conditions, message, apply, run, told } = gitWorld();
+const determined = "failed to checkout and determine revision";
+const url = "https://git.example.test/app.git";
+
+describe("spec.ref", () => {
+  test("11.2/31: without it the branch master is taken", async () => {
+    const commit = repository().commit({ "a.yaml": manifest }, {}, "master");
+    apply({ ref: null });
+    await run();
+    expect(artifact()).toMatchObject({
+      revision: `master@sha1:${commit}`,
+      path: `gitrepository/apps/app/${commit}.tar.gz`,
+    });
+  });
+
+  test("11.2/33: a tag wins over semver and branch, which a Warning says once", async () => {
+    const commit = repository().commit({ "a.yaml": manifest });
+    repository().tag("1.0.0", commit);
+    repository().tag("2.0.0", repository().commit({ "b.yaml": manifest }));
+    apply({ ref: { tag: "1.0.0", semver: "2.x", branch: "main" } });
+    await run();
+    expect(artifact().revision).toBe(`1.0.0@sha1:${commit}`);
+    await run();
+    expect(told().filter((line) => line.startsWith("Warning"))).toEqual([
+      "Warning AmbiguousReference: spec.ref.semver and spec.ref.branch change nothing beside spec.ref.tag, which counts",
+    ]);
+  });
+
+  test("11.2/34: a name wins over a branch and stands in the revision", async () => {
+    const commit = repository().commit({ "a.yaml": manifest });
+    repository().commit({ "b.yaml": manifest }, {}, "dev");
+    apply({ ref: { name: "refs/heads/main", branch: "dev" } });
+    await run();
+    expect(artifact().revision).toBe(`refs/heads/main@sha1:${commit}`);
+  });
+
+  test("a name may be of a pull request, and of a tag with ^{}", async () => {
+    const commit = repository().commit({ "a.yaml": manifest });
+    repository().refs.set("refs/pull/420/head", { oid: commit });
+    repository().tag("v1", commit, "One");
+    apply({ ref: { name: "refs/pull/420/head" } });
+    await run();
+    expect(artifact().revision).toBe(`refs/pull/420/head@sha1:${commit}`);
+    apply({ ref: { name: "refs/tags/v1^{}" } });
+    await run();
+    expect(artifact().revision).toBe(`refs/tags/v1^{}@sha1:${commit}`);
+  });
+
+  test("11.2/35: a commit alone is the revision, with a branch it stands behind it", async () => {
+    const commit = repository().commit({ "a.yaml": manifest });
+    repository().commit({ "b.yaml": manifest });
+    apply({ ref: { commit } });
+    await run();
+    expect(artifact().revision).toBe(`sha1:${commit}`);
+    apply({ ref: { commit, branch: "main" } });
+    await run();
+    expect(artifact().revision).toBe(`main@sha1:${commit}`);
+    expect(told().filter((line) => line.startsWith("Warning"))).toEqual([]);
+  });
+
+  test("11.2/36: the highest tag of a range is chosen, pre-releases only if it asks for them, and keeps its v", async () => {
+    for (const tag of ["1.0.0", "1.1.0-rc.1", "v1.0.5", "1.9", "latest"]) {
+      repository().tag(tag, repository().commit({ [`${tag}.yaml`]: manifest }));
+    }
+    apply({ ref: { semver: "1.x" } });
+    await run();
+    expect(artifact().revision).toMatch(/^v1\.0\.5@sha1:[0-9a-f]{40}$/);
+    apply({ ref: { semver: ">=1.0.0-0" } });
+    await run();
+    expect(artifact().revision).toMatch(/^1\.1\.0-rc\.1@sha1:/);
+  });
+
+  test("11.2/37: an annotated tag stands for its commit", async () => {
+    const commit = repository().commit({ "a.yaml": manifest });
+    repository().tag("v1.0.0", commit, "One");
+    apply({ ref: { tag: "v1.0.0" } });
+    await run();
+    expect(artifact().revision).toBe(`v1.0.0@sha1:${commit}`);
+  });
+
+  test("is followed as far as it decides the revision", async () => {
+    const follows = async (ref: JsonObject) => {
+      apply({ ref });
+      await run();
+      return [...world().listens.values()].flat();
+    };
+    repository().commit({ "a.yaml": manifest });
+    const topic = "git#git.example.test/app";
+    const names = (name: string) => [{ topic, follows: { kind: "names", names: [name] } }];
+    expect(await follows({ branch: "main" })).toEqual(names("refs/heads/main"));
+    expect(await follows({ tag: "v1" })).toEqual(names("refs/tags/v1"));
+    expect(await follows({ name: "refs/pull/1/head" })).toEqual(names("refs/pull/1/head"));
+    expect(await follows({ semver: "1.x" })).toEqual([
+      { topic, follows: { kind: "range", semver: "1.x", after: "refs/tags/" } },
+    ]);
+    const commit = "1".repeat(40);
+    expect(await follows({ commit, branch: "main" })).toEqual(names("refs/heads/main"));
+    // A push of any ref may bring a commit that is not there yet.
+    expect(await follows({ commit })).toEqual([topic]);
+  });
+});
+
+describe("a ref that leads nowhere says so", () => {
+  const commit = "1".repeat(40);
+  test.each([
+    { ref: { branch: "dev/one" }, says: `unable to clone '${url}': couldn't find remote ref "refs/heads/dev/one"` },
+    { ref: { tag: "v9" }, says: `unable to clone '${url}': couldn't find remote ref "refs/tags/v9"` },
+    { ref: { semver: ">=9.0.0" }, says: "no match found for semver: >=9.0.0" },
+    { ref: { semver: "not a range" }, says: 'semver parse error: improper constraint: "not a range"' },
+    { ref: { name: "refs/heads/gone" }, says: "unable to resolve ref 'refs/heads/gone' to a specific commit" },
+    {
+      ref: { name: "/refs/heads/main" },
+      says: "ref /refs/heads/main is invalid; Git refs cannot begin or end with a slash '/'",
+    },
+    { ref: { commit }, says: `unable to resolve commit object for '${commit}': object not found` },
+    { ref: { commit: "main" }, says: "unable to resolve commit object for 'main': object not found" },
+    {
+      ref: { commit, branch: "gone" },
+      says: `unable to clone '${url}': couldn't find remote ref "refs/heads/gone"`,
+    },
+  ])("$ref", async ({ ref, says }) => {
+    repository().commit({ "a.yaml": manifest });
+    apply({ ref });
+    expect(await run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
+    expect(conditions()).toContain("FetchFailed=True GitOperationFailed");
+    expect(message()).toBe(`${determined}: ${says}`);
+  });
+});
+
+describe("a server that does not answer as it should", () => {
+  test.each([
+    { fault: new GitFault("authentication", "it wants credentials"), says: "authentication required: " },
+    { fault: new GitFault("authorization", "it says no"), says: "authorization failed: " },
+    { fault: new GitFault("not-found", "there is none"), says: "repository not found: " },
+    { fault: new GitFault("unreachable", "dial tcp: connection refused"), says: "dial tcp: connection refused" },
+  ])("$fault.reason", async ({ fault, says }) => {
+    repository().commit({ "a.yaml": manifest });
+    repository().faults.push(fault);
+    apply();
+    await run();
+    expect(message()).toBe(`${determined}: unable to clone '${url}': ${says}`);
+    await run();
+    expect(conditions()).toContain("Ready=True Succeeded");
+    repository().faults.push(fault);
+    await run();
+    // While there is an artifact, Flux asks for the refs alone.
+    expect(message()).toBe(`${determined}: unable to list remote for '${url}': ${says}`);
+    expect(conditions()).toContain("ArtifactInStorage=True Succeeded");
+  });
+
+  test("11.1/6: is asked again after 750 ms, then after twice as long each time, and anew after a success", async () => {
+    repository().commit({ "a.yaml": manifest });
+    apply();
+    const waits: unknown[] = [];
+    for (let failures = 0; failures < 3; failures++) {
+      repository().faults.push(new GitFault("unavailable", "503"));
+      waits.push((await run()).dueInMs);
+    }
+    expect(waits).toEqual([750, 1_500, 3_000]);
+    await run();
+    repository().faults.push(new GitFault("unavailable", "503"));
+    expect(await run()).toMatchObject({ dueInMs: 750 });
+  });
+
+  test("no login that stands in the URL is in any text", async () => {
+    repository().faults.push(new GitFault("not-found", "there is none"));
+    apply({ url: "https://user:secret@git.example.test/app.git" });
+    await run();
+    expect(message()).toBe(`${determined}: unable to clone '${url}': repository not found: `);
+    const withToken = "https://git.example.test/app.git?access_token=secret";
+    repository(withToken).faults.push(new GitFault("not-found", "there is none"));
+    apply({ url: withToken });
+    await run();
+    expect(message()).toBe(
+      `${determined}: unable to clone 'https://git.example.test/app.git?…': repository not found: `,
+    );
+    apply({ url: "https://user:secret@:1/app.git" });
+    expect(await run()).toMatchObject({ outcome: "stalled" });
+    expect(conditions()).toEqual(expect.arrayContaining(["Stalled=True URLInvalid", "FetchFailed=True URLInvalid"]));
+    expect(JSON.stringify([world().writes, world().events])).not.toContain("secret");
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import { maxSubmoduleDepth, maxSubmodules } from "../../../../lib/flows/git-repository/submodules.ts";
+import { maxGitmodulesBytes } from "../../../../lib/sources/git/checkout/gitmodules.ts";
+import { defaultGitLimits } from "../../../../lib/sources/git/git-remote.ts";
+import { maxTreeEntries } from "../../../../lib/sources/git/git-tree.ts";
+import type { MemoryFile } from "../../../doubles/memory-git.ts";
+import { gitWorld, manifest } from "./git-world.ts";
+
+const { world, repository, status, conditions, message, apply, run, stored, opened } = gitWorld();
+const determined = "failed to checkout and determine revision";
+
+describe("submodules", () => {
+  const url = "https://git.example.test/lib.git";
+  const gitmodules = (to: string) => `[submodule "lib"]\n\tpath = vendor/lib\n\turl = ${to} ; a comment\n`;
+
+  test("are empty folders, and with recurseSubmodules their files, those of theirs included", async () => {
+    const deep = repository("https://git.example.test/deep.git").commit({ "deep.yaml": "deep\n" });
+    const lib = repository(url).commit({
+      ".gitmodules": '[submodule "deep"]\npath = "deep"\nurl = ../deep.git\n',
+      "lib.yaml": "lib\n",
+      deep: { commit: deep },
+    });
+    repository().commit({ ".gitmodules": gitmodules("../lib.git"), "a.yaml": manifest, "vendor/lib": { commit: lib } });
+    apply();
+    await run();
+    expect((await stored()).names).toEqual(["- 600 a.yaml", "d 750 vendor", "d 750 vendor/lib"]);
+    apply({ recurseSubmodules: true });
+    await run();
+    expect((await stored()).files).toEqual({
+      "a.yaml": manifest,
+      "vendor/lib/lib.yaml": "lib\n",
+      "vendor/lib/deep/deep.yaml": "deep\n",
+    });
+    expect(status()).toMatchObject({ observedRecurseSubmodules: true });
+  });
+
+  test("are fetched at their commit, whatever their branches are at now", async () => {
+    const lib = repository(url).commit({ "lib.yaml": "old\n" });
+    repository(url).commit({ "lib.yaml": "new\n" });
+    repository().commit({ ".gitmodules": gitmodules(url), "vendor/lib": { commit: lib } });
+    apply({ recurseSubmodules: true });
+    await run();
+    expect((await stored()).files).toEqual({ "vendor/lib/lib.yaml": "old\n" });
+  });
+
+  test("on the same host get the login of their parent, on another they do not", async () => {
+    const elsewhere = "https://elsewhere.example.test/lib.git";
+    const [own, other] = [url, elsewhere].map((each) => repository(each).commit({ "lib.yaml": "x\n" }));
+    repository().commit({
+      ".gitmodules": `[submodule "a"]\npath = a\nurl = ${url}\n[submodule "b"]\npath = b\nurl = ${elsewhere}\n[submodule "c"]\npath = c\nurl = ${url.replace("https", "http")}\n`,
+      a: { commit: own ?? "" },
+      b: { commit: other ?? "" },
+      c: { commit: repository(url.replace("https", "http")).commit({ "lib.yaml": "x\n" }) },
+    });
+    apply({ recurseSubmodules: true, url: "https://user:password@git.example.test/app.git" });
+    await run();
+    expect(conditions()).toContain("Ready=True Succeeded");
+    expect(opened.map((one) => one.url)).toEqual([
+      "https://user:password@git.example.test/app.git",
+      "https://user:password@git.example.test/lib.git",
+      elsewhere,
+      url.replace("https", "http"),
+    ]);
+  });
+
+  test.each(["file:///etc", "/etc", "ext::sh -c x", "git://git.example.test/lib.git"])(
+    "at %s are refused by name",
+    async (to) => {
+      repository().commit({ ".gitmodules": gitmodules(to), "vendor/lib": { commit: "1".repeat(40) } });
+      apply({ recurseSubmodules: true });
+      await run();
+      expect(message()).toBe(
+        `${determined}: submodule 'vendor/lib' has a URL that is not relative and does not begin with http://, https:// or ssh://: correct it in .gitmodules`,
+      );
+    },
+  );
+
+  test("that cannot be fetched are named", async () => {
+    repository(url).commit({ "lib.yaml": "x\n" });
+    repository().commit({ ".gitmodules": gitmodules(url), "vendor/lib": { commit: "1".repeat(40) } });
+    apply({ recurseSubmodules: true });
+    await run();
+    expect(message()).toContain(
+      `${determined}: unable to clone 'https://git.example.test/app.git': submodule 'vendor/lib' at '${url}': `,
+    );
+  });
+
+  test("without a URL are refused by name: an empty folder would be pruned", async () => {
+    const lib = repository(url).commit({ "lib.yaml": "x\n" });
+    const files = { "a.yaml": manifest, "vendor/lib": { commit: lib } };
+    apply({ recurseSubmodules: true });
+    for (const own of [{}, { ".gitmodules": "" }, { ".gitmodules": '[submodule "lib"]\npath = vendor/lib\n' }]) {
+      repository().commit({ ...files, ...own });
+      await run();
+      expect(conditions()).toContain("FetchFailed=True GitOperationFailed");
+      expect(message()).toBe(
+        `${determined}: no url found for submodule 'vendor/lib': name it with its path and url in .gitmodules, or remove it with 'git rm --cached vendor/lib'`,
+      );
+    }
+    repository().commit({ ...files, ".gitmodules": `[submodule "lib"] path = vendor/lib\nurl = ${url}\n` });
+    await run();
+    expect(Object.keys((await stored()).files)).toContain("vendor/lib/lib.yaml");
+  });
+
+  test("that lie in more than ten others are refused", async () => {
+    // A commit cannot name itself, so each names the one before.
+    let commit = repository(url).commit({ "end.yaml": "x" });
+    for (let depth = 0; depth < 12; depth++) {
+      commit = repository(url).commit({
+        ".gitmodules": `[submodule "s"]\npath = s\nurl = ${url}\n`,
+        [`${depth}.yaml`]: "x",
+        s: { commit },
+      });
+    }
+    repository().commit({ ".gitmodules": gitmodules(url), "vendor/lib": { commit } });
+    apply({ recurseSubmodules: true });
+    await run();
+    expect(message()).toBe(
+      `${determined}: submodule 'vendor/lib${"/s".repeat(maxSubmoduleDepth)}' lies in more than ${maxSubmoduleDepth} others`,
+    );
+  });
+
+  test("whose .gitmodules is too long are refused", async () => {
+    const text = `${gitmodules(url)}${"#".repeat(maxGitmodulesBytes)}`;
+    repository().commit({ ".gitmodules": text, "vendor/lib": { commit: "1".repeat(40) } });
+    apply({ recurseSubmodules: true });
+    await run();
+    expect(message()).toBe(`${determined}: .gitmodules has more than 1048576 bytes`);
+  });
+
+  describe("have together no more than a revision may have", () => {
+    const others = Array.from({ length: 3 }, (_, at) => `https://git.example.test/s${at}.git`);
+    const use = (files: Readonly<Record<string, MemoryFile>>) => {
+      const commits = others.map((other) => repository(other).commit(files));
+      repository().commit({
+        ".gitmodules": others.map((to, at) => `[submodule "s${at}"]\npath = s${at}\nurl = ${to}\n`).join(""),
+        ...Object.fromEntries(commits.map((commit, at) => [`s${at}`, { commit }])),
+      });
+      apply({ recurseSubmodules: true });
+    };
+
+    test("of packed bytes", async () => {
+      use({ "a.yaml": manifest });
+      for (const other of others) repository(other).costs.packedBytes = defaultGitLimits.maxPackBytes / 3;
+      await run();
+      expect(conditions()).toContain("Ready=True Succeeded");
+      use({ "b.yaml": manifest });
+      for (const other of others) repository(other).costs.packedBytes = defaultGitLimits.maxPackBytes / 3 + 1;
+      await run();
+      expect(message()).toContain(
+        `submodule 's2' at '${others[2]}': the packs of the revision have more than ${defaultGitLimits.maxPackBytes} bytes together`,
+      );
+    });
+
+    test("of files and folders", async () => {
+      use(Object.fromEntries(Array.from({ length: 34_000 }, (_, at) => [`f${at}`, "x"])));
+      await run();
+      expect(message()).toContain(
+        `submodule 's2' at '${others[2]}': the tree has more than ${maxTreeEntries} files and folders`,
+      );
+    });
+
+    test("of time", async () => {
+      use({ "a.yaml": manifest });
+      repository(others[0]).costs.onFetch = () => void (world().state.now += 60_000);
+      await run();
+      expect(message()).toContain(
+        `submodule 's1' at '${others[1]}': the submodules took longer together than spec.timeout, 60s`,
+      );
+    });
+  });
+
+  test("are at most a hundred", async () => {
+    const lib = repository(url).commit({ "lib.yaml": "x\n" });
+    const names = Array.from({ length: maxSubmodules + 1 }, (_, at) => `s${at}`);
+    repository().commit({
+      ".gitmodules": names.map((name) => `[submodule "${name}"]\npath = ${name}\nurl = ${url}\n`).join(""),
+      ...Object.fromEntries(names.map((name) => [name, { commit: lib }])),
+    });
+    apply({ recurseSubmodules: true });
+    await run();
+    expect(message()).toBe(`${determined}: the revision has more than 100 submodules`);
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { LiveObject, Metadata } from "../../../../lib/core/manifest.ts";
+import { ownerStateOf } from "../../../../lib/flows/kustomization/other-owners.ts";
+import { noHome } from "../../../doubles/no-cluster.ts";
+
+const homeUid = "uid-home";
+const { signal } = new AbortController();
+const claim = { owner: "Kustomization/team/app", ownerUid: "uid-app" };
+
+function stateWith(metadata: Partial<Metadata> | undefined, spec: object = { prune: true }) {
+  const live: LiveObject | undefined = metadata && {
+    apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+    kind: "Kustomization",
+    metadata: { name: "app", namespace: "team", uid: "uid-app", ...metadata },
+    spec: { interval: "1m", path: ".", sourceRef: { kind: "OCIRepository", name: "repo" }, ...spec },
+  };
+  return ownerStateOf(
+    claim,
+    { home: { ...noHome, get: async () => live }, homeUid, owner: { uid: "uid-own", clusterUid: homeUid } },
+    signal,
+  );
+}
+
+const deletionTimestamp = "2026-01-01T00:00:00Z";
+
+test.each([
+  ["lives", {}, undefined, "alive"],
+  ["is not there", undefined, undefined, "gone"],
+  ["is another one of its name, made anew", { uid: "uid-new" }, undefined, "gone"],
+  ["is being deleted with all it has", { deletionTimestamp }, undefined, "deleting"],
+  [
+    "is being deleted and leaves what it has",
+    { deletionTimestamp },
+    { prune: true, deletionPolicy: "Orphan" },
+    "alive",
+  ],
+] as const)("the owner of a claim that %s is told from the others", async (_, metadata, spec, state) => {
+  expect(await stateWith(metadata, spec)).toBe(state);
+});
+
+test("a claim from another home cluster counts, since its owner cannot be looked up here", async () => {
+  const foreign = { ...claim, owner: "Kustomization/team/app/uid-of-another-home" };
+  const ctx = { home: noHome, homeUid, owner: { uid: "uid-own", clusterUid: "uid-target" } };
+  expect(await ownerStateOf(foreign, ctx, signal)).toBe("alive");
+});
+
+test("a claim of another kind of owner counts, since it is not a Kustomization that could be looked up", async () => {
+  const ctx = { home: noHome, homeUid, owner: { uid: "uid-own", clusterUid: homeUid } };
+  expect(await ownerStateOf({ ...claim, owner: "HelmRelease/team/app" }, ctx, signal)).toBe("alive");
+});
+
+test("an owner that applies to another cluster is looked up at its home", async () => {
+  const own = { ...claim, owner: `Kustomization/team/app/${homeUid}` };
+  const home = { ...noHome, get: async () => undefined };
+  const ctx = { home, homeUid, owner: { uid: "uid-own", clusterUid: "uid-target" } };
+  expect(await ownerStateOf(own, ctx, signal)).toBe("gone");
+});

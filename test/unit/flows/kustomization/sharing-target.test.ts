@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { asTarget } from "../../../../lib/core/home-and-target.ts";
+import type { LiveObject } from "../../../../lib/core/manifest.ts";
+import { type SharingContext, sharingTarget } from "../../../../lib/flows/kustomization/sharing-target.ts";
+import { TargetFault } from "../../../../lib/flows/kustomization/target-fault.ts";
+import { noCluster, noHome } from "../../../doubles/no-cluster.ts";
+import { steppedClock } from "../../../doubles/stepped-clock.ts";
+
+const { signal } = new AbortController();
+const sibling = (name: string, secret: string, observedGeneration?: number): LiveObject => ({
+  apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+  kind: "Kustomization",
+  metadata: { name, namespace: "apps", uid: `uid-${name}`, generation: 2 },
+  spec: { kubeConfig: { secretRef: { name: secret } } },
+  status: observedGeneration === undefined ? {} : { observedGeneration },
+});
+
+type Opening = SharingContext["deps"]["remoteTargetOf"];
+
+const cluster = (uid: string) => ({
+  cluster: asTarget(noCluster),
+  unimpersonated: noCluster,
+  uid,
+  fallbackUid: `unread:${uid}`,
+  mayBe: () => false,
+});
+
+/** A run that applies to the cluster `ours`, and notes whose clusters it opens. */
+function context(remoteTargetOf: Opening, saved: Readonly<Record<string, readonly string[]>> = {}) {
+  const opened: string[] = [];
+  const clock = steppedClock();
+  const ctx: SharingContext = {
+    deps: {
+      clock,
+      remoteTargetOf: (live, place, stop) => {
+        opened.push(live.metadata.name);
+        return remoteTargetOf(live, place, stop);
+      },
+      inventories: { clusters: async ({ uid }) => saved[uid] ?? [] },
+    },
+    home: noHome,
+    homeUid: "home",
+    live: sibling("self", "own"),
+    owner: { uid: "uid-self", clusterUid: "ours" },
+    remote: cluster("ours"),
+    run: {
+      key: {
+        cluster: "c",
+        group: "kustomize.toolkit.fluxcd.io",
+        kind: "Kustomization",
+        namespace: "apps",
+        name: "self",
+      },
+      signal,
+      fence: { key: { cluster: "c", group: "", kind: "", namespace: "", name: "" }, token: 1 },
+      assertLease: () => {},
+      carried: undefined,
+      isRequested: true,
+      superseded: async () => false,
+    },
+  };
+  return { ctx, clock, opened };
+}
+
+const never: Opening = () => new Promise(() => {});
+
+async function sharing(ctx: SharingContext, all: readonly LiveObject[], orUnknown = false): Promise<readonly string[]> {
+  return [...(await sharingTarget(all, orUnknown, ctx))].map(({ metadata }) => metadata.name);
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("who applies to our cluster", () => {
+  test("is told by the saved inventories of one that is done with its spec, without a connection", async () => {
+    const { ctx, opened } = context(never, { "uid-a": ["ours", "former"], "uid-c": ["unread:ours"] });
+    expect(await sharing(ctx, [sibling("a", "1", 2), sibling("c", "3", 2)])).toEqual(["a", "c"]);
+    expect(opened).toEqual([]);
+  });
+
+  test("is asked of the cluster where the saved inventories have none of our names: it may be ours under another one", async () => {
+    const of: Readonly<Record<string, string>> = { stronger: "told", repointed: "ours", elsewhere: "elsewhere" };
+    const opening: Opening = async ({ metadata: { name } }) => ({
+      ...cluster(of[name] ?? ""),
+      fallbackUid: fallback[name] ?? "f",
+    });
+    const fallback: Readonly<Record<string, string>> = { stronger: "unread:ours" };
+    const saved = { "uid-stronger": ["told"], "uid-repointed": ["former"], "uid-elsewhere": ["elsewhere"] };
+    const { ctx, opened } = context(opening, saved);
+    const all = ["stronger", "repointed", "elsewhere"].map((name) => sibling(name, name, 2));
+    expect(await sharing(ctx, all)).toEqual(["stronger", "repointed"]);
+    expect(opened.toSorted()).toEqual(["elsewhere", "repointed", "stronger"]);
+  });
+
+  test("is asked of the cluster that one names whose spec is new, or that has applied nothing yet", async () => {
+    const of: Readonly<Record<string, string>> = { a: "ours", b: "elsewhere", c: "ours" };
+    const opening: Opening = async ({ metadata }) => cluster(of[metadata.name] ?? "");
+    const { ctx, opened } = context(opening, { "uid-a": ["elsewhere"], "uid-moved": ["ours"] });
+    const all = [sibling("a", "1", 1), sibling("b", "2", 2), sibling("c", "3"), sibling("moved", "4", 1)];
+    expect(await sharing(ctx, all)).toEqual(["a", "c"]);
+    expect(opened.toSorted()).toEqual(["a", "b", "c", "moved"]);
+  });
+
+  test.each([false, true])(
+    "is not waited for long, and one that did not answer may be, and is left in peace for a while: %j",
+    async (orUnknown) => {
+      const is = ["dead", "alive"];
+      const opening: Opening = (live, ...more) =>
+        live.metadata.name === "dead" ? never(live, ...more) : Promise.resolve(cluster("ours"));
+      const { ctx, clock, opened } = context(opening);
+      const all = [sibling("dead", "1"), sibling("alive", "2")];
+      const first = sharing(ctx, all, orUnknown);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(await first).toEqual(is);
+      expect(await sharing(ctx, all, orUnknown)).toEqual(is);
+      expect(opened).toEqual(["dead", "alive", "alive"]);
+      clock.pass(60_000);
+      const later = sharing(ctx, all, orUnknown);
+      await vi.advanceTimersByTimeAsync(5_000);
+      await later;
+      expect(opened).toEqual(["dead", "alive", "alive", "dead", "alive"]);
+    },
+  );
+
+  test("is asked again at once where it was refused: that may be mended", async () => {
+    const { ctx, opened } = context(() => Promise.reject(new TargetFault("no Secret")));
+    for (let runs = 0; runs < 2; runs++) expect(await sharing(ctx, [sibling("a", "1")])).toEqual([]);
+    expect(opened).toEqual(["a", "a"]);
+  });
+});

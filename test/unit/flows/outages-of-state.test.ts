@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { Outage } from "../../../lib/core/outage.ts";
+import { LeaseLost } from "../../../lib/core/ports/fence.ts";
+import { type StatePorts, stateErrorsAsOutages } from "../../../lib/flows/outages.ts";
+import { never } from "../../contract/state-back-end.ts";
+import { stateCalls } from "../../contract/state-calls.ts";
+
+/** A state each of whose calls fails like this. */
+function failing(error: Error): StatePorts {
+  const fail = (): Promise<never> => Promise.reject(error);
+  return {
+    subscriptions: { subscribe: fail, subscribers: fail, followers: fail },
+    inventories: { load: fail, savedUnder: fail, clusters: fail, save: fail, remove: fail },
+    ledger: { claim: fail, release: fail, claims: fail },
+    records: { record: fail, retain: fail, recorded: fail },
+    receivers: { save: fail, remove: fail, find: fail },
+    requests: { request: fail },
+  };
+}
+
+describe("an error of the state", () => {
+  test.each(stateCalls)("$call: no answer is an outage, whose message says what was to be done", async ({ make }) => {
+    const throttled = new Error("AWS throttles it");
+    const error: unknown = await make(stateErrorsAsOutages(failing(throttled)), never).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(Outage);
+    expect(error).toMatchObject({ reason: "ReconciliationFailed", cause: throttled });
+    expect(String(error)).toMatch(/(state is out of reach|wake-up was not sent): AWS throttles it$/);
+  });
+
+  test.each(stateCalls)("$call: a lost lease, the end of a run and a bug are not outages", async ({ make }) => {
+    for (const error of [new LeaseLost("another holds it"), new TypeError("a bug")]) {
+      await expect(make(stateErrorsAsOutages(failing(error)), never)).rejects.toBe(error);
+    }
+    const ended = AbortSignal.abort(new Error("time is up"));
+    await expect(make(stateErrorsAsOutages(failing(new Error("no answer"))), ended)).rejects.toThrow("time is up");
+  });
+
+  test.each(stateCalls)("$call: arguments and answer are passed through", async ({ call, make }) => {
+    const asked: unknown[] = [];
+    const answering = failing(new Error("unused"));
+    const [port = "", method = ""] = call.split(".");
+    const state: StatePorts = {
+      ...answering,
+      [port]: { [method]: async (...args: readonly unknown[]) => void asked.push(args.at(-1)) },
+    };
+    await make(stateErrorsAsOutages(state), never);
+    expect(asked).toEqual([never]);
+  });
+});

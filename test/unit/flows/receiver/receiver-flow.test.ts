@@ -1,0 +1,322 @@
+import { describe, expect, test } from "vitest";
+import { maxReceiverEvents, maxReceiverResources } from "../../../../lib/api/receiver.ts";
+import { digestOf } from "../../../../lib/core/digest.ts";
+import { configTopic, selectionTopic } from "../../../../lib/core/topics.ts";
+import { namespace, receiverWorld, token } from "../../receiver/receiver-world.ts";
+
+const { signal: never } = new AbortController();
+const path = "/hook/3907e385660662cde070490705fcf1afafdc63e83e0c40e29f95a30a535c409e";
+
+/** A Receiver that is ready. */
+async function ready(change: Parameters<ReturnType<typeof receiverWorld>["receiver"]>[0] = {}) {
+  const world = receiverWorld();
+  world.secret({ token });
+  world.source("shop");
+  world.receiver(change);
+  await world.run();
+  return world;
+}
+
+describe("a Receiver", () => {
+  test("1: has the path that token, name and namespace make, and another one with another token", async () => {
+    const world = await ready();
+    expect(world.status()).toMatchObject({ webhookPath: path, observedGeneration: 1 });
+    expect(await world.receivers.find(path, never)).toMatchObject([{ key: world.keyOf("shop-hook") }]);
+    world.secret({ token: "another" });
+    await world.run();
+    expect(world.path()).not.toBe(path);
+    expect(await world.receivers.find(path, never)).toEqual([]);
+    expect(await world.receivers.find(world.path(), never)).toHaveLength(1);
+  });
+
+  test("that is ready says so in Flux's words, with one event and the finalizer", async () => {
+    const world = await ready();
+    expect(world.get()?.metadata.finalizers).toEqual(["finalizers.fluxcd.io"]);
+    expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
+    expect(world.messageOf("Ready")).toBe(`Receiver initialized for path: ${path}`);
+    expect(world.told()).toEqual(["Normal Succeeded Reconciliation finished, next run in 10m0s"]);
+  });
+
+  test("runs at its interval, tells so each time, and writes nothing that is not new", async () => {
+    const world = await ready({ interval: "1h" });
+    const writes = world.writes.length;
+    world.state.isRequested = false;
+    expect(await world.run()).toMatchObject({ dueInMs: 3_600_000, isQuiet: true });
+    expect(world.writes.slice(writes)).toMatchObject([{ verb: "create", body: { kind: "Event" } }]);
+  });
+
+  test("that something else woke in vain writes nothing and tells nothing", async () => {
+    const world = await ready();
+    const writes = world.writes.length;
+    expect(await world.run()).toMatchObject({ outcome: "initialized", isQuiet: true });
+    expect(world.writes).toHaveLength(writes);
+  });
+
+  test("copies the handled request to its status", async () => {
+    const world = await ready();
+    const live = world.get();
+    if (live === undefined) throw new Error("the Receiver is gone");
+    const annotations = { "reconcile.fluxcd.io/requestedAt": "noon" };
+    world.objects.set("Receiver/retail/shop-hook", { ...live, metadata: { ...live.metadata, annotations } });
+    await world.run();
+    expect(world.status().lastHandledReconcileAt).toBe("noon");
+    expect(world.told()).toHaveLength(2);
+  });
+
+  test("is deleted with its entry in the index and its subscriptions, and so is one that is gone", async () => {
+    for (const isGone of [false, true]) {
+      const world = await ready();
+      if (isGone) world.objects.delete("Receiver/retail/shop-hook");
+      else world.delete("Receiver", "shop-hook");
+      expect(await world.run()).toEqual({ outcome: isGone ? "absent" : "deleted", dueInMs: undefined });
+      expect(world.get()).toBeUndefined();
+      expect(await world.receivers.find(path, never)).toEqual([]);
+      expect(await world.subscribers(topicOfShop)).toEqual([]);
+    }
+  });
+
+  test("that is suspended keeps its conditions, moves its observed generation and tells so; its entry says so", async () => {
+    const world = await ready();
+    world.receiver({ suspend: true });
+    expect(await world.run()).toMatchObject({ outcome: "suspended", dueInMs: undefined });
+    const conditions = [expect.objectContaining({ type: "Ready", status: "True", observedGeneration: 1 })];
+    expect(world.status()).toMatchObject({ observedGeneration: 2, webhookPath: path, conditions });
+    expect(world.told()[1]).toBe("Normal Succeeded Reconciliation finished, next run in 10m0s");
+    expect(await world.receivers.find(path, never)).toMatchObject([{ entry: { state: "suspended", resources: [] } }]);
+    world.receiver({ suspend: false });
+    await world.run();
+    expect(await world.receivers.find(path, never)).toMatchObject([{ entry: { state: "ready" } }]);
+  });
+
+  test("that was never ready is suspended without a word", async () => {
+    const world = receiverWorld();
+    world.receiver({ suspend: true });
+    await world.run();
+    expect([world.told(), world.status()]).toEqual([[], { observedGeneration: -1 }]);
+  });
+});
+
+describe("the token of a Receiver", () => {
+  const cases: readonly { name: string; data: Record<string, string> | undefined; message: string }[] = [
+    {
+      name: "whose Secret is missing",
+      data: undefined,
+      message: `unable to read token from secret 'retail/token' error: secrets "token" not found`,
+    },
+    {
+      name: "that its Secret does not have",
+      data: { password: "x" },
+      message: "invalid 'retail/token' secret data: required fields 'token'",
+    },
+    {
+      name: "that is empty, which Flux takes",
+      data: { token: "" },
+      message: "invalid 'retail/token' secret data: the field 'token' is empty: store a long random text in it",
+    },
+  ];
+  test.each(cases)(
+    "22: $name is TokenNotFound, tried again with longer and longer waits",
+    async ({ data, message }) => {
+      const world = receiverWorld();
+      if (data !== undefined) world.secret(data);
+      world.receiver({});
+      expect(await world.run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
+      expect(world.conditions()).toEqual(["Reconciling=True ProgressingWithRetry", "Ready=False TokenNotFound"]);
+      expect(world.messageOf("Ready")).toBe(message);
+      expect(world.messageOf("Reconciling")).toBe("Reconciliation in progress");
+      expect(world.status().observedGeneration).toBe(-1);
+      expect(world.told()).toEqual([`Warning Failed ${message}`]);
+      expect(await world.run()).toMatchObject({ dueInMs: 1_500 });
+      expect(world.told()).toHaveLength(1);
+      world.secret({ token });
+      await world.run();
+      expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
+    },
+  );
+
+  test("21: that is deleted takes the path out of the status and out of service", async () => {
+    const world = await ready();
+    world.delete("Secret", "token");
+    await world.run();
+    expect(world.status().webhookPath).toBeUndefined();
+    expect(await world.receivers.find(path, never)).toEqual([]);
+  });
+
+  test("may be any bytes, and is in no status, event, log line or entry", async () => {
+    const world = receiverWorld();
+    const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x41]);
+    world.secret({});
+    const secret = world.objects.get("Secret/retail/token");
+    if (secret === undefined) throw new Error("no Secret");
+    world.objects.set("Secret/retail/token", { ...secret, data: { token: bytes.toString("base64") } });
+    world.receiver({});
+    await world.run();
+    // Of sha256(ff fe 00 41 ‖ "shop-hook" ‖ "retail").
+    expect(world.path()).toBe("/hook/14fee0279713327ef23bc5ad6e723033d8a5b376af1bc93e737f32062e277123");
+    const found = JSON.stringify(await world.receivers.find(world.path(), never));
+    for (const text of [world.text(), found]) {
+      expect(text).not.toContain(bytes.toString("base64"));
+      expect(text).not.toContain(bytes.toString("latin1"));
+    }
+  });
+
+  test("of a name that no Secret can have is TokenNotFound, and nothing is asked for", async () => {
+    const world = receiverWorld();
+    world.receiver({ secretRef: { name: "../x" } });
+    await world.run();
+    expect(world.messageOf("Ready")).toContain("invalid resource name");
+  });
+});
+
+describe("a spec that only its author can mend", () => {
+  test.each([
+    { name: "no secretRef", spec: { secretRef: null }, fault: "secretRef is required when type is not generic-oidc" },
+    {
+      name: "oidcProviders of another type",
+      spec: { oidcProviders: [{ issuerURL: "https://a", validations: [{ expression: "true", message: "x" }] }] },
+      fault: "oidcProviders can only be set when type is generic-oidc",
+    },
+  ])("33: that is stored with $name stalls with ValidationFailed", async ({ spec, fault }) => {
+    const world = receiverWorld();
+    world.secret({ token });
+    world.receiver(spec);
+    expect(await world.run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
+    expect(world.conditions()).toEqual(["Stalled=True ValidationFailed", "Ready=False ValidationFailed"]);
+    const message = `Reconciliation failed terminally due to configuration error: ${fault}`;
+    expect([world.messageOf("Ready"), world.messageOf("Stalled")]).toEqual([message, message]);
+    expect(world.told()).toEqual([`Warning ValidationFailed ${message}`]);
+    expect(world.status().observedGeneration).toBe(1);
+  });
+
+  test("makes a Receiver that was ready answer that it is not, at the same path", async () => {
+    const world = await ready();
+    world.receiver({ secretRef: null });
+    await world.run();
+    expect(world.path()).toBe(path);
+    expect(await world.receivers.find(path, never)).toMatchObject([{ entry: { state: "not ready" } }]);
+  });
+
+  test("without resources, or of an unknown type, names the field", async () => {
+    for (const [spec, field] of [
+      [{ resources: [] }, "spec.resources"],
+      [{ type: "gitea" }, "spec.type"],
+    ] as const) {
+      const world = receiverWorld();
+      world.receiver(spec);
+      await world.run();
+      expect(world.conditions()).toEqual(["Stalled=True InvalidSpec", "Ready=False InvalidSpec"]);
+      expect(world.messageOf("Ready")).toContain(`Receiver/retail/shop-hook is invalid: ${field}: `);
+    }
+  });
+
+  test("with more resources or events than are looked at names the limit", async () => {
+    const world = receiverWorld();
+    const resources = Array.from({ length: maxReceiverResources + 1 }, (_, index) => ({
+      kind: "OCIRepository",
+      name: `a${index}`,
+    }));
+    world.receiver({ resources, events: Array.from({ length: maxReceiverEvents + 1 }, () => "push") });
+    await world.run();
+    expect(world.messageOf("Ready")).toContain("spec.resources: has 1001 items, 1000 are allowed");
+    expect(world.messageOf("Ready")).toContain("spec.events: has 1001 items, 1000 are allowed");
+  });
+});
+
+const topicOfShop = selectionTopic({
+  cluster: "here",
+  group: "source.toolkit.fluxcd.io",
+  kind: "OCIRepository",
+  namespace,
+});
+
+describe("what a Receiver selects", () => {
+  test("is in its entry by name, with one list for each kind and namespace", async () => {
+    const world = receiverWorld();
+    world.secret({ token });
+    for (const [name, team] of Object.entries({ a: "x", b: "x", c: "y" })) world.source(name, { team });
+    const kind = "OCIRepository";
+    world.receiver({
+      resources: [
+        { kind, name: "c" },
+        { kind, name: "*", matchLabels: { team: "x" } },
+        { kind, name: "*", matchLabels: {} },
+        { kind, name: "*", matchLabels: { team: "z" } },
+      ],
+    });
+    await world.run();
+    const [{ entry } = { entry: undefined }] = await world.receivers.find(world.path(), never);
+    expect(entry?.resources.map(({ objects }) => objects.map(({ name }) => name))).toEqual([
+      ["c"],
+      ["a", "b"],
+      ["a", "b", "c"],
+      [],
+    ]);
+    expect(entry?.resources.flatMap(({ objects }) => objects.map(({ metadata }) => metadata))).toEqual(
+      Array.from({ length: 6 }, () => undefined),
+    );
+    expect(world.lists).toEqual(["OCIRepository of retail"]);
+  });
+
+  test("follows the cluster: the Receiver listens to changes of what it may select and of its Secret", async () => {
+    const world = await ready();
+    expect(await world.subscribers(topicOfShop)).toEqual(["shop-hook"]);
+    const secret = configTopic({ cluster: "here", kind: "Secret", namespace, name: "token" });
+    expect(await world.subscribers(secret)).toEqual(["shop-hook"]);
+    world.objects.delete("OCIRepository/retail/shop");
+    await world.run();
+    const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
+    expect(entry?.resources).toMatchObject([{ fault: "OCIRepository/retail/shop does not exist", objects: [] }]);
+  });
+
+  test.each([
+    {
+      name: "23: a kind without apiVersion that has no default",
+      resource: { kind: "HelmRelease", name: "x" },
+      fault: 'apiVersion must be specified for kind "HelmRelease"',
+    },
+    {
+      name: "a kind that Sluice does not reconcile",
+      resource: { kind: "ImageRepository", name: "x" },
+      fault:
+        "kind ImageRepository of image.toolkit.fluxcd.io/v1 is not reconciled by this Sluice, so no webhook can wake it",
+    },
+    {
+      name: "25: a wildcard without labels",
+      resource: { kind: "OCIRepository", name: "*" },
+      fault: "matchLabels field not set when using wildcard '*' as name",
+    },
+    {
+      name: "another group than the kind's",
+      resource: { apiVersion: "example.com/v1", kind: "OCIRepository", name: "shop" },
+      fault: "kind OCIRepository of example.com/v1 is not reconciled by this Sluice, so no webhook can wake it",
+    },
+  ])("has a fault for $name, and the other entries hold", async ({ resource, fault }) => {
+    const world = await ready({ resources: [resource, { kind: "OCIRepository", name: "shop" }] });
+    const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
+    expect(entry?.resources).toMatchObject([{ fault, objects: [] }, { objects: [{ name: "shop" }] }]);
+    expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
+  });
+
+  test("26: is refused in another namespace if the installation forbids that, and nothing there is listed", async () => {
+    const world = receiverWorld({ noCrossNamespaceRefs: true });
+    world.secret({ token });
+    world.source("shop", {}, "other");
+    world.receiver({ resources: [{ kind: "OCIRepository", name: "shop", namespace: "other" }] });
+    await world.run();
+    const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
+    expect(entry?.resources).toMatchObject([{ fault: "cross-namespace references are not allowed", objects: [] }]);
+    expect(world.lists).toEqual([]);
+  });
+
+  test("is too much for an entry: the status says how much, and deliveries are refused until it is mended", async () => {
+    const world = await ready();
+    for (let index = 0; index < 6_500; index++) world.source(digestOf(`source ${index}`).slice(7));
+    for (let index = 0; index < 6_500; index++) world.source(digestOf(`another ${index}`).slice(7));
+    world.receiver({ resources: [{ kind: "OCIRepository", name: "*", matchLabels: {} }] });
+    expect(await world.run()).toMatchObject({ outcome: "failed" });
+    expect(world.messageOf("Ready")).toMatch(
+      /^what spec\.resources selects, .* has [0-9]+ bytes, 358400 are allowed: select fewer objects/,
+    );
+    expect(await world.receivers.find(path, never)).toMatchObject([{ entry: { state: "not ready" } }]);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import type { HomeCluster } from "../../../lib/core/home-and-target.ts";
+import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import type { Patch } from "../../../lib/core/ports/cluster.ts";
+import { LeaseLost } from "../../../lib/core/ports/fence.ts";
+import type { Run } from "../../../lib/core/run.ts";
+import { systemClock } from "../../../lib/core/system-clock.ts";
+import { kinds } from "../../../lib/flows/kinds.ts";
+import { reportParked } from "../../../lib/flows/status-reporter.ts";
+import { keyOf } from "../../contract/state-back-end.ts";
+import { noHome } from "../../doubles/no-cluster.ts";
+
+const key = keyOf("web");
+const live: LiveObject = {
+  apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+  kind: "Kustomization",
+  metadata: { name: "web", namespace: "apps", uid: "uid-1", generation: 3 },
+  spec: { nonsense: true },
+  status: {
+    conditions: [
+      {
+        type: "Ready",
+        status: "Unknown",
+        reason: "Progressing",
+        message: "",
+        lastTransitionTime: "2026-11-20T00:00:00Z",
+      },
+      {
+        type: "Reconciling",
+        status: "True",
+        reason: "Progressing",
+        message: "",
+        lastTransitionTime: "2026-11-20T00:00:00Z",
+      },
+    ],
+  },
+};
+
+async function reported(found: LiveObject | undefined, assertLease: () => void = () => undefined) {
+  const patches: Patch[] = [];
+  const created: Manifest[] = [];
+  const cluster: HomeCluster = {
+    ...noHome,
+    get: async () => found,
+    patch: async (_ref, patch) => {
+      patches.push(patch);
+      return live;
+    },
+    create: async (manifest) => {
+      created.push(manifest);
+      return live;
+    },
+  };
+  const run: Run = {
+    key,
+    signal: new AbortController().signal,
+    fence: { key, token: 1 },
+    assertLease,
+    carried: undefined,
+    isRequested: true,
+    superseded: async () => false,
+  };
+  await reportParked(run, "parked, since its runs do not end", { home: cluster, clock: systemClock, kinds });
+  return { patches, created };
+}
+
+describe("telling that an object is parked", () => {
+  test("sets Ready=False and Stalled=True with reason Poisoned, ends Reconciling, and writes an Event", async () => {
+    const { patches, created } = await reported(live);
+    const said = { reason: "Poisoned", message: "parked, since its runs do not end", observedGeneration: 3 };
+    expect(patches).toMatchObject([
+      {
+        type: "merge",
+        body: {
+          status: {
+            conditions: [
+              { ...said, type: "Stalled", status: "True" },
+              { ...said, type: "Ready", status: "False" },
+            ],
+          },
+        },
+      },
+    ]);
+    expect(created).toMatchObject([
+      { kind: "Event", type: "Warning", reason: "Poisoned", involvedObject: { name: "web", uid: "uid-1" } },
+    ]);
+  });
+
+  test("an object that is gone is told nothing", async () => {
+    expect(await reported(undefined)).toEqual({ patches: [], created: [] });
+  });
+
+  test("without the lease nothing is written", async () => {
+    const lost = (): void => {
+      throw new LeaseLost("another holds it");
+    };
+    await expect(reported(live, lost)).rejects.toThrow(LeaseLost);
+  });
+});

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { Conditions } from "../../../../lib/api/condition.ts";
+import { Artifact } from "../../../../lib/api/source.ts";
+import type { JsonObject } from "../../../../lib/core/json.ts";
+import type { Flow } from "../../../../lib/core/run.ts";
+import { parseWorkKey } from "../../../../lib/core/work-key.ts";
+import { type OutageDeps, reportOutage, retryOutages } from "../../../../lib/flows/outages.ts";
+import { sourceFlow } from "../../../../lib/flows/source/source-flow.ts";
+import { memoryKind, memorySource, type Shelves, shelves } from "../../../doubles/memory-source.ts";
+import { sourceWorld, type World } from "../source-world.ts";
+
+let world: World;
+let all: Shelves;
+beforeEach(async () => {
+  world = await sourceWorld(undefined, "Bucket");
+  all = shelves();
+  all.held.set("a", { version: "v1", files: { "a.yaml": "kind: ConfigMap\n" } });
+});
+afterEach(() => world.close());
+
+const Status = z.object({ conditions: Conditions.default([]), artifact: Artifact.exactOptional() }).loose();
+const status = () => Status.parse(world.get("app")["status"]);
+const conditions = () => status().conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);
+const message = () => status().conditions.find(({ type }) => type === "Ready")?.message;
+const events = () => world.events.map(({ type, reason }) => `${String(type)} ${String(reason)}`);
+
+function bucket(spec: JsonObject = {}): void {
+  const metadata = { name: "app", namespace: "apps" };
+  const apiVersion = "source.toolkit.fluxcd.io/v1";
+  world.apply({ apiVersion, kind: "Bucket", metadata, spec: { interval: "1h", shelf: "a", ...spec } });
+}
+
+const flowOf = (deps: World["deps"]): Flow => sourceFlow(memorySource(all), deps);
+const run = () => world.run("app", AbortSignal.timeout(20_000), flowOf);
+
+/** Runs as an installation has them, each when it is due, for as long as this. */
+async function outlast(ms: number): Promise<void> {
+  const patient = (deps: World["deps"]): Flow => {
+    const report: OutageDeps["report"] = (of, failure, wasReported) =>
+      reportOutage(of, failure, wasReported, { ...deps, kinds: [memoryKind(all)] });
+    return retryOutages(flowOf(deps), { ...deps, report });
+  };
+  const { state } = world;
+  for (const until = state.now + ms; state.now < until; ) {
+    const { dueInMs = ms } = await world.run("app", AbortSignal.timeout(20_000), patient);
+    state.now += dueInMs;
+  }
+}
+
+describe("a kind of source in memory, made in one file", () => {
+  test("is fetched, stored, announced and shown as every other source", async () => {
+    bucket();
+    expect(await run()).toMatchObject({ outcome: "stored", dueInMs: 3_600_000, seen: { revision: "v1" } });
+    expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
+    expect(message()).toBe("stored artifact: revision 'v1'");
+    const { artifact } = status();
+    expect(artifact).toMatchObject({ revision: "v1", path: "bucket/apps/app/v1.tar.gz" });
+    expect([...world.stored.keys()]).toEqual([artifact?.digest]);
+    // A kind that names no latest file has no such address.
+    expect(status()).not.toHaveProperty("url");
+    expect(world.events).toMatchObject([{ type: "Normal", reason: "NewArtifact", message: "stored 1 files" }]);
+    expect(world.requested.map(({ key }) => key)).toEqual(["here/source.toolkit.fluxcd.io/Kustomization/apps/web"]);
+    expect([...world.listens.values()]).toEqual([["shelf#a"]]);
+  });
+
+  /** The interval finds a new revision of this age; then runs follow, each asked for by an event or not. */
+  async function find(ageMs: number, asked: readonly boolean[]): Promise<readonly unknown[]> {
+    const pushed = () => new Date(world.state.now - ageMs).toISOString();
+    all.held.set("a", { version: "v1", files: {}, pushed: pushed() });
+    bucket();
+    await run();
+    all.held.set("a", {
+      version: "v2",
+      files: { "a.yaml": "kind: Secret\n" },
+      pushed: pushed(),
+    });
+    const dueInMs: unknown[] = [];
+    for (const isRequested of asked) {
+      world.state.isRequested = isRequested;
+      dueInMs.push((await run()).dueInMs);
+    }
+    return dueInMs;
+  }
+  const missed = [["Bucket/apps/app", { EventsMissed: 1 }, { revision: "v2" }]];
+
+  test("a revision that the interval finds a minute after its push is a missed event, once", async () => {
+    await find(60_000, [false, false, false]);
+    expect(world.measured).toEqual(missed);
+    expect(world.logged.filter((line) => JSON.stringify(line).includes("no event announced it"))).toHaveLength(1);
+  });
+
+  test("a revision that somebody asked for is none", async () => {
+    await find(60_000, [true, false, false]);
+    expect(world.measured).toEqual([]);
+  });
+
+  test.each([
+    { what: "that is so young that its event may still be on its way", ageMs: 59_000 },
+    { what: "whose time of push nobody says", ageMs: 3_600_001 },
+  ])("a revision $what is one if no event has come a minute later, and none if one has", async ({ ageMs }) => {
+    expect(await find(ageMs, [false])).toEqual([60_000]);
+    expect(world.measured).toEqual([]);
+    world.state.isRequested = false;
+    await run();
+    await run();
+    expect(world.measured).toEqual(missed);
+  });
+
+  test("its event is late: none is missed", async () => {
+    await find(59_000, [false, true, false]);
+    expect(world.measured).toEqual([]);
+  });
+
+  test.each([
+    { what: "by its name", selectors: [{ name: "other" }, { name: "app" }], found: missed },
+    { what: "by its labels", selectors: [{ labels: { team: "a" } }], found: missed },
+    { what: "by labels that it has not", selectors: [{ labels: { team: "a", tier: "b" } }], found: [] },
+    { what: "not, but another of its namespace", selectors: [{ name: "other" }], found: [] },
+  ])(
+    "no event announces its pushes, and a Receiver selects it $what: $found.length events are missed",
+    async ({ selectors, found }) => {
+      all.held.set("a", { version: "v1", files: {} });
+      bucket();
+      world.label("app", { team: "a" });
+      await run();
+      const { subscriptions } = world.deps;
+      const followers = subscriptions.followers.bind(subscriptions);
+      world.deps.subscriptions.followers = async (topic, signal) =>
+        topic === "meta#here/source.toolkit.fluxcd.io/Bucket/apps"
+          ? [
+              {
+                key: parseWorkKey("here/notification.toolkit.fluxcd.io/Receiver/apps/hook"),
+                follows: { kind: "objects", selectors },
+              },
+            ]
+          : followers(topic, signal);
+      all.held.set("a", { version: "v2", files: { "a.yaml": "kind: Secret\n" } });
+      world.state.isRequested = false;
+      await run();
+      await run();
+      expect(world.measured).toEqual(found);
+    },
+  );
+
+  test("that is unchanged costs one request and no pull; a new revision or setting is pulled", async () => {
+    bucket();
+    await run();
+    expect(await run()).toMatchObject({ outcome: "unchanged", isQuiet: true });
+    expect(all).toMatchObject({ asked: 2, pulled: 1 });
+
+    all.held.set("a", { version: "v2", files: { "a.yaml": "kind: Secret\n" } });
+    await run();
+    expect(status().artifact?.revision).toBe("v2");
+    bucket({ ignore: "*.md" });
+    await run();
+    expect(all).toMatchObject({ asked: 4, pulled: 3 });
+    expect(status()).toMatchObject({ observedIgnore: "*.md" });
+    // The setting left the content as it was: consumers were woken for the two revisions alone.
+    expect(world.requested).toHaveLength(2);
+  });
+
+  test("fails as an OCIRepository does, and recovers", async () => {
+    bucket({ shelf: "b" });
+    expect(await run()).toMatchObject({ outcome: "failed", dueInMs: 750 });
+    expect(conditions()).toEqual([
+      "Reconciling=True ProgressingWithRetry",
+      "Ready=False ReadOperationFailed",
+      "FetchFailed=True ReadOperationFailed",
+    ]);
+    expect(await run()).toMatchObject({ outcome: "failed", dueInMs: 1_500 });
+    expect(events()).toEqual(["Warning ReadOperationFailed"]);
+    all.held.set("b", { version: "v1", files: {} });
+    await run();
+    expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
+  });
+
+  test("is stalled if its kind refuses the spec", async () => {
+    bucket({ shelf: "a/b" });
+    expect(await run()).toMatchObject({ outcome: "stalled", dueInMs: undefined });
+    expect(conditions()).toEqual(["Stalled=True UnsupportedField", "Ready=False UnsupportedField"]);
+    expect(all.asked).toBe(0);
+  });
+
+  test("waits for another source, with a condition that only its kind has, and a Normal event", async () => {
+    bucket({ with: "b" });
+    expect(await run()).toMatchObject({ outcome: "waiting", dueInMs: 30_000 });
+    expect(conditions()).toEqual([
+      "Reconciling=True ProgressingWithRetry",
+      "Ready=False DependencyNotReady",
+      "IncludeUnavailable=True DependencyNotReady",
+    ]);
+    expect(events()).toEqual(["Normal DependencyNotReady"]);
+    all.held.set("b", { version: "v1", files: {} });
+    await run();
+    expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
+  });
+
+  test("shows whether it is verified, and stays verified when something else fails", async () => {
+    all.held.set("a", { version: "v1", signed: true, files: {} });
+    bucket();
+    await run();
+    const verified = ["Ready=True Succeeded", "ArtifactInStorage=True Succeeded", "SourceVerified=True Succeeded"];
+    expect(conditions()).toEqual(verified);
+    all.held.delete("a");
+    await run();
+    expect(conditions()).toEqual(expect.arrayContaining(["FetchFailed=True ReadOperationFailed", verified[2]]));
+
+    all.held.set("a", { version: "v2", signed: false, files: {} });
+    await run();
+    expect(conditions()).toEqual([
+      "Reconciling=True ProgressingWithRetry",
+      "Ready=False AuthenticationFailed",
+      "ArtifactInStorage=True Succeeded",
+      "ArtifactOutdated=True NewRevision",
+      "SourceVerified=False AuthenticationFailed",
+    ]);
+    expect(status().artifact?.revision).toBe("v1");
+    bucket({ suspend: true });
+    await run();
+    expect(conditions()).toContain("Ready=False AuthenticationFailed");
+
+    all.held.set("a", { version: "v3", signed: true, files: {} });
+    bucket();
+    await run();
+    expect(conditions()).toEqual(verified);
+  });
+
+  test("shows a lasting outage as an OCIRepository does, and keeps its artifact", async () => {
+    bucket();
+    await run();
+    all.away.add("a");
+    await outlast(10_000);
+    expect(conditions()).toContain("Ready=True Succeeded");
+    await outlast(60_000);
+    expect(conditions()).toEqual([
+      "Reconciling=True ProgressingWithRetry",
+      "Ready=False ReadOperationFailed",
+      "ArtifactInStorage=True Succeeded",
+      "FetchFailed=True ReadOperationFailed",
+    ]);
+    expect(message()).toBe("shelf 'a' does not answer");
+    expect(status().artifact?.revision).toBe("v1");
+    all.away.clear();
+    await outlast(1);
+    expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
+  });
+
+  test("is deleted with everything that is kept about it", async () => {
+    bucket();
+    await run();
+    world.delete("app");
+    expect(await run()).toMatchObject({ outcome: "deleted" });
+    expect(world.has("app")).toBe(false);
+    expect([...world.recorded]).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { Config, readConfig } from "../../../functions/config.ts";
+import { eksClusters, tableInstallation } from "../../../functions/lambda/eks-clusters.ts";
+import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
+import { functionEnvironment } from "../../doubles/function-environment.ts";
+import { noAccountTokens, noCluster } from "../../doubles/no-cluster.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+
+const config = readConfig(Config, functionEnvironment);
+
+test("an installation in AWS is that of its table, by account and region, and its log can say how to give it a cluster", () => {
+  const { id, takeOverCommand } = tableInstallation(config);
+  expect(id).toBe("123456789012/eu-west-1/sluice");
+  expect(takeOverCommand).toBe("sluice take-over --installation 123456789012/eu-west-1/sluice");
+  const others = [
+    { ...config, SLUICE_TABLE: "other" },
+    { ...config, AWS_REGION: "eu-north-1" },
+    { ...config, SLUICE_QUEUE_URLS: { default: "https://sqs.eu-west-1.amazonaws.com/210987654321/reconcile" } },
+  ].map((other) => tableInstallation(other).id);
+  expect(new Set([id, ...others]).size).toBe(4);
+});
+
+test("a function whose cluster is another installation's writes nothing to it", async () => {
+  const { signal } = new AbortController();
+  const metadata = { name: "sluice-owner", namespace: "kube-system", uid: "u", resourceVersion: "1" };
+  const data = { installation: "another", version: "1", since: "2026-11-22T12:00:00Z", cluster: "cluster-1" };
+  const connected = {
+    ...noCluster,
+    uid: async () => "cluster-1",
+    get: async () => ({ apiVersion: "v1", kind: "ConfigMap", metadata, data }),
+  };
+  const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
+  const deps = { connection: { region: "eu-west-1" }, log: silentLog, connect };
+  const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+  const cluster = eksClusters(
+    config,
+    [{ arn, network: "default", maxRuns: 1, repositories: {}, decryptionKeys: {}, targets: {} }],
+    deps,
+  ).get(arn);
+  await expect(cluster?.gate.enter(signal)).rejects.toThrow(
+    /another, version 1.*this is 123456789012\/eu-west-1\/sluice/,
+  );
+  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "b" } };
+  await expect(cluster?.home.create(manifest, { manager: "test" }, signal)).rejects.toThrow(GateClosed);
+});
+
+test("a function that knows where webhooks come in tells its clusters", async () => {
+  const { signal } = new AbortController();
+  const created: Manifest[] = [];
+  const connected: Cluster = {
+    ...noCluster,
+    uid: async () => "cluster-1",
+    get: async () => undefined,
+    create: async (manifest) => {
+      created.push(manifest);
+      return { ...manifest, metadata: { ...manifest.metadata, uid: "u" } };
+    },
+  };
+  const webhookUrl = "https://abc.lambda-url.eu-west-1.on.aws/";
+  const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
+  const deps = { connection: { region: "eu-west-1" }, log: silentLog, connect, webhookUrl };
+  const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+  const cluster = eksClusters(
+    config,
+    [{ arn, network: "default", maxRuns: 1, repositories: {}, decryptionKeys: {}, targets: {} }],
+    deps,
+  ).get(arn);
+  await cluster?.gate.enter(signal);
+  expect(created).toMatchObject([{ metadata: { name: "sluice-owner" }, data: { webhookUrl } }]);
+});

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { CustomDetail, customDetailType, customSource, maxCustomChars } from "../../../../functions/ingest/custom.ts";
+import type { WorkKey } from "../../../../lib/core/work-key.ts";
+import { ingestWorld } from "./ingest-world.ts";
+
+const docs = join(import.meta.dirname, "../../../../docs");
+const cluster = "arn:aws:eks:eu-central-1:123456789012:cluster/prod";
+const app: WorkKey = {
+  cluster,
+  group: "source.toolkit.fluxcd.io",
+  kind: "OCIRepository",
+  namespace: "apps",
+  name: "web",
+};
+
+/** As `aws events put-events` with the documented entry has it. */
+const event = (detail: unknown) => ({
+  version: "0",
+  id: "01234567-EXAMPLE",
+  source: customSource,
+  "detail-type": customDetailType,
+  account: "123456789012",
+  region: "eu-central-1",
+  time: "2026-11-23T02:00:00Z",
+  resources: [],
+  detail,
+});
+
+describe("an event of one's own", () => {
+  test("wakes the followers of a ref of a repository, whatever address it names", async () => {
+    using world = await ingestWorld({
+      main: { topic: "git#git.example.com/team/app", follows: { kind: "names", names: ["refs/heads/main"] } },
+      next: { topic: "git#git.example.com/team/app", follows: { kind: "names", names: ["refs/heads/next"] } },
+    });
+    const url = "ssh://git@git.example.com:2222/team/app.git";
+    expect(await world.ingest(event({ git: { url, ref: "refs/heads/main" } }))).toEqual(["main"]);
+    expect(await world.ingest(event({ git: { url } }))).toEqual(["main", "next"]);
+  });
+
+  test("wakes the followers of a tag of any registry, and of a key of any bucket", async () => {
+    using world = await ingestWorld({
+      v1: { topic: "repo#ghcr.io/team/app", follows: { kind: "names", names: ["v1"] } },
+      bucket: { topic: "s3#configuration", follows: { kind: "prefix", prefix: "prod/" } },
+    });
+    expect(await world.ingest(event({ oci: { url: "oci://ghcr.io/team/app", tag: "v1" } }))).toEqual(["v1"]);
+    expect(await world.ingest(event({ oci: { url: "oci://ghcr.io/team/app", tag: "v2" } }))).toEqual([]);
+    expect(await world.ingest(event({ bucket: { name: "configuration", key: "prod/a.yaml" } }))).toEqual(["bucket"]);
+  });
+
+  test("wakes an object that is there, and no other", async () => {
+    using world = await ingestWorld({}, {}, [app]);
+    const { kind, namespace, name } = app;
+    expect(await world.ingest(event({ object: { cluster, kind, namespace, name } }))).toEqual(["web"]);
+    expect(await world.ingest(event({ object: { cluster, kind, namespace, name: "gone" } }))).toEqual([]);
+    expect(world.refused()).toBe(0);
+  });
+
+  test.each([
+    { name: "two things at once", detail: { git: { url: "https://h/a" }, bucket: { name: "b" } } },
+    { name: "nothing", detail: {} },
+    {
+      name: "a kind that is no source",
+      detail: { object: { cluster, kind: "Kustomization", namespace: "a", name: "b" } },
+    },
+    {
+      name: "a name with a slash",
+      detail: { object: { cluster, kind: "OCIRepository", namespace: "a", name: "b/c" } },
+    },
+    { name: "a branch without its folder", detail: { git: { url: "https://h/a", ref: "main" } } },
+    { name: "a repository with a tag in it", detail: { oci: { url: "oci://ghcr.io/team/app:v1" } } },
+    { name: "an unknown field", detail: { bucket: { name: "b", prefix: "c" } } },
+    { name: "a text that is too long", detail: { git: { url: `https://h/${"a".repeat(maxCustomChars)}` } } },
+  ])("that names $name is refused and counted", async ({ detail }) => {
+    using world = await ingestWorld({}, {}, [app]);
+    expect(await world.ingest(event(detail))).toEqual([]);
+    expect(world.refused()).toBe(1);
+  });
+
+  test("has the schema of docs/events.schema.json, and docs/events.md shows an event that is taken", async () => {
+    const schema: unknown = JSON.parse(await readFile(join(docs, "events.schema.json"), "utf8"));
+    expect(z.toJSONSchema(CustomDetail)).toEqual(schema);
+    const [, shown = ""] = /put-events --entries '([^']+)'/.exec(await readFile(join(docs, "events.md"), "utf8")) ?? [];
+    const Entry = z.object({
+      Source: z.literal(customSource),
+      DetailType: z.literal(customDetailType),
+      Detail: z.string(),
+    });
+    const [entry] = z.tuple([Entry]).parse(JSON.parse(shown));
+    using world = await ingestWorld({ web: "git#git.example.com/team/app" });
+    expect(await world.ingest(event(JSON.parse(entry.Detail)))).toEqual(["web"]);
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import { ecrHosts } from "../../../../functions/ingest/ecr.ts";
+import { ingestBatchHandler, maxEventBytes } from "../../../../functions/ingest.ts";
+import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { gitTopic } from "../../../../lib/core/topics.ts";
+import { ecrPush } from "../../../../local/aws-events.ts";
+import { keyOf, never } from "../../../contract/state-back-end.ts";
+import { ingestWorld, sample } from "./ingest-world.ts";
+
+const topic = "repo#123456789012.dkr.ecr.us-west-2.amazonaws.com/my-repository-name";
+const tag = (...names: readonly string[]) => ({ topic, follows: { kind: "names", names: [...names] } }) as const;
+
+describe("an event of ECR", () => {
+  test("wakes every source that follows its tag, and no other", async () => {
+    using world = await ingestWorld({
+      web: tag("latest"),
+      db: topic,
+      range: { topic, follows: { kind: "range", semver: "*" } },
+      other: tag("v1"),
+      elsewhere: "repo#123456789012.dkr.ecr.eu-west-1.amazonaws.com/my-repository-name",
+      shorter: "repo#123456789012.dkr.ecr.us-west-2.amazonaws.com/my-repository",
+    });
+    expect(await world.ingest(await sample("ecr-push"))).toEqual(["db", "web"]);
+    expect(await world.ingest(await sample("ecr-delete"))).toEqual(["db", "web"]);
+    expect(await world.ingest(await sample("ecr-push", { "image-tag": "v1.2.0" }))).toEqual(["db", "range"]);
+  });
+
+  test.each(["ecr-push", "ecr-delete"])("without a tag (%s) wakes everyone who follows one", async (name) => {
+    using world = await ingestWorld({ web: tag("latest"), other: tag("v1") });
+    const { detail, ...event } = await sample(name);
+    const { "image-tag": _, ...untagged } = detail;
+    expect(await world.ingest({ ...event, detail: untagged })).toEqual(["other", "web"]);
+    expect(await world.ingest({ ...event, detail: { ...untagged, "image-tag": "" } })).toEqual(["other", "web"]);
+  });
+
+  test("of a replication wakes the sources of the registry that it has reached", async () => {
+    using world = await ingestWorld({
+      here: "repo#123456789012.dkr.ecr.us-east-1.amazonaws.com/docker-hub/alpine",
+      there: "repo#123456789012.dkr.ecr.us-west-2.amazonaws.com/docker-hub/alpine",
+    });
+    expect(await world.ingest(await sample("ecr-replication"))).toEqual(["here"]);
+  });
+
+  test("of an action that failed, or of another action, wakes nobody and is no fault", async () => {
+    using world = await ingestWorld({ db: topic });
+    expect(await world.ingest(await sample("ecr-push", { result: "FAILURE" }))).toEqual([]);
+    expect(await world.ingest(await sample("ecr-push", { "action-type": "UPDATE_STORAGE_CLASS" }))).toEqual([]);
+    expect(world.refused()).toBe(0);
+  });
+
+  test("of the embedded registry reaches sources that name it by address and by localhost, once each", async () => {
+    const push = { registry: "127.0.0.1:5000", repository: "apps", tag: "v1", digest: "sha256:0" };
+    const names = { a: "repo#127.0.0.1:5000/apps", b: "repo#localhost:5000/apps", c: "repo#localhost:5001/apps" };
+    const registryHosts = () => ["127.0.0.1:5000", "localhost:5000", "localhost:5000"];
+    using world = await ingestWorld(names, { registryHosts });
+    expect(await world.ingest(ecrPush(push, systemClock.now()))).toEqual(["a", "b"]);
+  });
+
+  test.each([
+    { region: "eu-central-1", host: "1.dkr.ecr.eu-central-1.amazonaws.com" },
+    { region: "cn-north-1", host: "1.dkr.ecr.cn-north-1.amazonaws.com.cn" },
+  ])("in $region is of the registry $host", ({ region, host }) => {
+    expect(ecrHosts("1", region)).toEqual([host]);
+  });
+});
+
+describe("an event of CodeCommit", () => {
+  const repository = "git-codecommit.us-east-2.amazonaws.com/v1/repos/MyDemoRepo";
+  const follows = (name: string) => ({ kind: "names", names: [name] }) as const;
+
+  test("wakes who follows the branch, by whatever address it names the repository", async () => {
+    using world = await ingestWorld({
+      https: { topic: gitTopic(`https://${repository}`), follows: follows("refs/heads/myBranch") },
+      ssh: { topic: gitTopic(`ssh://APKAEIBAERJR2EXAMPLE@${repository}`), follows: follows("refs/heads/myBranch") },
+      fips: gitTopic("https://git-codecommit-fips.us-east-2.amazonaws.com/v1/repos/MyDemoRepo"),
+      other: { topic: gitTopic(`https://${repository}`), follows: follows("refs/heads/main") },
+    });
+    for (const event of ["referenceCreated", "referenceUpdated", "referenceDeleted"]) {
+      expect((await world.ingest(await sample("code-commit-updated", { event }))).toSorted()).toEqual([
+        "fips",
+        "https",
+        "ssh",
+      ]);
+    }
+  });
+
+  test("of a merge that no branch has wakes nobody and is no fault", async () => {
+    using world = await ingestWorld({ https: gitTopic(`https://${repository}`) });
+    const event = await sample("code-commit-updated", { event: "unreferencedMergeCommitCreated" });
+    expect(await world.ingest(event)).toEqual([]);
+    expect(world.refused()).toBe(0);
+  });
+});
+
+describe("an event of S3", () => {
+  test.each(["s3-created", "s3-deleted"])("%s wakes who follows the key's prefix in the bucket", async (name) => {
+    using world = await ingestWorld({
+      whole: "s3#amzn-s3-demo-bucket1",
+      inside: { topic: "s3#amzn-s3-demo-bucket1", follows: { kind: "prefix", prefix: "example-" } },
+      beside: { topic: "s3#amzn-s3-demo-bucket1", follows: { kind: "prefix", prefix: "other/" } },
+      elsewhere: "s3#amzn-s3-demo-bucket2",
+    });
+    expect(await world.ingest(await sample(name))).toEqual(["inside", "whole"]);
+  });
+});
+
+describe("an event that is not taken", () => {
+  const codeConnections = { source: "aws.codeconnections", "detail-type": "GitSync Repository Sync Status Change" };
+
+  test.each([
+    { name: "no event", change: () => "push", says: /^no event of EventBridge: event: .*object/ },
+    { name: "an empty object", change: () => ({}), says: /source: / },
+    {
+      name: "another service",
+      change: (event: object) => ({ ...event, source: "aws.ec2" }),
+      says: /that nobody reads.*aws\.ec2/,
+    },
+    {
+      name: "another type",
+      change: (event: object) => ({ ...event, "detail-type": "ECR Image Scan" }),
+      says: /ECR Image Scan/,
+    },
+    {
+      name: "CodeConnections, which tells of no push",
+      change: (event: object) => ({ ...event, ...codeConnections }),
+      says: /codeconnections/,
+    },
+    {
+      name: "the name of one in another's place",
+      change: (event: object) => ({ ...event, source: "aws.s3" }),
+      says: /that nobody reads/,
+    },
+    {
+      name: "a detail that is none",
+      change: (event: object) => ({ ...event, detail: [] }),
+      says: /not as documented.*detail: /,
+    },
+    {
+      name: "a repository without a name",
+      change: (event: object) => ({ ...event, detail: { "repository-name": "" } }),
+      says: /repository-name/,
+    },
+  ])("$name: one log line that says why, one count, no error and nobody woken", async ({ change, says }) => {
+    using world = await ingestWorld({ db: topic });
+    expect(await world.ingest(change(await sample("ecr-push")))).toEqual([]);
+    expect(world.log.lines).toEqual([{ message: "event not taken", why: expect.stringMatching(says) }]);
+    expect(world.refused()).toBe(1);
+  });
+
+  test("from an account or region that the installation does not list, while those that it lists are taken", async () => {
+    const admitted = new Set(["123456789012/us-west-2"]);
+    const isAdmitted = (account: string, region: string) => admitted.has(`${account}/${region}`);
+    using world = await ingestWorld({ db: topic }, { isAdmitted });
+    expect(await world.ingest({ ...(await sample("ecr-push")), account: "999999999999" })).toEqual([]);
+    expect(await world.ingest({ ...(await sample("ecr-push")), region: "eu-west-1" })).toEqual([]);
+    expect(world.refused()).toBe(2);
+    expect(String(world.log.lines[0]?.["why"])).toContain("999999999999");
+    expect(await world.ingest(await sample("ecr-push"))).toEqual(["db"]);
+  });
+
+  test("quotes little of it, and nothing of its detail", async () => {
+    using world = await ingestWorld({});
+    await world.ingest({ ...(await sample("ecr-push")), "detail-type": "x".repeat(256) });
+    await world.ingest(await sample("ecr-push", { "repository-name": { password: "secret" } }));
+    const text = JSON.stringify(world.log.lines);
+    expect(text).not.toContain("secret");
+    expect(text.length).toBeLessThan(1_500);
+  });
+});
+
+describe("a batch of hints", () => {
+  const record = (messageId: string, body: string) => ({ messageId, receiptHandle: messageId, body });
+
+  test("is done for what will never be understood, and comes again for what could not be requested", async () => {
+    const text = JSON.stringify(await sample("ecr-push"));
+    using world = await ingestWorld({ db: topic });
+    const failing = { hint: () => Promise.reject(new Error("table away")) };
+    const Records = [
+      record("no JSON", "{"),
+      record("no event", "{}"),
+      record("long", `"${"x".repeat(maxEventBytes)}"`),
+    ];
+    const handler = ingestBatchHandler({ ...world.deps, requests: failing });
+    expect(await handler({ Records: [...Records, record("good", text)] }, never)).toEqual({
+      batchItemFailures: [{ itemIdentifier: "good" }],
+    });
+    expect(world.refused()).toBe(3);
+    expect(await ingestBatchHandler(world.deps)({ Records: [record("good", text)] }, never)).toEqual({
+      batchItemFailures: [],
+    });
+    expect(world.woken).toEqual([keyOf("db").name]);
+    await expect(handler({}, never)).rejects.toThrow("Records");
+  });
+});

@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { Duplex } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-policy.ts";
+import { Secret } from "../../../lib/core/secret.ts";
+import { dialer } from "../../../lib/http/dial.ts";
+import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
+import { socksProxy } from "../../doubles/socks-proxy.ts";
+import { tlsFront } from "../../doubles/tls-front.ts";
+import { tunnelProxy } from "../../doubles/tunnel-proxy.ts";
+
+const dial = dialer({ network: homeNetwork });
+const never = new AbortController().signal;
+/** Speaks first, as a server of SSH does. */
+const server = createServer((socket) => {
+  socket.write("hello ");
+  socket.on("data", (bytes) => socket.end(bytes.toString().toUpperCase())).on("error", () => socket.destroy());
+});
+let port: number;
+beforeAll(async () => {
+  port = await portOnLoopback(server);
+});
+afterAll(() => void server.close());
+
+async function talk(socket: Duplex): Promise<string> {
+  let text = "";
+  socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
+  socket.write("you");
+  await once(socket, "end");
+  socket.destroy();
+  return text;
+}
+
+test("a connection goes to the host", async () => {
+  expect(await talk(await dial({ host: "127.0.0.1", port }, never))).toBe("hello YOU");
+});
+
+test("an abort after the connection is open does nothing to it", async () => {
+  const abort = new AbortController();
+  const socket = await dial({ host: "127.0.0.1", port }, abort.signal);
+  abort.abort(new Error("late"));
+  expect(await talk(socket)).toBe("hello YOU");
+});
+
+describe("no connection:", () => {
+  test("every address of a name is judged before one is tried", async () => {
+    const guarded = dialer({
+      network: networkPolicy({ allow: [] }, "functions"),
+      resolve: (_host, _options, found) =>
+        found(null, [
+          { address: "192.0.2.1", family: 4 },
+          { address: "169.254.169.254", family: 4 },
+        ]),
+    });
+    await expect(guarded({ host: "git.example.com", port: 22 }, never)).rejects.toMatchObject({
+      reason: "refused",
+      message:
+        "host 'git.example.com' resolves to 169.254.169.254, which is a link-local address: Sluice never connects there",
+    });
+  });
+
+  test("nobody listens", async () => {
+    const closed = createServer();
+    const free = await portOnLoopback(closed);
+    closed.close();
+    await expect(dial({ host: "127.0.0.1", port: free }, never)).rejects.toMatchObject({
+      reason: "unreachable",
+      message: `dial tcp 127.0.0.1:${free}: connect: connection refused`,
+    });
+  });
+
+  test("the name does not exist", async () => {
+    const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
+    const lost = dialer({ network: homeNetwork, resolve: (_host, _options, found) => found(unknown, []) });
+    await expect(lost({ host: "git.example.com", port: 22 }, never)).rejects.toMatchObject({
+      reason: "unreachable",
+      message: "dial tcp: lookup git.example.com: no such host",
+    });
+  });
+
+  test("it was aborted before", async () => {
+    await expect(dial({ host: "127.0.0.1", port }, AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  });
+});
+
+describe("through a proxy", () => {
+  const login = { username: "jane", password: new Secret("hunter2") };
+
+  test("by HTTP, which resolves the name, with a login", async () => {
+    using proxy = await tunnelProxy();
+    const way = { url: new URL(`http://127.0.0.1:${proxy.port}`), ...login };
+    expect(await talk(await dial({ host: "git.example.com", port, proxy: way }, never))).toBe("hello YOU");
+    expect(proxy.asked).toEqual([
+      { target: `git.example.com:${port}`, authorization: `Basic ${Buffer.from("jane:hunter2").toString("base64")}` },
+    ]);
+  });
+
+  test("by SOCKS5, which resolves the name", async () => {
+    using proxy = await socksProxy();
+    const way = { url: new URL(`socks5://127.0.0.1:${proxy.port}`) };
+    for (const host of ["git.example.com", "127.0.0.1"]) {
+      expect(await talk(await dial({ host, port, proxy: way }, never))).toBe("hello YOU");
+    }
+    expect(proxy.asked).toEqual([`git.example.com:${port}`, `127.0.0.1:${port}`]);
+  });
+
+  test("by SOCKS5 with a login", async () => {
+    using proxy = await socksProxy({ login: "jane:hunter2" });
+    const way = { url: new URL(`socks5://127.0.0.1:${proxy.port}`), ...login };
+    expect(await talk(await dial({ host: "git.example.com", port, proxy: way }, never))).toBe("hello YOU");
+  });
+
+  test.each([
+    ["jane", "wrong", "socks connect: username/password authentication failed"],
+    ["", "", "socks connect: no acceptable authentication methods"],
+  ])("by SOCKS5 with a wrong login: %s", async (username, password, message) => {
+    using proxy = await socksProxy({ login: "jane:hunter2" });
+    const way = { url: new URL(`socks5://127.0.0.1:${proxy.port}`), username, password: new Secret(password) };
+    const fault = dial({ host: "git.example.com", port, proxy: way }, never);
+    await expect(fault).rejects.toMatchObject({ reason: "proxy", message });
+  });
+
+  test("by SOCKS5, which says no", async () => {
+    using proxy = await socksProxy({ refusal: 2 });
+    const way = { url: new URL(`socks5://127.0.0.1:${proxy.port}`) };
+    const fault = dial({ host: "git.example.com", port, proxy: way }, never);
+    await expect(fault).rejects.toMatchObject({ message: "socks connect: connection not allowed by ruleset" });
+  });
+
+  test("by HTTP, which says no, without its words", async () => {
+    using proxy = await tunnelProxy("407 hunter2");
+    const way = { url: new URL(`http://127.0.0.1:${proxy.port}`) };
+    await expect(dial({ host: "git.example.com", port, proxy: way }, never)).rejects.toMatchObject({
+      reason: "proxy",
+      message: "proxy: CONNECT answered with status 407",
+    });
+  });
+
+  test("that does not speak its protocol", async () => {
+    const way = (protocol: string) => ({ url: new URL(`${protocol}://127.0.0.1:${port}`) });
+    const byHttp = dial({ host: "git.example.com", port, proxy: way("http") }, never);
+    await expect(byHttp).rejects.toMatchObject({
+      reason: "proxy",
+      message: "proxy: the answer to CONNECT is not HTTP's",
+    });
+    const bySocks = dial({ host: "git.example.com", port, proxy: way("socks5") }, never);
+    await expect(bySocks).rejects.toMatchObject({
+      reason: "proxy",
+      message: "socks connect: it does not speak SOCKS5",
+    });
+  });
+
+  test("whose certificate is not trusted", async () => {
+    await using front = await tlsFront(`127.0.0.1:${port}`);
+    const way = { url: new URL(`https://${front.address}`) };
+    await expect(dial({ host: "git.example.com", port, proxy: way }, never)).rejects.toMatchObject({
+      reason: "tls",
+      message: "proxy: tls: failed to verify certificate: x509: certificate signed by unknown authority",
+    });
+  });
+
+  test("that hangs, an abort ends it", async () => {
+    const silent = createServer((socket) => socket.resume());
+    const abort = new AbortController();
+    const way = { url: new URL(`http://127.0.0.1:${await portOnLoopback(silent)}`) };
+    const accepted = once(silent, "connection");
+    const fault = dial({ host: "git.example.com", port, proxy: way }, abort.signal);
+    await accepted;
+    abort.abort(new Error("late"));
+    await expect(fault).rejects.toThrow("late");
+    silent.close();
+  });
+
+  test("the proxy's address is judged, and so is the host that is asked of it", async () => {
+    const guarded = dialer({ network: networkPolicy({ allow: [] }, "functions") });
+    const local = { url: new URL("http://127.0.0.1:3128") };
+    await expect(guarded({ host: "git.example.com", port, proxy: local }, never)).rejects.toMatchObject({
+      reason: "refused",
+      message: "127.0.0.1 is a loopback address: Sluice never connects there",
+    });
+    const elsewhere = { url: new URL("http://192.0.2.1:3128") };
+    await expect(guarded({ host: "169.254.169.254", port, proxy: elsewhere }, never)).rejects.toMatchObject({
+      reason: "refused",
+      message: "169.254.169.254 is a link-local address: Sluice never connects there",
+    });
+  });
+});

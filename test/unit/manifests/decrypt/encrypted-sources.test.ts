@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { encryptedSources, SourcesFault, UnreadableRoot } from "../../../../lib/manifests/decrypt/encrypted-sources.ts";
+import { treeFrom } from "./tree-from.ts";
+
+function sourcesOf(files: Readonly<Record<string, string>>, folder = "", components: readonly string[] = []): string[] {
+  return encryptedSources(treeFrom(files), folder, components).map(({ path, format }) => `${format} ${path}`);
+}
+
+const generators = (fields: object) => JSON.stringify({ secretGenerator: [{ name: "s", ...fields }] });
+
+describe("the files that are decrypted before the build", () => {
+  test("are those of Secret generators: a file in the format of its key, an env file as dotenv if its name says nothing (63)", () => {
+    const fields = {
+      files: ["blob.bin", "config.yaml=config.enc", ".dockerconfigjson=pull.txt", "a.json", "b.ini", "c.yml"],
+      envs: ["app.env", "vars.txt", "vars.yaml", "vars.json", "vars.ini"],
+    };
+    expect(sourcesOf({ "kustomization.yaml": generators(fields) })).toEqual([
+      "binary blob.bin",
+      "yaml config.enc",
+      "json pull.txt",
+      "json a.json",
+      "ini b.ini",
+      "yaml c.yml",
+      "dotenv app.env",
+      "dotenv vars.txt",
+      "yaml vars.yaml",
+      "json vars.json",
+      "ini vars.ini",
+    ]);
+  });
+
+  test("are patches that are files, and no URL (64)", () => {
+    const patches = [{ path: "p.yaml" }, { path: "https://example.test/p.yaml" }, { patch: "x" }, { path: "p.json" }];
+    expect(sourcesOf({ "kustomization.yaml": JSON.stringify({ patches }) })).toEqual(["yaml p.yaml", "json p.json"]);
+  });
+
+  test("are not those of ConfigMap generators, of former patches or of resources", () => {
+    const kustomization = {
+      resources: ["secret.yaml"],
+      configMapGenerator: [{ name: "c", files: ["a.yaml"], envs: ["a.env"] }],
+      patchesStrategicMerge: ["p.yaml"],
+      patchesJson6902: [{ path: "p.json" }],
+    };
+    const files = { "kustomization.yaml": JSON.stringify(kustomization), "secret.yaml": "" };
+    expect(sourcesOf(files)).toEqual([]);
+  });
+
+  test("are those of local folders among resources and components too, each folder once, and a path leads to nothing outside", () => {
+    const files = {
+      "apps/web/kustomization.yaml": JSON.stringify({
+        resources: ["../../base", "/apps/base", "https://example.test/x", "missing", "x.yaml", "../../../../base"],
+        components: ["../part"],
+      }),
+      "apps/web/x.yaml": "",
+      "apps/base/kustomization.yml": generators({ files: ["../../../../../keys.txt"] }),
+      "apps/part/Kustomization": JSON.stringify({ patches: [{ path: "p.yaml" }], resources: ["../web"] }),
+      "base/kustomization.yaml": generators({ envs: ["/base/a.env", "a.env"] }),
+    };
+    expect(sourcesOf(files, "apps/web")).toEqual(["dotenv base/a.env", "binary keys.txt", "yaml apps/part/p.yaml"]);
+  });
+
+  test("are those of the folders below that have a kustomization file, where the built folder has none", () => {
+    const files = {
+      "a/plain.yaml": "",
+      "a/one/kustomization.yaml": generators({ envs: ["one.env"] }),
+      "a/one/inner/kustomization.yaml": generators({ envs: ["inner.env"] }),
+      "a/deep/two/Kustomization": generators({ envs: ["two.env"] }),
+      "b/kustomization.yaml": generators({ envs: ["b.env"] }),
+    };
+    expect(sourcesOf(files, "a")).toEqual(["dotenv a/deep/two/two.env", "dotenv a/one/one.env"]);
+  });
+
+  test("are those of the spec's components too", () => {
+    const files = {
+      "app/kustomization.yaml": "resources: []",
+      "part/kustomization.yaml": generators({ envs: ["a.env"] }),
+    };
+    expect(sourcesOf(files, "app", ["../part", "../none"])).toEqual(["dotenv part/a.env"]);
+  });
+
+  test("a file that is named twice has the format of its first name", () => {
+    const fields = { files: ["x.yaml=vars", "y.json=vars"], envs: ["vars"] };
+    expect(sourcesOf({ "kustomization.yaml": generators(fields) })).toEqual(["yaml vars"]);
+  });
+
+  test("are found as Go reads a kustomization: names in any case, merge keys, the last of two entries", () => {
+    const text =
+      "SecretGenerator: [{name: a, Envs: [old]}]\nsecretGenerator:\n- &x\n  envs: [a.env]\n- <<: *x\n  files: [f]\n";
+    expect(sourcesOf({ "kustomization.yaml": text })).toEqual(["dotenv a.env", "binary f"]);
+  });
+
+  test.each([
+    { text: "", what: "nothing" },
+    { text: "null", what: "null" },
+    { text: '{"secretGenerator": {"files": ["x"]}, "patches": "x", "resources": [1, null, {}]}', what: "odd shapes" },
+  ])("a kustomization of $what names none", ({ text }) => {
+    expect(sourcesOf({ "kustomization.yaml": text })).toEqual([]);
+  });
+
+  test.each([
+    { files: { "sub/x.yaml": "" }, says: "no kustomization file found in 'sub'" },
+    {
+      files: { "sub/kustomization.yaml": "", "sub/Kustomization": "" },
+      says: "found multiple kustomization files in 'sub'",
+    },
+    {
+      files: { "sub/kustomization.yaml": "a: [" },
+      says: "failed to unmarshal kustomization file from 'sub/kustomization.yaml': ",
+    },
+    { files: { "sub/kustomization.yaml": "- a" }, says: "'sub/kustomization.yaml': it is not a mapping" },
+    {
+      files: { "sub/kustomization.yaml": `a: ${"[".repeat(101)}${"]".repeat(101)}` },
+      says: "failed to unmarshal kustomization file from 'sub/kustomization.yaml': ",
+    },
+    {
+      files: {
+        "sub/kustomization.yaml": `a: &a [${"xxxxxxxxxxxx, ".repeat(1000)}]\nb: &b [${"*a, ".repeat(100)}]\nc: [${"*b, ".repeat(100)}]`,
+      },
+      says: "its aliases expand to more than",
+    },
+  ])("a folder among the resources that cannot be read is refused: $says", ({ files, says }) => {
+    const root = { "kustomization.yaml": "resources: [sub]" };
+    expect(() => sourcesOf({ ...root, ...files })).toThrow(SourcesFault);
+    expect(() => sourcesOf({ ...root, ...files })).toThrow(says);
+    expect(() => sourcesOf({ ...root, ...files })).not.toThrow(UnreadableRoot);
+  });
+
+  test("an unreadable file of the built folder itself is told apart: the engine says more about it", () => {
+    expect(() => sourcesOf({ "kustomization.yaml": "a: [" })).toThrow(UnreadableRoot);
+    expect(() => sourcesOf({ "kustomization.yaml": "", Kustomization: "" })).not.toThrow(UnreadableRoot);
+  });
+});

@@ -1,0 +1,164 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../lib/core/json.ts";
+import type { PostBuild } from "../../../../lib/manifests/build-input.ts";
+import { goYamlText } from "../../../../lib/manifests/go-yaml/emit.ts";
+import { substituteObjects } from "../../../../lib/manifests/substitute/substitute-objects.ts";
+
+const { signal } = new AbortController();
+const configMap = (data: JsonObject, metadata: JsonObject = {}): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "a", ...metadata },
+  data,
+});
+
+function substitute(
+  objects: readonly JsonObject[],
+  variables: Readonly<Record<string, string>>,
+  {
+    files = {},
+    folder = "",
+    ...more
+  }: Partial<PostBuild> & { readonly files?: Readonly<Record<string, string>>; readonly folder?: string } = {},
+) {
+  const tree = { folder, files: new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])) };
+  const output = { objects, text: objects.map((object) => goYamlText(object)).join("---\n") };
+  const postBuild = {
+    variables: new Map(Object.entries(variables)),
+    secrets: [],
+    always: false,
+    strict: true,
+    ...more,
+  };
+  return substituteObjects(output, postBuild, tree, signal);
+}
+
+test("values are read as YAML once more, so quotes decide their type (60)", async () => {
+  const objects = [configMap({ bare: "${n}", quoted: "${q}${n}${q}", tagged: "!!str ${n}", list: "[${n}, ${word}]" })];
+  const { objects: done, text } = await substitute(objects, { n: "123", q: '"', word: "x" });
+  expect(done).toEqual([configMap({ bare: 123, quoted: "123", tagged: "!!str 123", list: "[123, x]" })]);
+  expect(text).toContain('  quoted: "123"\n');
+});
+
+test("every document is printed as kustomize prints it, and those without a dollar stay as they are", async () => {
+  const objects = [configMap({ a: "${v}" }), configMap({ a: "1" }, { name: "b" })];
+  const { text } = await substitute(objects, { v: "yes" });
+  expect(text).toBe(
+    ["apiVersion: v1", "data:", "  a: true", "kind: ConfigMap", "metadata:", "  name: a", "---"].join("\n") +
+      ["", "apiVersion: v1", "data:", '  a: "1"', "kind: ConfigMap", "metadata:", "  name: b", ""].join("\n"),
+  );
+});
+
+test.each(["labels", "annotations"])(
+  "an object whose %s opt out is left as it is, in exactly these words (58)",
+  async (where) => {
+    const out = configMap({ a: "${v}" }, { [where]: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" } });
+    const not = configMap({ a: "${v}" }, { [where]: { "kustomize.toolkit.fluxcd.io/substitute": "Disabled" } });
+    const { objects } = await substitute([out, not], { v: "x" });
+    expect(objects).toEqual([out, { ...not, data: { a: "x" } }]);
+  },
+);
+
+test("definitions of kinds are left as they are", async () => {
+  const definition = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "${v}" },
+  };
+  expect((await substitute([definition], { v: "x" })).objects).toEqual([definition]);
+});
+
+test("without variables nothing is touched, unless the strategy is Always (52, 53)", async () => {
+  const objects = [configMap({ a: "${v:=blue} $$" })];
+  expect((await substitute(objects, {})).objects).toEqual(objects);
+  expect((await substitute(objects, {}, { always: true })).objects).toEqual([configMap({ a: "blue $" })]);
+});
+
+test("a name that no variable may have is refused, even if nothing uses it (59)", async () => {
+  await expect(substitute([configMap({ a: "1" })], { "my-var": "x" })).rejects.toMatchObject({
+    reason: "BuildFailed",
+    message:
+      "post build failed for 'ConfigMap.v1.[noGrp]/a': envsubst error: 'my-var' var name is invalid, must match '^[_[:alpha:]][_[:alpha:][:digit:]]*$'",
+  });
+});
+
+test("an expression at fault is named with its object, its file and its line (57)", async () => {
+  const files = { "deploy/b.yaml": "kind: Deployment\ndata:\n  a: ${a.b} and more\nmetadata:\n  name: a # the web\n" };
+  const deployment = { ...configMap({ a: "${a.b} and more" }), apiVersion: "apps/v1", kind: "Deployment" };
+  await expect(substitute([deployment], { v: "x" }, { files })).rejects.toMatchObject({
+    reason: "BuildFailed",
+    message:
+      "post build failed for 'Deployment.v1.apps/a': envsubst error: variable substitution failed: missing closing brace: ${a.b} in deploy/b.yaml, line 3",
+  });
+});
+
+const inDocument = (name: string, before = "") =>
+  `${before}kind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n  a: \${a.b}\n`;
+
+test.each<{ what: string; files: Readonly<Record<string, string>>; place: string }>([
+  {
+    what: "not that of another folder, or of a comment",
+    files: { "dev/a.yaml": inDocument("a"), "prod/a.yaml": inDocument("a", "# ${a.b}\n") },
+    place: " in prod/a.yaml, line 6",
+  },
+  {
+    what: "not that of another object",
+    files: { "prod/a.yaml": `${inDocument("aa")}---\n${inDocument("a")}`, "prod/b.yaml": inDocument("b") },
+    place: " in prod/a.yaml, line 11",
+  },
+  {
+    what: "that of a base",
+    files: { "base/a.json": '{"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "${a.b}"}}\n' },
+    place: " in base/a.json, line 1",
+  },
+  { what: "none of two bases", files: { "base/a.yaml": inDocument("a"), "dev/a.yaml": inDocument("a") }, place: "" },
+  { what: "none of two patches", files: { "prod/a.yaml": inDocument("a"), "prod/p.yaml": inDocument("a") }, place: "" },
+])("the place of an expression at fault is $what", async ({ files, place }) => {
+  const object = configMap({ a: "${a.b}" });
+  await expect(substitute([object], { v: "x" }, { files, folder: "prod" })).rejects.toMatchObject({
+    message: expect.stringMatching(new RegExp(`missing closing brace: \\$\\{a\\.b\\}${place}$`)),
+  });
+});
+
+test("nothing of a Secret is quoted", async () => {
+  const secret = { ...configMap({}), kind: "Secret", stringData: { a: "${hunter2.x}" } };
+  await expect(substitute([secret], { v: "x" })).rejects.toMatchObject({
+    message:
+      "post build failed for 'Secret.v1.[noGrp]/a': envsubst error: variable substitution failed: missing closing brace",
+  });
+});
+
+test.each([
+  ["an alias", "*a"],
+  ["a tag that makes something", "!!js/function x"],
+  ["an unfinished list", "["],
+])("a value that is %s breaks the object and nothing else", async (_, v) => {
+  await expect(substitute([configMap({ a: "${v}" })], { v })).rejects.toMatchObject({
+    reason: "BuildFailed",
+    message: expect.stringContaining("post build failed for 'ConfigMap.v1.[noGrp]/a': envsubst error: YAMLToJSON: "),
+  });
+});
+
+test("a value that breaks the object is named by its variable, in Flux's frame", async () => {
+  await expect(substitute([configMap({ a: "${left}x ${n}" })], { left: "[", n: "1" })).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^post build failed for 'ConfigMap\.v1\.\[noGrp\]\/a': envsubst error: YAMLToJSON: the object with the values of left, n cannot be read: /,
+    ),
+  });
+});
+
+test("a variable that is not there is empty where the build is not strict (54)", async () => {
+  const object = configMap({ a: "x${missing}", length: "${#missing}", upper: "${missing^^}." });
+  const { objects } = await substitute([object], { other: "x" }, { strict: false });
+  expect(objects).toEqual([configMap({ a: "x", length: 0, upper: "." })]);
+});
+
+test("why the variables could not be read fails the first object that needs them", async () => {
+  const out = configMap({}, { name: "out", labels: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" } });
+  const fault = `substitute from 'ConfigMap/vars' error: configmaps "vars" not found`;
+  await expect(substitute([out, configMap({})], {}, { fault })).rejects.toMatchObject({
+    reason: "BuildFailed",
+    message: `post build failed for 'ConfigMap.v1.[noGrp]/a': ${fault}`,
+  });
+  expect((await substitute([out], {}, { fault })).objects).toEqual([out]);
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { requestedAtAnnotation } from "../../../lib/api/names.ts";
+import type { Metadata } from "../../../lib/core/manifest.ts";
+import { selectionTopic } from "../../../lib/core/topics.ts";
+import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import { observeAll, observeGone, observeResource } from "../../../lib/queue/observe-resource.ts";
+import { keyOf, never } from "../../contract/state-back-end.ts";
+
+const key = keyOf("web");
+const metadata: Metadata = { name: "web", namespace: "apps", uid: "u", generation: 1 };
+
+/** Observed resources in a map, and a log of what was asked for and remembered, in its order. */
+function observeWorld() {
+  const observed = new Map<string, string>();
+  const log: string[] = [];
+  const listeners: WorkKey[] = [];
+  const deps = {
+    observed: {
+      get: async (of: typeof key) => observed.get(formatWorkKey(of)),
+      put: async (of: typeof key, summary: string) => {
+        log.push(`remembers ${of.name}`);
+        observed.set(formatWorkKey(of), summary);
+      },
+      remove: async (of: typeof key) => {
+        log.push(`forgets ${of.name}`);
+        observed.delete(formatWorkKey(of));
+      },
+      list: async () => [...observed].map(([text, summary]) => ({ key: keyOf(text.split("/").at(-1) ?? ""), summary })),
+    },
+    subscriptions: {
+      subscribers: async (topic: string) => (topic === selectionTopic(key) ? listeners : []),
+    },
+    requests: { request: async (of: typeof key, reason: string) => void log.push(`asks for ${of.name}: ${reason}`) },
+  };
+  return {
+    log,
+    deps,
+    listeners,
+    observe: (change: Partial<Metadata> = {}) =>
+      observeResource({ key, metadata: { ...metadata, ...change } }, deps, never),
+  };
+}
+
+describe("a custom resource that is observed", () => {
+  test("asks for a run if it is new, and is stored last, so that a crash in between costs a run and loses none", async () => {
+    const { observe, log } = observeWorld();
+    expect(await observe()).toBe(true);
+    expect(log).toEqual(["asks for web: resource changed", "remembers web"]);
+    expect(await observe()).toBe(false);
+    expect(log).toHaveLength(2);
+  });
+
+  test.each<{ name: string; change: Partial<Metadata>; asks: boolean }>([
+    { name: "another spec", change: { generation: 2 }, asks: true },
+    { name: "another object of its name", change: { uid: "v" }, asks: true },
+    { name: "a requested time", change: { annotations: { [requestedAtAnnotation]: "now" } }, asks: true },
+    { name: "its deletion", change: { deletionTimestamp: "2026-01-01T00:00:00Z" }, asks: true },
+    { name: "another annotation", change: { annotations: { note: "now" } }, asks: false },
+    { name: "a label", change: { labels: { a: "b" } }, asks: false },
+    { name: "a written status", change: { resourceVersion: "9" }, asks: false },
+  ])("with $name asks for a run: $asks", async ({ change, asks }) => {
+    const { observe } = observeWorld();
+    await observe();
+    expect(await observe(change)).toBe(asks);
+  });
+
+  test("that was deleted asks for a last run, and its summary is removed after that", async () => {
+    const { deps, observe, log } = observeWorld();
+    await observe();
+    await observeGone(key, deps, never);
+    expect(log.slice(2)).toEqual(["asks for web: resource gone", "forgets web"]);
+    expect(await observe()).toBe(true);
+  });
+});
+
+describe("a Receiver that may select it", () => {
+  const hook = { ...key, group: "notification.toolkit.fluxcd.io", kind: "Receiver", name: "hook" };
+
+  test.each<{ name: string; change: Partial<Metadata>; wakes: boolean }>([
+    { name: "other labels", change: { labels: { team: "x" } }, wakes: true },
+    { name: "other annotations", change: { annotations: { note: "now" } }, wakes: true },
+    { name: "another spec", change: { generation: 2 }, wakes: false },
+    { name: "a requested time", change: { annotations: { [requestedAtAnnotation]: "now" } }, wakes: false },
+    { name: "a written status", change: { resourceVersion: "9" }, wakes: false },
+  ])("is woken by $name of the object: $wakes", async ({ change, wakes }) => {
+    const { listeners, log, observe } = observeWorld();
+    await observe();
+    listeners.push(hook);
+    log.length = 0;
+    await observe(change);
+    expect(log.includes("asks for hook: what it selects changed")).toBe(wakes);
+  });
+
+  test("is woken by a new object and by one that is gone, each time before that is remembered", async () => {
+    const { deps, listeners, log, observe } = observeWorld();
+    listeners.push(hook);
+    await observe();
+    await observeGone(key, deps, never);
+    expect(log.filter((line) => !line.startsWith("asks for web"))).toEqual([
+      "asks for hook: what it selects changed",
+      "remembers web",
+      "asks for hook: what it selects changed",
+      "forgets web",
+    ]);
+  });
+
+  test("is woken once more where a release before this one has remembered the object", async () => {
+    const { deps, listeners, log, observe } = observeWorld();
+    await deps.observed.put(key, JSON.stringify(["u", 1, null, false]));
+    listeners.push(hook);
+    log.length = 0;
+    expect(await observe()).toBe(false);
+    expect(log).toEqual(["asks for hook: what it selects changed", "remembers web"]);
+    await observe();
+    expect(log).toHaveLength(2);
+  });
+});
+
+test("a whole list asks for runs of new, changed and missing resources, and counts them", async () => {
+  const { deps, log } = observeWorld();
+  const seen = (name: string, generation = 1) => ({ key: keyOf(name), metadata: { name, uid: name, generation } });
+  expect(await observeAll(key, [seen("a"), seen("b"), seen("c")], deps, never)).toBe(3);
+  log.length = 0;
+  expect(await observeAll(key, [seen("a"), seen("b", 2), seen("d")], deps, never)).toBe(3);
+  expect(log).toEqual([
+    "asks for b: resource changed",
+    "remembers b",
+    "asks for d: resource changed",
+    "remembers d",
+    "asks for c: resource gone",
+    "forgets c",
+  ]);
+});

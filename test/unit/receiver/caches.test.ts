@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { Secret } from "../../../lib/core/secret.ts";
+import { maxCachedSecrets, maxSecretAgeMs, secretCache } from "../../../lib/receiver/secret-cache.ts";
+import { maxUnknownAgeMs, maxUnknownPaths, rememberingUnknown } from "../../../lib/receiver/unknown-paths.ts";
+import { steppedClock } from "../../doubles/stepped-clock.ts";
+
+const { signal } = new AbortController();
+const clock = steppedClock();
+
+test("of more tokens than fit into memory the oldest is read again", async () => {
+  const reads: string[] = [];
+  const secretOf = secretCache(async ({ name }) => {
+    reads.push(name);
+    return new Map([["token", new Secret(name)]]);
+  }, clock);
+  const read = (name: string) => secretOf({ cluster: "c", namespace: "n", name }, () => true, signal);
+  for (let at = 0; at <= maxCachedSecrets; at++) await read(`token-${at}`);
+  await read(`token-${maxCachedSecrets}`);
+  expect(reads).toHaveLength(maxCachedSecrets + 1);
+  await read("token-0");
+  expect(reads.at(-1)).toBe("token-0");
+});
+
+test("of more unknown paths than fit into memory the oldest is looked up again", async () => {
+  const asked: string[] = [];
+  const index = rememberingUnknown(
+    {
+      find: async (path) => {
+        asked.push(path);
+        return [];
+      },
+    },
+    clock,
+  );
+  for (let at = 0; at <= maxUnknownPaths; at++) await index.find(`/hook/${at}`, signal);
+  await index.find(`/hook/${maxUnknownPaths}`, signal);
+  expect(asked).toHaveLength(maxUnknownPaths + 1);
+  await index.find("/hook/0", signal);
+  expect(asked.at(-1)).toBe("/hook/0");
+});
+
+test("a caller that gives up does not stop the read that others wait for", async () => {
+  const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, Secret>>();
+  const secretOf = secretCache(() => promise, clock);
+  const ref = { cluster: "c", namespace: "n", name: "token" };
+  const gone = new AbortController();
+  const first = secretOf(ref, () => true, gone.signal);
+  const second = secretOf(ref, () => true, signal);
+  gone.abort(new Error("time is up"));
+  await expect(first).rejects.toThrow("time is up");
+  resolve(new Map([["token", new Secret("x")]]));
+  expect((await second)?.size).toBe(1);
+});
+
+test("what is kept grows old while the process is frozen", async () => {
+  const own = steppedClock();
+  const asked: string[] = [];
+  const secretOf = secretCache(async ({ name }) => {
+    asked.push(name);
+    return new Map([["token", new Secret(name)]]);
+  }, own);
+  const index = rememberingUnknown(
+    {
+      find: async (path) => {
+        asked.push(path);
+        return [];
+      },
+    },
+    own,
+  );
+  const ask = async () => {
+    await secretOf({ cluster: "c", namespace: "n", name: "token" }, () => true, signal);
+    await index.find("/hook/x", signal);
+  };
+  await ask();
+  await ask();
+  expect(asked).toEqual(["token", "/hook/x"]);
+  own.freeze(Math.max(maxSecretAgeMs, maxUnknownAgeMs));
+  await ask();
+  expect(asked).toEqual(["token", "/hook/x", "token", "/hook/x"]);
+});

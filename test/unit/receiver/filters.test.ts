@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
+import { maxBodyDepth } from "../../../lib/receiver/delivery.ts";
+import { b, form, json } from "./data-set.ts";
+import { receiverWorld, type Sent } from "./receiver-world.ts";
+
+describe("filters", () => {
+  const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 });
+  afterAll(() => cel.close());
+  let world: ReturnType<typeof receiverWorld>;
+  beforeAll(async () => {
+    world = receiverWorld({ cel });
+    world.source("cart", { team: "x" });
+    world.source("mail", { team: "y" });
+  });
+  const kind = "OCIRepository";
+  const all = [{ kind, name: "*", matchLabels: {} }];
+  const resourceFilter = "req.tag.contains(res.metadata.name)";
+  const told = async (sent: Sent) => {
+    world.requested.length = 0;
+    return { status: await world.deliver(sent), woken: [...world.requested] };
+  };
+
+  test("27: choose by the body and the object's metadata", async () => {
+    await world.ready({ resources: all, resourceFilter });
+    expect(await told({ headers: json, body: '{"tag":"registry/x/cart:1"}' })).toEqual({
+      status: 200,
+      woken: ["OCIRepository/retail/cart"],
+    });
+  });
+
+  test("of all entries see the metadata also where an entry's own is empty", async () => {
+    await world.ready({ resources: [{ ...all[0], filter: "" }], resourceFilter: "res.metadata.name == 'cart'" });
+    expect(await told({})).toEqual({ status: 200, woken: ["OCIRepository/retail/cart"] });
+  });
+
+  test("28: that ask for a key which the body lacks are 500", async () => {
+    await world.ready({ resources: all, resourceFilter });
+    expect(await told({ headers: json, body: "{}" })).toEqual({ status: 500, woken: [] });
+  });
+
+  test("29: see no body that does not say that it is JSON", async () => {
+    await world.ready({ resources: all, resourceFilter });
+    const sent = { headers: { "Content-Type": "text/plain" }, body: '{"tag":"cart"}' };
+    expect(await told(sent)).toEqual({ status: 500, woken: [] });
+  });
+
+  test("11: of a form see an empty request", async () => {
+    await world.ready({ type: "github", resources: all, resourceFilter: "req == {}" });
+    const signature = "sha256=099c0eb9364f4d2ca19b87adf25313b2c3e6f0195dab3c7f67f37c879831eb99";
+    const { status, woken } = await told({ headers: { ...form, "X-Hub-Signature-256": signature }, body: b });
+    expect([status, woken.length]).toEqual([200, 3]);
+  });
+
+  test.each([
+    { name: "a text", filter: "'x'", message: "CEL expression output type mismatch: expected bool, got string" },
+    { name: "claims of another type", filter: "claims.sub == 'a'", message: "undeclared reference to 'claims'" },
+    { name: "what may be anything", filter: "req.open", message: "expected bool, got dyn" },
+    { name: "what does not parse", filter: "req.", message: "" },
+  ])("30: that are $name stall the Receiver", async ({ filter, message }) => {
+    await world.ready({ type: "github", resources: all, resourceFilter: filter });
+    expect(world.conditions()).toEqual(["Stalled=True InvalidCELExpression", "Ready=False InvalidCELExpression"]);
+    const begin = "Reconciliation failed terminally due to configuration error: invalid resourceFilter expression: ";
+    expect(world.messageOf("Ready")?.startsWith(begin)).toBe(true);
+    expect(world.messageOf("Ready")).toContain(message);
+    await world.ready({
+      type: "github",
+      resources: [
+        { kind, name: "shop" },
+        { ...all[0], filter },
+      ],
+    });
+    expect(world.messageOf("Ready")).toContain(
+      `invalid filter expression for resources[1] (kind="${kind}", name="*"): `,
+    );
+  });
+
+  test("31: of an entry count beside the one for all", async () => {
+    await world.ready({
+      resourceFilter: "true",
+      resources: [{ ...all[0], filter: "res.metadata.labels.team == 'x'" }],
+    });
+    world.source("shop", { team: "z" });
+    await world.run();
+    expect(await told({})).toEqual({ status: 200, woken: ["OCIRepository/retail/cart"] });
+    await world.ready({ resourceFilter: "true", resources: [{ ...all[0], filter: "false" }] });
+    expect(await told({})).toEqual({ status: 200, woken: [] });
+  });
+
+  test("that fail for one object stop its entry there, and no other", async () => {
+    const filter = "res.metadata.annotations.go == 'yes'";
+    // Between them is mail, which has no annotations.
+    for (const name of ["cart", "shop"]) {
+      const metadata = { name, namespace: "retail", annotations: { go: "yes" } };
+      world.apply({ apiVersion: "source.toolkit.fluxcd.io/v1", kind, metadata });
+    }
+    await world.ready({
+      resources: [
+        { ...all[0], filter },
+        { kind, name: "shop" },
+      ],
+    });
+    expect(await told({})).toEqual({
+      status: 500,
+      woken: ["OCIRepository/retail/cart", "OCIRepository/retail/shop"],
+    });
+  });
+
+  test.each([
+    { name: "is not JSON", body: "{" },
+    { name: "is a list", body: "[]" },
+    { name: "is nested too deep", body: `${'{"a":'.repeat(maxBodyDepth + 1)}1${"}".repeat(maxBodyDepth + 1)}` },
+  ])("of a body that $name are 500, and nothing is woken", async ({ body }) => {
+    await world.ready({ resources: all, resourceFilter: "true" });
+    expect(await told({ headers: json, body })).toEqual({ status: 500, woken: [] });
+    await world.ready({ resources: [{ kind, name: "shop" }] });
+    expect((await told({ headers: json, body })).status).toBe(200);
+  });
+});

@@ -1,0 +1,93 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { maxMissingAgeMs, maxSecretAgeMs } from "../../../lib/receiver/secret-cache.ts";
+import { maxUnknownAgeMs } from "../../../lib/receiver/unknown-paths.ts";
+import { a, json, sha256OfA, signed } from "./data-set.ts";
+import { readyWorld, receiverWorld, token } from "./receiver-world.ts";
+
+describe("the token", () => {
+  test("is read once for many deliveries, and again after a minute", async () => {
+    const world = await readyWorld();
+    expect(new Set(await Promise.all(Array.from({ length: 50 }, () => world.deliver())))).toEqual(new Set([200]));
+    expect(world.secretReads).toHaveLength(1);
+    world.state.now += maxSecretAgeMs - 1;
+    await world.deliver();
+    expect(world.secretReads).toHaveLength(1);
+    world.state.now += 1;
+    await world.deliver();
+    expect(world.secretReads).toHaveLength(2);
+  });
+
+  test("that was replaced is read at once where a delivery comes to its new path", async () => {
+    const world = await readyWorld({ type: "generic-hmac" });
+    expect(await world.deliver(signed(sha256OfA))).toBe(200);
+    world.secret({ token: "new" });
+    await world.run();
+    world.state.now += 1_000;
+    const signature = `sha256=${createHmac("sha256", "new").update(a).digest("hex")}`;
+    expect(await world.deliver(signed(signature))).toBe(200);
+    expect(await world.deliver(signed(sha256OfA))).toBe(400);
+  });
+
+  test("that was replaced makes its old path no webhook, whose Receiver is asked to run", async () => {
+    const world = await readyWorld();
+    const old = world.path();
+    expect(await world.deliver()).toBe(200);
+    world.secret({ token: "new" });
+    world.state.now += maxSecretAgeMs;
+    expect(await world.deliver()).toBe(404);
+    expect(world.requested).toEqual(["OCIRepository/retail/shop", "Receiver/retail/shop-hook"]);
+    await world.run();
+    expect([await world.deliver(), await world.deliver({ uri: old })]).toEqual([200, 404]);
+  });
+
+  test("that became empty is refused, although an empty key signs as well as any", async () => {
+    const world = await readyWorld({ type: "github" });
+    world.secret({ token: "" });
+    const signature = `sha256=${createHmac("sha256", "").update(a).digest("hex")}`;
+    expect(await world.deliver({ headers: { ...json, "X-Hub-Signature-256": signature }, body: a })).toBe(400);
+    expect(await world.deliver({ headers: json, body: a })).toBe(400);
+  });
+
+  test("that is missing is not asked for again for two seconds", async () => {
+    const world = await readyWorld();
+    world.delete("Secret", "token");
+    expect([await world.deliver(), await world.deliver()]).toEqual([400, 400]);
+    expect(world.secretReads).toHaveLength(1);
+    world.secret({ token });
+    world.state.now += maxMissingAgeMs;
+    expect(await world.deliver()).toBe(200);
+  });
+
+  test("in a cluster that does not answer is 400, and is asked for again by the next delivery", async () => {
+    const world = await readyWorld();
+    world.state.isAway = true;
+    expect(await world.deliver()).toBe(400);
+    world.state.isAway = false;
+    expect(await world.deliver()).toBe(200);
+  });
+});
+
+describe("an unknown path", () => {
+  test("is asked for once a second, so a Receiver that gets it is served within that", async () => {
+    const world = receiverWorld();
+    const uri = "/hook/3907e385660662cde070490705fcf1afafdc63e83e0c40e29f95a30a535c409e";
+    expect([await world.deliver({ uri }), await world.deliver({ uri })]).toEqual([404, 404]);
+    expect(world.found).toEqual([uri]);
+    await world.ready();
+    world.state.now += maxUnknownAgeMs;
+    expect(await world.deliver({ uri })).toBe(200);
+  });
+});
+
+describe("two Receivers of one path", () => {
+  test("are both served, and one that cannot be does not stop the other", async () => {
+    const world = await readyWorld();
+    // shop-hook of retail, and shop-hookre of tail: token, name and namespace are put together without a mark between them.
+    const other = { ...world.keyOf("shop-hookre"), namespace: "tail" };
+    const [found] = await world.receivers.find(world.path(), new AbortController().signal);
+    if (found === undefined) throw new Error("no Receiver");
+    world.alsoFound({ key: other, entry: { ...found.entry, state: "suspended" } });
+    expect(await world.deliver()).toBe(200);
+  });
+});

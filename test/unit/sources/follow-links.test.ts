@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { followLinks, type LinkedEntry, type LinkedTree, maxSteps } from "../../../lib/sources/archive/follow-links.ts";
+
+const forever = new AbortController().signal;
+const read = async () => new Uint8Array();
+
+const folder = (path: string): LinkedEntry => ({ type: "directory", path });
+const file = (path: string): LinkedEntry => ({ type: "file", path, mode: 0o644, read });
+const link = (path: string, target: string): LinkedEntry => ({ type: "link", path, target });
+
+function treeOf(all: readonly LinkedEntry[], entries = new Map<string, LinkedEntry>()): LinkedTree {
+  for (const entry of all) entries.set(entry.path, entry);
+  return {
+    entries,
+    root: "archive",
+    whole: "archive",
+    mend: "put a file in its place",
+    maxEntries: 100_000,
+    maxPathBytes: 4_096,
+    maxPathsBytes: 32 * 1024 * 1024,
+    fault: (text) => new RangeError(text),
+  };
+}
+
+test("a link over a hard link begins at the root again", async () => {
+  const hard: LinkedEntry = { type: "link", path: "sub/hard", target: "sub/a", isHard: true };
+  const tree = treeOf([folder("sub"), file("sub/a"), hard, link("l", "sub/hard"), link("m", "sub/../sub//./a")]);
+  const followed = await followLinks(tree, forever);
+  const contents = followed.map((entry) => (entry.type === "file" ? entry.read() : read()));
+  await expect(Promise.all(contents)).resolves.toHaveLength(5);
+});
+
+test("what all links together may lead over has a limit", async () => {
+  const links = Array.from({ length: 1_001 }, (_, at) => link(`l${at}`, `${"./".repeat(2_000)}x.yaml`));
+  await expect(followLinks(treeOf([file("x.yaml"), ...links]), forever)).rejects.toThrow(
+    `the links of the archive lead over more than ${maxSteps} folders and links`,
+  );
+});
+
+test("the end of a run ends the way over other links, not only the copies", async () => {
+  const stopped = new AbortController();
+  const asked: string[] = [];
+  class Watched extends Map<string, LinkedEntry> {
+    override get(path: string): LinkedEntry | undefined {
+      asked.push(path);
+      // Longer than a slice of time, so that the next look at the clock is one at the signal.
+      const until = performance.now() + 25;
+      while (performance.now() < until);
+      stopped.abort(new Error("the time is over"));
+      return super.get(path);
+    }
+  }
+  const chain = Array.from({ length: 30 }, (_, at) => link(`l${at}`, at === 29 ? "x.yaml" : `l${at + 1}`));
+  const tree = treeOf([...chain, file("x.yaml")], new Watched());
+  await expect(followLinks(tree, stopped.signal)).rejects.toThrow("the time is over");
+  expect(asked).toEqual(["l1"]);
+});

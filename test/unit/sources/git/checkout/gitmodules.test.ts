@@ -1,0 +1,95 @@
+import { spawnSync } from "node:child_process";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CheckoutFault } from "../../../../../lib/sources/git/checkout/checkout-fault.ts";
+import { parseGitConfig } from "../../../../../lib/sources/git/checkout/git-config.ts";
+import { parseGitmodules } from "../../../../../lib/sources/git/checkout/gitmodules.ts";
+
+const submodules = (text: string) => parseGitmodules(Buffer.from(text));
+
+describe(".gitmodules", () => {
+  test.each([
+    ["on one line with its section", '[submodule "a"] path = vendor/lib\nurl = u'],
+    ["in a section that is split in two", '[submodule "a"]\npath = vendor/lib\n[core]\nx\n[submodule "a"]\nurl = u\n'],
+    ["that goes on in the next line", '[submodule "a"]\n\tpath = vendor/\\\nlib\n\turl = u\n'],
+    ["in quotes, and with a slash at its end", '[submodule "a"]\npath = "vendor/lib//" # "\nurl = "u"\n'],
+    ["in the old notation, with line ends of Windows", "\ufeff[SubModule.a]\r\nPath = vendor/lib\r\nURL = u\r\n"],
+    ["given twice, of which the last counts", '[submodule "a"]\npath = x\nurl = y\npath = vendor/lib\nurl = u\n'],
+  ])("has a path %s", (_, text) => {
+    expect(submodules(text)).toEqual([{ path: "vendor/lib", url: "u" }]);
+  });
+
+  test.each([
+    ["other sections", '[sub "a"]\npath = p\nurl = u\n'],
+    ["a section without a name", "[submodule]\npath = p\nurl = u\n"],
+    ["a path without a URL", '[submodule "a"]\npath = p\n'],
+    ["a path without a value", '[submodule "a"]\npath\nurl = u\n'],
+  ])("has no submodule by %s", (_, text) => {
+    expect(submodules(text)).toEqual([]);
+  });
+
+  test("keeps submodules apart by the case of their names", () => {
+    const text = '[submodule "a"]\npath = p\nurl = u\n[submodule "A"]\npath = q\nurl = v\n';
+    expect(submodules(text)).toEqual([
+      { path: "p", url: "u" },
+      { path: "q", url: "v" },
+    ]);
+  });
+
+  test.each([
+    '[submodule "a]\n',
+    "[submodule\n",
+    'ok = 1\n[a]\npath = "open\n',
+    "[a]\nx = \\q\n",
+    "[a]\n1 = 2\n",
+    "x y",
+  ])("is refused where git refuses it: %j", (text) => {
+    expect(() => submodules(text)).toThrow(CheckoutFault);
+    expect(() => submodules(text)).toThrow(/^\.gitmodules has a line that is not git's notation/);
+  });
+});
+
+const hasGit = spawnSync("git", ["--version"]).status === 0;
+
+/** As `git config --list -z` prints them; undefined if it refuses the file. */
+function variablesOfGit(text: string): readonly string[] | undefined {
+  const { status, stdout } = spawnSync("git", ["config", "--no-includes", "-f", "-", "--list", "-z"], {
+    input: text,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], GIT_CONFIG_NOSYSTEM: "1" },
+  });
+  return status === 0 ? stdout.split("\0").slice(0, -1) : undefined;
+}
+
+function variables(text: string): readonly string[] | undefined {
+  try {
+    return parseGitConfig(text, "f").map(({ key, value }) => (value === undefined ? key : `${key}\n${value}`));
+  } catch (error) {
+    if (error instanceof CheckoutFault) return undefined;
+    throw error;
+  }
+}
+
+test.skipIf(!hasGit)("a configuration file has the variables that git finds in it", { timeout: 60_000 }, () => {
+  const piece = fc.constantFrom(
+    ...["[a]", '[submodule "x"]', '[submodule "X y"]', "[a.B]", "[submodule", '"x\\"y"]', "]", "[", "\n", "\r\n", "\n"],
+    ...[" ", "=", " = ", "path", "url", "Key-1", '"', "\\", "\\\n", "\\n", "\\q", "#", ";", "v", "a/b", "ä", "1", "."],
+  );
+  const line = fc.constantFrom(
+    ...[
+      '[submodule "x"]\n',
+      "[core]\n",
+      " path = a/b ; c\n",
+      "url=../u.git\r\n",
+      "path = a \\\n  b\n",
+      'url = "u # v" w\n',
+    ],
+  );
+  const file = fc.array(fc.oneof({ weight: 2, arbitrary: line }, piece), { maxLength: 8 }).map((all) => all.join(""));
+  fc.assert(
+    fc.property(file, (text) => {
+      expect(variables(text)).toEqual(variablesOfGit(text));
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { parseCommit, parseTag } from "../../../../lib/sources/git/git-object.ts";
+
+const tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+const parent = "1111111111111111111111111111111111111111";
+const people = "author A <a@x> 1700000000 +0100\ncommitter C <c@x> 1700000001 -0700\n";
+const armored = "-----BEGIN PGP SIGNATURE-----\n \n tree abc\n -----END PGP SIGNATURE-----\n";
+
+const bytesOf = (text: string) => Buffer.from(text);
+
+describe("a commit", () => {
+  test("has a tree, parents in order, the time of its committer and its message", () => {
+    const bytes = bytesOf(`tree ${tree}\nparent ${parent}\nparent ${tree}\n${people}\nSubject\n\nbody\n`);
+    expect(parseCommit(bytes)).toEqual({
+      tree,
+      parents: [parent, tree],
+      committedAt: 1_700_000_001,
+      message: "Subject\n\nbody\n",
+    });
+  });
+
+  test("says nothing in the lines of its signature", () => {
+    const head = `tree ${tree}\n${people}`;
+    const commit = parseCommit(bytesOf(`gpgsig ${armored}${head}encoding UTF-8\n\nSubject\ntree no header\n`));
+    expect(commit).toMatchObject({ tree, message: "Subject\ntree no header\n" });
+  });
+
+  test("may have no message, and one that is not UTF-8 is still read", () => {
+    expect(parseCommit(bytesOf(`tree ${tree}\n${people}`)).message).toBe("");
+    const latin = Buffer.concat([bytesOf(`tree ${tree}\n${people}\n`), Buffer.from([0xe9])]);
+    expect(parseCommit(latin).message).toBe("\ufffd");
+  });
+
+  test.each([
+    ["without a tree", people],
+    ["whose tree is no id", `tree ${tree.toUpperCase()}\n${people}`],
+    ["whose parent is no id", `tree ${tree}\nparent x\n${people}`],
+    ["without a committer", `tree ${tree}\n`],
+    ["whose committer has no time", `tree ${tree}\ncommitter C <c@x>\n`],
+    ["of nothing", ""],
+  ])("%s is damaged", (_, text) => {
+    expect(() => parseCommit(bytesOf(text))).toThrow(
+      expect.objectContaining({
+        name: "GitFault",
+        reason: "protocol",
+        message: expect.stringContaining("not a commit"),
+      }),
+    );
+  });
+});
+
+describe("a tag", () => {
+  const head = `object ${parent}\ntype commit\ntag v1\ntagger T <t@x> 1700000000 +0000\n\n`;
+
+  test("names an object, whatever its message says", () => {
+    const tag = parseTag(bytesOf(`${head}Release\nobject ${tree}\ntag v2\n`));
+    expect(tag).toEqual({ object: parent, type: "commit", name: "v1" });
+  });
+
+  test.each([
+    ["without an object", head.replace(/^object.*\n/, "")],
+    ["whose object is no id", head.replace(parent, "x")],
+    ["of an unknown type", head.replace("commit", "note")],
+    ["without a name", head.replace("tag v1\n", "")],
+  ])("%s is damaged", (_, text) => {
+    expect(() => parseTag(bytesOf(text))).toThrow(expect.objectContaining({ reason: "protocol" }));
+  });
+});

@@ -1,0 +1,186 @@
+import { createVerify, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createServer } from "node:http";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { homeNetwork } from "../../../../lib/core/network/network-policy.ts";
+import { Secret } from "../../../../lib/core/secret.ts";
+import { httpClient } from "../../../../lib/http/http-client.ts";
+import { type GitHubApp, githubAppTokens } from "../../../../lib/sources/git/github-app.ts";
+import { portOnLoopback } from "../../../doubles/port-on-loopback.ts";
+
+const never = new AbortController().signal;
+const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const pem = (key: KeyObject): Secret => new Secret(key.export({ type: "pkcs1", format: "pem" }).toString());
+const start = Date.parse("2026-11-23T12:00:00.700Z");
+let now = start;
+const asked: { readonly what: string; readonly jwt: string }[] = [];
+/** Owners that GitHub knows, and their installations; answers as the documentation of GitHub's API shows them. */
+const organisations = new Map([["acme", 71]]);
+const users = new Map([["jane", 72]]);
+let answer: { readonly status: number; readonly body: string } | undefined;
+
+const server = createServer((request, response) => {
+  const { authorization = "" } = request.headers;
+  asked.push({ what: `${request.method} ${request.url}`, jwt: authorization.replace("Bearer ", "") });
+  const path = (request.url ?? "").replace(/^\/api\/v3/, "");
+  const [, kind, owner = ""] = /^\/(orgs|users)\/([^/]+)\/installation$/.exec(path) ?? [];
+  const id = (kind === "orgs" ? organisations : users).get(owner);
+  const isToken = /^\/app\/installations\/\d+\/access_tokens$/.test(path) && request.method === "POST";
+  const token = {
+    token: `ghs_${asked.length}`,
+    expires_at: new Date(now + 3_600_000).toISOString().replace(/\.\d+/, ""),
+    permissions: { contents: "read" },
+    repository_selection: "selected",
+  };
+  const found = isToken ? token : id === undefined ? undefined : { id, account: { login: owner }, app_id: 12 };
+  const { status, body } = answer ?? {
+    status: isToken ? 201 : found === undefined ? 404 : 200,
+    body: JSON.stringify(found ?? { message: "Not Found hunter2" }),
+  };
+  response.writeHead(status, { "content-type": "application/json" }).end(body);
+});
+const http = httpClient({ network: homeNetwork });
+let base: string;
+beforeAll(async () => {
+  base = `http://127.0.0.1:${await portOnLoopback(server)}`;
+});
+afterAll(() => {
+  http.close();
+  server.close();
+});
+beforeEach(() => {
+  asked.length = 0;
+  now = start;
+  answer = undefined;
+});
+
+const appOf = (change: Partial<GitHubApp> = {}): GitHubApp => ({
+  id: "12",
+  privateKey: pem(pair.privateKey),
+  installation: { id: "34" },
+  baseUrl: base,
+  ...change,
+});
+const tokens = () => githubAppTokens(http, { now: () => now });
+const whats = () => asked.map(({ what }) => what);
+
+test("a token is asked for with a signed statement, issued half a minute ago and valid for two", async () => {
+  expect((await tokens()(appOf(), never)).reveal()).toBe("ghs_1");
+  expect(whats()).toEqual(["POST /api/v3/app/installations/34/access_tokens"]);
+  const [head = "", claims = "", signature = ""] = asked[0]?.jwt.split(".") ?? [];
+  const read = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
+  const issued = Math.floor(start / 1000) - 30;
+  expect([read(head), read(claims)]).toEqual([
+    { alg: "RS256", typ: "JWT" },
+    { iss: "12", iat: issued, exp: issued + 120 },
+  ]);
+  const verify = createVerify("RSA-SHA256").update(`${head}.${claims}`);
+  expect(verify.verify(pair.publicKey, signature, "base64url")).toBe(true);
+});
+
+test.each([
+  [
+    "an organisation",
+    "acme",
+    ["GET /api/v3/orgs/acme/installation", "POST /api/v3/app/installations/71/access_tokens"],
+  ],
+  [
+    "a user",
+    "jane",
+    [
+      "GET /api/v3/orgs/jane/installation",
+      "GET /api/v3/users/jane/installation",
+      "POST /api/v3/app/installations/72/access_tokens",
+    ],
+  ],
+])("the installation of %s is looked up", async (_what, owner, requests) => {
+  await tokens()(appOf({ installation: { owner } }), never);
+  expect(whats()).toEqual(requests);
+});
+
+test("an owner who has not installed the App is told, without GitHub's words", async () => {
+  const fault = tokens()(appOf({ installation: { owner: "no/body" } }), never);
+  await expect(fault).rejects.toThrow(
+    `failed to find organization installation: GET ${base}/api/v3/orgs/no%2Fbody/installation: 404\nfailed to find user installation: GET ${base}/api/v3/users/no%2Fbody/installation: 404`,
+  );
+});
+
+describe("a token is kept", () => {
+  test("until five minutes before its end", async () => {
+    const get = tokens();
+    const reveal = async () => (await get(appOf(), never)).reveal();
+    expect([await reveal(), await reveal()]).toEqual(["ghs_1", "ghs_1"]);
+    now = start + 54 * 60_000;
+    expect(await reveal()).toBe("ghs_1");
+    now = start + 56 * 60_000;
+    expect(await reveal()).toBe("ghs_2");
+  });
+
+  test("for this app, key, installation and address alone: a Secret that has rotated asks anew", async () => {
+    const get = tokens();
+    await get(appOf(), never);
+    const other = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+    for (const change of [
+      { id: "13" },
+      { privateKey: pem(other) },
+      { installation: { id: "35" } },
+      { baseUrl: `${base}/api/v3` },
+    ]) {
+      await get(appOf(change), never);
+    }
+    expect(asked).toHaveLength(5);
+  });
+
+  test("but not one that never came", async () => {
+    const get = tokens();
+    answer = { status: 401, body: '{"message":"hunter2"}' };
+    await expect(get(appOf(), never)).rejects.toThrow(`POST ${base}/api/v3/app/installations/34/access_tokens: 401`);
+    answer = undefined;
+    expect((await get(appOf(), never)).reveal()).toBe("ghs_2");
+  });
+});
+
+test.each([
+  ["https://github.example.com", "https://github.example.com/api/v3/"],
+  ["https://github.example.com/sub/", "https://github.example.com/sub/api/v3/"],
+  ["https://github.example.com/api/v3", "https://github.example.com/api/v3/"],
+  ["https://api.example.ghe.com", "https://api.example.ghe.com/"],
+  [undefined, "https://api.github.com/"],
+])("the API of %s is at %s", async (baseUrl, api) => {
+  const requests: string[] = [];
+  const recorded = {
+    send: ({ url }: { readonly url: string }) => (requests.push(url), Promise.reject(new Error("no"))),
+  };
+  await expect(githubAppTokens(recorded, { now: () => now })(appOf({ baseUrl }), never)).rejects.toThrow("no");
+  expect(requests).toEqual([`${api}app/installations/34/access_tokens`]);
+});
+
+test.each([
+  [{ baseUrl: "https://jane:hunter2@github.example.com" }, "invalid API URL: it must hold no credentials"],
+  [{ baseUrl: "ftp://hunter2" }, "invalid API URL: it is no http or https URL"],
+  [
+    { privateKey: new Secret("hunter2") },
+    "could not parse private key: invalid key: Key must be a PEM encoded PKCS1 or PKCS8 key",
+  ],
+  [
+    {
+      privateKey: new Secret(
+        generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+      ),
+    },
+    "could not parse private key: key is not a valid RSA private key",
+  ],
+])("what cannot be used is refused without quoting it, %#", async (change, message) => {
+  const fault = await tokens()(appOf(change), never).catch((error: unknown) => String(error));
+  expect(fault).toBe(`Error: ${message}`);
+  expect(asked).toEqual([]);
+});
+
+test.each(["<html>hunter2</html>", "{}", '{"token":7}'])(
+  "an answer that is not GitHub's is not quoted: %s",
+  async (body) => {
+    answer = { status: 201, body };
+    await expect(tokens()(appOf(), never)).rejects.toThrow(
+      `POST ${base}/api/v3/app/installations/34/access_tokens: the answer is not the one of GitHub's API`,
+    );
+  },
+);

@@ -1,0 +1,290 @@
+import { describe, expect, test } from "vitest";
+import { homeNetwork, networkPolicy } from "../../../../lib/core/network/network-policy.ts";
+import { dialer } from "../../../../lib/http/dial.ts";
+import type { GitBytes, GitTransport } from "../../../../lib/sources/git/git-transport.ts";
+import { knownHostKeys } from "../../../../lib/sources/git/known-hosts.ts";
+import { type SshAccess, sshTransport } from "../../../../lib/sources/git/ssh-transport.ts";
+import { newSshKey, type RunCommand, type SshServerOptions, sshServer } from "../../../doubles/ssh-server.ts";
+
+const [hostKey, otherHostKey, key, otherKey] = await Promise.all([newSshKey(), newSshKey(), newSshKey(), newSshKey()]);
+const user = { name: "git", key };
+const never = new AbortController().signal;
+
+async function serverAnd(
+  options: Partial<SshServerOptions>,
+  access: Partial<SshAccess> = {},
+  path = "/team/app.git",
+  login = "",
+) {
+  const server = await sshServer({ hostKey, user, ...options });
+  const transport = sshTransport(
+    {
+      url: new URL(`ssh://${login}127.0.0.1:${server.port}${path}`),
+      key,
+      hostKeys: knownHostKeys(server.knownHosts, { host: "127.0.0.1", port: server.port }),
+      ...access,
+    },
+    dialer({ network: homeNetwork }),
+  );
+  return {
+    server,
+    transport,
+    async [Symbol.asyncDispose]() {
+      await transport[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** All that is said until the end, or the fault that ends it. */
+async function rest(bytes: GitBytes): Promise<string> {
+  let text = "";
+  for (;;) {
+    const { done, value } = await bytes.next();
+    if (done === true) return text;
+    text += Buffer.from(value).toString();
+  }
+}
+
+async function next(bytes: GitBytes): Promise<string> {
+  const { done, value } = await bytes.next();
+  return done === true ? "the end" : Buffer.from(value).toString();
+}
+
+const faultOf = (transport: GitTransport, signal = never) =>
+  transport
+    .greet(signal)
+    .then(rest, (error: unknown) => error)
+    .catch((error: unknown) => error);
+
+describe("a conversation over ssh", () => {
+  test("runs git-upload-pack with the path in git's quotes, asks for version 2, and answers in one channel", async () => {
+    const ran: unknown[] = [];
+    const run: RunCommand = (command, channel, env) => {
+      ran.push(command, Object.fromEntries(env));
+      channel.write("hello ");
+      channel.on("data", (bytes: Buffer) => {
+        channel.write(bytes.toString().toUpperCase());
+        channel.exit(0);
+        channel.end();
+      });
+    };
+    await using both = await serverAnd({ run }, {}, "/it's%20team!/app.git");
+    const greeting = await both.transport.greet(never);
+    expect(await next(greeting)).toBe("hello ");
+    const answer = await both.transport.send(Buffer.from("done"), 2, never);
+    expect(answer).toBe(greeting);
+    expect(await rest(answer)).toBe("DONE");
+    expect(ran).toEqual([String.raw`git-upload-pack '/it'\''s team'\!'/app.git'`, { GIT_PROTOCOL: "version=2" }]);
+  });
+
+  test("greets again in a new channel of the same connection, and dispose ends the connection", async () => {
+    let count = 0;
+    const run: RunCommand = (_command, channel) => {
+      count++;
+      channel.write(`greeting ${count}`);
+    };
+    const both = await serverAnd({ run });
+    for (const wanted of ["greeting 1", "greeting 2"]) {
+      const greeting = await both.transport.greet(never);
+      expect(await next(greeting)).toBe(wanted);
+    }
+    expect(both.server.connections()).toBe(1);
+    await both.transport[Symbol.asyncDispose]();
+    await expect.poll(() => both.server.connections()).toBe(0);
+    await both.server[Symbol.asyncDispose]();
+  });
+
+  test("takes as much as the server says, in order, and no more at once than it is read", async () => {
+    const line = `${"x".repeat(65_535)}\n`;
+    const run: RunCommand = (_command, channel) => {
+      channel.write(line.repeat(100), () => {
+        channel.exit(0);
+        channel.end();
+      });
+    };
+    await using both = await serverAnd({ run });
+    expect((await rest(await both.transport.greet(never))).length).toBe(100 * line.length);
+  });
+
+  test("logs in as the URL's user", async () => {
+    const run: RunCommand = (_command, channel) => {
+      channel.exit(0);
+      channel.end("in");
+    };
+    await using both = await serverAnd({ run, user: { name: "APKA 1", key } }, {}, "/app.git", "APKA%201@");
+    expect(await rest(await both.transport.greet(never))).toBe("in");
+  });
+});
+
+describe("a fault is told without credentials and without the server's words:", () => {
+  test.each([
+    ["a path of a home folder", "/~me/app.git", "git-upload-pack '~me/app.git'"],
+    ["a path with an escape that is none", "/a%zz", "git-upload-pack '/a%zz'"],
+  ])("%s is handed on as git does", async (_what, path, command) => {
+    let ran = "";
+    const run: RunCommand = (asked, channel) => {
+      ran = asked;
+      channel.exit(0);
+      channel.end();
+    };
+    await using both = await serverAnd({ run }, {}, path);
+    await rest(await both.transport.greet(never));
+    expect(ran).toBe(command);
+  });
+
+  test("a changed host key", async () => {
+    await using both = await serverAnd({ hostKey: otherHostKey });
+    const hostKeys = knownHostKeys(
+      `[127.0.0.1]:${both.server.port} ${hostKey.type} ${hostKey.getPublicSSH().toString("base64")}`,
+      { host: "127.0.0.1", port: both.server.port },
+    );
+    await using changed = await serverAnd({ hostKey: otherHostKey }, { hostKeys });
+    expect(await faultOf(changed.transport)).toMatchObject({
+      reason: "host-key",
+      message: "ssh: handshake failed: knownhosts: key mismatch",
+    });
+  });
+
+  test("a host that nobody knows", async () => {
+    const hostKeys = knownHostKeys("", { host: "127.0.0.1", port: 22 });
+    await using both = await serverAnd({}, { hostKeys });
+    expect(await faultOf(both.transport)).toMatchObject({
+      reason: "host-key",
+      message: "ssh: handshake failed: knownhosts: key is unknown",
+    });
+  });
+
+  test("a host that has no key of a known type", async () => {
+    const rsa = `127.0.0.1 ssh-rsa ${Buffer.from("\0\0\0\u0007ssh-rsa").toString("base64")}`;
+    await using both = await serverAnd({}, { hostKeys: knownHostKeys(rsa, { host: "127.0.0.1", port: 22 }) });
+    expect(await faultOf(both.transport)).toMatchObject({
+      reason: "host-key",
+      message: "ssh: handshake failed: ssh: no common algorithm for host key",
+    });
+  });
+
+  test.each([
+    ["no key exchange that is chosen", { kex: ["diffie-hellman-group1-sha1"] }, "protocol", "key exchange"],
+    ["no chosen algorithm for its key", { hostKey: ["rsa-sha2-256"] }, "host-key", "host key"],
+  ] as const)("a host that has %s", async (_what, algorithms, reason, missing) => {
+    await using both = await serverAnd({}, { algorithms });
+    const message = `ssh: handshake failed: ssh: no common algorithm for ${missing}`;
+    expect(await faultOf(both.transport)).toMatchObject({ reason, message });
+  });
+
+  test.each([
+    ["a wrong user", "other@", key],
+    ["a key that the host does not know", "", otherKey],
+  ])("%s", async (_what, login, own) => {
+    await using both = await serverAnd({}, { key: own }, "/app.git", login);
+    expect(await faultOf(both.transport)).toMatchObject({
+      reason: "authentication",
+      message:
+        "ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey], no supported methods remain",
+    });
+  });
+
+  test("a server that refuses the command", async () => {
+    await using both = await serverAnd({ run: undefined });
+    expect(await faultOf(both.transport)).toMatchObject({
+      reason: "authorization",
+      message: "ssh: command git-upload-pack '/team/app.git' failed",
+    });
+  });
+
+  test.each([
+    ["ERROR: Repository not found.\n", "not-found", "repository not found"],
+    ["remote: hunter2 is not welcome\n", "protocol", "git-upload-pack has ended with exit code 128"],
+  ])("a command that fails with %j", async (said, reason, message) => {
+    const run: RunCommand = (_command, channel) => {
+      channel.stderr.write(said);
+      channel.exit(128);
+      channel.end();
+    };
+    await using both = await serverAnd({ run });
+    expect(await faultOf(both.transport)).toMatchObject({ reason, message });
+  });
+
+  test("a connection that breaks in the middle", async () => {
+    const run: RunCommand = (_command, channel) => void channel.write("PACK");
+    await using both = await serverAnd({ run });
+    const greeting = await both.transport.greet(never);
+    await greeting.next();
+    both.server.breakConnections();
+    await expect(greeting.next()).rejects.toMatchObject({ reason: "protocol", message: "the connection broke off" });
+  });
+
+  test("a server that closes the channel without an exit code", async () => {
+    const run: RunCommand = (_command, channel) => channel.close();
+    await using both = await serverAnd({ run });
+    expect(await faultOf(both.transport)).toMatchObject({ reason: "protocol", message: "the connection broke off" });
+  });
+
+  test("a server that is not there", async () => {
+    const both = await serverAnd({});
+    await both.server[Symbol.asyncDispose]();
+    expect(await faultOf(both.transport)).toMatchObject({
+      reason: "unreachable",
+      message: `dial tcp 127.0.0.1:${both.server.port}: connect: connection refused`,
+    });
+  });
+
+  test("an address that the network policy refuses, before a connection is made", async () => {
+    await using both = await serverAnd({});
+    const access = { url: new URL(both.transport.url), key, hostKeys: knownHostKeys("", { host: "a", port: 22 }) };
+    await using inFunctions = sshTransport(access, dialer({ network: networkPolicy({ allow: [] }, "functions") }));
+    expect(await faultOf(inFunctions)).toMatchObject({
+      reason: "refused",
+      message: "127.0.0.1 is a loopback address: Sluice never connects there",
+    });
+    expect(both.server.connections()).toBe(0);
+  });
+
+  test("a URL without a repository", async () => {
+    await using both = await serverAnd({}, {}, "/");
+    expect(await faultOf(both.transport)).toMatchObject({ reason: "not-found" });
+  });
+});
+
+describe("an abort ends", () => {
+  test("the handshake with a server that says nothing", async () => {
+    await using both = await serverAnd({ isSilent: true });
+    const abort = new AbortController();
+    const fault = faultOf(both.transport, abort.signal);
+    await expect.poll(() => both.server.connections()).toBe(1);
+    abort.abort(new Error("late"));
+    expect(await fault).toEqual(new Error("late"));
+    await expect.poll(() => both.server.connections()).toBe(0);
+  });
+
+  test("a read from a command that hangs", async () => {
+    await using both = await serverAnd({ run: (_command, channel) => void channel.write("a") });
+    const abort = new AbortController();
+    const greeting = await both.transport.greet(abort.signal);
+    await greeting.next();
+    const waiting = greeting.next();
+    abort.abort(new Error("late"));
+    await expect(waiting).rejects.toThrow("late");
+  });
+
+  test("nothing of a later request, if it was the one before that has run out of time", async () => {
+    const run: RunCommand = (_command, channel) => {
+      channel.write("a");
+      channel.on("data", () => channel.write("b"));
+    };
+    await using both = await serverAnd({ run });
+    const first = new AbortController();
+    const greeting = await both.transport.greet(first.signal);
+    await greeting.next();
+    first.abort(new Error("late"));
+    await both.transport.send(Buffer.from("go on"), 2, never);
+    expect(await next(greeting)).toBe("b");
+  });
+
+  test("nothing, where nothing was begun: the reason is thrown at once", async () => {
+    await using both = await serverAnd({});
+    expect(await faultOf(both.transport, AbortSignal.abort(new Error("late")))).toEqual(new Error("late"));
+    expect(both.server.connections()).toBe(0);
+  });
+});

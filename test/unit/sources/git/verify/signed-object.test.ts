@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { signedCommit, signedTag } from "../../../../../lib/sources/git/verify/signed-object.ts";
+
+const armor = ["-----BEGIN PGP SIGNATURE-----", "", "iQ", "=x", "-----END PGP SIGNATURE-----"];
+const header = (name: string): string => `${name} ${armor.join("\n ")}\n`;
+const [tree, author] = ["tree 1\n", "author a <a@example.com> 1 +0000\n"];
+
+function commit(text: Buffer | string): { payload: string; signature: string } {
+  const { payload, signature } = signedCommit(Buffer.from(text));
+  return { payload: Buffer.from(payload).toString("latin1"), signature };
+}
+
+function tag(text: string): { payload: string; signature: string } {
+  const { payload, signature } = signedTag(Buffer.from(text));
+  return { payload: Buffer.from(payload).toString(), signature };
+}
+
+describe("a commit", () => {
+  test("is signed as it is without its header gpgsig", () => {
+    expect(commit(`${tree}${author}${header("gpgsig")}\nhello\n`)).toEqual({
+      payload: `${tree}${author}\nhello\n`,
+      signature: `${armor.join("\n")}\n`,
+    });
+  });
+
+  test("without the header is not signed", () => {
+    const text = `${tree}${author}\nhello\n`;
+    expect(commit(text)).toEqual({ payload: text, signature: "" });
+  });
+
+  test("keeps every other header, known or not, before and after the signature", () => {
+    const mergetag = `mergetag object 2\n type commit\n \n ${armor.join("\n ")}\n`;
+    const others = `${mergetag}gpgsigned x\nHG:extra y\n z\n`;
+    expect(commit(`${tree}${others}${header("gpgsig")}encoding latin1\n\nhello\n`)).toEqual({
+      payload: `${tree}${others}encoding latin1\n\nhello\n`,
+      signature: `${armor.join("\n")}\n`,
+    });
+  });
+
+  test("has no signature in its message", () => {
+    const text = `${tree}\n${header("gpgsig")}\n${armor.join("\n")}\n`;
+    expect(commit(text)).toEqual({ payload: text, signature: "" });
+  });
+
+  test("leaves out the signature of its twin in a repository of SHA-256", () => {
+    expect(commit(`${tree}${header("gpgsig-sha256")}\nhello\n`)).toEqual({
+      payload: `${tree}\nhello\n`,
+      signature: "",
+    });
+  });
+
+  test("with two signatures is refused, one after the other or apart", () => {
+    for (const between of ["", author, header("gpgsig-sha256")]) {
+      expect(() => commit(`${tree}${header("gpgsig")}${between}${header("gpgsig")}\nhello\n`)).toThrow(
+        "the commit has 2 gpgsig headers, but only one can be verified",
+      );
+    }
+  });
+
+  test("keeps its bytes, of whatever encoding, and a last line without its end", () => {
+    const bytes = Buffer.concat([Buffer.from(tree), Buffer.from("author \xe4\xff\n\nhell\xf6", "latin1")]);
+    expect(Buffer.from(signedCommit(bytes).payload).equals(bytes)).toBe(true);
+    expect(commit(`${tree}gpgsig x`)).toEqual({ payload: tree, signature: "x" });
+  });
+});
+
+describe("a tag", () => {
+  const head = "object 1\ntype commit\ntag v1\n\nhello\n";
+
+  test.each(["PGP SIGNATURE", "SSH SIGNATURE", "SIGNED MESSAGE", "PGP MESSAGE"])("is signed by its %s", (what) => {
+    const signature = `-----BEGIN ${what}-----\n\nx\n-----END ${what}-----\n`;
+    expect(tag(`${head}${signature}`)).toEqual({ payload: head, signature });
+  });
+
+  test("is signed by the last of them: all before is payload", () => {
+    const first = `${armor.join("\n")}\n`;
+    expect(tag(`${head}${first}more\n${first}`)).toEqual({ payload: `${head}${first}more\n`, signature: first });
+  });
+
+  test("without one is not signed", () => {
+    expect(tag(`${head}a -----BEGIN PGP SIGNATURE-----\n`)).toEqual({
+      payload: `${head}a -----BEGIN PGP SIGNATURE-----\n`,
+      signature: "",
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import {
+  maxLinkHeaderLength,
+  maxManifestBytes,
+  maxTagLength,
+  maxTagListBytes,
+  maxTagPages,
+  maxTags,
+} from "../../../lib/sources/oci/registry-client.ts";
+import { maxRegistryErrors } from "../../../lib/sources/oci/registry-fault.ts";
+import { forever, refuse, scriptedRegistry } from "./scripted-registry.ts";
+
+const registry = scriptedRegistry();
+
+describe("lists of tags have limits", () => {
+  /** A registry that answers these pages, one after the other. */
+  const listing = (page: (index: number) => string, last: number, link = "/v2/app/tags/list"): void => {
+    registry.answers["GET /v2/app/tags/list"] = (request, response) => {
+      const index = Number(new URL(request.url ?? "", "http://x").searchParams.get("page") ?? 0);
+      const headers = index < last ? { link: `<${link}?page=${index + 1}>; rel="next"` } : {};
+      response.writeHead(200, headers).end(page(index));
+    };
+  };
+  const tagsOf = (count: number): string =>
+    JSON.stringify({ tags: Array.from({ length: count }, (_, index) => `t${index}`) });
+  const padded = (bytes: number): string => '{"tags":[]}'.padEnd(bytes);
+
+  test("on their number", async () => {
+    listing(() => tagsOf(maxTags / 4), 3);
+    expect(await registry.client().tags("app", forever)).toHaveLength(maxTags);
+    listing((index) => tagsOf(index === 3 ? maxTags / 4 + 1 : maxTags / 4), 3);
+    await expect(registry.client().tags("app", forever)).rejects.toThrow(`has more than ${maxTags} tags`);
+  });
+
+  test("on their bytes, however few tags they hold", async () => {
+    const pages = maxTagListBytes / maxManifestBytes;
+    listing(() => padded(maxManifestBytes), pages - 1);
+    expect(await registry.client().tags("app", forever)).toEqual([]);
+    listing(() => padded(maxManifestBytes), pages);
+    await expect(registry.client().tags("app", forever)).rejects.toThrow(
+      `a list of tags of more than ${maxTagListBytes} bytes`,
+    );
+  });
+
+  test("on the bytes of one page", async () => {
+    listing(() => padded(maxManifestBytes + 1), 0);
+    await expect(registry.client().tags("app", forever)).rejects.toThrow(`longer than ${maxManifestBytes} bytes`);
+  });
+
+  test("on their pages", async () => {
+    listing(() => padded(11), maxTagPages - 1);
+    expect(await registry.client().tags("app", forever)).toEqual([]);
+    listing(() => padded(11), maxTagPages);
+    await expect(registry.client().tags("app", forever)).rejects.toThrow(`has more than ${maxTagPages} pages of tags`);
+  });
+
+  test("on the length of one tag", async () => {
+    listing(() => JSON.stringify({ tags: ["t".repeat(maxTagLength)] }), 0);
+    expect(await registry.client().tags("app", forever)).toHaveLength(1);
+    listing(() => JSON.stringify({ tags: ["t".repeat(maxTagLength + 1)] }), 0);
+    await expect(registry.client().tags("app", forever)).rejects.toThrow(
+      `a tag of more than ${maxTagLength} characters`,
+    );
+  });
+
+  test("on the address of the next page", async () => {
+    const around = '<?page=1>; rel="next"'.length;
+    listing(() => padded(11), 1, "/v2/app/tags/list".padEnd(maxLinkHeaderLength - around, "/"));
+    await expect(registry.client().tags("app", forever)).rejects.toThrow("404");
+    listing(() => padded(11), 1, "/v2/app/tags/list".padEnd(maxLinkHeaderLength - around + 1, "/"));
+    await expect(registry.client().tags("app", forever)).rejects.toThrow("names a next page by more than");
+  });
+});
+
+describe("errors in an answer of a registry have limits", () => {
+  const saying = (errors: readonly unknown[]): Promise<string> => {
+    registry.answers["GET /v2/app/manifests/v1"] = refuse(404, {}, JSON.stringify({ errors }));
+    return registry
+      .client()
+      .manifest("app", "v1", forever)
+      .then(() => "", String);
+  };
+  const error = { code: "MANIFEST_UNKNOWN", message: "" };
+
+  test("on their number: above it only the status code is shown", async () => {
+    const many = (count: number) => saying(Array.from({ length: count }, () => error));
+    expect(await many(maxRegistryErrors)).toMatch(/: MANIFEST_UNKNOWN: manifest unknown$/);
+    expect(await many(maxRegistryErrors + 1)).toMatch(/: unexpected status code 404 Not Found$/);
+  });
+});
