@@ -74,10 +74,17 @@ async function tryAll(faults: readonly Fault[]): Promise<readonly string[]> {
   return problems;
 }
 
-/** Faults whose tests fail or do not run where nothing is planted: they could not tell. */
-async function untested(faults: readonly Fault[], { folder }: Checkout): Promise<readonly string[]> {
+/** Faults whose tests fail or do not run where nothing is planted: they could not tell. What passes the second time is only named. */
+async function untested(faults: readonly Fault[], checkout: Checkout): Promise<readonly string[]> {
+  const problems = await baselineProblems(faults, checkout);
+  if (problems.length === 0) return problems;
+  for (const problem of problems) say(`once more, since ${problem}`);
+  return baselineProblems(faults, checkout);
+}
+
+async function baselineProblems(faults: readonly Fault[], { folder }: Checkout): Promise<readonly string[]> {
   const files = [...new Set(faults.flatMap(({ tests }) => tests))];
-  const { passed, failed, unloaded, hasStrayError, hung } = await runTests(folder, {
+  const { passed, failed, unloaded, stray, hung } = await runTests(folder, {
     files,
     named: undefined,
     bail: false,
@@ -87,9 +94,8 @@ async function untested(faults: readonly Fault[], { folder }: Checkout): Promise
   if (hung) return ["the tests do not end where nothing is planted"];
   return [
     ...unloaded,
-    ...(hasStrayError
-      ? ["an error outside of any test where nothing is planted: every fault would count as noticed"]
-      : []),
+    // Every fault would count as noticed.
+    ...stray.map((error) => `an error outside of any test where nothing is planted: ${error}`),
     ...failed.map((name) => `fails where nothing is planted: ${name}`),
     ...faults.flatMap(({ file, what, named }) =>
       named === undefined || passed.some((name) => name.includes(named))
@@ -134,13 +140,14 @@ async function tryFault(fault: Fault, { folder }: Checkout): Promise<readonly st
   return problem ? [`${fault.file}: "${fault.what}": ${words} (${fault.tests.join(", ")})`] : [];
 }
 
-function verdictOf({ failed, unloaded, hung, hasStrayError }: TestRun): { problem: boolean; words: string } {
+function verdictOf({ failed, unloaded, hung, stray }: TestRun): { problem: boolean; words: string } {
   const [test] = failed;
   if (test !== undefined) return { problem: false, words: `noticed by "${test}"` };
   if (hung) return { problem: false, words: "noticed, since its tests do not end" };
   const [file] = unloaded;
   if (file !== undefined) return { problem: true, words: `a test file cannot be loaded: ${file}` };
-  if (hasStrayError) return { problem: false, words: "noticed by an error outside of any test" };
+  const [error] = stray;
+  if (error !== undefined) return { problem: false, words: `noticed by an error outside of any test: ${error}` };
   return { problem: true, words: "no test notices it" };
 }
 
