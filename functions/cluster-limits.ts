@@ -19,7 +19,7 @@ interface LimitParts {
   readonly metrics: Metrics;
 }
 
-/** Every cluster has it, and whoever may use a cluster at all gets an answer, if only a refusal. */
+/** Every cluster has it, and every identity that may use a cluster gets an answer, if only a refusal. */
 const anyObject = { group: "", version: "v1", kind: "Namespace", namespace: "", name: "kube-system" };
 
 /** The breaker and the cap of the clusters that this process serves. */

@@ -131,7 +131,7 @@ async function remove(
       log.info("another resource has taken over the cluster, or nothing was installed", { cluster: id });
       return done;
     }
-    // First: the API server has nobody to call any longer.
+    // First: the API server has nothing to call any longer.
     await removeWebhook(cluster, resource, signal);
     const objects = await managedObjects(cluster, signal);
     if (onDelete === "removeDefinitions") {

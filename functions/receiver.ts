@@ -31,7 +31,7 @@ export const answerWithinMs = 900;
 export const firstAnswerWithinMs = 5_000;
 /**
  * For one that is authentic, from the same moment. A sender waits ten seconds at most, and GitHub does not send again: what it asked
- * for is done although nobody reads the answer. Lambda ends the function after 18 s.
+ * for is done although the answer is no longer read. Lambda ends the function after 18 s.
  */
 export const wakeWithinMs = 15_000;
 

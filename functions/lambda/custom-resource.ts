@@ -13,7 +13,7 @@ import { Secret } from "../../lib/core/secret.ts";
  */
 const ResourceEvent = z.object({
   RequestType: z.enum(["Create", "Update", "Delete"]),
-  /** Whoever knows it can answer in our place. */
+  /** A client that knows it can answer in our place. */
   ResponseURL: z.url().transform((url) => new Secret(url)),
   StackId: z.string().min(1),
   RequestId: z.string().min(1),
@@ -139,7 +139,7 @@ async function answerOf(event: ResourceEvent, handle: HandleResource, log: Log, 
     const said = signal.aborted ? "the function's time was up before it was done; deploy again" : messageOf(error);
     const reason = cutText(said.replaceAll(event.ResponseURL.reveal(), "[secret]"), maxReasonBytes);
     if (!wasNeverMade) return { Status: "FAILED", Reason: reason, PhysicalResourceId: physicalId ?? neverMade };
-    // What made the create fail may make this fail too, and then nobody could get rid of the stack.
+    // What made the create fail may make this fail too, and then the stack could not be deleted.
     log.warn("what a failed create may have left was not removed", { reason });
     return { Status: "SUCCESS", PhysicalResourceId: neverMade };
   }

@@ -9,7 +9,7 @@ const layout = /^\/admission\/([0-9a-f]{64})\/([A-Za-z0-9_-]+)$/;
 
 /**
  * Where the API server of a cluster reaches the admission webhook: `/admission/<token>/<cluster>`. The token is derived from the secret
- * and the cluster's id, so that nobody else can guess it, and one cluster cannot speak for another.
+ * and the cluster's id, so that it cannot be guessed, and one cluster cannot speak for another.
  */
 export function admissionPath(secret: Secret, cluster: string): string {
   return `/admission/${tokenOf(secret, cluster)}/${Buffer.from(cluster).toString("base64url")}`;

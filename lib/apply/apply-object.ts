@@ -35,7 +35,7 @@ export class ApplyError extends Error {
   override readonly name = "ApplyError";
 }
 
-/** An object is being deleted so that it can be created anew, and something still holds it: look again later. */
+/** An object is being deleted so that it can be created again, and something still holds it: look again later. */
 export class StillTerminating extends Error {
   override readonly name = "StillTerminating";
 }
@@ -140,7 +140,7 @@ const maxTries = 6;
 
 /**
  * Applies an object of which fields are ignored. The payload is for one version of the live object; if another client writes in
- * between, what it wrote may be an ignored field, and the payload is made anew.
+ * between, what it wrote may be an ignored field, and the payload is built again.
  */
 async function sendPayload(
   desired: DesiredObject,

@@ -27,7 +27,7 @@ export type PlannedChange =
     }
   /** Left alone because the manifest or the live object says so. */
   | { readonly kind: "skipped"; readonly uid: string | undefined }
-  /** Being deleted, and nothing of it to change: to be created anew once it is gone. `blockingFinalizers`: its finalizers. */
+  /** Being deleted, and nothing of it to change: to be created again once it is gone. `blockingFinalizers`: its finalizers. */
   | { readonly kind: "terminating"; readonly uid: string; readonly blockingFinalizers: readonly string[] }
   | { readonly kind: "create" }
   /**
@@ -43,7 +43,7 @@ export type PlannedChange =
     }
   /** Applied in this attempt, and changed by others since: left until the next attempt. `entry`: as the inventory has it. */
   | { readonly kind: "drifted"; readonly entry: InventoryEntry }
-  /** Delete this one and create it anew, since an immutable field changes and force was asked for. */
+  /** Delete this one and create it again, since an immutable field changes and force was asked for. */
   | { readonly kind: "replace"; readonly uid: string }
   /** Its definition or namespace comes with an earlier stage of the same set: judged when that is there. */
   | { readonly kind: "deferred" };
@@ -63,7 +63,7 @@ export interface PlannedObject {
 export interface Plan {
   /** In apply order. */
   readonly objects: readonly PlannedObject[];
-  /** What becomes of the entries of the inventory that are no longer wanted, in apply order. Decided anew right before it is done. */
+  /** What becomes of the entries of the inventory that are no longer wanted, in apply order. Decided again right before it is done. */
   readonly prune: readonly PruneDecision[];
 }
 

@@ -1,4 +1,4 @@
-/** Each gate with the value that it has where nobody sets it. All but `CancelHealthCheckOnNewRevision` are as in Flux. */
+/** Each gate with its default value. All but `CancelHealthCheckOnNewRevision` are as in Flux. */
 export const defaultGates = {
   /** `readyExpr` and the built-in check both have to hold. */
   AdditiveCELDependencyCheck: false,

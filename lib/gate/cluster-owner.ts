@@ -83,7 +83,7 @@ async function tellWebhookUrl(
   }
 }
 
-/** Why this installation may not write to a cluster whose object says this; undefined where it is its own, or nobody's. */
+/** Why this installation may not write to a cluster whose object says this; undefined where it is its own, or has no owner. */
 function refusalOf({ owner, ownerFault, pause }: OwnerObject, self: OwnInstallation): Refusal | undefined {
   const { id, takeOverCommand } = self;
   if (ownerFault !== undefined) {

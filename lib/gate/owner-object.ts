@@ -17,7 +17,7 @@ export interface Owner {
   readonly webhookUrl?: string | undefined;
 }
 
-/** That nothing is written to the cluster until somebody resumes it. A pause written by hand may name nobody. */
+/** That nothing is written to the cluster until it is resumed. A pause written by hand may lack who paused it. */
 export interface Pause {
   readonly by: string | undefined;
   /** In ISO 8601 by the clock of the command that paused. */
@@ -27,7 +27,7 @@ export interface Pause {
 /** What the object of a cluster says. All undefined where there is none, or where it came with a backup of another cluster. */
 export interface OwnerObject {
   readonly owner: Owner | undefined;
-  /** Why the owner cannot be read; then nobody knows whose the cluster is. */
+  /** Why the owner cannot be read; then it is unknown whose the cluster is. */
   readonly ownerFault: string | undefined;
   readonly pause: Pause | undefined;
 }

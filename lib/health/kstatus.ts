@@ -140,7 +140,7 @@ function statefulSetStatus(statefulSet: LiveObject): KStatus {
   );
   if (scale !== current) return scale;
   const { partition } = objectAt(spec, "updateStrategy", "rollingUpdate");
-  // The API server sets it to 0 where nobody does.
+  // The API server sets it to 0 if it is missing.
   if (typeof partition === "number") {
     return currentUnless(fewer("updated", numberAt(status, "updatedReplicas", 0), wanted - partition));
   }

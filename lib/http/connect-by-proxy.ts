@@ -106,7 +106,7 @@ async function connectBySocks(
   socket.write(Buffer.concat([Buffer.from([version, connect, 0]), addressOf(host), asked]));
   const [, reply = 0, , type] = await read(4);
   if (reply !== 0) throw unexpected(refusals[reply] ?? `unknown code: ${reply}`);
-  // The address at which the proxy goes on: nobody needs it.
+  // The address at which the proxy goes on: it is not used.
   if (type === 3) await read((await read(1))[0] ?? 0);
   else await read(type === 4 ? 16 : 4);
   await read(2);

@@ -29,7 +29,7 @@ export interface ConnectedCluster extends ImpersonatingCluster {
   readonly whoAmI: (signal: AbortSignal) => Promise<OwnUser | undefined>;
   /** Ends the kept connections. */
   close(): void;
-  /** Ends them once they are idle. Whoever still works with the cluster may go on. */
+  /** Ends them once they are idle. Work that has begun may go on. */
   retire(): void;
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 
-/** A value of an object that nobody has checked: empty unless it is an object itself. */
+/** A value of an object that is not checked yet: empty unless it is an object itself. */
 export function mapping(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }

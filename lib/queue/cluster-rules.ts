@@ -8,7 +8,7 @@ import { marginMs, wakeMs } from "./timing.ts";
 /**
  * The rules by which one cluster neither starves nor stalls another (docs/adr/0027-one-cluster-does-not-stall-another.md), as pure
  * functions. Clocks of different machines are never compared: a row that stays the same for long enough, by the clocks of the
- * process that reads it, is one that nobody looks after any longer.
+ * process that reads it, is one that no process looks after any longer.
  */
 
 /** Runs in a row that end without an answer, within one process, before the cluster itself is asked. */
@@ -68,7 +68,7 @@ export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.wall - since.wall, now.monotonic - since.monotonic);
 }
 
-/** Why no run may begin in the cluster; undefined where runs may, and where nobody looks after the hold any longer. */
+/** Why no run may begin in the cluster; undefined where runs may, and where no process looks after the hold any longer. */
 export function holdIn(view: ClusterView, now: Instant): ClusterHold | undefined {
   return unchangedMs(view, holdName, now) < holdDeadMs ? view.state.hold : undefined;
 }

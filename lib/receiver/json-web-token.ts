@@ -41,7 +41,7 @@ const Header = z.object({ alg: z.string(), kid: z.string().optional(), crit: z.u
 export interface JsonWebToken {
   readonly alg: string;
   readonly kid: string | undefined;
-  /** JSON text of the claims, which nobody has vouched for until the signature is verified. */
+  /** JSON text of the claims, which are not to be trusted until the signature is verified. */
   readonly payload: string;
   readonly signed: Uint8Array;
   readonly signature: Uint8Array;

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export const hookPrefix = "/hook/";
 
 /**
- * The path of a Receiver's webhook, as Flux makes it (reference notifications 4): whoever does not know the token cannot guess it.
+ * The path of a Receiver's webhook, as Flux makes it (reference notifications 4): without the token it cannot be guessed.
  *
  * @param token empty for a type without one
  */

@@ -20,7 +20,7 @@ export interface SopsMetadata {
   readonly macOnlyEncrypted: boolean;
 }
 
-/** HashiCorp's scheme knows 255 shares; nobody holds so many keys, and each group may ask a key service. */
+/** HashiCorp's scheme knows 255 shares; real files have far fewer groups, and each group may ask a key service. */
 export const maxGroups = 32;
 export const maxRecipients = 256;
 /** A data key for an OpenPGP key of 16 kbit has 3 KB, for a post-quantum key of age 2 KB. */
@@ -64,7 +64,7 @@ function keyGroups(fields: Fields): Recipient[][] {
   return groups;
 }
 
-/** In the order in which sops tries them: age and OpenPGP first, since they ask nobody. */
+/** In the order in which sops tries them: age and OpenPGP first, since they ask no service. */
 const orderOfKinds: readonly RecipientKind[] = ["age", "pgp", "kms", "gcp_kms", "hckms", "azure_kv", "hc_vault"];
 
 function groupOf(group: Fields): Recipient[] {

@@ -13,7 +13,7 @@ export const ClusterHold = z.object({
   reason: z.string().max(maxHoldReasonChars),
   /** Wall time in milliseconds since 1970 of the process that found it first. For people: no code compares it with a clock. */
   since: z.number(),
-  /** Raised by each probe that finds the cluster so again. A hold that nobody raises for minutes does not count. */
+  /** Raised by each probe that finds the cluster so again. A hold that is not raised for minutes does not count. */
   probes: counter,
 });
 export type ClusterHold = Readonly<z.infer<typeof ClusterHold>>;

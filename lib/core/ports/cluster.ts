@@ -117,7 +117,7 @@ export interface Endpoint {
 export interface Cluster {
   /** The uid of namespace `kube-system`: the cluster's identity for as long as it lives, so it is read once. */
   uid(signal: AbortSignal): Promise<string>;
-  /** Where the connection leads, by what it verifies. Absent where nobody has to know. Asks the API server for nothing. */
+  /** Where the connection leads, by what it verifies. Absent where it is not needed. Asks the API server for nothing. */
   readonly endpoint?: (signal: AbortSignal) => Promise<Endpoint | undefined>;
   /** How the cluster serves a kind, or undefined if it does not. A hit may be cached; a miss is looked up again. */
   resource(query: KindQuery, signal: AbortSignal): Promise<Resource | undefined>;

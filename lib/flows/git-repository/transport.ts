@@ -27,7 +27,7 @@ export interface GitConnections {
 type TransportContext = ProviderContext & SecretContext;
 
 /**
- * The way to the repository at this URL, with what the spec and its Secrets hold for it, which are read anew for each. Throws a
+ * The way to the repository at this URL, with what the spec and its Secrets hold for it, which are read again for each. Throws a
  * {@link Failure} in Flux's words and order (reference sources 2.4); nothing is asked of the repository itself yet.
  */
 export async function gitTransport(

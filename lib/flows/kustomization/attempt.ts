@@ -15,7 +15,7 @@ import type { BuiltManifests, KustomizationContext } from "./context.ts";
 import { originRevisionKey, type ResolvedSource } from "./resolve-source.ts";
 import { revisionAnnotations } from "./status.ts";
 
-/** What a run carries over to the next one of the same object. It is only a hint: without it a wait begins anew. */
+/** What a run carries over to the next one of the same object. It is only a hint: without it a wait starts again. */
 const CarriedState = z.object({
   /** Failures in a row, for the back-off. */
   failures: z.number().int().min(0).default(0),

@@ -121,7 +121,7 @@ async function reportHanging(message: string, ctx: KustomizationContext): Promis
 
 /**
  * Whether the objects can be deleted: not if the account that has to delete them is gone. Then they stay, as in Flux, and an event names
- * them: nobody else's rights take the place of the account's.
+ * them: no other rights take the place of the account's.
  */
 async function mayDelete(inventory: readonly InventoryEntry[], ctx: KustomizationContext): Promise<boolean> {
   const { deps, home, kustomization, namespace, run } = ctx;

@@ -149,7 +149,7 @@ async function suspended(ctx: KustomizationContext): Promise<FlowResult> {
   const isReady = isTrue(status.conditions ?? [], "Ready");
   if (isReady) await saveInventoryUnderGeneration(ctx);
   await ctx.write(isReady ? { ...status, observedGeneration: ctx.generation } : status);
-  // Back-off, waits and outages begin anew once it is resumed; only its dependents are not woken again.
+  // Back-off, waits and outages start from the first once it is resumed; only its dependents are not woken again.
   const { announced } = readCarriedState(ctx.run.carried);
   const carried = announced === undefined ? {} : { carried: { failures: 0, announced } };
   return { outcome: "suspended", dueInMs: undefined, ...carried };

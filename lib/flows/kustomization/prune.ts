@@ -10,7 +10,7 @@ import type { KustomizationContext } from "./context.ts";
 import { showing } from "./status.ts";
 
 /**
- * Deletes what the artifact no longer wants, or lets it go with `prune: false`. It is decided anew: the apply took its time, and other
+ * Deletes what the artifact no longer wants, or lets it go with `prune: false`. It is decided again: the apply took its time, and other
  * owners may have put objects there meanwhile.
  */
 export const prune = step(async (revision: AppliedRevision, attempt: Attempt): Promise<AppliedRevision> => {

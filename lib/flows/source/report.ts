@@ -20,7 +20,7 @@ import { forgetReplaced, withAddresses } from "./stored-artifact.ts";
  */
 const Announced = z.object({ announced: z.string() });
 
-/** Failures in a row, kept from run to run so that the waits between them grow. Without it they begin anew. */
+/** Failures in a row, kept from run to run so that the waits between them grow. Without it they start from the first. */
 const Failures = z.object({ failures: z.number().int().min(0) });
 
 /**

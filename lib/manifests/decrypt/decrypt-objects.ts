@@ -151,7 +151,7 @@ async function reported<Result>(object: JsonObject, what: string, work: () => Pr
   }
 }
 
-/** The texts of the objects that have changed are printed anew. */
+/** The texts of the objects that have changed are printed again. */
 function rendered({ objects: before, text }: BuildOutput, objects: readonly JsonObject[]): BuildOutput {
   if (objects.every((object, index) => object === before[index])) return { objects: before, text };
   const documents = documentsOf(text);

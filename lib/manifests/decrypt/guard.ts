@@ -6,7 +6,7 @@ const decryptAnnotation = `${kustomizeGroup}/decrypt`;
 
 type AnyObject = Readonly<Record<string, unknown>>;
 
-/** Whether an object says that nobody decrypts it. A label does not count, unlike for substitution. */
+/** Whether an object says that it is not decrypted. A label does not count, unlike for substitution. */
 export function isOptedOut({ metadata }: AnyObject): boolean {
   const value = mapping(mapping(metadata)["annotations"])[decryptAnnotation];
   return typeof value === "string" && value.toLowerCase() === "disabled";

@@ -12,7 +12,7 @@ const renewBeforeMs = 60_000;
 
 /**
  * The domains of key vaults and managed HSMs in Azure's clouds; a token is valid for one of them. The encrypted file names the vault, so a
- * token goes to no other host: whoever runs that one could use it.
+ * token goes to no other host: its operator could use it.
  */
 const domains = [
   "vault.azure.net",

@@ -76,7 +76,7 @@ async function importedOf(
   signal: AbortSignal,
 ): Promise<Imported> {
   const imported: Imported = { age: [], pgp: [] };
-  // A secretRef disables the Secret of the installation, whose other keys are for nobody.
+  // A secretRef disables the Secret of the installation, whose other keys are then not used.
   const place = secretRef === undefined ? ageSecret : { namespace, name: secretRef.name };
   if (place === undefined) return imported;
   const label = secretRef === undefined ? "sops SOPS age decryption Secret" : "sops decryption Secret";

@@ -69,7 +69,7 @@ async function openMessage(
     signal.throwIfAborted();
     const config = { maxDecompressedMessageSize: maxPlainBytes };
     try {
-      // The message anew for each key: trying one consumes its packets.
+      // The message is read again for each key: trying one consumes its packets.
       const options = { message: await read(), decryptionKeys: key, format: "binary", config } as const;
       // Its declared type is of a module that is not there.
       const opened: { readonly data: unknown } = await openpgp.decrypt(options);

@@ -122,7 +122,7 @@ const chunkBytes = 64 * 1024;
 
 /** Gzip without name and time and with an unknown operating system, so that the same input gives the same output. */
 export async function gzip(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array> {
-  // A pipeline also fails with the error of whoever gives the pieces.
+  // A pipeline also fails with the error of the source of the pieces.
   const packed = await pipeline(chunks(pieces), createGzip({ level: 6 }), buffer);
   packed[systemByte] = unknownSystem;
   return packed;

@@ -15,7 +15,7 @@ export function readDeltaHeader(delta: Uint8Array): DeltaHeader {
 }
 
 /**
- * Makes an object from another and the difference to it (gitformat-pack, "deltified representation"). Whoever calls has checked
+ * Makes an object from another and the difference to it (gitformat-pack, "deltified representation"). The caller has checked
  * that `resultBytes` is not too large. Throws a `GitFault` `protocol` for a delta that does not fit.
  */
 export function applyDelta(base: Uint8Array, delta: Uint8Array): Buffer {

@@ -15,7 +15,7 @@ import { defaultGitLimits, type GitLimits } from "./git-remote.ts";
 import type { GitTransport, GitVersion } from "./git-transport.ts";
 
 export interface HttpTransportOptions {
-  /** `https://host/path`. User, password and query are not used: whoever calls makes a header of them. */
+  /** `https://host/path`. User, password and query are not used: the caller makes a header of them. */
   readonly url: string;
   /** Credentials, which are sent to this host only. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -105,7 +105,7 @@ async function connect(
   signal: AbortSignal,
 ): Promise<Client> {
   const serverHostKey = algorithms.hostKey ?? algorithmsFor(hostKeys.types);
-  // Before the socket is there: nobody listens to its errors until the client has it.
+  // Before the socket is there: its errors have no listener until the client has it.
   const { default: ssh } = await import("ssh2");
   const socket = await dial({ host, port, proxy }, signal).catch((error: unknown) => {
     if (!(error instanceof DialError)) throw error;
@@ -149,7 +149,7 @@ async function connect(
 }
 
 function algorithmsFor(types: readonly string[]): readonly ServerHostKeyAlgorithm[] {
-  // A host that nobody knows shows what it has, and is refused then.
+  // An unknown host shows what it has, and is refused then.
   const known = hostKeyAlgorithms.filter(([type]) => types.length === 0 || types.includes(type));
   if (known.length > 0) return known.flatMap(([, algorithms]) => algorithms);
   throw new GitFault(

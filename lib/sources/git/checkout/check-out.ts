@@ -89,7 +89,7 @@ async function contentOf(objects: Pick<GitObjects, "read">, oid: string, path: s
 const tarBlockBytes = 512;
 
 /**
- * The entries with the limits that readers of the artifact have, so that none is stored that nobody could unpack: the `read` that
+ * The entries with the limits that readers of the artifact have, so that none is stored that could not be unpacked: the `read` that
  * exceeds them throws a {@link CheckoutFault}, and so does a list that is too long.
  */
 export function within(
