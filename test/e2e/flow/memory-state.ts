@@ -25,6 +25,12 @@ type Ports =
   | "history"
   | "receivers";
 
+/** What a run of a Kustomization reads and writes of it. */
+export type MemoryPorts = Pick<FlowParts, Ports>;
+
+/** See {@link memoryState}. */
+export type MemoryState = ReturnType<typeof memoryState>;
+
 const { signal } = new AbortController();
 
 /**
@@ -41,7 +47,7 @@ export function memoryState(published: ReadonlyMap<string, unknown>, clock: Cloc
   const requested: string[] = [];
   const remembered: HistoryRecord[] = [];
   const through = <Port extends object>(port: string, real: Port): Port => faultyPort(port, real, fault);
-  const ports: Pick<FlowParts, Ports> = {
+  const ports: MemoryPorts = {
     subscriptions: through("subscriptions", subscriptions),
     requests: { request: async (wanted) => void requested.push(`${wanted.kind}/${wanted.name}`) },
     artifacts: through("artifacts", {
