@@ -3,6 +3,9 @@ import { Conditions } from "./condition.ts";
 import { limited } from "./field-marks.ts";
 import { Duration, LocalReference, StringMap } from "./fields.ts";
 
+/** Of tokens, where a provider names none: the CRD leaves it out, as Flux's does. */
+export const defaultAudience = "notification-controller";
+
 /** Each is listed in every run and looked at for each delivery. */
 export const maxReceiverResources = 1_000;
 export const maxReceiverEvents = 1_000;
@@ -51,7 +54,7 @@ const OidcProvider = z.object({
     .string()
     .regex(/^https?:\/\//, "must begin with https:// or http://")
     .describe("Issuer of the tokens, byte for byte as their claim iss."),
-  audience: z.string().default("notification-controller").describe("Audience that tokens must have."),
+  audience: z.string().describe(`Audience that tokens must have; ${defaultAudience} by default.`).exactOptional(),
   variables: z
     .array(
       z.object({
@@ -72,10 +75,12 @@ const OidcProvider = z.object({
     .describe("Conditions that a token must meet, all of them."),
 });
 
-/** What Flux's API server and its controller check, in its words. */
+/** What Flux's API server and its controller check, in their words. */
 const combinations: readonly {
   readonly rule: string;
   readonly message: string;
+  /** The controller's, where it has others. */
+  readonly reported?: string;
   readonly holds: (spec: {
     readonly type: string;
     readonly secretRef?: unknown;
@@ -85,12 +90,13 @@ const combinations: readonly {
   {
     rule: "self.type != 'generic-oidc' || (has(self.oidcProviders) && size(self.oidcProviders) > 0)",
     message: "generic-oidc receivers must define at least one oidcProvider",
+    reported: "generic-oidc receiver requires at least one oidcProvider",
     holds: ({ type, oidcProviders = [] }) => type !== "generic-oidc" || oidcProviders.length > 0,
   },
   {
-    rule: "self.type == 'generic-oidc' || !has(self.oidcProviders)",
+    rule: "self.type == 'generic-oidc' || !has(self.oidcProviders) || size(self.oidcProviders) == 0",
     message: "oidcProviders can only be set when type is generic-oidc",
-    holds: ({ type, oidcProviders }) => type === "generic-oidc" || oidcProviders === undefined,
+    holds: ({ type, oidcProviders = [] }) => type === "generic-oidc" || oidcProviders.length === 0,
   },
   {
     rule: "self.type != 'generic-oidc' || !has(self.secretRef)",
@@ -133,7 +139,7 @@ export const ReceiverSpec = z
         .exactOptional(),
       { max: maxReceiverEvents, unit: "items" },
     ),
-    resources: limited(z.array(ReceiverResource).min(1).describe("Objects that a delivery asks a run of."), {
+    resources: limited(z.array(ReceiverResource).describe("Objects that a delivery asks a run of."), {
       max: maxReceiverResources,
       unit: "items",
     }),
@@ -149,9 +155,10 @@ export const ReceiverSpec = z
   .meta({ "x-kubernetes-validations": combinations.map(({ rule, message }) => ({ rule, message })) });
 export type ReceiverSpec = Readonly<z.infer<typeof ReceiverSpec>>;
 
-/** The first combination of fields that the API server should have refused, in its words. */
+/** The first combination of fields that the API server should have refused, in the words of Flux's controller. */
 export function combinationFault(spec: ReceiverSpec): string | undefined {
-  return combinations.find(({ holds }) => !holds(spec))?.message;
+  const broken = combinations.find(({ holds }) => !holds(spec));
+  return broken?.reported ?? broken?.message;
 }
 
 /** `status` of a Receiver (reference notifications 3). */

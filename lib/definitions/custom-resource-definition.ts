@@ -83,6 +83,8 @@ function structural(schema: z.ZodType): JsonObject {
     io: "input",
     override: ({ jsonSchema }) => {
       if (jsonSchema.type === "integer") asInt64(jsonSchema);
+      // The API server names missing fields in this order; Flux's are sorted.
+      jsonSchema.required?.sort();
       // A slash is escaped in JavaScript's notation only.
       if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll("\\/", "/");
     },

@@ -1,8 +1,9 @@
-import { z } from "zod";
 import { type ReceiverType, receiverTypes } from "../api/receiver.ts";
 import type { JsonText } from "../cel/cel.ts";
 import type { ReceiverEntry } from "../core/ports/receiver-index.ts";
 import { type Delivery, parseBody } from "./delivery.ts";
+import { type JsonShape, misshapen } from "./json-shape.ts";
+import { mediaTypeOf } from "./media-type.ts";
 import { bytesOfSecret, type SecretValues } from "./secret-values.ts";
 import { hmacFault, nexusFault, tokenFault } from "./signature.ts";
 
@@ -53,11 +54,11 @@ export const authentications: Authentications = {
   harbor: unless(holdsToken("authorization")),
   nexus: unless(
     ({ delivery, secret }) => nexusFault(delivery.header("x-nexus-webhook-signature"), tokenOf(secret), delivery.body),
-    shaped(z.object({ action: text(), repositoryName: text() })),
+    shaped({ action: "text", repositoryName: "text" }),
   ),
-  dockerhub: unless(shaped(z.object({ push_data: part({ tag: text() }), repository: part({ repo_url: text() }) }))),
-  quay: unless(shaped(z.object({ docker_url: text(), updated_tags: z.array(z.string()).nullish() }))),
-  acr: unless(shaped(z.object({ action: text(), target: part({ repository: text(), tag: text() }) }))),
+  dockerhub: unless(shaped({ push_data: { tag: "text" }, repository: { repo_url: "text" } })),
+  quay: unless(shaped({ docker_url: "text", updated_tags: "texts" })),
+  acr: unless(shaped({ action: "text", target: { repository: "text", tag: "text" } })),
 };
 
 /** Whether this is the name of a type: an entry may have been written by another release. */
@@ -85,36 +86,35 @@ function holdsToken(header: string) {
 /** Events are filtered once the sender is known. */
 export function listedIn(header: string) {
   return ({ delivery, entry: { events } }: Challenge): string | undefined => {
-    const event = (delivery.header(header) ?? "").toLowerCase();
+    // A header comes as its bytes, which Go reads as UTF-8.
+    const event = Buffer.from(delivery.header(header) ?? "", "latin1")
+      .toString("utf8")
+      .toLowerCase();
     if (events.length === 0 || events.some((one) => one.toLowerCase() === event)) return undefined;
     return `the event in ${header} is not one of spec.events`;
   };
 }
 
-const contentTypes: ReadonlySet<string> = new Set(["application/json", "application/x-www-form-urlencoded"]);
+const formType = "application/x-www-form-urlencoded";
 
-function readableContentType({ delivery }: Challenge): string | undefined {
-  const [type = ""] = (delivery.header("content-type") ?? "").split(";");
-  const media = type.trim().toLowerCase();
-  if (contentTypes.has(media)) return undefined;
-  return "the content type is neither application/json nor application/x-www-form-urlencoded";
+/** As Go's `url.ParseQuery` takes it. */
+function isForm(body: Uint8Array): boolean {
+  return !/;|%(?![0-9a-f]{2})/i.test(Buffer.from(body).toString("latin1"));
 }
 
-function shaped(schema: z.ZodType) {
+function readableContentType({ delivery }: Challenge): string | undefined {
+  const type = mediaTypeOf(delivery.header("content-type") ?? "");
+  if (type === "application/json") return undefined;
+  if (type === formType) return isForm(delivery.body) ? undefined : "the body is no form";
+  return `the content type is neither application/json nor ${formType}`;
+}
+
+/** As Go reads it. */
+function shaped(shape: JsonShape) {
   return ({ delivery }: Challenge): string | undefined => {
     const body = parseBody(delivery.body);
     if ("fault" in body) return `the body ${body.fault}`;
-    const { error } = schema.safeParse(body.value);
-    const [issue] = error?.issues ?? [];
-    return issue === undefined ? undefined : `the body's ${issue.path.join(".") || "top level"} has another type`;
+    const path = misshapen(body.value, shape);
+    return path === undefined ? undefined : `the body's ${path} has another type`;
   };
-}
-
-/** As Go reads them: what is missing or null is empty. */
-function text() {
-  return z.string().nullish();
-}
-
-function part<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  return z.object(shape).nullish();
 }

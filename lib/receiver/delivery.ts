@@ -1,5 +1,6 @@
 import { JsonText } from "../cel/cel.ts";
 import { isJsonObject } from "../core/json.ts";
+import { isJsonType } from "./media-type.ts";
 
 /** A request to a webhook, as it came. */
 export interface Delivery {
@@ -34,11 +35,15 @@ export function parseBody(
   }
 }
 
-/** `req` of filters: the JSON object of a body that says that it is JSON, else an empty object (reference notifications 10). */
+/**
+ * `req` of filters: the JSON object of a body that says that it is JSON, else an empty object (reference notifications 10). As in Go
+ * null is an empty one.
+ */
 export function requestOf(delivery: Delivery): JsonText | { readonly fault: string } {
-  if (!(delivery.header("content-type") ?? "").includes("application/json")) return new JsonText("{}");
+  if (!isJsonType(delivery.header("content-type") ?? "")) return new JsonText("{}");
   const body = parseBody(delivery.body);
   if ("fault" in body) return body;
+  if (body.value === null) return new JsonText("{}");
   return isJsonObject(body.value) ? new JsonText(body.text) : { fault: "is no JSON object" };
 }
 

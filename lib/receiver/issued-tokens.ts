@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defaultAudience } from "../api/receiver.ts";
 import type { Cel } from "../cel/cel.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Http } from "../core/ports/http.ts";
@@ -13,7 +14,10 @@ import { RequestRefused } from "./request-refused.ts";
 const Providers = z.array(
   z.object({
     issuerURL: z.string(),
-    audience: z.string(),
+    audience: z
+      .string()
+      .default("")
+      .transform((audience) => audience || defaultAudience),
     variables: z.array(z.object({ name: z.string(), expression: z.string() })).default([]),
     validations: z.array(z.object({ expression: z.string(), message: z.string() })),
   }),

@@ -3,6 +3,7 @@ import type { FileFaults } from "./fault.ts";
 const deliveries = ["test/unit/receiver/deliveries.test.ts"];
 const lookup = "test/unit/receiver/receiver-lookup.test.ts";
 const filters = "test/unit/receiver/filters.test.ts";
+const asGoReads = ["test/unit/receiver/as-go-reads.test.ts"];
 const flow = ["test/unit/flows/receiver/receiver-flow.test.ts"];
 
 export const receiverFaults: readonly FileFaults[] = [
@@ -42,6 +43,82 @@ export const receiverFaults: readonly FileFaults[] = [
         what: "events are compared with their case",
         find: "events.some((one) => one.toLowerCase() === event)",
         replace: "events.some((one) => one === event)",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/authenticate.ts",
+    tests: asGoReads,
+    faults: [
+      {
+        what: "any body is a form",
+        find: "return isForm(delivery.body) ?",
+        replace: "return isForm(new Uint8Array()) ?",
+      },
+      {
+        what: "the bytes of an event's name are characters",
+        find: '.toString("utf8")\n      .toLowerCase()',
+        replace: '.toString("latin1")\n      .toLowerCase()',
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/media-type.ts",
+    tests: asGoReads,
+    faults: [
+      {
+        what: "what follows the parameters of a content type says nothing",
+        find: "return end.test(header.slice(at)) ?",
+        replace: "return end.test(header.slice(at, at)) ?",
+      },
+      {
+        what: "a parameter may be there twice",
+        find: "if ((values.get(key.toLowerCase()) ?? value) !== value) return undefined;",
+        replace: "",
+      },
+      {
+        what: "a list goes on after a type that is none",
+        find: "if (name === undefined) return false;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/issued-tokens.ts",
+    tests: ["test/unit/receiver/token-deliveries.test.ts"],
+    faults: [
+      {
+        what: "a provider without an audience has none",
+        find: "audience || defaultAudience",
+        replace: "audience",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/json-shape.ts",
+    tests: asGoReads,
+    faults: [
+      { what: "null has no shape", find: "if (value === null) return undefined;", replace: "" },
+      {
+        what: "fields count by the case of their names",
+        find: "fields.get(key.toLowerCase())",
+        replace: "fields.get(key)",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/delivery.ts",
+    tests: [filters],
+    faults: [
+      {
+        what: "every body that names JSON is read by filters",
+        find: 'if (!isJsonType(delivery.header("content-type") ?? ""))',
+        replace: 'if (!(delivery.header("content-type") ?? "").includes("application/json"))',
+      },
+      {
+        what: "null is no request",
+        find: 'if (body.value === null) return new JsonText("{}");\n',
+        replace: "",
       },
     ],
   },
@@ -134,12 +211,76 @@ export const receiverFaults: readonly FileFaults[] = [
         find: "  await receivers.remove(fence, signal);\n",
         replace: "",
       },
+      {
+        what: "a Receiver that was ready ends without a word",
+        find: "if (success && isReady(before)) await record(finished(spec), ctx);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/receiver/receiver-status.ts",
+    tests: flow,
+    faults: [
+      {
+        what: "a Receiver that failed is suspended unseen",
+        find: "return isRetried ? setConditions(status, [retrying], now) : status;",
+        replace: "return status;",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/receiver/check-spec.ts",
+    tests: [filters],
+    faults: [
+      {
+        what: "the name of an entry is not quoted",
+        find: "name=${JSON.stringify(name)})`",
+        replace: 'name="${name}")`',
+      },
+    ],
+  },
+  {
+    file: "lib/api/receiver.ts",
+    tests: flow,
+    faults: [
+      {
+        what: "a Receiver has to select something",
+        find: "z.array(ReceiverResource).describe(",
+        replace: "z.array(ReceiverResource).min(1).describe(",
+      },
+      {
+        what: "an empty list of providers is one of providers",
+        find: 'oidcProviders = [] }) => type === "generic-oidc" || oidcProviders.length === 0,',
+        replace: 'oidcProviders }) => type === "generic-oidc" || oidcProviders === undefined,',
+      },
+    ],
+  },
+  {
+    file: "lib/definitions/custom-resource-definition.ts",
+    tests: ["test/unit/infra/crds.test.ts"],
+    faults: [
+      {
+        what: "missing fields are named in the order of the schema",
+        find: "jsonSchema.required?.sort();",
+        replace: "",
+      },
     ],
   },
   {
     file: "lib/flows/receiver/select-resources.ts",
     tests: flow,
     faults: [
+      {
+        what: "every version of a kind that is reconciled is served",
+        find: "if (!reconciled.versions.includes(pool.version)) return",
+        replace: "if (pool.version === undefined) return",
+      },
+      {
+        what: "all of apiVersion counts",
+        find: '.split("/", 2).join("/")',
+        replace: "",
+      },
       {
         what: "one label of several is enough",
         find: "Object.entries(wanted).every(",

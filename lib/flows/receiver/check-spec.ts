@@ -65,7 +65,7 @@ function filtersOf({ resourceFilter = "", resources }: ReceiverSpec) {
     { expression: resourceFilter, what: "invalid resourceFilter expression" },
     ...resources.map(({ filter: expression = "", kind, name }, index) => ({
       expression,
-      what: `invalid filter expression for resources[${index}] (kind="${kind}", name="${name}")`,
+      what: `invalid filter expression for resources[${index}] (kind="${kind}", name=${JSON.stringify(name)})`,
     })),
   ].filter(({ expression }) => expression !== "");
 }

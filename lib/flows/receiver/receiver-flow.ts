@@ -54,8 +54,7 @@ async function reconcile(ctx: ReceiverContext): Promise<FlowResult> {
   const spec = parseLive(live, "spec", ReceiverSpec);
   if (spec.suspend === true) {
     await saveEntry(before.webhookPath, spec, "suspended", ctx);
-    const isShown = findCondition(before.conditions ?? [], "Ready") !== undefined && isReady(before);
-    return conclude(suspended(before, now(ctx)), isShown ? finished(spec) : undefined, ctx, {
+    return conclude(suspended(before, now(ctx)), isReady(before) ? finished(spec) : undefined, ctx, {
       outcome: "suspended",
       dueInMs: undefined,
     });
@@ -118,11 +117,15 @@ async function addFinalizer({ home, live, run }: ReceiverContext): Promise<void>
   await writeFinalizers(live, (finalizers) => [...finalizers, finalizer], { home, manager }, run.signal);
 }
 
-async function finalize({ deps, home, live, run }: ReceiverContext): Promise<FlowResult> {
+async function finalize(ctx: ReceiverContext): Promise<FlowResult> {
+  const { before, deps, home, live, run } = ctx;
   await forget(run, deps);
   if ((live.metadata.finalizers ?? []).includes(finalizer)) {
     const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
     await writeFinalizers(live, withoutOurs, { home, manager }, run.signal);
+    const { success, data: spec } = ReceiverSpec.safeParse(live["spec"]);
+    // Flux's last run of one that was ready ends like any other.
+    if (success && isReady(before)) await record(finished(spec), ctx);
   }
   return { outcome: "deleted", dueInMs: undefined };
 }

@@ -23,19 +23,18 @@ export function initialized(status: ReceiverStatus, path: string, now: Now): Rec
   return { ...next, observedGeneration: now.generation, webhookPath: path };
 }
 
+const retrying = {
+  type: "Reconciling",
+  status: "True",
+  reason: "ProgressingWithRetry",
+  message: "Reconciliation in progress",
+} as const;
+
 /** The run failed and will be tried again. Without a token there is no path. */
 export function failed(status: ReceiverStatus, { reason, message }: Failure, now: Now): ReceiverStatus {
   const next = setConditions(
     removeConditions(status, ["Stalled"]),
-    [
-      {
-        type: "Reconciling",
-        status: "True",
-        reason: "ProgressingWithRetry",
-        message: "Reconciliation in progress",
-      },
-      { type: "Ready", status: "False", reason, message },
-    ],
+    [retrying, { type: "Ready", status: "False", reason, message }],
     now,
   );
   if (reason !== "TokenNotFound") return next;
@@ -56,9 +55,14 @@ export function stalled(status: ReceiverStatus, { reason, message }: Failure, no
   return { ...next, observedGeneration: now.generation };
 }
 
-/** Conditions stay as they are; a Receiver that was ready counts as looked at (reference notifications 23). */
-export function suspended(status: ReceiverStatus, { generation }: Now): ReceiverStatus {
-  return isReady(status) ? { ...status, observedGeneration: generation } : status;
+/**
+ * Conditions say what they said; a Receiver that was ready counts as looked at (reference notifications 23), and of one that is being
+ * tried again Reconciling does.
+ */
+export function suspended(status: ReceiverStatus, now: Now): ReceiverStatus {
+  if (isReady(status)) return { ...status, observedGeneration: now.generation };
+  const isRetried = findCondition(status.conditions ?? [], retrying.type) !== undefined;
+  return isRetried ? setConditions(status, [retrying], now) : status;
 }
 
 export function isReady({ conditions = [] }: ReceiverStatus): boolean {

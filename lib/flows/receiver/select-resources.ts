@@ -96,7 +96,8 @@ function askedBy(resource: ReceiverResource, { namespace: own, kinds, noCrossNam
   const { kind, name, namespace = own, matchLabels } = resource;
   const apiVersion = resource.apiVersion ?? "";
   const named = apiVersion === "" ? defaultVersions[kind] : apiVersion;
-  const pool = { ...parseApiVersion(named ?? ""), kind, namespace };
+  // As in Flux, what follows a second slash says nothing.
+  const pool = { ...parseApiVersion((named ?? "").split("/", 2).join("/")), kind, namespace };
   if (named === undefined) return { ...pool, fault: `apiVersion must be specified for kind "${kind}"` };
   if (noCrossNamespaceRefs && namespace !== own) {
     return { ...pool, fault: "cross-namespace references are not allowed" };
@@ -108,6 +109,7 @@ function askedBy(resource: ReceiverResource, { namespace: own, kinds, noCrossNam
   if (reconciled === undefined) {
     return { ...pool, fault: `kind ${kind} of ${named} is not reconciled by this Sluice, so no webhook can wake it` };
   }
+  if (!reconciled.versions.includes(pool.version)) return { ...pool, fault: `${named} does not serve ${kind}` };
   return { ...pool, version: reconciled.versions[0] };
 }
 

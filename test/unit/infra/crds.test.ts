@@ -28,7 +28,7 @@ describe("the custom resource definitions", () => {
       shortNames: ["ks"],
       categories: ["all", "fluxcd", "fluxcd-appliers"],
       columns: ["Age", "Ready", "Status"],
-      required: ["interval", "sourceRef", "prune"],
+      required: ["interval", "prune", "sourceRef"],
     },
     {
       kind: "OCIRepository",
@@ -36,7 +36,7 @@ describe("the custom resource definitions", () => {
       shortNames: ["ocirepo"],
       categories: ["all", "fluxcd", "fluxcd-sources"],
       columns: ["URL", "Ready", "Status", "Age"],
-      required: ["url", "interval"],
+      required: ["interval", "url"],
     },
   ])("of $kind is shown and named as Flux has it, in every version", async (expected) => {
     const definition = await definitionOf(expected.kind);

@@ -106,6 +106,28 @@ describe("filters", () => {
     });
   });
 
+  test("see an empty request where the body is null, as Go reads it", async () => {
+    await world.ready({ resources: [{ kind, name: "shop" }], resourceFilter: "req == {}" });
+    expect(await told({ headers: json, body: "null" })).toEqual({ status: 200, woken: ["OCIRepository/retail/shop"] });
+  });
+
+  test("read a body whose content type is JSON by Go's rules alone", async () => {
+    await world.ready({ resources: [{ kind, name: "shop" }], resourceFilter: "has(req.a)" });
+    for (const [type, woken] of [
+      ["Application/JSON", 1],
+      ["application/jsonx", 0],
+      ["application/json; charset", 0],
+    ] as const) {
+      const answer = await told({ headers: { "Content-Type": type }, body: '{"a":1}' });
+      expect([type, answer.status, answer.woken.length]).toEqual([type, 200, woken]);
+    }
+  });
+
+  test("of an entry are named with its name as Go quotes it", async () => {
+    await world.ready({ resources: [{ kind, name: 'a"b', filter: "1" }] });
+    expect(world.messageOf("Ready")).toContain(String.raw`resources[0] (kind="${kind}", name="a\"b"): `);
+  });
+
   test.each([
     { name: "is not JSON", body: "{" },
     { name: "is a list", body: "[]" },

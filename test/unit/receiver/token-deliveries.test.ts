@@ -120,7 +120,7 @@ describe("a delivery with a token of an OIDC provider", { timeout: 60_000 }, () 
     {
       name: "no provider",
       more: { oidcProviders: null },
-      fault: "generic-oidc receivers must define at least one oidcProvider",
+      fault: "generic-oidc receiver requires at least one oidcProvider",
     },
     {
       name: "a secretRef",

@@ -70,6 +70,9 @@ describe("a Receiver", () => {
       else world.delete("Receiver", "shop-hook");
       expect(await world.run()).toEqual({ outcome: isGone ? "absent" : "deleted", dueInMs: undefined });
       expect(world.get()).toBeUndefined();
+      // As in Flux its last run ends like any other.
+      const finished = "Normal Succeeded Reconciliation finished, next run in 10m0s";
+      expect(world.told()).toEqual(isGone ? [finished] : [finished, finished]);
       expect(await world.receivers.find(path, never)).toEqual([]);
       expect(await world.subscribers(topicOfShop)).toEqual([]);
     }
@@ -86,6 +89,25 @@ describe("a Receiver", () => {
     world.receiver({ suspend: false });
     await world.run();
     expect(await world.receivers.find(path, never)).toMatchObject([{ entry: { state: "ready" } }]);
+  });
+
+  test("that failed and is suspended says in Reconciling alone that it was looked at, and is deleted without a word", async () => {
+    const world = receiverWorld();
+    world.receiver({});
+    await world.run();
+    const told = [...world.told()];
+    world.receiver({ suspend: true });
+    await world.run();
+    expect(world.status()).toMatchObject({
+      observedGeneration: -1,
+      conditions: [
+        { type: "Reconciling", reason: "ProgressingWithRetry", observedGeneration: 2 },
+        { type: "Ready", reason: "TokenNotFound", observedGeneration: 1 },
+      ],
+    });
+    world.delete("Receiver", "shop-hook");
+    await world.run();
+    expect([world.get(), world.told()]).toEqual([undefined, told]);
   });
 
   test("that was never ready is suspended without a word", async () => {
@@ -198,7 +220,7 @@ describe("a spec that only its author can mend", () => {
 
   test("without resources, or of an unknown type, names the field", async () => {
     for (const [spec, field] of [
-      [{ resources: [] }, "spec.resources"],
+      [{ resources: null }, "spec.resources"],
       [{ type: "gitea" }, "spec.type"],
     ] as const) {
       const world = receiverWorld();
@@ -207,6 +229,13 @@ describe("a spec that only its author can mend", () => {
       expect(world.conditions()).toEqual(["Stalled=True InvalidSpec", "Ready=False InvalidSpec"]);
       expect(world.messageOf("Ready")).toContain(`Receiver/retail/shop-hook is invalid: ${field}: `);
     }
+  });
+
+  test("is none in empty lists, as in Flux: nothing is woken", async () => {
+    const world = await ready({ resources: [], oidcProviders: [] });
+    expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
+    expect(await world.deliver()).toBe(200);
+    expect(world.requested).toEqual([]);
   });
 
   test("with more resources or events than are looked at names the limit", async () => {
@@ -286,6 +315,11 @@ describe("what a Receiver selects", () => {
       fault: "matchLabels field not set when using wildcard '*' as name",
     },
     {
+      name: "a version that is not served",
+      resource: { apiVersion: "source.toolkit.fluxcd.io/v9", kind: "OCIRepository", name: "shop" },
+      fault: "source.toolkit.fluxcd.io/v9 does not serve OCIRepository",
+    },
+    {
       name: "another group than the kind's",
       resource: { apiVersion: "example.com/v1", kind: "OCIRepository", name: "shop" },
       fault: "kind OCIRepository of example.com/v1 is not reconciled by this Sluice, so no webhook can wake it",
@@ -295,6 +329,13 @@ describe("what a Receiver selects", () => {
     const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
     expect(entry?.resources).toMatchObject([{ fault, objects: [] }, { objects: [{ name: "shop" }] }]);
     expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
+  });
+
+  test("goes by the first two parts of apiVersion, as in Flux", async () => {
+    const apiVersion = "source.toolkit.fluxcd.io/v1/more";
+    const world = await ready({ resources: [{ apiVersion, kind: "OCIRepository", name: "shop" }] });
+    const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
+    expect(entry?.resources).toMatchObject([{ objects: [{ name: "shop" }] }]);
   });
 
   test("26: is refused in another namespace if the installation forbids that, and nothing there is listed", async () => {
