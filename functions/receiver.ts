@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
+import { redirectOf } from "../lib/receiver/clean-path.ts";
 import { maxBodyBytes } from "../lib/receiver/delivery.ts";
 import { firstContacts } from "../lib/receiver/first-contact.ts";
 import { type DeliveryDeps, handleDelivery } from "../lib/receiver/handle-delivery.ts";
@@ -52,6 +53,8 @@ export function receiveWebhooks(given: WebhookDeps): Receive {
   return async (request) => {
     const url = `http://receiver${request.uri}`;
     if (!request.uri.startsWith("/") || !URL.canParse(url)) return notFound();
+    const location = redirectOf(request.uri);
+    if (location !== undefined) return new Response(null, { status: 307, headers: { location } });
     return app.fetch(new Request(url), { request });
   };
 }

@@ -29,15 +29,32 @@ const Discovery = z.object({
 
 const Issued = z.looseObject({ iss: z.string().optional() });
 
+/** Seconds since 1970, also as text. One that no int64 holds is long ago, as where Go converts it. */
+const Time = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/)
+      .transform(Number),
+  ])
+  .transform((seconds) => (Math.abs(seconds) < 2 ** 63 ? seconds : 0));
+
+/** As go-oidc reads them: also what says nothing here has to have its type. */
 const Claims = z.looseObject({
   iss: z.string(),
   aud: z
-    .union([z.string(), z.array(z.string())])
-    .optional()
+    .union([z.string(), z.array(z.string().nullable())])
+    .nullish()
     .transform((aud) => (typeof aud === "string" ? [aud] : (aud ?? []))),
   // Without one it has expired long ago.
-  exp: z.number().default(0),
-  nbf: z.number().optional(),
+  exp: Time.default(0),
+  nbf: Time.nullish().transform((seconds) => seconds ?? undefined),
+  iat: Time.optional(),
+  sub: z.string().nullish(),
+  nonce: z.string().nullish(),
+  at_hash: z.string().nullish(),
+  _claim_names: z.record(z.string(), z.string().nullable()).nullish(),
 });
 
 /**

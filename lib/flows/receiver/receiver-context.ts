@@ -47,7 +47,7 @@ export async function publish(status: ReceiverStatus, ctx: ReceiverContext): Pro
 }
 
 /** The value of the annotation that asks for a run. */
-export function requestedAt({ live }: ReceiverContext): string | undefined {
+function requestedAt({ live }: ReceiverContext): string | undefined {
   return live.metadata.annotations?.[requestedAtAnnotation];
 }
 

@@ -14,7 +14,7 @@ import type { EventToRecord } from "../record-event.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { checkSpec } from "./check-spec.ts";
 import { saveEntry, saveNotReady } from "./index-entry.ts";
-import { now, publish, type ReceiverContext, type ReceiverDeps, record, requestedAt } from "./receiver-context.ts";
+import { now, publish, type ReceiverContext, type ReceiverDeps, record } from "./receiver-context.ts";
 import { failed, initialized, isReady, stalled, suspended } from "./receiver-status.ts";
 import { pathOf } from "./token.ts";
 
@@ -100,7 +100,8 @@ async function fail(failure: Failure, ctx: ReceiverContext): Promise<FlowResult>
   const status = isStalled ? stalled(before, failure, now(ctx)) : failed(before, failure, now(ctx));
   const isChanged = await publish(status, ctx);
   deps.log.info("reconcile failed", { ...run.key, reason, error: message });
-  if (!isShown || (isChanged && before.lastHandledReconcileAt !== requestedAt(ctx))) {
+  // A status that says the same of another generation, or of another request, is news too.
+  if (!isShown || isChanged) {
     await record({ type: "Warning", reason: isStalled ? reason : "Failed", message, annotations: {} }, ctx);
   }
   if (isStalled) return { outcome: "stalled", dueInMs: undefined };

@@ -56,6 +56,23 @@ describe("an event of a function URL", () => {
   });
 });
 
+test.each([
+  ["/hook", "/hook/"],
+  ["/hook?x=/../y", "/hook/?x=/../y"],
+  ["//hook/x", "/hook/x"],
+  ["/hook//x/", "/hook/x/"],
+  ["/hook/./x", "/hook/x"],
+  ["/hook/../x", "/x"],
+  ["/hook/a/..", "/hook/"],
+  ["/a/b/..", "/a"],
+  ["/hook/..", "/"],
+  ["//\\evil.example/%2e", "/%5Cevil.example/%252e"],
+])("%s is sent to %s, as Go's router does", async (uri, location) => {
+  const { receive, found } = receiverWorld();
+  const answer = await receive({ uri, header: () => undefined, body: (async function* () {})() });
+  expect([answer.status, answer.headers.get("location"), await answer.text(), found]).toEqual([307, location, "", []]);
+});
+
 test("a state that does not answer is answered for with 500 in time", async () => {
   vi.useFakeTimers();
   try {

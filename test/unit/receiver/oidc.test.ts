@@ -5,6 +5,7 @@ import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-po
 import { httpClient } from "../../../lib/http/http-client.ts";
 import { keySets, maxDocumentBytes, maxRefreshesPerMinute } from "../../../lib/receiver/key-sets.ts";
 import { type OidcProvider, verifyOidc } from "../../../lib/receiver/oidc.ts";
+import { RequestRefused } from "../../../lib/receiver/request-refused.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 import { type Issuer, rsa, signedToken, startIssuer } from "./token-issuer.ts";
 
@@ -53,6 +54,30 @@ describe("notification statement 32: a token of an OIDC provider", { timeout: 60
     expect(await verify(bearer({ aud: ["other", "notification-controller"] }))).toMatchObject({
       sub: "repo:shop/cart",
     });
+  });
+
+  // Judged by notification-controller v1.9.3, 2026-11-23.
+  test.each([
+    { more: { exp: "4102444800" }, isTaken: true },
+    { more: { exp: "soon" }, isTaken: false },
+    { more: { exp: null }, isTaken: false },
+    { more: { exp: 1e30 }, isTaken: false },
+    { more: { nbf: null }, isTaken: true },
+    { more: { nbf: "5" }, isTaken: true },
+    { more: { iat: "5" }, isTaken: true },
+    { more: { iat: "x" }, isTaken: false },
+    { more: { aud: ["notification-controller", null] }, isTaken: true },
+    { more: { aud: ["notification-controller", 5] }, isTaken: false },
+    { more: { nonce: 5 }, isTaken: false },
+    { more: { at_hash: 5 }, isTaken: false },
+    { more: { _claim_names: "x" }, isTaken: false },
+    { more: { _claim_names: { a: "b" } }, isTaken: true },
+  ])("with $more is taken as Flux takes it: $isTaken", async ({ more, isTaken }) => {
+    const verified = verify(bearer(more)).then(
+      () => true,
+      (error: unknown) => error instanceof RequestRefused && false,
+    );
+    expect(await verified).toBe(isTaken);
   });
 
   test.each([

@@ -210,6 +210,18 @@ describe("a spec that only its author can mend", () => {
     expect(world.status().observedGeneration).toBe(1);
   });
 
+  test("that is changed and fails in the same way is told of again, once", async () => {
+    const world = receiverWorld();
+    for (const interval of ["10m", "20m"]) {
+      world.receiver({ secretRef: null, interval });
+      await world.run();
+      await world.run();
+    }
+    const fault = "secretRef is required when type is not generic-oidc";
+    const told = `Warning ValidationFailed Reconciliation failed terminally due to configuration error: ${fault}`;
+    expect(world.told()).toEqual([told, told]);
+  });
+
   test("makes a Receiver that was ready answer that it is not, at the same path", async () => {
     const world = await ready();
     world.receiver({ secretRef: null });
