@@ -26,7 +26,7 @@ ${table(clusterRights["sluice-configuration"])}
 
 ## What the definitions function does
 
-It has all of the above too: Kubernetes lets nobody grant what they do not have. It holds in addition
+It has all of the above too: Kubernetes lets users grant only rights that they have. It holds in addition
 
 ${table(definitionsAlone)}
 
@@ -60,9 +60,9 @@ what is applied, pruned and checked is done as the service account that the Kust
 \`default-service-account\` names, always one of the Kustomization's own namespace. So a tenant gets as far as the
 accounts in his namespaces do.
 
-The right to impersonate holds for the service accounts of all namespaces. Whoever controls the reconcile function
-itself can act as any of them. An administrator who wants that narrower gives the group the verb \`impersonate\` by
-Roles in chosen namespaces and takes it from the ClusterRole after each deployment.
+The right to impersonate holds for the service accounts of all namespaces. An attacker who controls the reconcile
+function itself can act as any of them. An administrator who wants that narrower gives the group the verb
+\`impersonate\` by Roles in chosen namespaces and takes it from the ClusterRole after each deployment.
 
 The lists below are what the functions need for themselves, without what pushes contain. The definitions
 function installs those of the others as ClusterRoles and Roles of their names. Tests run each function on a
