@@ -228,15 +228,19 @@ function comparable(object: LiveObject, ignored: readonly string[]): unknown {
 
 const ownerLabelKeys = Object.keys(ownerLabels({ name: "", namespace: "" }));
 
-/** The texts with which API servers refuse to change a field for good, of all kinds that have such fields. */
+/**
+ * The texts with which API servers refuse to change a field for good, of all kinds that have such fields. The last two are of
+ * rules in a definition: the usual words of an author, and what the API server says where the author gives none.
+ */
 const texts = [
-  /field is immutable/,
   /is immutable/,
   /immutable field/,
+  /cannot change roleRef/,
   /may not change once set/,
   /may not change fields other than/,
   /updates to statefulset spec for fields other than/,
-  /spec is immutable after creation/,
+  /: [^:]*\b(?:cannot|can not|can't|may not|must not) be (?:changed|modified)/,
+  /failed rule: self == oldSelf/,
 ];
 
 /**

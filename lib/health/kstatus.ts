@@ -2,13 +2,14 @@ import { isJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import { parseApiVersion } from "../core/object-ref.ts";
 import { conditionsOf, numberAt, objectAt, type Status } from "./fields.ts";
+import { unreadableConditions, unreadableGeneration } from "./unreadable-status.ts";
 
 const maxInt32 = 2_147_483_647;
 
 /** How long a Pod may be unschedulable before it counts as failed, as in kstatus. */
 const unschedulableGraceMs = 15_000;
 
-/** What kstatus says of an object. The message says why an object is not Current; it is empty where nothing is known. */
+/** What kstatus says of an object. The message says why an object is not Current, or cannot be judged; it is empty where nothing is known. */
 export interface KStatus {
   readonly status: Status;
   readonly message: string;
@@ -19,6 +20,7 @@ type Rule = (object: LiveObject, now: number) => KStatus;
 const current: KStatus = { status: "Current", message: "" };
 const inProgress = (message: string): KStatus => ({ status: "InProgress", message });
 const failed = (message: string): KStatus => ({ status: "Failed", message });
+const unknown = (message: string): KStatus => ({ status: "Unknown", message });
 
 const ruleByKind: Readonly<Record<string, Rule>> = {
   "/ConfigMap": () => current,
@@ -49,12 +51,18 @@ export function kstatus(object: LiveObject, now: number): KStatus {
 }
 
 function genericStatus(object: LiveObject): KStatus | undefined {
-  const { deletionTimestamp, generation = 0 } = object.metadata;
+  const { deletionTimestamp, generation } = object.metadata;
   if (deletionTimestamp !== undefined) return { status: "Terminating", message: "Resource scheduled for deletion" };
-  const observed = numberAt(objectAt(object, "status"), "observedGeneration", generation);
-  if (observed !== generation) {
-    return inProgress(`${object.kind} generation is ${generation}, but latest observed generation is ${observed}`);
+  if (generation !== undefined) {
+    const unreadable = unreadableGeneration(object);
+    if (unreadable !== undefined) return unknown(unreadable);
+    const observed = numberAt(objectAt(object, "status"), "observedGeneration", generation);
+    if (observed !== generation) {
+      return inProgress(`${object.kind} generation is ${generation}, but latest observed generation is ${observed}`);
+    }
   }
+  const unreadable = unreadableConditions(object);
+  if (unreadable !== undefined) return unknown(unreadable);
   for (const { type, status, message } of conditionsOf(object)) {
     if (status !== "True") continue;
     if (type === "Reconciling") return inProgress(message);
@@ -63,8 +71,11 @@ function genericStatus(object: LiveObject): KStatus | undefined {
   return undefined;
 }
 
+const readyStatuses: readonly string[] = ["True", "False", "Unknown"];
+
+/** A Ready condition with any other status counts as none. */
 function readyConditionStatus(object: LiveObject): KStatus {
-  const ready = conditionsOf(object).find(({ type }) => type === "Ready");
+  const ready = conditionsOf(object).find(({ type, status }) => type === "Ready" && readyStatuses.includes(status));
   return ready === undefined || ready.status === "True" ? current : inProgress(ready.message);
 }
 
@@ -221,7 +232,7 @@ function podStatus(pod: LiveObject, now: number): KStatus {
     case "":
       return inProgress("Pod phase not available");
     default:
-      return { status: "Unknown", message: `unknown phase ${String(status["phase"])}` };
+      return unknown(`unknown phase ${String(status["phase"])}`);
   }
 }
 

@@ -16,9 +16,18 @@ export function normalise(object: JsonObject): JsonObject {
   const { status: _status, ...withoutStatus } = typed;
   const kept: JsonObject = isDefinition ? withoutBadCaBundle(typed) : withoutStatus;
   const metadata = kept["metadata"];
-  if (!isJsonObject(metadata) || !("creationTimestamp" in metadata)) return kept;
-  const { creationTimestamp: _creationTimestamp, ...rest } = metadata;
-  return { ...kept, metadata: rest };
+  if (!isJsonObject(metadata)) return kept;
+  const dropped = ["creationTimestamp", ...(isEmptyList(metadata["managedFields"]) ? ["managedFields"] : [])];
+  if (!dropped.some((field) => field in metadata)) return kept;
+  return {
+    ...kept,
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([field]) => !dropped.includes(field))),
+  };
+}
+
+/** The API server refuses managed fields in an apply, an empty list too, which Flux does not send. */
+function isEmptyList(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /**

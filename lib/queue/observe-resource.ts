@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { requestedAtAnnotation } from "../api/names.ts";
 import { selectionDigest } from "../api/selectable-metadata.ts";
 import type { Metadata } from "../core/manifest.ts";
@@ -46,7 +47,7 @@ async function observe(
   const selection = isSelectable(deps) ? selectionDigest(metadata) : "";
   const summary = `${selection}${own}`;
   if (before === summary) return false;
-  const isRun = !isSelectable(deps) || before === undefined || !before.endsWith(own);
+  const isRun = !isSelectable(deps) || before === undefined || !(before.endsWith(own) || isOnlyUnasked(before, own));
   if (isRun) await deps.requests.request(key, "resource changed", signal);
   if (before === undefined || !before.startsWith(selection)) await announceSelection(key, deps, signal);
   await deps.observed.put(key, summary, signal);
@@ -94,6 +95,16 @@ export async function observeAll(
   }
   return asked;
 }
+
+/** Whether nothing but the requested time is gone. In Flux too that is no request. */
+function isOnlyUnasked(before: string, own: string): boolean {
+  const read = Summary.safeParse(JSON.parse(before.slice(before.indexOf("["))));
+  if (!read.success) return false;
+  const [uid, generation, , isDeleted] = read.data;
+  return own === JSON.stringify([uid, generation, null, isDeleted]);
+}
+
+const Summary = z.tuple([z.string(), z.number(), z.string().nullable(), z.boolean()]);
 
 /** The parts of a resource whose change asks for a run: its identity and the fields of Flux's predicates. */
 function summaryOfResource({ uid = "", generation = 0, annotations = {}, deletionTimestamp }: Metadata): string {

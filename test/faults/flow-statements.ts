@@ -80,6 +80,12 @@ export const flowStatementFaults: readonly FileFaults[] = [
         named: "(34)",
       },
       {
+        what: "a source that may not be used counts as observed",
+        find: '{ ...invalid("AccessDenied", refusal), isUnobserved: true }',
+        replace: 'invalid("AccessDenied", refusal)',
+        named: "(17)",
+      },
+      {
         what: "health rules are parsed only with wait",
         find: "kustomization.spec.healthCheckExprs ?? []",
         replace: "(kustomization.spec.wait ? kustomization.spec.healthCheckExprs : undefined) ?? []",

@@ -135,7 +135,7 @@ function refusalOf({ kustomization: { spec }, live, namespace, deps }: Kustomiza
   const faults = referenceFaults(spec);
   if (faults.length > 0) return invalid("InvalidSpec", invalidObject(live, "spec", faults).message);
   const refusal = sourceRefusal(spec, namespace, deps);
-  return refusal === undefined ? undefined : invalid("AccessDenied", refusal);
+  return refusal === undefined ? undefined : { ...invalid("AccessDenied", refusal), isUnobserved: true };
 }
 
 function warnOfShortInterval(ctx: KustomizationContext): void {

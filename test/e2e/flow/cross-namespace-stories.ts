@@ -44,7 +44,7 @@ export function crossNamespaceStories(name: string, newWorld: () => Promise<Worl
         const message = blocked(kind, within);
         const said = { reason: "AccessDenied", message };
         expect(await world.status("app")).toMatchObject({
-          observedGeneration: 1,
+          observedGeneration: -1,
           conditions: [
             { type: "Stalled", status: "True", ...said },
             { type: "Ready", status: "False", ...said },

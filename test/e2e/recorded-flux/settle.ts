@@ -16,11 +16,13 @@ export async function settle(scene: Scene, step: Step, cluster: Cluster, signal:
   let last: unknown;
   let since = Date.now();
   for (;;) {
+    // Before the look at everything: what is over then is over in what is shown.
+    const areOver = (await fluxObjects(scene, step, cluster, signal)).every(isOver);
     const shown = await scene.show(step);
     const now = comparable(shown);
     if (!equal(now, last)) [last, since] = [now, Date.now()];
     const isQuiet = Date.now() - since >= quietMs;
-    if (isQuiet && (await fluxObjects(scene, step, cluster, signal)).every(isOver)) return shown;
+    if (isQuiet && areOver) return shown;
     if (Date.now() > deadline) throw new Error(`${scene.scenario.name}/${step.step}: not over after ${patienceMs} ms`);
     await systemClock.sleep(250, signal);
   }
@@ -62,6 +64,7 @@ function isOver({ live, sourceRevision }: FluxObject): boolean {
   if (message === "Source artifact not found, retrying in 30s") return false;
   if (observedGeneration !== live.metadata.generation || of("Reconciling")["reason"] === "Progressing") return false;
   if (status === undefined || status === "Unknown") return false;
+  if (of("Stalled")["status"] === "True") return true;
   if (live.kind !== "Kustomization" || reason === "ArtifactFailed" || reason === "DependencyNotReady") return true;
   return sourceRevision === undefined || at(live, "status", "lastAttemptedRevision") === sourceRevision;
 }

@@ -69,6 +69,19 @@ describe("a dry run that the API server refuses", () => {
     expect((await trial({ cluster, force }, wanted)).kind).toBe(kind);
   });
 
+  test.each([
+    'RoleBinding.rbac.authorization.k8s.io "rb" is invalid: roleRef: Invalid value: {"Kind":"Role","Name":"two"}: cannot change roleRef',
+    "StatefulSet.apps \"x\" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden",
+    'Service "x" is invalid: spec.clusterIPs[0]: Invalid value: ["10.0.0.78"]: may not change once set',
+    'Pod "x" is invalid: spec: Forbidden: pod updates may not change fields other than `spec.tolerations`',
+    'Claim.example.test "x" is invalid: spec.class: Invalid value: "fast": class cannot be changed after creation',
+    'Claim.example.test "x" is invalid: spec.class: Invalid value: "fast": failed rule: self == oldSelf',
+  ])("with force recreates the object where a field can never change: %s (81)", async (text) => {
+    const cluster = refusing(invalid(text), live());
+    expect((await trial({ cluster, force: true })).kind).toBe("replace");
+    expect((await trial({ cluster })).kind).toBe("refused");
+  });
+
   test("for anything else is never a reason to recreate the object, whatever force says", async () => {
     const cluster = refusing(invalid('Secret "s" is invalid: type: Required value'), live());
     expect((await trial({ cluster, force: true })).kind).toBe("refused");

@@ -254,6 +254,13 @@ describe("the message says why an object is not Current, in kstatus' words", () 
   });
 });
 
+test("a Ready condition whose status is not True, False or Unknown counts as none (104)", () => {
+  const status = { conditions: [condition("Ready", "Maybe")] };
+  expect(statusOf("example.com/v1", "Widget", { status })).toBe("Current");
+  const after = { conditions: [condition("Ready", "Maybe"), condition("Ready", "False")] };
+  expect(statusOf("example.com/v1", "Widget", { status: after })).toBe("InProgress");
+});
+
 describe("the verdict", () => {
   const ref = (name: string) => ({ group: "apps", version: "v1", kind: "Deployment", namespace: "t", name });
 

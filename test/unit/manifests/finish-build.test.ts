@@ -102,6 +102,13 @@ describe("normalisation", () => {
     const role = object("rbac.authorization.k8s.io/v1", "Role", dated);
     expect(normalise(role)).toEqual(role);
   });
+
+  test("an empty list of managed fields is removed, which the API server would refuse, and any other is left to be refused", () => {
+    const managed = (fields: JsonObject[]) =>
+      object("v1", "ConfigMap", { metadata: { name: "x", managedFields: fields } });
+    expect(normalise(managed([]))).toEqual(object("v1", "ConfigMap"));
+    expect(normalise(managed([{ manager: "kubectl" }]))).toEqual(managed([{ manager: "kubectl" }]));
+  });
 });
 
 describe("after the build", () => {

@@ -64,6 +64,15 @@ describe("a custom resource that is observed", () => {
     expect(await observe(change)).toBe(asks);
   });
 
+  test("whose requested time is removed asks for nothing, and for a run when it is there again, as in Flux", async () => {
+    const { observe } = observeWorld();
+    const asked = { annotations: { [requestedAtAnnotation]: "now" } };
+    await observe(asked);
+    expect(await observe({})).toBe(false);
+    expect(await observe(asked)).toBe(true);
+    expect(await observe({ generation: 2 })).toBe(true);
+  });
+
   test("that was deleted asks for a last run, and its summary is removed after that", async () => {
     const { deps, observe, log } = observeWorld();
     await observe();
