@@ -118,8 +118,15 @@ export async function masked<Result>(secrets: readonly string[], work: () => Pro
 export function builtFolder(tree: ArtifactTree, { path = "" }: BuildSpec): string {
   const folder = confined(path);
   if (tree.folders.has(folder)) return folder;
-  const why = tree.files.has(folder) ? `${folder}: not a directory` : `stat ${folder}: no such file or directory`;
+  const why = tree.files.has(folder)
+    ? `${folder}: not a directory`
+    : `stat ${folder}: ${isBelowFile(tree, folder) ? "not a directory" : "no such file or directory"}`;
   throw new Failure("ArtifactFailed", `kustomization path not found: ${why}`);
+}
+
+function isBelowFile({ files }: ArtifactTree, path: string): boolean {
+  const names = path.split("/");
+  return names.some((_, count) => files.has(names.slice(0, count).join("/")));
 }
 
 /** What kustomize prints for a folder of the artifact. Throws as {@link buildManifests} does. */

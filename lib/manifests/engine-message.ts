@@ -113,7 +113,8 @@ function safeConfig(config: string): string {
     isTarget = line === "target:";
     const path = /^(?:- )?path: (.*)$/.exec(line)?.[1];
     // Only a list stands below `Replacements:`.
-    if (isTarget || line === "Replacements:" || (path !== undefined && isPath.test(path))) return [line];
+    if (isTarget || line === "{}" || line === "Replacements:" || (path !== undefined && isPath.test(path)))
+      return [line];
     const name = /^(?:- )?([A-Za-z]+):/.exec(line)?.[0];
     return name === undefined ? [] : [`${name} ${hiddenValue}`];
   });

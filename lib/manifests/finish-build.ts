@@ -4,7 +4,6 @@ import { formatJson, isJsonList, isJsonObject, type Json, type JsonObject } from
 import type { Manifest } from "../core/manifest.ts";
 import type { BuildSpec, Owner } from "./build-input.ts";
 import { mapping } from "./fields.ts";
-import { goYamlText } from "./go-yaml/emit.ts";
 import { normalise } from "./normalise.ts";
 
 /** What Flux does between build and apply (reference 3.12): check, expand lists, add owner labels, normalise, add common metadata. */
@@ -27,16 +26,30 @@ export function finishBuild(
 
 function assertNamed(object: JsonObject): void {
   const { metadata } = object;
-  const isNamed = isText(object["kind"]) && isText(object["apiVersion"]);
-  if (!isNamed || !isJsonObject(metadata) || !(isText(metadata["name"]) || isJsonList(object["items"] ?? null))) {
+  // A kind that is a number, or that is empty once variables are substituted. One that is not there is refused by kustomize.
+  if (!isText(object["kind"])) {
+    const text = shownJson(object);
+    throw new Failure(
+      "BuildFailed",
+      `error unmarshaling JSON: while decoding JSON: Object 'Kind' is missing in '${text}'`,
+    );
+  }
+  if (
+    !isText(object["apiVersion"]) ||
+    !isJsonObject(metadata) ||
+    !(isText(metadata["name"]) || isJsonList(object["items"] ?? null))
+  ) {
     throw undecodable(object);
   }
 }
 
 function undecodable(object: JsonObject): Failure {
-  const shown = withoutValues(object);
-  const text = (goYamlText(shown) ?? formatJson(shown)).slice(0, 2_000);
-  return new Failure("BuildFailed", `failed to decode Kubernetes apiVersion, kind and name from: ${text}`);
+  return new Failure("BuildFailed", `failed to decode Kubernetes apiVersion, kind and name from: ${shownJson(object)}`);
+}
+
+/** As Go prints it: kustomize has put the fields in order. */
+function shownJson(object: JsonObject): string {
+  return formatJson(withoutValues(object)).slice(0, 2_000);
 }
 
 const shownFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata.name", "metadata.namespace"]);
@@ -50,7 +63,8 @@ function withoutValues(object: JsonObject, path = ""): JsonObject {
     if (isJsonObject(value)) return withoutValues(value, `${field}.`);
     if (isJsonList(value) && field === "items")
       return value.map((item) => (isJsonObject(item) ? withoutValues(item) : hidden));
-    return shownFields.has(field) && isText(value) ? value : hidden;
+    const isScalarKind = field === "kind" && !isJsonList(value);
+    return isScalarKind || (shownFields.has(field) && isText(value)) ? value : hidden;
   };
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, shown(value, `${path}${name}`)]));
 }

@@ -120,7 +120,6 @@ class EventReader {
 
   #mapping(): Json {
     const mapping: { [key: string]: Json } = {};
-    const seen = new Map<string, ScalarEvent>();
     while (this.#peek().type !== EVENT_ID.POP) {
       const event = this.#take();
       if (event.type !== EVENT_ID.SCALAR) throw new Undecided("a key that is not a scalar");
@@ -128,12 +127,7 @@ class EventReader {
       const key = this.#scalar(event);
       if (typeof key !== "string") throw new Undecided("a key that is not a string");
       if (key === "__proto__") throw new Unacceptable("a field is named __proto__", this.#lineOf(event));
-      const first = seen.get(key);
-      if (first !== undefined) {
-        const message = `mapping key ${JSON.stringify(key)} already defined at line ${this.#lineOf(first)}`;
-        throw new Unacceptable(message, this.#lineOf(event));
-      }
-      seen.set(key, event);
+      if (Object.hasOwn(mapping, key)) throw new Undecided("a key that is there twice");
       mapping[key] = this.#value();
     }
     this.#next++;

@@ -67,6 +67,11 @@ export const decryptionFaults: readonly FileFaults[] = [
         replace: "if (valuesOf(object, plain).length < 0) throw",
       },
       {
+        what: "a Secret that has lost its MAC is told as one with single values",
+        find: '"sops" in decrypted ? undefined : sealedField(decrypted)',
+        replace: "sealedField(decrypted)",
+      },
+      {
         what: "single values of sops are applied",
         find: "return sealed === undefined\n",
         replace: "return sealed !== null\n",

@@ -105,6 +105,13 @@ export const manifestsFaults: readonly FileFaults[] = [
         replace: "return value;",
         named: "a literal block at the end",
       },
+      {
+        what: "the last of two equal keys counts",
+        find: 'if (Object.hasOwn(mapping, key)) throw new Undecided("a key that is there twice");',
+        replace: "",
+        tests: ["test/unit/manifests/bad-input.test.ts"],
+        named: "a key twice",
+      },
     ],
   },
   {
@@ -155,9 +162,49 @@ export const manifestsFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/manifests/build.ts",
+    tests: ["test/unit/manifests/bad-input.test.ts"],
+    faults: [
+      {
+        what: "a path below a file is only missing",
+        find: 'files.has(names.slice(0, count).join("/"))',
+        replace: 'files.has(names.slice(0, count).join("//"))',
+        named: "a missing path",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/finish-build.ts",
+    tests: ["test/unit/manifests/bad-input.test.ts"],
+    faults: [
+      {
+        what: "a kind that is a number is told as a missing name",
+        find: 'if (!isText(object["kind"])) {',
+        replace: 'if (object["kind"] === null) {',
+        named: "a kind that is a number",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/engine-message.ts",
+    tests: ["test/unit/manifests/engine-message.test.ts"],
+    faults: [
+      {
+        what: "a patch without fields is not shown",
+        find: 'isTarget || line === "{}" ||',
+        replace: "isTarget ||",
+      },
+    ],
+  },
+  {
     file: "lib/manifests/substitute/substitute-objects.ts",
     tests: ["test/unit/manifests/substitute/substitute-objects.test.ts"],
     faults: [
+      {
+        what: "an object that becomes another one is only noticed at the apply",
+        find: "if (matched > 1) throw",
+        replace: "if (matched > objects.length) throw",
+      },
       {
         what: "an expression is found in the file of another object",
         find: "found !== -1 && named.every((one) => one.test(document))",

@@ -52,10 +52,14 @@ export async function substituteObjects(
   if (rendered.length !== objects.length) throw new Error("kustomize printed another number of documents than objects");
   const done: JsonObject[] = [];
   const texts: string[] = [];
+  const ids = new Counts(objects.map(idOf));
   for (const [index, object] of objects.entries()) {
     const source = rendered[index] ?? "";
     const isTemplate = source.includes("$") && !hasOptedOut(object);
     const substituted = isTemplate ? await substituteObject(object, source, postBuild, sources, signal) : object;
+    const matched = ids.moved(idOf(object), idOf(substituted));
+    // Flux puts the object back in its place by its name, and says no more than this if it has become that of another one.
+    if (matched > 1) throw new Failure("BuildFailed", `in Replace: id matched ${matched} resources`);
     done.push(substituted);
     texts.push(substituted === object ? source : (goYamlText(substituted) ?? `${formatJson(substituted)}\n`));
   }
@@ -87,6 +91,32 @@ function substituteIn(object: JsonObject, source: string, postBuild: PostBuild, 
     if (!(error instanceof TemplateError)) throw error;
     const where = placeOf(error.at, object, source, sources);
     throw refusal(object, `envsubst error: variable substitution failed: ${error.message}${where}`);
+  }
+}
+
+/** What kustomize takes for the identity of an object. */
+function idOf({ apiVersion, kind, metadata }: JsonObject): string {
+  const { namespace, name } = mapping(metadata);
+  return JSON.stringify([textIn(apiVersion), textIn(kind), textIn(namespace) || "default", textIn(name)]);
+}
+
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  constructor(keys: readonly string[]) {
+    for (const key of keys) this.#add(key, 1);
+  }
+
+  /** How many there are of the new one. */
+  moved(from: string, to: string): number {
+    this.#add(from, -1);
+    return this.#add(to, 1);
+  }
+
+  #add(key: string, change: number): number {
+    const count = (this.#counts.get(key) ?? 0) + change;
+    this.#counts.set(key, count);
+    return count;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Difference, Place } from "./difference.ts";
+import { keyedDigests } from "./keyed-digests.ts";
 import { sourceDifferences } from "./source-differences.ts";
 
 const failedReady: Place = ["objects", 0, "status", "conditions", 1, "message"];
@@ -143,6 +144,7 @@ const waiting = (name: string) => ({
 
 export const deliberateDifferences: readonly Difference[] = [
   ...sourceDifferences,
+  ...keyedDigests,
   ...said("depends-on/03-ready", [[...app, "metadata", "annotations", "reconcile.fluxcd.io/requestedAt"]], unasked),
   ...said("depends-on/03-ready", [[...app, "status", "lastHandledReconcileAt"]], unasked),
   {

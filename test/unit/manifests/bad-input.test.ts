@@ -12,6 +12,7 @@ const head = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
 
 describe("bad input is refused with one clear message", () => {
   const decode = "BuildFailed: failed to decode Kubernetes YAML from a.yaml: ";
+  const twice = "BuildFailed: kustomize build failed: map[string]interface {}(nil): yaml: unmarshal errors:\n  ";
   test.each([
     {
       name: "YAML that does not parse",
@@ -26,12 +27,12 @@ describe("bad input is refused with one clear message", () => {
     {
       name: "a key twice",
       text: `${head}data:\n  x: y\n  x: z\n`,
-      message: `${decode}yaml: line 7: mapping key "x" already defined at line 6`,
+      message: `${twice}line 7: mapping key "x" already defined at line 6`,
     },
     {
       name: "a key twice in a later document",
       text: `${configMap("b")}---\n${head}data:\n  x: y\nkind: z\n`,
-      message: `${decode}yaml: line 14: mapping key "kind" already defined at line 9`,
+      message: `${twice}line 7: mapping key "kind" already defined at line 2`,
     },
     {
       name: "an object without kind",
@@ -52,7 +53,7 @@ describe("bad input is refused with one clear message", () => {
       name: "a Secret with an annotation, and without apiVersion: of no object of any kind a value is told on",
       text: "kind: Secrets\nmetadata:\n  name: a\n  annotations:\n    last: hunter2\nitems:\n- kind: X\n  spec: {a: [hunter2]}\n",
       message:
-        "BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: items:\n- kind: X\n  spec:\n    a: '*****'\nkind: Secrets\nmetadata:\n  annotations:\n    last: '*****'\n  name: a\n",
+        'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"items":[{"kind":"X","spec":{"a":"*****"}}],"kind":"Secrets","metadata":{"annotations":{"last":"*****"},"name":"a"}}',
     },
     {
       name: "bytes that are not UTF-8",
@@ -86,16 +87,28 @@ describe("bad input is refused with one clear message", () => {
         "BuildFailed: kustomize build failed: accumulating resources: accumulation err='accumulating resources from './a.yaml': may not add resource with an already registered id: ConfigMap.v1.[noGrp]/a.[noNs]': must build at directory: 'a.yaml': file is not directory",
     },
     {
+      name: "a name that is a number: Flux would leave the object out, and prune it",
+      text: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: 5\n",
+      message:
+        'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"*****"}}',
+    },
+    {
+      name: "a kind that is a number",
+      text: "apiVersion: v1\nkind: 5\nmetadata:\n  name: a\ndata:\n  pin: hunter2\n",
+      message:
+        'BuildFailed: error unmarshaling JSON: while decoding JSON: Object \'Kind\' is missing in \'{"apiVersion":"v1","data":{"pin":"*****"},"kind":5,"metadata":{"name":"a"}}\'',
+    },
+    {
       name: "an object without apiVersion",
       text: "kind: ConfigMap\nmetadata:\n  name: a\n",
       message:
-        "BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: kind: ConfigMap\nmetadata:\n  name: a\n",
+        'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"kind":"ConfigMap","metadata":{"name":"a"}}',
     },
     {
       name: "a Secret without apiVersion, whose values are not told on",
       text: "kind: Secret\nmetadata:\n  name: a\ndata:\n  pin: aHVudGVyMg==\nstringData:\n  word: hunter2\n",
       message:
-        "BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: data:\n  pin: '*****'\nkind: Secret\nmetadata:\n  name: a\nstringData:\n  word: '*****'\n",
+        'BuildFailed: failed to decode Kubernetes apiVersion, kind and name from: {"data":{"pin":"*****"},"kind":"Secret","metadata":{"name":"a"},"stringData":{"word":"*****"}}',
     },
   ])("$name", async ({ text, message }) => {
     expect(await failureOf({ "a.yaml": text, "b.yaml": configMap("other") })).toBe(message);
@@ -125,6 +138,10 @@ describe("bad input is refused with one clear message", () => {
     await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "x/a.yaml" }, noEngine)).rejects.toMatchObject({
       reason: "ArtifactFailed",
       message: "kustomization path not found: x/a.yaml: not a directory",
+    });
+    await expect(buildFiles({ "x/a.yaml": configMap("a") }, { path: "x/a.yaml/y" }, noEngine)).rejects.toMatchObject({
+      reason: "ArtifactFailed",
+      message: "kustomization path not found: stat x/a.yaml/y: not a directory",
     });
   });
 });

@@ -37,6 +37,8 @@ test("messages of Flux about builds are shown word for word, without the configu
   expect([...said].filter(isCut).map(safeEngineMessage).toSorted()).toEqual([
     "kustomize build failed: trouble configuring builtin HelmChartInflationGenerator with config: `\nname: *****\nnamespace: *****\nrepo: *****\nversion: *****\n`: must specify --enable-helm",
     "kustomize build failed: trouble configuring builtin PatchTransformer with config: `\npatch: *****\n`: unable to parse SM or JSON patch from [patch: *****]",
+    "kustomize build failed: trouble configuring builtin PatchTransformer with config: `\ntarget:\n  kind: ConfigMap\n`: must specify one of patch and path in\ntarget:\n  kind: ConfigMap\n",
+    "kustomize build failed: trouble configuring builtin PatchTransformer with config: `\n{}\n`: must specify one of patch and path in\n{}\n",
   ]);
 });
 

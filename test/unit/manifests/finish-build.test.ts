@@ -128,3 +128,9 @@ describe("after the build", () => {
     ]);
   });
 });
+
+test("a label that is not text stays, and so do the others", () => {
+  const metadata = { name: "x", labels: { odd: true, even: "yes" } };
+  const [built] = finishBuild([{ apiVersion: "v1", kind: "ConfigMap", metadata }], owner);
+  expect(built?.metadata.labels).toMatchObject(metadata.labels);
+});

@@ -6,6 +6,7 @@ import type { Manifest } from "../../../../lib/core/manifest.ts";
 import { buildEncrypted } from "../../../../lib/manifests/build-encrypted.ts";
 import type { BuildInput } from "../../../../lib/manifests/build-input.ts";
 import { maxEncryptedFileBytes } from "../../../../lib/manifests/decrypt/decrypt-sources.ts";
+import { encryptedSecret } from "../../../../lib/manifests/decrypt/guard.ts";
 import { dataKeys } from "../../../../lib/sops/data-key.ts";
 import { silentLog } from "../../../doubles/silent-log.ts";
 import { canary } from "../../../e2e/canary.ts";
@@ -155,6 +156,14 @@ describe("a build with decryption", () => {
       "'n/s' Secret field 'password': it is a value that sops has encrypted, without the metadata",
     );
     expect(await failureOf({ "s.yaml": secret({ stringData: { pw: valueOf("app.env") } }) })).toContain("field 'pw'");
+  });
+
+  test("leaves a Secret that has lost its MAC to the check before the plan, which names it in Flux's words", async () => {
+    const text = secret({ data: { a: base64(valueOf("app.env")) }, sops: { version: "3.13.2" } });
+    const { manifests } = await build({ "s.yaml": text });
+    expect(encryptedSecret(manifests)).toBe(
+      "Secret/n/s is SOPS encrypted, configuring decryption is required for this secret to be reconciled",
+    );
   });
 
   test("refuses an object that was encrypted twice, with what to do", async () => {

@@ -53,7 +53,10 @@ test.each(["labels", "annotations"])(
   "an object whose %s opt out is left as it is, in exactly these words (58)",
   async (where) => {
     const out = configMap({ a: "${v}" }, { [where]: { "kustomize.toolkit.fluxcd.io/substitute": "disabled" } });
-    const not = configMap({ a: "${v}" }, { [where]: { "kustomize.toolkit.fluxcd.io/substitute": "Disabled" } });
+    const not = configMap(
+      { a: "${v}" },
+      { name: "b", [where]: { "kustomize.toolkit.fluxcd.io/substitute": "Disabled" } },
+    );
     const { objects } = await substitute([out, not], { v: "x" });
     expect(objects).toEqual([out, { ...not, data: { a: "x" } }]);
   },
@@ -145,6 +148,16 @@ test("a value that breaks the object is named by its variable, in Flux's frame",
       /^post build failed for 'ConfigMap\.v1\.\[noGrp\]\/a': envsubst error: YAMLToJSON: the object with the values of left, n cannot be read: /,
     ),
   });
+});
+
+test("an object that becomes another one is refused in Flux's words, whichever comes first", async () => {
+  const [a, b, c] = [configMap({}, { name: "${v}" }), configMap({}, { name: "b" }), configMap({}, { name: "${w}" })];
+  const refusal = { reason: "BuildFailed", message: "in Replace: id matched 2 resources" };
+  await expect(substitute([a, b], { v: "b" })).rejects.toMatchObject(refusal);
+  await expect(substitute([b, a], { v: "b" })).rejects.toMatchObject(refusal);
+  await expect(substitute([a, c], { v: "x", w: "x" })).rejects.toMatchObject(refusal);
+  const { objects } = await substitute([a, b], { v: "c" });
+  expect(objects.map(({ metadata }) => metadata)).toEqual([{ name: "c" }, { name: "b" }]);
 });
 
 test("a variable that is not there is empty where the build is not strict (54)", async () => {
