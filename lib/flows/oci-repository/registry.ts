@@ -29,7 +29,7 @@ export async function registryOf(
 ): Promise<RegistryClient> {
   const { insecure = false, timeout } = spec;
   const secrets = await pullSecrets(spec, ctx);
-  const credentials = await findCredentials(host, secrets, ctx);
+  const credentials = findCredentials(host, secrets, ctx);
   const login = secrets.length === 0 ? cloudLogin({ host, repository }, spec, aws, ctx) : undefined;
   const tls = await trustOf(spec, ctx);
   // A timer takes whole milliseconds.
@@ -96,30 +96,49 @@ async function trustOf(
   return insecure === true ? { insecure } : undefined;
 }
 
-/** Names of the secrets that may hold credentials: the object's own, then those of its service account. */
+/** A secret that may hold credentials. */
+interface PullSecret {
+  readonly name: string;
+  readonly data: ReadonlyMap<string, string>;
+}
+
+/** The secrets that may hold credentials: the object's own, then those of its service account. */
 async function pullSecrets(
   { secretRef, serviceAccountName }: OciRepositorySpec,
-  { home, namespace, run }: SourceContext,
-): Promise<readonly string[]> {
-  const own = secretRef === undefined ? [] : [secretRef.name];
-  if (serviceAccountName === undefined || serviceAccountName === "") return own;
+  ctx: SourceContext,
+): Promise<readonly PullSecret[]> {
+  const { home, namespace, run } = ctx;
+  const found: PullSecret[] = [];
+  if (secretRef !== undefined) {
+    const { name } = secretRef;
+    found.push(await pullSecret(name, `failed to get secret '${namespace}/${name}': secrets "${name}" not found`, ctx));
+  }
+  if (serviceAccountName === undefined || serviceAccountName === "") return found;
   const ref = { group: "", version: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName };
   const account = await home.get(ref, run.signal);
-  if (account === undefined) throw noCredential(`serviceaccount '${namespace}/${serviceAccountName}' not found`);
-  const { imagePullSecrets } = PullSecrets.parse(account);
-  return [...own, ...imagePullSecrets.flatMap(({ name }) => (name === "" ? [] : [name]))];
+  const subject = `serviceaccount '${namespace}/${serviceAccountName}'`;
+  if (account === undefined) throw noCredential(`${subject} not found`);
+  for (const { name } of PullSecrets.parse(account).imagePullSecrets) {
+    if (name === "") continue;
+    const absent = `failed to get image pull secret for ${subject}: secret '${namespace}/${name}' not found`;
+    found.push(await pullSecret(name, absent, ctx));
+  }
+  return found;
+}
+
+async function pullSecret(name: string, absent: string, ctx: SourceContext): Promise<PullSecret> {
+  const data = await secretData(name, ctx);
+  if (data === undefined) throw noCredential(absent);
+  return { name, data };
 }
 
 /** The first credentials for this host; undefined if the secrets have none: the registry may be open to all. */
-async function findCredentials(
+function findCredentials(
   host: string,
-  names: readonly string[],
+  secrets: readonly PullSecret[],
   ctx: SourceContext,
-): Promise<RegistryCredentials | undefined> {
-  for (const name of names) {
-    const secret = `secret '${ctx.namespace}/${name}'`;
-    const data = await secretData(name, ctx);
-    if (data === undefined) throw noCredential(`failed to get ${secret}: secrets "${name}" not found`);
+): RegistryCredentials | undefined {
+  for (const { name, data } of secrets) {
     const key = dockerConfigKeys.find((one) => data.has(one));
     if (key === undefined) {
       ctx.deps.log.warn("secret has no registry credentials", { ...ctx.run.key, secret: name, keys: dockerConfigKeys });
@@ -129,7 +148,7 @@ async function findCredentials(
       const found = credentialsFor(host, data.get(key) ?? "");
       if (found !== undefined) return found;
     } catch (error) {
-      throw noCredential(`${secret}, key '${key}': ${messageOf(error)}`, error);
+      throw noCredential(`secret '${ctx.namespace}/${name}', key '${key}': ${messageOf(error)}`, error);
     }
   }
   return undefined;

@@ -38,9 +38,11 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     } else if (header.type === "K") {
       longLink = text(await readHeaderBody(reader, header.size));
     } else {
+      // As in Go: of what counts for all members only the name is left, of a file without content.
+      if (header.type === "g") await readHeaderBody(reader, header.size);
       const name = longName ?? pax.get("path") ?? header.name;
       const link = longLink ?? pax.get("linkpath") ?? header.link;
-      yield* member(reader, header, { name, link, pax });
+      yield* member(reader, header.type === "g" ? { ...header, size: 0 } : header, { name, link, pax });
       pax = new Map();
       longName = undefined;
       longLink = undefined;

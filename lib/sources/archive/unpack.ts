@@ -39,6 +39,8 @@ export interface Unpacked {
 /** Of all paths together, with those of the copies. */
 const maxLinkedPathsBytes = 32 * 1024 * 1024;
 
+/** Go reads the whole head before it looks at it. */
+const gzipHeadBytes = 10;
 const ratioFreeBytes = 10 * 1024 * 1024;
 const chunkBytes = 64 * 1024;
 
@@ -48,7 +50,8 @@ const chunkBytes = 64 * 1024;
  */
 export async function unpack(packed: Uint8Array, limits: ArchiveLimits, signal: AbortSignal): Promise<Unpacked> {
   if (packed[0] !== 0x1f || packed[1] !== 0x8b) {
-    throw new RangeError("requires gzip-compressed body: gzip: invalid header");
+    const why = packed.length === 0 ? "EOF" : packed.length < gzipHeadBytes ? "unexpected EOF" : "gzip: invalid header";
+    throw new RangeError(`requires gzip-compressed body: ${why}`);
   }
   const gunzip = createGunzip({ chunkSize: chunkBytes });
   // The reader below gets the error of either stream.
@@ -162,7 +165,7 @@ function addDirectories(tree: Map<string, TreeEntry>, path: string, mode: number
   for (let end = path.indexOf("/"); ; end = path.indexOf("/", end + 1)) {
     const folder = end === -1 ? path : path.slice(0, end);
     const found = tree.get(folder);
-    if (found?.type === "file") throw new RangeError(`tar file entry ${path} lies below the file ${folder}`);
+    if (found?.type === "file") throw new RangeError(`mkdir ${folder}: not a directory`);
     if (found === undefined) tree.set(folder, { type: "directory", path: folder, mode });
     if (end === -1) return;
   }

@@ -74,7 +74,7 @@ function matching(pattern: string): (tag: string) => boolean {
   try {
     expression = RE2JS.compile(pattern);
   } catch (error) {
-    throw new RangeError(`semverFilter '${pattern}' parse error: ${messageOf(error)}`, { cause: error });
+    throw new RangeError(messageOf(error), { cause: error });
   }
   return (tag) => expression.matcher(tag).find();
 }

@@ -11,6 +11,7 @@ const hostPattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:
 const repositoryCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-./";
 const repositoryPattern = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+const minRepositoryLength = 2;
 export const maxRepositoryLength = 255;
 
 /**
@@ -18,14 +19,20 @@ export const maxRepositoryLength = 255;
  * Flux's registry library, if that refuses the name too.
  */
 export function parseRepositoryUrl(url: string): RepositoryAddress {
-  const { host, repository } = split(url);
-  if (!hostPattern.test(host)) throw badFormat(url);
-  if (repository.length < 1 || repository.length > maxRepositoryLength) {
-    throw invalid(url, `repository must be between 1 and ${maxRepositoryLength} characters in length: ${repository}`);
+  const named = url.replace(/^oci:\/\//, "");
+  if (named === "") throw invalid(url, "a repository name must be specified");
+  const [host, path] = cut(named, "/");
+  // What names no registry is one of Docker Hub for Flux's library, and its whole name that of the repository.
+  const isHost = path !== undefined && (/[.:]/.test(host) || host === "localhost");
+  const repository = isHost ? path : named;
+  if (repository.length < minRepositoryLength || repository.length > maxRepositoryLength) {
+    const range = `between ${minRepositoryLength} and ${maxRepositoryLength}`;
+    throw invalid(url, `repository must be ${range} characters in length: ${repository}`);
   }
   if (!/^[a-z0-9_./-]*$/.test(repository)) {
     throw invalid(url, `repository can only contain the characters \`${repositoryCharacters}\`: ${repository}`);
   }
+  if (!isHost || !hostPattern.test(host)) throw badFormat(url);
   if (!repositoryPattern.test(repository)) throw badFormat(url);
   return { host, repository };
 }

@@ -16,7 +16,19 @@ export interface Resolved {
   readonly digest: string;
 }
 
-const digestPattern = /^sha256:[0-9a-f]{64}$/;
+const sha256Digits = 64;
+const maxQuotedBytes = 200;
+
+/** What Flux's registry library says of a text that is no digest. */
+function digestFault(text: string): string | undefined {
+  const [, algorithm = "", body = ""] = /^([^:]+):(.+)$/s.exec(text) ?? [];
+  if (body === "") return `cannot parse hash: ${JSON.stringify(cutText(text, maxQuotedBytes))}`;
+  const [other] = /[^0-9a-f]/u.exec(body) ?? [];
+  if (other !== undefined) return `found non-hex character in hash: ${other}`;
+  if (algorithm !== "sha256") return `unsupported hash: ${JSON.stringify(cutText(algorithm, maxQuotedBytes))}`;
+  if (body.length === sha256Digits) return undefined;
+  return `wrong number of hex digits for sha256: ${cutText(body, maxQuotedBytes)}`;
+}
 
 /**
  * Resolves `spec.ref`: digest before semver before tag before `latest` (reference 3.3). A digest is used without a request to
@@ -30,9 +42,9 @@ export async function resolve(
 ): Promise<Resolved> {
   const { digest, semver, semverFilter, tag = "" } = spec.ref ?? {};
   if (digest !== undefined && digest !== "") {
-    if (!digestPattern.test(digest)) {
-      const why = `'${digest}' is not a digest: write sha256: and 64 lower-case hexadecimal digits`;
-      throw new Failure("ReadOperationFailed", `failed to determine the artifact tag for '${spec.url}': ${why}`);
+    const fault = digestFault(digest);
+    if (fault !== undefined) {
+      throw new Failure("OCIArtifactPullFailed", `failed to determine artifact digest: ${fault}`);
     }
     return { revision: digest, reference: `${host}/${repository}@${digest}`, digest };
   }

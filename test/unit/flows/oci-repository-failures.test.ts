@@ -65,6 +65,20 @@ describe("an OCIRepository that cannot be reconciled", () => {
   });
 
   test.each([
+    ["nonsense", 'cannot parse hash: "nonsense"'],
+    ["sha256:xyz", "found non-hex character in hash: x"],
+    [`sha256:${"A".repeat(64)}`, "found non-hex character in hash: A"],
+    [`sha512:${"0".repeat(128)}`, 'unsupported hash: "sha512"'],
+    ["sha256:00", "wrong number of hex digits for sha256: 00"],
+  ])("spec.ref.digest %s is a failure in the words of Flux's library", async (digest, why) => {
+    world().apply(ociRepository("app", { url: url(), ref: { digest } }));
+    await world().run();
+    const message = `failed to determine artifact digest: ${why}`;
+    expect(condition("app", "Ready")).toMatchObject({ reason: "OCIArtifactPullFailed", message });
+    expect(world().sent).toEqual([]);
+  });
+
+  test.each([
     { statements: "11.3/79, 80, 81, 82", field: "spec.verify", spec: { verify: { provider: "cosign" } } },
     { statements: "11.3/83, 84", field: "spec.verify", spec: { verify: { provider: "notation" } } },
     { statements: "11.1/29", field: "spec.proxySecretRef", spec: { proxySecretRef: { name: "proxy" } } },

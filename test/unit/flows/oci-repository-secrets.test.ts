@@ -65,6 +65,20 @@ describe("credentials", () => {
     expect(JSON.stringify([world.writes, world.logged])).not.toContain("hunter2");
   });
 
+  test("a missing secret of the object counts before its service account, and one of the account is told as that", async () => {
+    const metadata = { name: "puller", namespace: "apps" };
+    world.apply({ apiVersion: "v1", kind: "ServiceAccount", metadata, imagePullSecrets: [{ name: "pull" }] });
+    const spec = { url: `oci://${world.address}/app`, secretRef: { name: "own" }, serviceAccountName: "nobody" };
+    world.apply(ociRepository("app", spec));
+    await world.run();
+    expect(ready().message).toBe(`failed to get credential: failed to get secret 'apps/own': secrets "own" not found`);
+    world.apply(ociRepository("app", { url: spec.url, serviceAccountName: "puller" }));
+    await world.run();
+    expect(ready().message).toBe(
+      "failed to get credential: failed to get image pull secret for serviceaccount 'apps/puller': secret 'apps/pull' not found",
+    );
+  });
+
   test("11.3/78: a service account that is not there", async () => {
     world.apply(ociRepository("app", { url: `oci://${world.address}/app`, serviceAccountName: "nobody" }));
     await world.run();

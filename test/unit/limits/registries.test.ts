@@ -24,7 +24,7 @@ test("the answer of a token service is asked for with its limit", async () => {
 test("a repository's name has a limit", () => {
   const named = (length: number) => parseRepositoryUrl(`oci://reg.example/${"a".repeat(length)}`).repository.length;
   expect([named(maxRepositoryLength - 1), named(maxRepositoryLength)]).toEqual([254, 255]);
-  expect(() => named(maxRepositoryLength + 1)).toThrow("repository must be between 1 and 255 characters in length");
+  expect(() => named(maxRepositoryLength + 1)).toThrow("repository must be between 2 and 255 characters in length");
 });
 
 describe("a tag that a spec names", () => {

@@ -65,7 +65,7 @@ async function ofExpression(pattern: string, tag: string): Promise<string> {
     return "in";
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return error.message.includes("parse error") ? "refused" : "out";
+    return /parse error|^error parsing regexp/.test(error.message) ? "refused" : "out";
   }
 }
 

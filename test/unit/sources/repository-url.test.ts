@@ -24,11 +24,16 @@ describe("the URL of a repository", () => {
     ["oci://r.example/app@sha256:00", `${only}: app@sha256:00`],
     ["oci://r.example/UP", `${only}: UP`],
     ["oci://r.example/a?x=1", `${only}: a?x=1`],
-    ["oci://r.example/", "repository must be between 1 and 255 characters in length: "],
-    [`oci://r.example/${long}`, `repository must be between 1 and 255 characters in length: ${long}`],
+    ["oci://r.example/", "repository must be between 2 and 255 characters in length: "],
+    [`oci://r.example/${long}`, `repository must be between 2 and 255 characters in length: ${long}`],
     ["oci://r.example", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
     ["https://r.example/app", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
     ["oci://user:pw@r.example/app", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
+    ["oci://r.example/a", "repository must be between 2 and 255 characters in length: a"],
+    ["oci://", "a repository name must be specified"],
+    ["oci://127.0.0.1:5000", `${only}: 127.0.0.1:5000`],
+    ["oci://a b/c", `${only}: a b/c`],
+    ["oci://team/app", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
     ["oci://r.example/a/../b", "URL must be in format 'oci://<domain>/<org>/<repo>'"],
   ])("11.3/60: %s is refused", (url, why) => {
     const message = `URL validation failed for '${url}': ${why}`;

@@ -71,9 +71,12 @@ describe("unpacking a layer", () => {
   });
 
   test("a pax global header, as git archive writes it, is an empty file", async () => {
-    expect(await namesOf([{ name: "pax_global_header", type: "g", content: "52 comment=x\n" }, { name: "a" }])).toEqual(
-      ["pax_global_header", "a"],
-    );
+    const { entries } = await unpackMembers([
+      { name: "pax_global_header", type: "g", content: "52 comment=x\n" },
+      { name: "a" },
+    ]);
+    expect(entries.map(({ path }) => path)).toEqual(["pax_global_header", "a"]);
+    expect(entries.map(contentOf)[0]?.bytes).toBe("");
   });
 
   test("a pax path wins over the header's name, for its member only", async () => {
@@ -116,7 +119,7 @@ describe("unpacking a layer", () => {
     ["a pipe", [{ name: "fifo", type: "6" }], "tar file entry fifo contained unsupported file type prw-r--r--"],
     ["a sparse file", [{ name: "s", type: "S" }], "sparse"],
     ["a file where a folder is", [{ name: "a/b" }, { name: "a" }], "tar file entry a is a file where a folder is"],
-    ["a folder where a file is", [{ name: "a" }, { name: "a/b" }], "lies below the file a"],
+    ["a folder where a file is", [{ name: "a" }, { name: "a/b" }], "mkdir a: not a directory"],
     ["a bad pax header", [{ name: "p", type: "x", content: "99 path=x\n" }, { name: "a" }], "invalid tar header"],
     [
       "many folders in each other",
@@ -147,6 +150,15 @@ describe("unpacking a layer", () => {
     await expect(unpack(tarOf([{ name: "a" }]), defaultArchiveLimits, forever)).rejects.toThrow(
       "requires gzip-compressed body",
     );
+    for (const [length, why] of [
+      [0, "EOF"],
+      [6, "unexpected EOF"],
+      [600, "gzip: invalid header"],
+    ] as const) {
+      await expect(unpack(Buffer.alloc(length), defaultArchiveLimits, forever)).rejects.toThrow(
+        new RangeError(`requires gzip-compressed body: ${why}`),
+      );
+    }
     const broken = gzipSync(tarOf([{ name: "a", content: "x".repeat(5_000) }]));
     await expect(unpack(broken.subarray(0, -40), defaultArchiveLimits, forever)).rejects.toThrow(RangeError);
   });
