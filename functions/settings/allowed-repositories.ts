@@ -1,5 +1,5 @@
-import { isCodeCommitHost } from "../../lib/aws/codecommit/codecommit-host.ts";
 import { isEcrHost } from "../../lib/aws/ecr/ecr-host.ts";
+import { isCodeCommitHost } from "../../lib/sources/git/codecommit-host.ts";
 
 /** Repositories by namespace; a `*` at the end stands for anything. */
 export type AllowedRepositories = Readonly<Record<string, readonly string[]>>;

@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { z } from "zod";
 
 /** Faults that a message names; a list may have one for each of its items. */
@@ -86,4 +86,16 @@ export function isCertificate(pem: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** What Go says of a certificate and key that are no pair; undefined for a pair. */
+export function keyPairFault(cert: string, key: string): string | undefined {
+  if (!/-----BEGIN CERTIFICATE-----/.test(cert)) return "tls: failed to find any PEM data in certificate input";
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) return "tls: failed to find any PEM data in key input";
+  try {
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return undefined;
+  } catch {
+    return "tls: failed to parse certificate or private key";
+  }
+  return "tls: private key does not match public key";
 }

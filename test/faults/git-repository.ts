@@ -58,6 +58,50 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         find: `const order = ["commit", "name", "tag", "semver"] as const;`,
         replace: `const order = ["commit", "name", "semver", "tag"] as const;`,
       },
+      {
+        what: "a commit in capital letters is none",
+        find: "const oid = commit.toLowerCase();",
+        replace: "const oid = commit;",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/git-repository/git-repository-flow.ts",
+    tests: [`${unit}/include.test.ts`],
+    faults: [
+      {
+        what: "what only git's client refuses counts before what is included",
+        find: 'if (!(error instanceof Failure && error.reason === "GitOperationFailed")) throw error;',
+        replace: 'if (!(error instanceof Failure && error.reason === "CopyFailure")) throw error;',
+      },
+      {
+        what: "an artifact stays outdated while the refs cannot be read",
+        find: '  ctx.setStatus(removeConditions(ctx.status(), ["ArtifactOutdated"]));',
+        replace: "",
+      },
+      {
+        what: "the end of a failure names the revision in place of the commit",
+        find: "isListedFirst ? artifact.revision : await",
+        replace: 'isListedFirst || chosen.commit !== "" ? artifact.revision : await',
+        tests: [`${unit}/refs.test.ts`],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/git-repository/pull-revision.ts",
+    tests: [`${unit}/content.test.ts`],
+    faults: [
+      {
+        what: "a path that begins with a slash is found",
+        find: 'const plain = path.replace(/^\\.\\//, "");',
+        replace: "const plain = confined(path);",
+      },
+      {
+        what: "what is new is shown before its submodules are there",
+        find: "if (spec.recurseSubmodules === true) {",
+        replace: "await announce();\n    if (spec.recurseSubmodules === true) {",
+        tests: [`${unit}/submodules.test.ts`],
+      },
     ],
   },
   {
@@ -68,6 +112,12 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         what: "a Git LFS pointer is taken for the file",
         find: "if (bytes.length < maxPointerBytes &&",
         replace: "if (bytes.length < 0 &&",
+      },
+      {
+        what: ".gitmodules is left out with spec.sparseCheckout",
+        find: 'folders: [...folders, ".gitmodules"]',
+        replace: "folders",
+        tests: [`${unit}/submodules.test.ts`],
       },
     ],
   },

@@ -9,6 +9,21 @@ export const gitFaults: readonly FileFaults[] = [
     tests: tests("http-transport"),
     faults: [
       {
+        what: "a status is told in words of our own",
+        find: 'const asked = kind === "advertisement" ? `${at}?${service}` : at;',
+        replace: "const asked = at;",
+      },
+      {
+        what: "a proxy that cannot be reached is told as the host",
+        find: 'proxy !== undefined && why.startsWith("dial tcp ")',
+        replace: 'proxy !== undefined && why === "dial tcp "',
+      },
+      {
+        what: "a look that takes too long is told as a fetch",
+        find: 'late: {\n      list: `Get "${given}/info/refs?${service}": ${deadline}`',
+        replace: 'late: {\n      list: `Post "${given}/git-upload-pack": ${deadline}`',
+      },
+      {
         what: "credentials go to the host that a redirect led to",
         find: "...(isOwn ? headers : {})",
         replace: "...headers",

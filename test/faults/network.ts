@@ -99,7 +99,7 @@ export const networkFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/aws/codecommit/codecommit-host.ts",
+    file: "lib/sources/git/codecommit-host.ts",
     tests: ["test/unit/aws/codecommit/codecommit-login.test.ts"],
     faults: [
       {
@@ -110,9 +110,26 @@ export const networkFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/flows/git-repository/transport.ts",
+    tests: ["test/unit/flows/git-repository/transport.test.ts"],
+    faults: [
+      {
+        what: "a certificate that cannot be used is left out",
+        find: 'if (unusable === undefined || url.protocol === "http:") return transport;',
+        replace: 'if (unusable !== "") return transport;',
+      },
+    ],
+  },
+  {
     file: "lib/flows/git-repository/provider-login.ts",
     tests: ["test/unit/flows/git-repository/provider-login.test.ts"],
     faults: [
+      {
+        what: "a URL of another host is refused as an installation without an identity",
+        find: "  await configured(() => codeCommitRegion(url));\n",
+        replace: "",
+        tests: ["test/unit/flows/git-repository/transport.test.ts"],
+      },
       {
         what: "our signature sent to a server of the tenant's own authority",
         find: `["ca.crt", "caFile"].filter(`,

@@ -127,8 +127,32 @@ export const sourcesFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "another failure hides that a source is verified",
-        find: "removeConditions(status, isVerified ? failureTypes : ",
-        replace: "removeConditions(status, !isVerified ? failureTypes : ",
+        find: "removeConditions(status, isVerified ? removed : ",
+        replace: "removeConditions(status, !isVerified ? removed : ",
+      },
+      {
+        what: "a missing include hides that the login failed before",
+        find: 'if (type === "IncludeUnavailable") return ["FetchFailed"];',
+        replace: "",
+        tests: ["test/unit/flows/git-repository/include.test.ts"],
+      },
+      {
+        what: "a login that fails hides that an include is missing",
+        find: 'return reasonsBeforeIncludes.has(reason) ? ["IncludeUnavailable"] : [];',
+        replace: "return reasonsBeforeIncludes.has(reason) ? [] : [];",
+        tests: ["test/unit/flows/git-repository/include.test.ts"],
+      },
+      {
+        what: "a failure that Ready does not show is told at each try",
+        find: "(one.type === type && one.status === status)) &&",
+        replace: "(one.type === type && one.status !== status)) &&",
+        tests: ["test/unit/flows/git-repository/include.test.ts"],
+      },
+      {
+        what: "the end of a failed verification tells of the artifact",
+        find: "  return failureTypes.some((type) => isTrue(conditions, type));",
+        replace: "  return failureTypes.some((type) => isTrue(conditions, type)) || conditions.some(isUnverified);",
+        tests: ["test/unit/flows/git-repository/verify.test.ts"],
       },
     ],
   },
@@ -148,6 +172,11 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/unpack.test.ts"],
     faults: [
       {
+        what: "a pax global header has the records as its content",
+        find: 'header.type === "g" ? { ...header, size: 0 } : header',
+        replace: "header",
+      },
+      {
         what: "pax size ignored",
         find: "const declaredSize = paxSize === undefined ? headerSize : Number(paxSize);",
         replace: "const declaredSize = headerSize;",
@@ -162,6 +191,11 @@ export const sourcesFaults: readonly FileFaults[] = [
         what: "a link of any length",
         find: 'if ((type !== "1" && type !== "2") || Buffer',
         replace: 'if (type === "1" || type === "2" || Buffer',
+      },
+      {
+        what: "a body that is too short for gzip has a wrong header",
+        find: "packed.length < gzipHeadBytes",
+        replace: "packed.length < 0",
       },
       { what: "NUL in names allowed", find: ' || name.includes("\\0")', replace: "" },
       {
@@ -195,6 +229,61 @@ export const sourcesFaults: readonly FileFaults[] = [
         find: `      if (tree.size > limits.maxEntries) throw new RangeError(\`tar has more than \${limits.maxEntries} entries\`);
 `,
         replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/resolve.ts",
+    tests: ["test/unit/flows/oci-repository-failures.test.ts"],
+    faults: [
+      {
+        what: "a digest of another algorithm is asked for",
+        find: 'if (algorithm !== "sha256") return',
+        replace: 'if (algorithm === "") return',
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/repository-url.ts",
+    tests: ["test/unit/sources/repository-url.test.ts"],
+    faults: [
+      {
+        what: "a name without a dot is the host of a registry",
+        find: 'path !== undefined && (/[.:]/.test(host) || host === "localhost")',
+        replace: "path !== undefined",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/oci-repository/registry.ts",
+    tests: ["test/unit/flows/oci-repository-secrets.test.ts"],
+    faults: [
+      {
+        what: "a missing secret of a service account is told as the object's own",
+        find: "found.push(await pullSecret(name, absent, ctx));",
+        replace: "found.push(await pullSecret(name, `secret '${name}' not found`, ctx));",
+      },
+    ],
+  },
+  {
+    file: "lib/core/go-url-fault.ts",
+    tests: ["test/unit/core/go-url-fault.test.ts"],
+    faults: [
+      {
+        what: "an escape in a host is read as one in a path",
+        find: "if (escaped !== undefined) return `invalid URL escape ${JSON.stringify(escaped)}`;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/core/validation.ts",
+    tests: ["test/unit/flows/git-repository/credentials.test.ts"],
+    faults: [
+      {
+        what: "a certificate of another key is taken",
+        find: "if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return undefined;",
+        replace: 'if (createPrivateKey(key).type === "private" && cert !== "") return undefined;',
       },
     ],
   },

@@ -5,8 +5,8 @@ import { messageOf } from "../../core/failure.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { type GitLogin, GitLoginError, type GitLoginRequest } from "../../core/ports/git-login.ts";
 import { Secret } from "../../core/secret.ts";
+import { codeCommitRegion } from "../../sources/git/codecommit-host.ts";
 import type { AwsConnection } from "../aws-connection.ts";
-import { codeCommitRegion } from "./codecommit-host.ts";
 
 export interface CodeCommitLoginOptions {
   readonly connection: Pick<AwsConnection, "credentials">;

@@ -1,9 +1,8 @@
-import { createSecureContext } from "node:tls";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Proxy } from "../../core/ports/dial.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
-import { isCertificate } from "../../core/validation.ts";
+import { isCertificate, keyPairFault } from "../../core/validation.ts";
 import type { SshKey } from "../../sources/git/ssh-key.ts";
 import { type SecretContext, secretData } from "../source/secrets.ts";
 
@@ -22,6 +21,8 @@ export interface HttpCredentials {
   /** Sent where there is neither username nor password. */
   readonly bearerToken: Secret | undefined;
   readonly tls: TlsTrust;
+  /** Why a certificate and key cannot be used, in Go's words: a fault of the connection, as in Flux. */
+  readonly unusable?: string;
 }
 
 /** How to log in by ssh. A key that cannot be read is a fault of the connection, as in Flux. */
@@ -102,21 +103,17 @@ export function httpCredentials(url: URL, secret: SecretData | undefined): HttpC
     throw notConfigured(`invalid '${scheme}' auth option: 'password' requires 'username' to be set`);
   }
   const bearerToken = token === undefined || token === "" ? undefined : new Secret(token);
-  return { username, password: new Secret(password), bearerToken, tls: trustOf(secret) };
+  return { username, password: new Secret(password), bearerToken, ...trustOf(secret) };
 }
 
 /** As Flux for this kind: an authority that cannot be read is left out, and a certificate counts only with its key. */
-function trustOf(secret: SecretData | undefined): TlsTrust {
+function trustOf(secret: SecretData | undefined): Pick<HttpCredentials, "tls" | "unusable"> {
   const ca = [secret?.get("ca.crt"), secret?.get("caFile")].find((text = "") => text !== "") ?? "";
   const [cert = "", key = ""] = [secret?.get("tls.crt"), secret?.get("tls.key")];
   const trust = isCertificate(ca) ? { ca } : {};
-  if (cert === "" || key === "") return trust;
-  try {
-    createSecureContext({ cert, key });
-  } catch (error) {
-    throw notConfigured("failed to parse TLS certificate and key of 'tls.crt' and 'tls.key'", error);
-  }
-  return { ...trust, cert, key };
+  if (cert === "" || key === "") return { tls: trust };
+  const unusable = keyPairFault(cert, key);
+  return unusable === undefined ? { tls: { ...trust, cert, key } } : { tls: trust, unusable };
 }
 
 /** What a Secret holds for a repository by ssh. Throws a {@link Failure}. */

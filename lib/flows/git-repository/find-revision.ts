@@ -2,8 +2,8 @@ import { isTrue } from "../../api/condition.ts";
 import type { GitRepositorySpec } from "../../api/git-repository.ts";
 import { Failure } from "../../core/failure.ts";
 import { type ChosenRef, chooseRef, countingField, listedPrefixes, MissingRef } from "../../sources/git/choose-ref.ts";
-import { parseCommit } from "../../sources/git/git-object.ts";
-import type { GitRef, GitRemote } from "../../sources/git/git-remote.ts";
+import { parseCommit, subjectOf } from "../../sources/git/git-object.ts";
+import type { GitObjects, GitRef, GitRemote } from "../../sources/git/git-remote.ts";
 import type { SourceContext } from "../source/source-context.ts";
 import { gitFailure, revisionFailure, shownUrl } from "./git-failure.ts";
 
@@ -52,8 +52,7 @@ async function committedAt(
 ): Promise<ReadonlyMap<string, number>> {
   const unknown = commits.filter((oid) => !known.has(oid));
   if (unknown.length > 0) {
-    // A server that knows filters sends no file for a folder that is not there.
-    await using objects = await remote.fetch(unknown, { folders: [".git"] }, signal);
+    await using objects = await fetchCommits(remote, unknown, signal);
     for (const oid of unknown) {
       const { type, bytes } = await objects.read(oid);
       if (known.size >= maxKnown) known.clear();
@@ -61,4 +60,25 @@ async function committedAt(
     }
   }
   return new Map(commits.map((oid) => [oid, known.get(oid) ?? 0]));
+}
+
+/** A server that knows filters sends no file for a folder that is not there. */
+function fetchCommits(remote: GitRemote, commits: readonly string[], signal: AbortSignal): Promise<GitObjects> {
+  return remote.fetch(commits, { folders: [".git"] }, signal);
+}
+
+/** The subject of a commit, for people; `otherwise` if the server does not give it any more. */
+export async function subjectAt(
+  remote: GitRemote,
+  commit: string,
+  otherwise: string,
+  { run: { signal } }: SourceContext,
+): Promise<string> {
+  try {
+    await using objects = await fetchCommits(remote, [commit], signal);
+    return subjectOf(parseCommit((await objects.read(commit)).bytes));
+  } catch {
+    signal.throwIfAborted();
+    return otherwise;
+  }
 }

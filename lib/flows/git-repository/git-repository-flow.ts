@@ -10,10 +10,12 @@ import { declaredGitRepository } from "../../api/kinds/git-repository.ts";
 import type { Artifact } from "../../api/source.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Follows, Subscription } from "../../core/follows.ts";
+import { goUrlFault } from "../../core/go-url-fault.ts";
 import type { Flow } from "../../core/run.ts";
 import { gitTopic, sourceTopic } from "../../core/topics.ts";
 import { defaultArchiveLimits } from "../../sources/archive/unpack.ts";
 import { countingField, idleFields, listedPrefixes, tagPrefix } from "../../sources/git/choose-ref.ts";
+import type { GitRemote } from "../../sources/git/git-remote.ts";
 import { removeConditions } from "../conditions.ts";
 import type { EventToRecord } from "../record-event.ts";
 import { outdated } from "../source/source-conditions.ts";
@@ -21,7 +23,7 @@ import type { SourceContext, SourceDeps } from "../source/source-context.ts";
 import { sourceFlow } from "../source/source-flow.ts";
 import type { SourceKind } from "../source/source-kind.ts";
 import { conditionByReason } from "./condition-by-reason.ts";
-import { findRevision } from "./find-revision.ts";
+import { findRevision, subjectAt } from "./find-revision.ts";
 import { shownUrl } from "./git-failure.ts";
 import { type Included, includedArtifacts } from "./includes.ts";
 import type { OpenRepository } from "./open-repository.ts";
@@ -45,8 +47,11 @@ function gitRepositorySource({ limits, openRepository }: GitRepositoryDeps): Sou
     status: GitRepositoryStatus,
     conditionByReason,
     check: (spec) => {
-      if (!URL.canParse(spec.url)) {
-        throw new Failure("URLInvalid", `failed to parse url '${shownUrl(spec.url)}': it has no valid host or port`);
+      const fault = goUrlFault(spec.url);
+      if (fault !== undefined || !URL.canParse(spec.url)) {
+        const shown = shownUrl(spec.url);
+        const why = fault === undefined ? "it has no valid host or port" : `parse ${JSON.stringify(shown)}: ${fault}`;
+        throw new Failure("URLInvalid", `failed to parse url '${shown}': ${why}`);
       }
       const tooMuch = overGitRepositoryLimits(spec);
       if (tooMuch.length > 0) throw new Failure("InvalidSpec", `${tooMuch.join("; ")}: use fewer`);
@@ -59,10 +64,13 @@ function gitRepositorySource({ limits, openRepository }: GitRepositoryDeps): Sou
     resolve: async (spec, ctx) => {
       const warning = idleFieldsWarning(spec, ctx);
       if (warning !== undefined) await ctx.record(warning);
+      await using opened = new AsyncDisposableStack();
+      const opening = await openBeforeIncludes(() => openRepository(spec.url, spec, ctx));
+      if (opening.remote !== undefined) opened.use(opening.remote);
       const included = await lookForIncludes(spec, ctx);
       await tellOfIncludes(included, ctx);
-      await using opened = new AsyncDisposableStack();
-      const remote = opened.use(await openRepository(spec.url, spec, ctx));
+      if (opening.remote === undefined) throw opening.unusable;
+      const { remote } = opening;
       const chosen = await findRevision(spec, remote, ctx);
       const { revision } = chosen;
       const isListedFirst = !["commit", "semver"].includes(countingField(spec.ref ?? {}));
@@ -79,7 +87,9 @@ function gitRepositorySource({ limits, openRepository }: GitRepositoryDeps): Sou
         messages: {
           outdated: `new upstream revision '${revision}'`,
           stored: `stored artifact for revision '${revision}'`,
-          event: (artifact) => `stored artifact for commit '${artifact.revision}'`,
+          // As Flux, which has fetched the commit where it does not list the refs first.
+          event: async (artifact) =>
+            `stored artifact for commit '${isListedFirst ? artifact.revision : await subjectAt(remote, chosen.commit, artifact.revision, ctx)}'`,
           // As Flux, whose short cut is for these alone; ours is for all.
           ...(isListedFirst ? { unchanged: unchanged(revision) } : {}),
         },
@@ -90,6 +100,18 @@ function gitRepositorySource({ limits, openRepository }: GitRepositoryDeps): Sou
       };
     },
   };
+}
+
+/** A login that cannot be had counts before what is included, and what only git's client refuses counts after it, as in Flux. */
+async function openBeforeIncludes(
+  open: () => Promise<GitRemote>,
+): Promise<{ readonly remote: GitRemote } | { readonly remote?: undefined; readonly unusable: Failure }> {
+  try {
+    return { remote: await open() };
+  } catch (error) {
+    if (!(error instanceof Failure && error.reason === "GitOperationFailed")) throw error;
+    return { unusable: error };
+  }
 }
 
 /** The Warning event for fields of `spec.ref` that change nothing, once for each generation. */
@@ -129,10 +151,11 @@ function ownTopic({ url, ref }: GitRepositorySpec): Subscription {
 async function tellOfIncludes(included: readonly Included[], ctx: SourceContext): Promise<void> {
   const { includedArtifacts: before } = GitRepositoryStatus.parse(ctx.status());
   const now = included.map(({ artifact }) => artifact);
-  if (areAlike(before ?? [], now)) return;
-  const message = "included artifacts differ from last observed includes";
-  ctx.setStatus(outdated(ctx.status(), message, ctx.now(), "IncludeChange"));
-  await ctx.publish();
+  if (!areAlike(before ?? [], now)) {
+    const message = "included artifacts differ from last observed includes";
+    ctx.setStatus(outdated(ctx.status(), message, ctx.now(), "IncludeChange"));
+    await ctx.publish();
+  }
   ctx.setStatus(removeConditions(ctx.status(), ["ArtifactOutdated"]));
 }
 

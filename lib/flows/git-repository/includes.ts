@@ -2,6 +2,7 @@ import type { GitRepositorySpec, Include } from "../../api/git-repository.ts";
 import type { Artifact } from "../../api/source.ts";
 import type { Digest } from "../../core/digest.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
+import { nameFault } from "../../core/object-ref.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { type ArchiveLimits, unpack } from "../../sources/archive/unpack.ts";
 import { addFolders, confined, type WorkTree } from "../../sources/git/checkout/work-tree.ts";
@@ -33,7 +34,11 @@ async function includedArtifact(include: Include, ctx: SourceContext): Promise<I
   const { deps, run, traits } = ctx;
   const { name } = include.repository;
   const key = { ...run.key, name };
-  const source = await readSource(key, { home: ctx.home, sources: [traits.declared] }, run.signal);
+  // A name that no object can have is asked of no API server, where it would be another address.
+  const source =
+    nameFault(name) === undefined
+      ? await readSource(key, { home: ctx.home, sources: [traits.declared] }, run.signal)
+      : undefined;
   if (source === undefined) {
     const { kind, group } = traits.declared;
     throw new Failure("NotFound", `could not get resource for include '${name}': ${kind}.${group} "${name}" not found`);
@@ -102,7 +107,8 @@ async function place(
     failed(`link error: cannot rename ${source} to ${to}: rename ${source} ${to}: ${why}`);
   if (to === "" || there?.type === "directory") throw fault("file exists");
   const inTheWay = addFolders(tree, to);
-  if (inTheWay !== undefined || (there !== undefined && !isFile)) throw fault("not a directory");
+  if (inTheWay !== undefined) throw failed(`mkdir ${inTheWay}: not a directory`);
+  if (there !== undefined && !isFile) throw fault("not a directory");
   if (!isFile) tree.set(to, { type: "directory", path: to });
   for (const entry of taken) {
     const path = entry.path === from ? to : `${to}/${from === "" ? entry.path : entry.path.slice(from.length + 1)}`;

@@ -4,6 +4,7 @@ import { type GitLogin, GitLoginError } from "../../core/ports/git-login.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
 import type { WorkKey } from "../../core/work-key.ts";
+import { codeCommitRegion } from "../../sources/git/codecommit-host.ts";
 import type { GitHubApp, GitHubAppToken } from "../../sources/git/github-app.ts";
 import type { SourceContext } from "../source/source-context.ts";
 import { type AccessSpec, type HttpCredentials, notConfigured, type SecretData } from "./credentials.ts";
@@ -128,6 +129,15 @@ async function awsLogin(
   login: GitLogin | undefined,
   { namespace, run }: ProviderContext,
 ): Promise<Login> {
+  const configured = async <Result>(work: () => Result | Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof GitLoginError)) throw error;
+      throw notConfigured(error.message, error);
+    }
+  };
+  await configured(() => codeCommitRegion(url));
   const unsafe = [
     ...(proxy === undefined ? [] : ["spec.proxySecretRef"]),
     ...["ca.crt", "caFile"].filter((key) => secret?.has(key) === true).map((key) => `'${key}' of spec.secretRef`),
@@ -141,10 +151,5 @@ async function awsLogin(
     const mend = "remove it, or leave this GitRepository to Flux until it is";
     throw new Failure("UnsupportedField", `spec.provider aws is not supported here, where no AWS identity is: ${mend}`);
   }
-  try {
-    return await login.credentials({ url, cluster: run.key.cluster, namespace }, run.signal);
-  } catch (error) {
-    if (!(error instanceof GitLoginError)) throw error;
-    throw notConfigured(error.message, error);
-  }
+  return configured(() => login.credentials({ url, cluster: run.key.cluster, namespace }, run.signal));
 }

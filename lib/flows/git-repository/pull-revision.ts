@@ -9,7 +9,7 @@ import { CheckoutFault } from "../../sources/git/checkout/checkout-fault.ts";
 import { confined, type WorkTree } from "../../sources/git/checkout/work-tree.ts";
 import type { ChosenRef } from "../../sources/git/choose-ref.ts";
 import { GitFault } from "../../sources/git/git-fault.ts";
-import { type GitCommit, parseCommit } from "../../sources/git/git-object.ts";
+import { type GitCommit, parseCommit, subjectOf } from "../../sources/git/git-object.ts";
 import type { FetchOptions, GitObjects, GitRemote } from "../../sources/git/git-remote.ts";
 import { maxTreePathBytes, maxTreePathsBytes, treeBudget } from "../../sources/git/git-tree.ts";
 import type { SourceContext } from "../source/source-context.ts";
@@ -49,10 +49,10 @@ export async function pullRevision(
     const { tree } = checkedOut;
     refuseMissingFolders(spec, tree);
     const sourceVerificationMode = await verifyRevision(spec.verify, { ...chosen, objects }, ctx);
-    await announce();
     if (spec.recurseSubmodules === true) {
       await placeSubmodules(tree, { url: spec.url, objects, checkedOut }, { spec, open, opened, budget, ctx });
     }
+    await announce();
     await placeIncludes(tree, included, limits, ctx);
     const entries = within(await followLinks(linkedTree(tree, limits), signal), limits);
     const bytes = await archiveUnread(entries, spec.ignore, signal);
@@ -108,10 +108,17 @@ function wantedFolders({ sparseCheckout = [] }: GitRepositorySpec): readonly str
 
 /** Each wanted folder has to be there; a file counts too (reference 2.5). */
 function refuseMissingFolders({ sparseCheckout = [] }: GitRepositorySpec, tree: WorkTree): void {
-  const missing = sparseCheckout.find((path) => confined(path) !== "" && !tree.has(confined(path)));
+  const missing = sparseCheckout.find((path) => confined(path) !== "" && !isThere(path, tree));
   if (missing === undefined) return;
   const why = `sparse checkout dir '${missing}' does not exist in repository: lstat ${confined(missing)}: no such file or directory`;
   throw new Failure("GitOperationFailed", `failed to sparse checkout directories : ${why}`);
+}
+
+/** Flux looks for the paths of the repository that begin so: none has a slash at its beginning, a `..` or an empty part. */
+function isThere(path: string, tree: WorkTree): boolean {
+  const plain = path.replace(/^\.\//, "");
+  const found = tree.get(confined(path));
+  return found !== undefined && (plain === found.path || (found.type === "directory" && plain === `${found.path}/`));
 }
 
 async function commitOf(objects: GitObjects, { commit }: ChosenRef, spec: GitRepositorySpec): Promise<GitCommit> {
@@ -123,11 +130,4 @@ async function commitOf(objects: GitObjects, { commit }: ChosenRef, spec: GitRep
 function notFound(commit: string, { ref = {} }: GitRepositorySpec, cause?: unknown): Failure {
   const what = (ref.commit ?? "") === "" ? `HEAD '${commit}'` : `'${commit}'`;
   return revisionFailure(`unable to resolve commit object for ${what}: object not found`, cause);
-}
-
-/** The first line of a commit's message, at most 50 characters of it (reference 2.8). */
-function subjectOf({ message }: GitCommit): string {
-  const [subject = ""] = message.split("\n", 1);
-  const letters = Array.from(subject);
-  return letters.length > 50 ? `${letters.slice(0, 50).join("")}...` : subject;
 }

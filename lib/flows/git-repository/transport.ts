@@ -1,6 +1,7 @@
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { Dial } from "../../core/ports/dial.ts";
 import type { HttpStreams } from "../../core/ports/http.ts";
+import { GitFault } from "../../sources/git/git-fault.ts";
 import type { GitLimits } from "../../sources/git/git-remote.ts";
 import type { GitTransport } from "../../sources/git/git-transport.ts";
 import type { SshAlgorithms } from "../../sources/git/ssh-transport.ts";
@@ -52,7 +53,11 @@ export async function gitTransport(
   const { httpTransport } = await import("../../sources/git/http-transport.ts");
   const headers = authorization(given === undefined ? own : { ...given, bearerToken: undefined });
   const bare = `${url.origin}${url.pathname}`;
-  return httpTransport({ url: bare, headers, tls: own.tls, proxy }, http, limits);
+  const transport = httpTransport({ url: bare, headers, tls: own.tls, proxy }, http, limits);
+  const { unusable } = own;
+  if (unusable === undefined || url.protocol === "http:") return transport;
+  const refuse = () => Promise.reject(new GitFault("tls", unusable));
+  return { ...transport, greet: refuse, send: refuse };
 }
 
 async function sshKeys({ hostname, port }: URL, { key, knownHosts }: SshCredentials) {

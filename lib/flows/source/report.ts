@@ -56,7 +56,7 @@ export async function reportStored(
     await ctx.record({
       type: "Normal",
       reason: isNewContent ? "NewArtifact" : "Succeeded",
-      message: pulled?.message ?? messages.event(artifact),
+      message: pulled?.message ?? (await messages.event(artifact)),
       annotations: {
         "source.toolkit.fluxcd.io/revision": artifact.revision,
         "source.toolkit.fluxcd.io/digest": artifact.digest,
@@ -132,7 +132,7 @@ async function wakeConsumers({ deps, run }: SourceContext): Promise<void> {
 export async function reportFailure(failure: Failure, ctx: SourceContext): Promise<FlowResult> {
   const { reason, message, retry } = failure;
   const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;
-  const isNews = !isShown(ctx.before, failure) || isRequested;
+  const isNews = !isShown(ctx.before, failure, ctx.traits.conditionByReason) || isRequested;
   await ctx.conclude(
     retry === "never"
       ? stalled(ctx.status(), failure, ctx.now(), ctx.traits.conditionByReason)

@@ -1,11 +1,10 @@
-import { createSecureContext } from "node:tls";
-import { Failure, messageOf } from "../../core/failure.ts";
+import { Failure } from "../../core/failure.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { nameFault } from "../../core/object-ref.ts";
 import { outageOf } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
-import { isCertificate } from "../../core/validation.ts";
+import { isCertificate, keyPairFault } from "../../core/validation.ts";
 import type { SourceContext } from "./source-context.ts";
 
 // The Secrets that a source may name (reference 1.10), for every kind of source.
@@ -67,10 +66,7 @@ export async function tlsTrust(url: string, name: string, ctx: SecretContext): P
   }
   if (ca !== undefined && !isCertificate(ca)) throw failed("failed to parse CA certificate");
   if (cert === undefined || key === undefined) return ca === undefined ? {} : { ca };
-  try {
-    createSecureContext({ cert, key });
-  } catch (error) {
-    throw failed(`failed to parse TLS certificate and key: ${messageOf(error)}`, error);
-  }
+  const fault = keyPairFault(cert, key);
+  if (fault !== undefined) throw failed(`failed to parse TLS certificate and key: ${fault}`);
   return { cert, key, ...(ca === undefined ? {} : { ca }) };
 }

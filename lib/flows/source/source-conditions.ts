@@ -76,8 +76,18 @@ export function stored(status: SourceStatus, message: string, now: Now): SourceS
 
 /** The run failed and will be tried again: the last artifact stays, and so does the generation that was observed. */
 export function failed(status: SourceStatus, failure: Failure, now: Now, own: ConditionByReason = {}): SourceStatus {
-  const next = failing(withoutFailures(status), saidOf(failure), now);
-  return setConditions(next, [conditionOf(failure, own)], now);
+  const said = conditionOf(failure, own);
+  const next = setConditions(withoutFailures(status, keptBeside(said)), [said], now);
+  return failing(next, firstFailure(next.conditions ?? []) ?? said, now);
+}
+
+/** What a run looks at before it looks for what is included. */
+const reasonsBeforeIncludes = new Set(["AuthenticationFailed", "FeatureGateDisabled", "InvalidProviderConfiguration"]);
+
+/** Former failures stay until a run has passed the step that they are of: the login, the includes, the fetch. */
+function keptBeside({ type, reason }: Said): readonly string[] {
+  if (type === "IncludeUnavailable") return ["FetchFailed"];
+  return reasonsBeforeIncludes.has(reason) ? ["IncludeUnavailable"] : [];
 }
 
 function conditionOf(failure: Failure, own: ConditionByReason): Said {
@@ -93,7 +103,9 @@ export function stalled(status: SourceStatus, failure: Failure, now: Now, own: C
   // A field that is refused was never fetched.
   const hasCondition = failure.reason === "URLInvalid" || own[failure.reason] !== undefined;
   const next = setConditions(
-    removeConditions(withoutFailures(status), ["Reconciling"]),
+    removeConditions(withoutFailures(status, hasCondition ? keptBeside(conditionOf(failure, own)) : []), [
+      "Reconciling",
+    ]),
     [
       { ...saidOf(failure), type: "Stalled", status: "True" },
       { ...saidOf(failure), type: "Ready", status: "False" },
@@ -119,15 +131,17 @@ export function suspended(status: SourceStatus, now: Now): SourceStatus {
 
 /** Ready as it follows from the other conditions: the first failure, or the stored artifact (reference 1.7). */
 function summary(conditions: readonly Condition[]): readonly Said[] {
-  const [failure] = [
-    ...conditions.filter(isUnverified),
-    ...[...failureTypes, "ArtifactOutdated", "Reconciling"]
-      .flatMap((type) => findCondition(conditions, type) ?? [])
-      .filter(({ status }) => status === "True"),
-  ];
+  const failure = firstFailure(conditions, ["ArtifactOutdated", "Reconciling"]);
   if (failure !== undefined) return [{ ...failure, type: "Ready", status: "False" }];
   const inStorage = findCondition(conditions, "ArtifactInStorage") ?? findCondition(conditions, "Ready");
   return inStorage === undefined ? [] : [{ ...inStorage, type: "Ready" }];
+}
+
+/** The condition that Ready repeats. `others`: what counts as a failure after those that are one. */
+function firstFailure(conditions: readonly Condition[], others: readonly string[] = []): Condition | undefined {
+  const isOne = (type: string): boolean => isTrue(conditions, type);
+  const unverified = conditions.find(isUnverified);
+  return unverified ?? conditions.find(({ type }) => type === [...failureTypes, ...others].find(isOne));
 }
 
 /** The status `after`, in which a condition that is the same as in `before` keeps its time. */
@@ -142,25 +156,31 @@ export function withTimesOf(before: SourceStatus, after: SourceStatus): SourceSt
   return { ...after, conditions };
 }
 
-/** Whether the last run failed and would have been tried again. */
+/** Whether the last run failed, so that an event tells of the end of it. That of a signature tells its own (reference 2.7). */
 export function wasFailing({ conditions = [] }: SourceStatus): boolean {
-  return failureTypes.some((type) => isTrue(conditions, type)) || conditions.some(isUnverified);
+  return failureTypes.some((type) => isTrue(conditions, type));
 }
 
 /** A proven source stays so when something else fails. */
-function withoutFailures(status: SourceStatus): SourceStatus {
+function withoutFailures(status: SourceStatus, kept: readonly string[] = []): SourceStatus {
   const isVerified = !(status.conditions ?? []).some(isUnverified);
-  return removeConditions(status, isVerified ? failureTypes : [...failureTypes, "SourceVerified"]);
+  const removed = failureTypes.filter((type) => !kept.includes(type));
+  return removeConditions(status, isVerified ? removed : [...removed, "SourceVerified"]);
 }
 
 function isUnverified({ type, status }: Pick<Said, "type" | "status">): boolean {
   return type === "SourceVerified" && status === "False";
 }
 
-/** Whether Ready already shows this very failure. */
-export function isShown({ conditions = [] }: SourceStatus, failure: Failure): boolean {
-  const ready = findCondition(conditions, "Ready");
-  return ready?.status === "False" && ready.reason === failure.reason && ready.message === failure.message;
+/** Whether Ready already shows this very failure, or its own condition, where Ready shows an older one. */
+export function isShown({ conditions = [] }: SourceStatus, failure: Failure, own: ConditionByReason = {}): boolean {
+  const { type, status } = conditionOf(failure, own);
+  return conditions.some(
+    (one) =>
+      ((one.type === "Ready" && one.status === "False") || (one.type === type && one.status === status)) &&
+      one.reason === failure.reason &&
+      one.message === failure.message,
+  );
 }
 
 function inProgress(status: SourceStatus, message: string, includesReady: boolean, now: Now): SourceStatus {

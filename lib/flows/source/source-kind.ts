@@ -38,7 +38,7 @@ export interface Resolved {
     /** Of the conditions ArtifactInStorage and Ready. */
     readonly stored: string;
     /** Of the events NewArtifact and Succeeded, unless {@link Pulled.message} says more. */
-    event(artifact: Artifact): string;
+    event(artifact: Artifact): string | Promise<string>;
     /** Of the event of a run that found nothing new, where it is not `ArtifactUpToDate`. */
     readonly unchanged?: { readonly reason: EventReason; readonly message: string };
   };

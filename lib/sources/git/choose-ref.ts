@@ -106,11 +106,12 @@ function ofCommit(
   refs: readonly GitRef[],
 ): ChosenRef {
   if (branch !== "" && !refs.some((one) => one.name === heads + branch)) throw missing(heads + branch);
-  if (!isOid(commit)) throw new RangeError(`unable to resolve commit object for '${commit}': object not found`);
+  const oid = commit.toLowerCase();
+  if (!isOid(oid)) throw new RangeError(`unable to resolve commit object for '${commit}': object not found`);
   const named = name === "" ? branch : name;
   const wholes = refs.filter((one) => branch === "" || one.name === heads + branch);
   const within = [...new Set(wholes.map(({ oid }) => oid))];
-  return { revision: named === "" ? digest(commit) : `${named}@${digest(commit)}`, commit, within };
+  return { revision: named === "" ? digest(oid) : `${named}@${digest(oid)}`, commit: oid, within };
 }
 
 function ofName(name: string, found: GitRef | undefined): ChosenRef {

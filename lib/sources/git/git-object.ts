@@ -85,3 +85,10 @@ function textOf(bytes: Uint8Array): string {
 function damaged(type: GitObjectType): GitFault {
   return new GitFault("protocol", `an object of the repository is not a ${type} though it says so`);
 }
+
+/** The first line of a commit's message, at most 50 characters of it (reference 2.8). */
+export function subjectOf({ message }: GitCommit): string {
+  const [subject = ""] = message.split("\n", 1);
+  const letters = Array.from(subject);
+  return letters.length > 50 ? `${letters.slice(0, 50).join("")}...` : subject;
+}

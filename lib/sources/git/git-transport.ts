@@ -8,6 +8,8 @@ export type GitBytes = AsyncIterator<Uint8Array, unknown, undefined>;
 export interface GitTransport extends AsyncDisposable {
   /** The repository, for messages: without user, password and query. */
   readonly url: string;
+  /** Flux's words for a look at the refs, and for a fetch, that takes too long. */
+  readonly late?: { readonly list: string; readonly fetch: string };
   /**
    * Whether each request stands alone (smart HTTP), so that a request may come before any greeting. Otherwise (ssh) all answers
    * follow each other in one channel.

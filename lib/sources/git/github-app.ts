@@ -86,7 +86,11 @@ function asker(
     const request = { method, url, headers, timeoutMs, maxBytes: maxAnswerBytes, tls, proxy };
     const { status, body }: HttpResponse = await http.send(request, signal).catch((error: unknown) => {
       if (!(error instanceof HttpError)) throw error;
-      throw new Error(error.message, { cause: error });
+      const isOfConnection = error.reason === "unreachable" || error.reason === "tls";
+      // In the words of Go's client, which Flux uses.
+      const [, why] = isOfConnection ? (/^(?:GET|POST) \S+: (.*)$/s.exec(error.message) ?? []) : [];
+      const said = why === undefined ? error.message : `${method === "GET" ? "Get" : "Post"} "${url}": ${why}`;
+      throw new Error(said, { cause: error });
     });
     if (status < 200 || status > 299) throw new Error(`${method} ${url}: ${status}`);
     try {

@@ -23,6 +23,7 @@ export interface HttpTransportOptions {
   readonly proxy?: Proxy | undefined;
 }
 
+const service = "service=git-upload-pack";
 /** As Go's client, which Flux uses. */
 const maxRedirects = 10;
 /** Longer requests are packed, as by git. */
@@ -57,7 +58,7 @@ export function httpTransport(
       timeoutMs: limits.timeoutMs,
     };
     const stream = await http.open(full, signal).catch((error: unknown) => {
-      throw faultOf(error);
+      throw faultOf(error, proxy);
     });
     const fault = faultOfAnswer(stream, kind, request.maxBytes);
     if (fault === undefined) return stream;
@@ -67,10 +68,14 @@ export function httpTransport(
 
   return {
     url: given,
+    late: {
+      list: `Get "${given}/info/refs?${service}": ${deadline}`,
+      fetch: `Post "${given}/git-upload-pack": ${deadline}`,
+    },
     isStateless: true,
     knownAs: digestOf({ url: given, headers, tls, proxy }),
     async greet(signal) {
-      const asked = `${given}/info/refs?service=git-upload-pack`;
+      const asked = `${given}/info/refs?${service}`;
       const request = {
         url: asked,
         method: "GET",
@@ -143,7 +148,11 @@ function faultOfAnswer({ status, url, headers }: HttpStream, kind: string, maxBy
   const at = `${origin}${pathname}`;
   if (status !== 200) {
     const reason = status >= 500 ? "unavailable" : (reasonByStatus[status] ?? "protocol");
-    return new GitFault(reason, `${at}: ${textByReason[reason] ?? "unexpected answer"} (status code ${status})`);
+    const text = textByReason[reason];
+    if (text !== undefined) return new GitFault(reason, `${at}: ${text} (status code ${status})`);
+    const asked = kind === "advertisement" ? `${at}?${service}` : at;
+    const why = `unexpected requesting "${asked}" status code: ${status}`;
+    return new GitFault(reason, `unexpected client error: ${why}`);
   }
   if (headers["content-type"] !== `application/x-git-upload-pack-${kind}`) {
     const why = "the server does not speak git's smart HTTP protocol; plain files (dumb HTTP) are not supported";
@@ -167,22 +176,25 @@ const textByReason: Partial<Readonly<Record<GitFaultReason, string>>> = {
   authentication: "authentication required",
   authorization: "authorization failed",
   "not-found": "repository not found",
-  unavailable: "the git server cannot answer now",
 };
 
-function faultOf(error: unknown): unknown {
+function faultOf(error: unknown, proxy?: Proxy): unknown {
   if (error instanceof HttpError) {
     const reason = error.reason === "redirect" ? "protocol" : error.reason;
-    return new GitFault(reason, inWordsOfGo(error), { cause: error });
+    return new GitFault(reason, inWordsOfGo(error, proxy), { cause: error });
   }
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (!code.startsWith("Z_")) return error;
   return new GitFault("protocol", "the answer of the git server is not packed as it says", { cause: error });
 }
 
-/** As Go's client, which Flux uses, names a request whose connection failed: with its query, which only the first one has. */
-function inWordsOfGo({ reason, message }: HttpError): string {
+/** As Go's client, which Flux uses, names a request that failed: with its query, which only the first one has. */
+function inWordsOfGo({ reason, message }: HttpError, proxy: Proxy | undefined): string {
   const [, method, url = "", why = ""] = /^(GET|POST) (\S+): (.*)$/s.exec(message) ?? [];
-  if (method === undefined || (reason !== "unreachable" && reason !== "tls")) return message;
-  return method === "GET" ? `Get "${url}?service=git-upload-pack": ${why}` : `Post "${url}": ${why}`;
+  if (method === undefined || !["unreachable", "tls", "timeout"].includes(reason)) return message;
+  const isOfProxy = proxy !== undefined && why.startsWith("dial tcp ");
+  const said = reason === "timeout" ? deadline : isOfProxy ? `proxyconnect tcp: ${why}` : why;
+  return method === "GET" ? `Get "${url}?${service}": ${said}` : `Post "${url}": ${said}`;
 }
+
+const deadline = "context deadline exceeded";

@@ -25,6 +25,7 @@ export function openGitRemote(
   let listed: Conversation | undefined;
 
   const inTime = async <Result>(
+    doing: "fetch" | "list",
     work: (bounded: AbortSignal) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> => {
@@ -34,7 +35,7 @@ export function openGitRemote(
     } catch (error) {
       signal.throwIfAborted();
       if (!timeout.aborted) throw error;
-      const late = `${transport.url}: no answer within ${limits.timeoutMs} ms`;
+      const late = transport.late?.[doing] ?? `${transport.url}: no answer within ${limits.timeoutMs} ms`;
       throw new GitFault("timeout", late, { cause: error });
     }
   };
@@ -86,33 +87,41 @@ export function openGitRemote(
 
   return {
     list: (prefixes, signal) =>
-      inTime((bounded) => {
-        if (listed !== undefined) talks.end();
-        listed = undefined;
-        return talks.converse((conversation) => list(conversation, prefixes, bounded), bounded);
-      }, signal),
+      inTime(
+        "list",
+        (bounded) => {
+          if (listed !== undefined) talks.end();
+          listed = undefined;
+          return talks.converse((conversation) => list(conversation, prefixes, bounded), bounded);
+        },
+        signal,
+      ),
     fetch: (wants, { folders, within = [] }, signal) =>
-      inTime(async (bounded) => {
-        for (const oid of [...wants, ...within]) if (!isOid(oid)) throw missing([oid]);
-        const asked = { history: false };
-        const fetchHistory = (conversation: Conversation): Promise<GitObjects> => {
-          asked.history = true;
-          return fetchPack(conversation, { wants: within, isShallow: false }, bounded);
-        };
-        const fetchNow = (conversation: Conversation): Promise<GitObjects> => {
-          const isRefused = !wants.every((oid) => mayGive(conversation.greeting, oid));
-          if (isRefused && within.length > 0) return fetchHistory(conversation);
-          if (isRefused) throw missing(wants);
-          return fetchShallow(conversation, wants, folders, bounded);
-        };
-        try {
-          return await withAll(await talks.converse(fetchNow, bounded), wants);
-        } catch (error) {
-          if (asked.history || within.length === 0) throw error;
-          if (!(error instanceof GitFault) || error.reason !== "missing") throw error;
-        }
-        return await withAll(await talks.converse(fetchHistory, bounded), wants);
-      }, signal),
+      inTime(
+        "fetch",
+        async (bounded) => {
+          for (const oid of [...wants, ...within]) if (!isOid(oid)) throw missing([oid]);
+          const asked = { history: false };
+          const fetchHistory = (conversation: Conversation): Promise<GitObjects> => {
+            asked.history = true;
+            return fetchPack(conversation, { wants: within, isShallow: false }, bounded);
+          };
+          const fetchNow = (conversation: Conversation): Promise<GitObjects> => {
+            const isRefused = !wants.every((oid) => mayGive(conversation.greeting, oid));
+            if (isRefused && within.length > 0) return fetchHistory(conversation);
+            if (isRefused) throw missing(wants);
+            return fetchShallow(conversation, wants, folders, bounded);
+          };
+          try {
+            return await withAll(await talks.converse(fetchNow, bounded), wants);
+          } catch (error) {
+            if (asked.history || within.length === 0) throw error;
+            if (!(error instanceof GitFault) || error.reason !== "missing") throw error;
+          }
+          return await withAll(await talks.converse(fetchHistory, bounded), wants);
+        },
+        signal,
+      ),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   };
 }

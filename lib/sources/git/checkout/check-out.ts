@@ -46,7 +46,9 @@ export async function checkOut(
   const gitlinks: Gitlink[] = [];
   let gitmodules: string | undefined;
   const slices = timeSlices(signal);
-  const options = { root, budget, signal, ...(folders === undefined ? {} : { folders }) };
+  // Where submodules come from is told at the root.
+  const walked = folders === undefined ? {} : { folders: [...folders, ".gitmodules"] };
+  const options = { root, budget, signal, ...walked };
   for await (const { path, type, oid } of walkTree(objects, treeOid, options)) {
     signal.throwIfAborted();
     if (slices.isOver()) await slices.pause();

@@ -29,6 +29,21 @@ describe("spec.sparseCheckout", () => {
     expect((await stored()).names).toContain("- 600 root.yaml");
   });
 
+  test.each([
+    { path: "/b", isThere: false },
+    { path: "../b", isThere: false },
+    { path: "b//", isThere: false },
+    { path: "b/../b", isThere: false },
+    { path: "a.yaml/", isThere: false },
+    { path: "b/", isThere: true },
+    { path: "./b", isThere: true },
+  ])("$path is looked for as it is written", async ({ path, isThere }) => {
+    repository().commit({ "a.yaml": manifest, "b/b.yaml": manifest });
+    apply({ sparseCheckout: [path] });
+    await run();
+    expect(conditions()).toContain(isThere ? "Ready=True Succeeded" : "Ready=False GitOperationFailed");
+  });
+
   test("11.2/49: a folder that is not there is a failure that names it", async () => {
     repository().commit(files);
     apply({ sparseCheckout: ["missing"] });

@@ -150,12 +150,13 @@ describe("the trust of the same Secret", async () => {
     expect(trust({ "tls.crt": cert })).toEqual({});
   });
 
-  test("a certificate of another key fails without quoting either", () => {
-    expect(thrown(() => trust({ "tls.crt": ca, "tls.key": certKey }))).toMatchObject({
-      reason: "AuthenticationFailed",
-      message:
-        "failed to configure authentication options: failed to parse TLS certificate and key of 'tls.crt' and 'tls.key'",
-    });
+  test.each([
+    ["of another key", ca, certKey, "tls: private key does not match public key"],
+    ["that is no PEM", "x", certKey, "tls: failed to find any PEM data in certificate input"],
+    ["whose key is no PEM", ca, "y", "tls: failed to find any PEM data in key input"],
+  ])("a certificate %s is a fault of the connection, without quoting either", (_what, cert, itsKey, unusable) => {
+    const secret = new Map(Object.entries({ "tls.crt": cert, "tls.key": itsKey }));
+    expect(httpCredentials(new URL("https://git.example.test/app.git"), secret)).toMatchObject({ tls: {}, unusable });
   });
 });
 

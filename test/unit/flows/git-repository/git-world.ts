@@ -2,6 +2,7 @@ import { afterEach, beforeEach } from "vitest";
 import { z } from "zod";
 import { Conditions } from "../../../../lib/api/condition.ts";
 import { Artifact } from "../../../../lib/api/source.ts";
+import type { Failure } from "../../../../lib/core/failure.ts";
 import { isJsonObject, type JsonObject } from "../../../../lib/core/json.ts";
 import type { FlowResult } from "../../../../lib/core/run.ts";
 import { gitRepositoryFlow } from "../../../../lib/flows/git-repository/git-repository-flow.ts";
@@ -32,10 +33,12 @@ export const manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n
 export function gitWorld() {
   let own: World | undefined;
   let repositories: Map<string, MemoryGit>;
+  let refusal: Failure | undefined;
   const opened: { readonly url: string; readonly hasLogin: boolean }[] = [];
   beforeEach(async () => {
     own = await sourceWorld(undefined, "GitRepository");
     opened.length = 0;
+    refusal = undefined;
     repositories = new Map([["https://git.example.test/app.git", memoryGit()]]);
   });
   afterEach(() => own?.close());
@@ -58,6 +61,7 @@ export function gitWorld() {
 
   const openRepository: OpenRepository = async (url, { secretRef }) => {
     opened.push({ url, hasLogin: secretRef !== undefined });
+    if (refusal !== undefined) throw refusal;
     return repository(url.replace(/\/\/[^/@]*@/, "//")).remote();
   };
 
@@ -84,6 +88,10 @@ export function gitWorld() {
     repository,
     /** The repositories that were opened, and whether with the login of the object. */
     opened,
+    /** Opening any repository fails so, until it is told otherwise. */
+    refuse: (failure?: Failure) => {
+      refusal = failure;
+    },
     status,
     artifact,
     condition: (type: string, name = "app") => status(name).conditions.find((one) => one.type === type),

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { Failure } from "../../../../lib/core/failure.ts";
 import { gitWorld, manifest } from "./git-world.ts";
 
-const { world, repository, status, artifact, conditions, condition, message, apply, run, told, stored } = gitWorld();
+const { world, repository, status, artifact, conditions, condition, message, apply, run, refuse, told, stored } =
+  gitWorld();
 
 describe("spec.include", () => {
   const lib = "https://git.example.test/lib.git";
@@ -83,7 +85,7 @@ describe("spec.include", () => {
     {
       what: "a toPath below a file",
       include: { toPath: "a.yaml/lib" },
-      says: "failed to copy 'lib' include from  to a.yaml/lib: link error: cannot rename unpack to a.yaml/lib: rename unpack a.yaml/lib: not a directory",
+      says: "failed to copy 'lib' include from  to a.yaml/lib: mkdir a.yaml: not a directory",
     },
     {
       what: "a fromPath that is not there",
@@ -103,6 +105,71 @@ describe("spec.include", () => {
     await run();
     expect(conditions()).toContain(`StorageOperationFailed=True ${reason}`);
     expect(message()).toBe(says);
+  });
+
+  test("is looked for after the login, and each failure stays until a run has passed its step", async () => {
+    const [login, include] = ["FetchFailed=True AuthenticationFailed", "IncludeUnavailable=True NotFound"];
+    refuse(new Failure("AuthenticationFailed", "no login"));
+    including({});
+    await run();
+    expect(conditions()).toEqual(["Reconciling=True ProgressingWithRetry", "Ready=False AuthenticationFailed", login]);
+    told();
+
+    refuse();
+    expect(await run()).toMatchObject({ outcome: "waiting" });
+    expect(conditions().slice(1)).toEqual(["Ready=False AuthenticationFailed", login, include]);
+    await run();
+    const missing = `could not get resource for include 'lib': GitRepository.source.toolkit.fluxcd.io "lib" not found`;
+    expect(told()).toEqual([`Normal NotFound: ${missing}`]);
+
+    refuse(new Failure("AuthenticationFailed", "another login"));
+    await run();
+    expect(conditions().slice(1)).toEqual(["Ready=False AuthenticationFailed", login, include]);
+    expect(message()).toBe("another login");
+
+    refuse();
+    await withLib();
+    await run();
+    expect(conditions().slice(1)).toEqual(["Ready=False EmptyGitRepository", "FetchFailed=True EmptyGitRepository"]);
+  });
+
+  test("counts before a key that only git's client refuses", async () => {
+    const unusable = new Failure("GitOperationFailed", "no key");
+    refuse(unusable);
+    including({});
+    expect(await run()).toMatchObject({ outcome: "waiting" });
+    refuse();
+    await withLib();
+    refuse(unusable);
+    await run();
+    expect(message()).toBe("no key");
+  });
+
+  test("whose name no object can have is not found", async () => {
+    repository().commit({ "a.yaml": manifest });
+    apply({ include: [{ repository: { name: "" } }] });
+    expect(await run()).toMatchObject({ outcome: "waiting" });
+    expect(message()).toBe(
+      `could not get resource for include '': GitRepository.source.toolkit.fluxcd.io "" not found`,
+    );
+  });
+
+  test("that cannot be put into a new revision leaves the old one outdated, until the next run looks at the refs", async () => {
+    repository().commit({ "a.yaml": manifest });
+    await withLib();
+    including({});
+    await run();
+    repository().commit({ "lib/b.yaml": manifest });
+    await run();
+    expect(conditions()).toContain("ArtifactOutdated=True NewRevision");
+    apply({ ref: { branch: "nowhere" } });
+    await run();
+    expect(conditions()).toEqual([
+      "Reconciling=True ProgressingWithRetry",
+      "Ready=False GitOperationFailed",
+      "FetchFailed=True GitOperationFailed",
+      "ArtifactInStorage=True Succeeded",
+    ]);
   });
 
   test("11.2/54: a new artifact of it is noticed by the parent's own next run, under the same revision", async () => {

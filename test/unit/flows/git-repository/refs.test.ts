@@ -63,6 +63,13 @@ describe("spec.ref", () => {
     expect(told().filter((line) => line.startsWith("Warning"))).toEqual([]);
   });
 
+  test("a commit may be written in capital letters", async () => {
+    const commit = repository().commit({ "a.yaml": manifest });
+    apply({ ref: { commit: commit.toUpperCase() } });
+    await run();
+    expect(artifact().revision).toBe(`sha1:${commit}`);
+  });
+
   test("11.2/36: the highest tag of a range is chosen, pre-releases only if it asks for them, and keeps its v", async () => {
     for (const tag of ["1.0.0", "1.1.0-rc.1", "v1.0.5", "1.9", "latest"]) {
       repository().tag(tag, repository().commit({ [`${tag}.yaml`]: manifest }));
@@ -73,6 +80,25 @@ describe("spec.ref", () => {
     apply({ ref: { semver: ">=1.0.0-0" } });
     await run();
     expect(artifact().revision).toMatch(/^1\.1\.0-rc\.1@sha1:/);
+  });
+
+  test("that Flux clones anew each time names the commit when a failure ends, another one the revision", async () => {
+    const commit = repository().commit({ "a.yaml": manifest }, { message: "The subject\n\nThe rest\n" });
+    repository().tag("1.0.0", commit);
+    for (const [ref, wrong, says] of [
+      [{ semver: "1.x" }, { semver: "9.x" }, "The subject"],
+      [{ commit }, { commit: "0123456789012345678901234567890123456789" }, "The subject"],
+      [{ tag: "1.0.0" }, { tag: "9" }, `1.0.0@sha1:${commit}`],
+    ] as const) {
+      apply({ ref });
+      await run();
+      apply({ ref: wrong });
+      await run();
+      told();
+      apply({ ref });
+      await run();
+      expect(told()).toContain(`Normal Succeeded: stored artifact for commit '${says}'`);
+    }
   });
 
   test("11.2/37: an annotated tag stands for its commit", async () => {
@@ -165,6 +191,16 @@ describe("a server that does not answer as it should", () => {
     await run();
     repository().faults.push(new GitFault("unavailable", "503"));
     expect(await run()).toMatchObject({ dueInMs: 750 });
+  });
+
+  test("a URL that Go cannot read is stalled with what Go says of it", async () => {
+    apply({ url: "https://user:secret@git.example.test:x/app.git" });
+    expect(await run()).toMatchObject({ outcome: "stalled" });
+    const shown = "https://git.example.test:x/app.git";
+    expect(message()).toBe(`failed to parse url '${shown}': parse "${shown}": invalid port ":x" after host`);
+    apply({ url: "https://git.example.test/%zz.git" });
+    expect(await run()).toMatchObject({ outcome: "stalled" });
+    expect(message()).toContain(': invalid URL escape "%zz"');
   });
 
   test("no login that stands in the URL is in any text", async () => {

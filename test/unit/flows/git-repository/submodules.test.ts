@@ -6,7 +6,7 @@ import { maxTreeEntries } from "../../../../lib/sources/git/git-tree.ts";
 import type { MemoryFile } from "../../../doubles/memory-git.ts";
 import { gitWorld, manifest } from "./git-world.ts";
 
-const { world, repository, status, conditions, message, apply, run, stored, opened } = gitWorld();
+const { world, repository, status, condition, conditions, message, apply, run, stored, opened } = gitWorld();
 const determined = "failed to checkout and determine revision";
 
 describe("submodules", () => {
@@ -83,6 +83,21 @@ describe("submodules", () => {
     expect(message()).toContain(
       `${determined}: unable to clone 'https://git.example.test/app.git': submodule 'vendor/lib' at '${url}': `,
     );
+  });
+
+  test("that cannot be fetched keep what is new to themselves: they are a part of the clone", async () => {
+    repository().commit({ ".gitmodules": gitmodules("../lib.git"), "vendor/lib": { commit: "1".repeat(40) } });
+    apply({ recurseSubmodules: true });
+    await run();
+    expect(condition("Reconciling")).toMatchObject({ message: "building artifact" });
+  });
+
+  test("in a folder of spec.sparseCheckout are fetched, though .gitmodules is in none", async () => {
+    const lib = repository(url).commit({ "lib.yaml": "lib\n" });
+    repository().commit({ ".gitmodules": gitmodules("../lib.git"), "a.yaml": manifest, "vendor/lib": { commit: lib } });
+    apply({ recurseSubmodules: true, sparseCheckout: ["vendor"] });
+    await run();
+    expect((await stored()).files).toEqual({ "vendor/lib/lib.yaml": "lib\n" });
   });
 
   test("without a URL are refused by name: an empty folder would be pruned", async () => {

@@ -102,6 +102,14 @@ describe("by http", () => {
   });
 });
 
+test("a certificate without its key is a fault of the connection, before any request", async () => {
+  const login = { "tls.crt": "x", "tls.key": "y" };
+  const transport = await open(`https://127.0.0.1:${port}/app.git`, { secretRef }, { login });
+  const fault = { reason: "tls", message: "tls: failed to find any PEM data in certificate input" };
+  await expect(transport.greet(never)).rejects.toMatchObject(fault);
+  await expect(transport.send(new Uint8Array(), 2, never)).rejects.toMatchObject(fault);
+});
+
 describe("by ssh", async () => {
   const [hostKey, key] = await Promise.all([newSshKey(), newSshKey()]);
   const run = (_command: string, channel: { exit(code: number): void; end(text: string): void }) => {
@@ -140,6 +148,9 @@ describe("by ssh", async () => {
     const login = { identity: key.getPrivatePEM(), known_hosts: "# none" };
     await expect(
       open("ssh://git-codecommit.eu-west-1.amazonaws.com/v1/repos/app", { secretRef, provider: "aws" }, { login }),
-    ).rejects.toMatchObject({ reason: "UnsupportedField" });
+    ).rejects.toMatchObject({
+      reason: "AuthenticationFailed",
+      message: "failed to configure authentication options: AWS CodeCommit authentication requires an HTTPS Git URL",
+    });
   });
 });

@@ -53,6 +53,21 @@ describe("spec.verify", () => {
     expect(artifact().revision).toBe(`main@sha1:${first}`);
   });
 
+  test("the end of a failed verification is told by no event of the artifact", async () => {
+    repository().commit({ "a.yaml": manifest });
+    apply();
+    await run();
+    keys({});
+    apply(verify("HEAD"));
+    await run();
+    expect(conditions()).toContain("SourceVerified=False InvalidCommitSignature");
+    told();
+    apply({ verify: null });
+    await run();
+    expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
+    expect(told().filter((line) => line.startsWith("Normal Succeeded"))).toEqual([]);
+  });
+
   test("an unchanged revision is fetched and verified where verify is new", async () => {
     const commit = repository().commit({ "a.yaml": manifest });
     keys({});

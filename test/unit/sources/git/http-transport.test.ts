@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { homeNetwork, type NetworkPolicy, networkPolicy } from "../../../../lib/core/network/network-policy.ts";
+import { Secret } from "../../../../lib/core/secret.ts";
 import { httpClient } from "../../../../lib/http/http-client.ts";
 import { defaultGitLimits, type GitLimits, type GitRemote } from "../../../../lib/sources/git/git-remote.ts";
 import { type HttpTransportOptions, httpTransport } from "../../../../lib/sources/git/http-transport.ts";
@@ -116,20 +117,21 @@ describe("what a git server answers", () => {
     expect(Buffer.from((await objects.read(oid)).bytes).toString()).toBe("abc");
   });
 
-  test.each<[status: number, reason: string]>([
-    [401, "authentication"],
-    [403, "authorization"],
-    [404, "not-found"],
-    [410, "not-found"],
-    [418, "protocol"],
-    [429, "unavailable"],
-    [503, "unavailable"],
-  ])("status %i is the fault %s, without the server's words", async (status, reason) => {
+  const ofFlux = "unexpected client error: unexpected requesting ";
+  test.each<[status: number, reason: string, says: (asked: string) => string]>([
+    [401, "authentication", (asked) => `${asked}: `],
+    [403, "authorization", (asked) => `${asked}: `],
+    [404, "not-found", (asked) => `${asked}: `],
+    [410, "not-found", (asked) => `${asked}: `],
+    [418, "protocol", (asked) => `${ofFlux}"${asked}?service=git-upload-pack" status code: 418`],
+    [429, "unavailable", (asked) => `${ofFlux}"${asked}?service=git-upload-pack" status code: 429`],
+    [503, "unavailable", (asked) => `${ofFlux}"${asked}?service=git-upload-pack" status code: 503`],
+  ])("status %i is the fault %s, without the server's words", async (status, reason, says) => {
     const url = await serve((_, response) => void response.writeHead(status, "hunter2").end("hunter3"));
     const fault: unknown = await connect(`${url}/r.git`)
       .list([], never)
       .catch((error: unknown) => error);
-    expect(fault).toEqual(reject(reason, `${url}/r.git/info/refs: `));
+    expect(fault).toEqual(reject(reason, says(`${url}/r.git/info/refs`)));
     expect(String(fault)).not.toContain("hunter");
   });
 
@@ -165,10 +167,12 @@ describe("a git server that wants too much", () => {
     const silent = await serve(() => undefined);
     const limits = { timeoutMs: 100 };
     await expect(connect(silent, { limits }).list([], never)).rejects.toEqual(
-      reject("timeout", "no answer within 100 ms"),
+      reject("timeout", `Get "${silent}/info/refs?service=git-upload-pack": context deadline exceeded`),
     );
     const slow = await serve(gitServer((_request, response) => void response.write(packed.subarray(0, 40))));
-    await expect(connect(slow, { limits }).fetch([oid], {}, never)).rejects.toEqual(reject("timeout", "100 ms"));
+    await expect(connect(slow, { limits }).fetch([oid], {}, never)).rejects.toEqual(
+      reject("timeout", `Post "${slow}/git-upload-pack": context deadline exceeded`),
+    );
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -266,7 +270,9 @@ describe("a redirect", () => {
     });
     await expect(connect(page).list([], never)).rejects.toEqual(reject("protocol", "not a git repository's"));
     const later = await serve(gitServer((_request, response) => response.writeHead(307, { location: "/other" }).end()));
-    await expect(connect(later).list([], never)).rejects.toEqual(reject("protocol", "status code 307"));
+    await expect(connect(later).list([], never)).rejects.toEqual(
+      reject("protocol", '/git-upload-pack" status code: 307'),
+    );
   });
 
   test("to an internal address is refused by the network policy", async () => {
@@ -283,6 +289,13 @@ test("where nobody listens is told as Flux tells it", async () => {
   await expect(connect("http://127.0.0.1:1/app.git").list([], never)).rejects.toMatchObject({
     reason: "unreachable",
     message: `Get "http://127.0.0.1:1/app.git/info/refs?service=git-upload-pack": dial tcp 127.0.0.1:1: connect: connection refused`,
+  });
+});
+
+test("a proxy where nobody listens is told as Flux tells it", async () => {
+  const proxy = { url: new URL("http://127.0.0.1:1"), username: "", password: new Secret("") };
+  await expect(connect("http://127.0.0.1:2/app.git", { proxy }).list([], never)).rejects.toMatchObject({
+    message: `Get "http://127.0.0.1:2/app.git/info/refs?service=git-upload-pack": proxyconnect tcp: dial tcp 127.0.0.1:1: connect: connection refused`,
   });
 });
 

@@ -1,0 +1,31 @@
+/**
+ * What Go's `url.Parse` says of a URL with a host, as `parse "<url>": …` quotes it; undefined if it can read it. Node's own parser
+ * repairs some of these, and says of others no more than that they are invalid.
+ */
+export function goUrlFault(text: string): string | undefined {
+  const [url = "", ...fragments] = text.split("#");
+  const isControl = (character: string): boolean => character < " " || character === "\u007f";
+  if (Array.from(url).some(isControl)) return "net/url: invalid control character in URL";
+  const [, authority = "", path = ""] = /^[^:/]+:\/\/([^/?]*)([^?]*)/.exec(url) ?? [];
+  const host = authority.slice(authority.lastIndexOf("@") + 1);
+  return hostFault(host) ?? escapeFault(path) ?? escapeFault(fragments.join("#"));
+}
+
+function hostFault(host: string): string | undefined {
+  const isAddress = host.startsWith("[");
+  if (isAddress && !host.includes("]")) return "missing ']' in host";
+  const port = isAddress ? host.slice(host.lastIndexOf("]") + 1) : (/:.*$/s.exec(host)?.[0] ?? "");
+  if (!/^(?::\d*)?$/.test(port)) return `invalid port ${JSON.stringify(port)} after host`;
+  // In a host the only character of ASCII that may be escaped is the percent sign.
+  const [escaped] = /%(?!25)[0-7][0-9a-fA-F]/.exec(host) ?? [];
+  if (escaped !== undefined) return `invalid URL escape ${JSON.stringify(escaped)}`;
+  const [wrong] = /[ \\^`{|}]/.exec(host) ?? [];
+  const fault = escapeFault(host);
+  if (fault !== undefined || wrong === undefined) return fault;
+  return `invalid character ${JSON.stringify(wrong)} in host name`;
+}
+
+function escapeFault(text: string): string | undefined {
+  const [wrong] = /%(?![0-9a-fA-F]{2}).{0,2}/su.exec(text) ?? [];
+  return wrong === undefined ? undefined : `invalid URL escape ${JSON.stringify(wrong)}`;
+}
