@@ -25,6 +25,8 @@ export interface Fields {
   /** The text of a field; undefined if it is missing or, as for kubectl, empty. */
   text(key: string): string | undefined;
   flag(key: string): boolean;
+  /** Whether it says nothing: no field has a value. */
+  isEmpty(): boolean;
   texts(key: string): readonly string[];
   nested(key: string): Fields | undefined;
   list(key: string): readonly Fields[];
@@ -110,6 +112,7 @@ function fieldsOf(entry: Readonly<Record<string, unknown>>, file: string, at: st
     path,
     nested,
     fault,
+    isEmpty: () => Object.values(entry).every((value) => [undefined, null, "", false].some((none) => value === none)),
     flag(key) {
       const value = entry[key] ?? false;
       if (typeof value !== "boolean") throw fault(key, "must be true or false");

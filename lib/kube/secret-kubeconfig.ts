@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { isJsonObject } from "../core/json.ts";
+import { cutText } from "../core/cut-text.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { addressKind } from "../core/network/address-kind.ts";
 import { KubeconfigFault, type StoredKubeconfig } from "../core/ports/remote-clusters.ts";
 import { Secret } from "../core/secret.ts";
@@ -24,6 +25,7 @@ export interface StoredConfig {
  * or auth provider beside another credential, and the wish not to verify the server's certificate.
  *
  * @throws KubeconfigFault in the words of Flux's client where it has some; others begin with the Secret and its key. It quotes no value
+ * but those of `kind` and `apiVersion`
  */
 export async function readStoredKubeconfig({ secret, key, bytes }: StoredKubeconfig): Promise<StoredConfig> {
   const where = `of secret '${secret}', key '${key}'`;
@@ -51,7 +53,23 @@ async function contentOf(where: string, bytes: Uint8Array): Promise<KubeconfigFi
       `yaml: ${/^line \d+/.exec(content.message)?.[0] ?? "line 1"}: not YAML. Store a kubeconfig in this key, as YAML or JSON`,
     );
   if (!isJsonObject(content)) throw new KubeconfigFault(notAnObject(content));
+  refuseOtherKind(content);
   return kubeconfigOf(content, where);
+}
+
+/** Without a kind or version it counts as a kubeconfig, as for kubectl. */
+function refuseOtherKind(content: JsonObject): void {
+  const textOr = (key: string, usual: string): string => {
+    const value = content[key] ?? "";
+    if (typeof value !== "string") throw new Error(`${key} must be a text`);
+    return value === "" ? usual : cutText(value, 100);
+  };
+  const version = textOr("apiVersion", "v1");
+  const kind = textOr("kind", "Config");
+  if (version === "v1" && kind === "Config") return;
+  throw new KubeconfigFault(
+    `no kind "${kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`,
+  );
 }
 
 /** As Go's decoder says it. */
@@ -102,6 +120,7 @@ const anonymous: UserConfig = { name: "", certificate: undefined, token: undefin
 
 function serverOf(cluster: Fields, name: string, proxy: URL | undefined): URL {
   const text = cluster.text("server");
+  if (cluster.isEmpty()) throw new KubeconfigFault(nothingSaid);
   if (text === undefined) throw new KubeconfigFault(`invalid configuration: no server found for cluster "${name}"`);
   // As client-go reads an address without a scheme.
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;

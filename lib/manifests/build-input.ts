@@ -15,6 +15,8 @@ export interface PostBuild {
   readonly variables: ReadonlyMap<string, string>;
   /** Values among them that come from Secrets: no text shows them. */
   readonly secrets: readonly string[];
+  /** Variables whose value in a Secret is not UTF-8: they fail each object that has one. */
+  readonly notText?: ReadonlySet<string>;
   /** Whether objects are substituted even if there is no variable. */
   readonly always: boolean;
   /** Whether a variable that is not there fails the build; without it the value is empty (gate `StrictPostBuildSubstitutions`). */

@@ -75,8 +75,8 @@ function keptEncrypted(encrypted: EncryptedBuild): KeptEncrypted {
 /** Never stored: it would allow to check a guess at a value. */
 function inputsDigest(postBuild: PostBuild | undefined): Digest | null {
   if (postBuild === undefined) return null;
-  const { variables, always, strict, fault = "" } = postBuild;
-  return digestOf(canonicalJson([Object.fromEntries(variables), always, strict, fault]));
+  const { variables, notText = [], always, strict, fault = "" } = postBuild;
+  return digestOf(canonicalJson([Object.fromEntries(variables), [...notText], always, strict, fault]));
 }
 
 function leastRecentlyUsed(maxBytes: number) {

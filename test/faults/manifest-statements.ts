@@ -36,6 +36,18 @@ export const manifestStatementFaults: readonly FileFaults[] = [
         replace: 'postBuild.substituteStrategy === "WithVariables"',
         named: "(52, 53)",
       },
+      {
+        what: "a value that is not UTF-8 is taken with other characters",
+        find: 'notText[isUtf8(bytes) ? "delete" : "add"](name);',
+        replace: "notText.delete(name);",
+        named: "that are not UTF-8",
+      },
+      {
+        what: "a value of the spec does not take the place of one that is not UTF-8",
+        find: "notText.delete(name);\n  return",
+        replace: "notText.has(name);\n  return",
+        named: "that are not UTF-8",
+      },
     ],
   },
   {

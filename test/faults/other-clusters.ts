@@ -81,6 +81,16 @@ export const otherClusterFaults: readonly FileFaults[] = [
         replace: "version: resourceVersion,",
       },
       {
+        what: "a provider that Flux does not have is called one that Sluice does not support",
+        find: "if (fluxOnlyProviders.has(provider)) {",
+        replace: 'if (provider !== "aws") {',
+      },
+      {
+        what: "an ARN that Flux does not take is refused in our words",
+        find: "if (!fluxArnPattern.test(arn)) {",
+        replace: 'if (!fluxArnPattern.test(arn) && arn === "none") {',
+      },
+      {
         what: "a service account is used without the gate",
         find: "if (!gates.ObjectLevelWorkloadIdentity) {",
         replace: 'if (!gates.ObjectLevelWorkloadIdentity && name === "") {',

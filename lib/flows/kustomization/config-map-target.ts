@@ -47,11 +47,16 @@ export async function readConfigMapTarget(
   const data = new Map(Object.entries(Data.parse(configMap["data"])));
   const faultOf = (key: string, fault: string) => noClient(`configmap '${namespace}/${name}', key '${key}': ${fault}`);
   const provider = data.get("provider") ?? "";
-  if (provider !== "aws") {
+  if (fluxOnlyProviders.has(provider)) {
     const mend = "write aws, whose clusters of EKS it is for, or use spec.kubeConfig.secretRef for any other cluster";
-    throw faultOf("provider", `provider '${shown(provider)}' not implemented: ${mend}`);
+    throw faultOf("provider", `provider '${provider}' is not supported by Sluice: ${mend}`);
   }
+  if (provider !== "aws") throw noClient(`provider '${shown(provider)}' not implemented`);
   const arn = data.get("cluster") ?? "";
+  if (!fluxArnPattern.test(arn)) {
+    const pattern = fluxArnPattern.source.replaceAll("\\/", "/");
+    throw noClient(`invalid EKS cluster ARN: '${shown(arn)}'. must match ${pattern}`);
+  }
   if (!clusterArnPattern.test(arn)) {
     const pattern = clusterArnPattern.source.replaceAll("\\/", "/");
     throw faultOf("cluster", `invalid EKS cluster ARN: '${shown(arn)}'. must match ${pattern}`);
@@ -71,6 +76,11 @@ export async function readConfigMapTarget(
 }
 
 const Data = z.record(z.string(), z.string()).catch({});
+
+const fluxOnlyProviders: ReadonlySet<string> = new Set(["azure", "gcp", "generic"]);
+
+/** What Flux takes as the ARN of a cluster; what EKS has is narrower. */
+const fluxArnPattern = /^arn:aws[\w-]*:eks:([^:]{1,100}):[0-9]{1,30}:cluster\/(.{1,200})$/;
 
 /** As much of a text as a message needs. */
 function shown(text: string): string {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { z } from "zod";
 import type { Kustomization } from "../../api/kustomization.ts";
 import type { HomeCluster } from "../../core/home-and-target.ts";
@@ -27,6 +28,7 @@ export async function loadPostBuild(
   if (postBuild === undefined) return undefined;
   const variables = new Map<string, string>();
   const secrets = new Set<string>();
+  const notText = new Set<string>();
   const always = postBuild.substituteStrategy === "Always";
   const strict = gates.StrictPostBuildSubstitutions;
   for (const reference of postBuild.substituteFrom ?? []) {
@@ -36,13 +38,16 @@ export async function loadPostBuild(
       return { variables: new Map(), secrets: [], always, strict, fault };
     }
     for (const [name, text] of Object.entries(Data.parse(found.object?.["data"] ?? {}))) {
-      const value = oneLine(reference.kind === "Secret" ? Buffer.from(text, "base64").toString() : text);
+      const bytes = Buffer.from(text, reference.kind === "Secret" ? "base64" : "utf8");
+      const value = oneLine(bytes.toString());
       variables.set(name, value);
+      notText[isUtf8(bytes) ? "delete" : "add"](name);
       if (reference.kind === "Secret") secrets.add(value);
     }
   }
   for (const [name, value] of Object.entries(postBuild.substitute ?? {})) variables.set(name, oneLine(value));
-  return { variables, secrets: [...secrets], always, strict };
+  for (const name of Object.keys(postBuild.substitute ?? {})) notText.delete(name);
+  return { variables, secrets: [...secrets], notText, always, strict };
 }
 
 type Read = { readonly object: LiveObject | undefined } | { readonly fault: string };

@@ -75,7 +75,14 @@ async function substituteObject(
 ): Promise<JsonObject> {
   const substituted = substituteIn(object, source, postBuild, sources);
   if (substituted === source) return object;
-  const parsed = await parseOutputSafely(substituted, signal, `the object with the values of ${namesIn(source)}`);
+  // As Flux's parser says it of what the values make.
+  if (variablesIn(source).some((name) => postBuild.notText?.has(name)))
+    throw refusal(object, "envsubst error: YAMLToJSON: yaml: invalid leading UTF-8 octet");
+  const parsed = await parseOutputSafely(
+    substituted,
+    signal,
+    `the object with the values of ${someOf(variablesIn(source))}`,
+  );
   if (parsed.kind === "unacceptable") throw refusal(object, `envsubst error: YAMLToJSON: ${parsed.why}`);
   const [first] = parsed.objects;
   if (first === undefined || parsed.objects.length > 1) {
@@ -120,10 +127,9 @@ class Counts {
   }
 }
 
-/** The variables of an object, a few of them. */
-function namesIn(source: string): string {
+function variablesIn(source: string): readonly string[] {
   const names = [...source.matchAll(/\$\{#?([A-Za-z_]\w*)/g)].flatMap(([, name]) => name ?? []);
-  return someOf([...new Set(names)]);
+  return [...new Set(names)];
 }
 
 const shownChars = 60;

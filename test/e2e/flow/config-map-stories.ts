@@ -13,6 +13,7 @@ import { configMap } from "./sample-manifests.ts";
 
 const elsewhere = "arn:aws:eks:eu-west-1:123456789012:cluster/elsewhere";
 const gates = { ...defaultGates, ObjectLevelWorkloadIdentity: true };
+const fluxArn = String.raw`^arn:aws[\w-]*:eks:([^:]{1,100}):[0-9]{1,30}:cluster/(.{1,200})$`;
 const otherCa = await pem("expired.crt");
 
 /** `spec.kubeConfig` with a ConfigMap (reference 6.3): the other cluster is one of EKS. */
@@ -47,17 +48,18 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
     });
 
     test.each([
-      [{}, ", key 'provider': provider '' not implemented: write aws, "],
-      [{ provider: "azure", cluster: arn }, ", key 'provider': provider 'azure' not implemented: write aws, "],
-      [{ provider: "gcp", cluster: arn }, ", key 'provider': provider 'gcp' not implemented: write aws, "],
+      [
+        { provider: "azure", cluster: arn },
+        ", key 'provider': provider 'azure' is not supported by Sluice: write aws, ",
+      ],
+      [{ provider: "gcp", cluster: arn }, ", key 'provider': provider 'gcp' is not supported by Sluice: write aws, "],
       [
         { provider: "generic", address: "https://api.example.com" },
-        ", key 'provider': provider 'generic' not implemented: write aws, ",
+        ", key 'provider': provider 'generic' is not supported by Sluice: write aws, ",
       ],
-      [{ provider: "aws" }, ", key 'cluster': invalid EKS cluster ARN: ''. must match ^arn:(aws"],
       [
-        { provider: "aws", cluster: "target" },
-        ", key 'cluster': invalid EKS cluster ARN: 'target'. must match ^arn:(aws",
+        { provider: "aws", cluster: "arn:aws:eks:eu-west-1:1:cluster/target" },
+        ", key 'cluster': invalid EKS cluster ARN: 'arn:aws:eks:eu-west-1:1:cluster/target'. must match ^arn:(aws",
       ],
       [
         { provider: "aws", cluster: arn, address: "http://api.example.com" },
@@ -88,6 +90,21 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
         expect(eks.asked).toEqual([]);
       },
     );
+
+    test.each([
+      [{}, "provider '' not implemented"],
+      [{ provider: "nope" }, "provider 'nope' not implemented"],
+      [{ provider: "aws" }, `invalid EKS cluster ARN: ''. must match ${fluxArn}`],
+      [{ provider: "aws", cluster: "target" }, `invalid EKS cluster ARN: 'target'. must match ${fluxArn}`],
+    ])("that says %j is refused in Flux's words", async (data: Readonly<Record<string, string>>, said) => {
+      await using scene = await beginEks();
+      const { world, eks } = scene;
+      await put(world, data);
+      await world.kustomization("app", remote);
+      await world.run("app");
+      expect(await world.ready("app")).toBe(fault(said));
+      expect(eks.asked).toEqual([]);
+    });
 
     test("that names a cluster which is not listed for the namespace is refused by name with the mend, with any identity", async () => {
       await using scene = await beginEks();

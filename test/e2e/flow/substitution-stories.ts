@@ -96,6 +96,28 @@ export function substitutionStories(name: string, newWorld: () => Promise<World>
       expect(await dataOf(world)).toEqual({ color: "blue" });
     });
 
+    test("of a Secret that are not UTF-8 fail the objects that have them, in Flux's words, until a later one takes their place", async () => {
+      const world = await newWorld();
+      const { namespace, cluster, signal } = world;
+      await world.publish("v1", [configMap("a", { color: "${color}" })]);
+      const secret = {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "bytes", namespace },
+        data: { color: "//79" },
+      };
+      await cluster.apply(secret, { manager: "test", force: true }, signal);
+      const substituteFrom = [{ kind: "Secret", name: "bytes" }];
+      await world.kustomization("app", { postBuild: { substituteFrom } });
+      expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      expect(await messageOf(world)).toContain(
+        "post build failed for 'ConfigMap.v1.[noGrp]/a': envsubst error: YAMLToJSON: yaml: invalid leading UTF-8 octet",
+      );
+      await world.kustomization("app", { postBuild: { substituteFrom, substitute: { color: "blue" } } });
+      await world.run("app");
+      expect(await dataOf(world)).toEqual({ color: "blue" });
+    });
+
     test("are not replaced where there are none, unless the strategy is Always (52, 53)", async () => {
       const world = await newWorld();
       await put(world, "ConfigMap", "vars", {});

@@ -139,7 +139,26 @@ describe("a kubeconfig of a Secret", () => {
       written({}, { username: "a" }),
       "invalid configuration: more than one authentication method found for u; found [token basicAuth], only one is allowed",
     ],
-    ["no server", written({ server: "" }), 'invalid configuration: no server found for cluster "c"'],
+    [
+      "no server",
+      written({ server: "", "tls-server-name": "a" }),
+      'invalid configuration: no server found for cluster "c"',
+    ],
+    [
+      "an empty cluster",
+      written({ server: "" }),
+      "invalid configuration: no configuration has been provided, try setting",
+    ],
+    [
+      "another version",
+      written({}, {}, { apiVersion: "v2" }),
+      'no kind "Config" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"',
+    ],
+    [
+      "another kind",
+      written({}, {}, { kind: "Secret" }),
+      'no kind "Secret" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+    ],
     ["a user that is not there", written({}, {}, { users: [] }), 'auth info "u" does not exist'],
     [
       "a cluster that is not there",
@@ -170,7 +189,7 @@ describe("a kubeconfig of a Secret", () => {
     expect(error).toBeInstanceOf(KubeconfigFault);
     expect(messageOf(error)).toContain(said);
     // Flux's client has no words that begin otherwise. The Secret is named once, also where the fault names its field.
-    const ofFlux = /^(invalid configuration: |couldn't get version\/kind; |auth info )/;
+    const ofFlux = /^(invalid configuration: |couldn't get version\/kind; |no kind "|auth info )/;
     const named = messageOf(error).split("kubeconfig of secret 't/remote', key 'value': ");
     expect(named).toHaveLength(ofFlux.test(messageOf(error)) ? 1 : 2);
     expect(messageOf(error)).not.toContain(canary);
