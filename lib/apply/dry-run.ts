@@ -228,10 +228,7 @@ function comparable(object: LiveObject, ignored: readonly string[]): unknown {
 
 const ownerLabelKeys = Object.keys(ownerLabels({ name: "", namespace: "" }));
 
-/**
- * The texts with which API servers refuse to change a field for good, of all kinds that have such fields. The last two are of
- * rules in a definition: the usual words of an author, and what the API server says where the author gives none.
- */
+/** The texts with which API servers refuse to change a field for good, of all kinds that have such fields. */
 const texts = [
   /is immutable/,
   /immutable field/,
@@ -239,9 +236,19 @@ const texts = [
   /may not change once set/,
   /may not change fields other than/,
   /updates to statefulset spec for fields other than/,
-  /: [^:]*\b(?:cannot|can not|can't|may not|must not) be (?:changed|modified)/,
+];
+
+/**
+ * The same of rules in a definition: what authors usually write, unless they name a state that may pass, and what the API server says
+ * where the author writes nothing.
+ */
+const textsOfRules = [
+  /: [^:]*\b(?:cannot|can not|can't|may not|must not) be (?:changed|modified)(?: (?:after|once)\b|[.,\]]|$)/,
   /failed rule: self == oldSelf/,
 ];
+
+/** Who denies may change his mind, and wants the object to stay: a policy is no field. */
+const ofAdmission = /admission webhook|ValidatingAdmissionPolicy|denied (?:the )?request/;
 
 /**
  * Whether the API server refused the change because a field can never change, so that only recreating the object helps.
@@ -249,7 +256,9 @@ const texts = [
  */
 export function isImmutable({ reason, message }: Pick<ApiError, "reason" | "message">): boolean {
   const refused = reason === "Invalid" || reason === "Conflict" || reason === "Forbidden";
-  return refused && texts.some((text) => text.test(message));
+  if (!refused) return false;
+  const isOfRule = reason === "Invalid" && !ofAdmission.test(message);
+  return [...texts, ...(isOfRule ? textsOfRules : [])].some((text) => text.test(message));
 }
 
 const suffix = "-sluice-check";

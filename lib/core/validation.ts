@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
 import { z } from "zod";
 
 /** Faults that a message names; a list may have one for each of its items. */
@@ -88,12 +89,16 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
-/** What Go says of a certificate and key that are no pair; undefined for a pair. */
+/** What Go says of a certificate and key that are no pair; undefined for a pair that a connection can use. */
 export function keyPairFault(cert: string, key: string): string | undefined {
   if (!/-----BEGIN CERTIFICATE-----/.test(cert)) return "tls: failed to find any PEM data in certificate input";
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) return "tls: failed to find any PEM data in key input";
   try {
-    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return undefined;
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+      // It refuses more: a damaged certificate behind the first, and keys and signatures that are too weak.
+      createSecureContext({ cert, key });
+      return undefined;
+    }
   } catch {
     return "tls: failed to parse certificate or private key";
   }

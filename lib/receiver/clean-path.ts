@@ -1,8 +1,11 @@
 import { posix } from "node:path";
 
+/** What a header can hold. */
+const headerText = /^[\u0021-\u007e]*$/;
+
 /**
  * Where Go's router, which Flux's receiver has, sends a request whose path has `//`, `.` or `..`, or lacks the last slash of `/hook/`;
- * undefined for any other. Never leads to another host: it begins with one slash, and has no backslash.
+ * undefined for any other, and for one that no header can hold. Never leads to another host: it begins with one slash, and has no backslash.
  *
  * @param uri path and query, not decoded
  */
@@ -12,7 +15,8 @@ export function redirectOf(uri: string): string | undefined {
   const target = cleaned === "/hook" ? "/hook/" : cleaned;
   if (target === path) return undefined;
   const asked = query.join("?");
-  return `${encodeURI(target).replaceAll("#", "%23")}${asked === "" ? "" : `?${asked}`}`;
+  const location = `${encodeURI(target.toWellFormed()).replaceAll("#", "%23")}${asked === "" ? "" : `?${asked}`}`;
+  return headerText.test(location) ? location : undefined;
 }
 
 function clean(path: string): string {

@@ -7,7 +7,7 @@ const parameter = new RegExp(
   `${space};${space}(${token})${space}=${space}(${token}|"(?:${special}|(?!${special})[^"\\r\\n])*")`,
   "y",
 );
-const end = new RegExp(`^${space};?${space}$`);
+const end = new RegExp(`^${space}(?:;${space})?$`);
 
 /**
  * The media type of a header Content-Type in lower case, or undefined for one that Go's `mime.ParseMediaType` refuses: no type, a

@@ -38,8 +38,8 @@ export const manifestStatementFaults: readonly FileFaults[] = [
       },
       {
         what: "a value that is not UTF-8 is taken with other characters",
-        find: 'notText[isUtf8(bytes) ? "delete" : "add"](name);',
-        replace: "notText.delete(name);",
+        find: "else notText.add(name);",
+        replace: "else notText.delete(name);",
         named: "that are not UTF-8",
       },
       {

@@ -100,7 +100,7 @@ export const receiverFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a path with a backslash leads to another host",
-        find: "encodeURI(target)",
+        find: "encodeURI(target.toWellFormed())",
         replace: "target",
       },
       {

@@ -278,12 +278,17 @@ export const sourcesFaults: readonly FileFaults[] = [
   },
   {
     file: "lib/core/validation.ts",
-    tests: ["test/unit/flows/git-repository/credentials.test.ts"],
+    tests: ["test/unit/core/key-pair.test.ts"],
     faults: [
       {
         what: "a certificate of another key is taken",
-        find: "if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return undefined;",
-        replace: 'if (createPrivateKey(key).type === "private" && cert !== "") return undefined;',
+        find: "if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {",
+        replace: 'if (new X509Certificate(cert).subject !== "" && createPrivateKey(key).type === "private") {',
+      },
+      {
+        what: "a pair that no connection can use is kept",
+        find: "      createSecureContext({ cert, key });\n",
+        replace: "",
       },
     ],
   },

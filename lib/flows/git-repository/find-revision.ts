@@ -2,6 +2,7 @@ import { isTrue } from "../../api/condition.ts";
 import type { GitRepositorySpec } from "../../api/git-repository.ts";
 import { Failure } from "../../core/failure.ts";
 import { type ChosenRef, chooseRef, countingField, listedPrefixes, MissingRef } from "../../sources/git/choose-ref.ts";
+import { GitFault } from "../../sources/git/git-fault.ts";
 import { parseCommit, subjectOf } from "../../sources/git/git-object.ts";
 import type { GitObjects, GitRef, GitRemote } from "../../sources/git/git-remote.ts";
 import type { SourceContext } from "../source/source-context.ts";
@@ -77,8 +78,9 @@ export async function subjectAt(
   try {
     await using objects = await fetchCommits(remote, [commit], signal);
     return subjectOf(parseCommit((await objects.read(commit)).bytes));
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    if (!(error instanceof GitFault)) throw error;
     return otherwise;
   }
 }

@@ -30,9 +30,11 @@ export function revisionFailure(why: string, cause?: unknown): Failure {
 
 /** The URL for people: without a password, and over http without a user or what follows a `?`, which may be a token. */
 export function shownUrl(given: string): string {
-  const url = given.replace(/^(https?:[^?#]*)[?#].*$/s, "$1?…");
-  if (!URL.canParse(url)) return url.replace(/\/\/[^/@]*@/, "//");
+  // Where a URL that cannot be read has its login is not known: nothing before the last @ is shown.
+  const readable = URL.canParse(given) ? given : given.replace(/\/\/.*@/s, "//");
+  const url = readable.replace(/^(https?:[^?#]*)[?#].*$/s, "$1?…");
+  if (!URL.canParse(url)) return url;
   const { username, password } = new URL(url);
   const isLogin = password !== "" || (username !== "" && !url.startsWith("ssh:"));
-  return isLogin ? url.replace(/^([a-z]+:\/\/)[^/]*@/, "$1") : url;
+  return isLogin ? url.replace(/^([a-z]+:\/\/)\/*[^/]*@/i, "$1") : url;
 }

@@ -50,7 +50,9 @@ function gitRepositorySource({ limits, openRepository }: GitRepositoryDeps): Sou
       const fault = goUrlFault(spec.url);
       if (fault !== undefined || !URL.canParse(spec.url)) {
         const shown = shownUrl(spec.url);
-        const why = fault === undefined ? "it has no valid host or port" : `parse ${JSON.stringify(shown)}: ${fault}`;
+        // With an @ behind the host, what Go takes for a port may be a part of a password.
+        const isQuotable = fault !== undefined && !/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(spec.url);
+        const why = isQuotable ? `parse ${JSON.stringify(shown)}: ${fault}` : "it has no valid host or port";
         throw new Failure("URLInvalid", `failed to parse url '${shown}': ${why}`);
       }
       const tooMuch = overGitRepositoryLimits(spec);

@@ -41,7 +41,8 @@ export async function loadPostBuild(
       const bytes = Buffer.from(text, reference.kind === "Secret" ? "base64" : "utf8");
       const value = oneLine(bytes.toString());
       variables.set(name, value);
-      notText[isUtf8(bytes) ? "delete" : "add"](name);
+      if (isUtf8(bytes)) notText.delete(name);
+      else notText.add(name);
       if (reference.kind === "Secret") secrets.add(value);
     }
   }

@@ -8,7 +8,7 @@ import { mapping, textIn } from "../fields.ts";
 import { goYamlText } from "../go-yaml/emit.ts";
 import { parseOutputSafely } from "../off-thread.ts";
 import { substituteText } from "./evaluate.ts";
-import { TemplateError } from "./template.ts";
+import { TemplateError, variablesIn } from "./template.ts";
 
 /** The objects of a build, and the YAML that kustomize prints of them, one document each. */
 export interface BuildOutput {
@@ -76,13 +76,10 @@ async function substituteObject(
   const substituted = substituteIn(object, source, postBuild, sources);
   if (substituted === source) return object;
   // As Flux's parser says it of what the values make.
-  if (variablesIn(source).some((name) => postBuild.notText?.has(name)))
+  const names = variablesIn(source);
+  if (names.some((name) => postBuild.notText?.has(name) === true))
     throw refusal(object, "envsubst error: YAMLToJSON: yaml: invalid leading UTF-8 octet");
-  const parsed = await parseOutputSafely(
-    substituted,
-    signal,
-    `the object with the values of ${someOf(variablesIn(source))}`,
-  );
+  const parsed = await parseOutputSafely(substituted, signal, `the object with the values of ${someOf(names)}`);
   if (parsed.kind === "unacceptable") throw refusal(object, `envsubst error: YAMLToJSON: ${parsed.why}`);
   const [first] = parsed.objects;
   if (first === undefined || parsed.objects.length > 1) {
@@ -125,11 +122,6 @@ class Counts {
     this.#counts.set(key, count);
     return count;
   }
-}
-
-function variablesIn(source: string): readonly string[] {
-  const names = [...source.matchAll(/\$\{#?([A-Za-z_]\w*)/g)].flatMap(([, name]) => name ?? []);
-  return [...new Set(names)];
 }
 
 const shownChars = 60;

@@ -32,6 +32,13 @@ export function parseTemplate(source: string): readonly TemplateNode[] {
   return new TemplateReader(source).template();
 }
 
+/** The variables of a template, also those in a default that may not be used. */
+export function variablesIn(source: string): readonly string[] {
+  const namesIn = (nodes: readonly TemplateNode[]): readonly string[] =>
+    nodes.flatMap((node) => ("text" in node ? [] : [node.param, ...namesIn(node.args)]));
+  return [...new Set(namesIn(parseTemplate(source)))];
+}
+
 const ident = /[\p{L}\p{Nd}_]+/uy;
 /** Stops before `${` and at a `}`. */
 const defaultText = /(?:[^}$]|\$(?!\{))+/y;

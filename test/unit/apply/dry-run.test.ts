@@ -82,6 +82,19 @@ describe("a dry run that the API server refuses", () => {
     expect((await trial({ cluster })).kind).toBe("refused");
   });
 
+  test.each([
+    ["Forbidden", 'admission webhook "guard.x" denied the request: storage class cannot be changed'],
+    ["Invalid", "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: label team must not be modified"],
+    ["Invalid", 'admission webhook "guard.x" denied the request: spec.class: class cannot be changed'],
+    [
+      "Invalid",
+      'Job.example.test "x" is invalid: spec.mode: Invalid value: "a": mode cannot be changed while jobs are running',
+    ],
+  ])("with %s of a policy, or of a state that may pass, keeps the object: %s", async (reason, message) => {
+    const cluster = refusing(new ApiError({ code: 422, reason, message }), live());
+    expect((await trial({ cluster, force: true })).kind).toBe("refused");
+  });
+
   test("for anything else is never a reason to recreate the object, whatever force says", async () => {
     const cluster = refusing(invalid('Secret "s" is invalid: type: Required value'), live());
     expect((await trial({ cluster, force: true })).kind).toBe("refused");

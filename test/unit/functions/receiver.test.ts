@@ -56,6 +56,12 @@ describe("an event of a function URL", () => {
   });
 });
 
+test.each(["/a/../b?\u20ac", "/a/../b?\ud800"])("%j, which no header can hold, is sent nowhere", async (uri) => {
+  const { receive, found } = receiverWorld();
+  const answer = await receive({ uri, header: () => undefined, body: (async function* () {})() });
+  expect([answer.status, found]).toEqual([404, []]);
+});
+
 test.each([
   ["/hook", "/hook/"],
   ["/hook?x=/../y", "/hook/?x=/../y"],

@@ -203,6 +203,25 @@ describe("a server that does not answer as it should", () => {
     expect(message()).toContain(': invalid URL escape "%zz"');
   });
 
+  test.each([
+    ["https://user:S3cr/et@git.example.test/x", "https://git.example.test/x"],
+    ["https://user:S3cr?et@git.example.test/x", "https://git.example.test/x"],
+    ["https://user:S3cr#et@git.example.test/x", "https://git.example.test/x"],
+    ["https://user:S3c@ret@git.example.test:bad/x", "https://git.example.test:bad/x"],
+  ])("a URL that cannot be read shows no part of a login: %s", async (url, shown) => {
+    apply({ url });
+    expect(await run()).toMatchObject({ outcome: "stalled" });
+    expect(message()).toContain(`failed to parse url '${shown}': `);
+    expect(message()).not.toMatch(/user|S3c|ret@|et@/);
+  });
+
+  test("a URL with more slashes than two shows no login", async () => {
+    repository().faults.push(new GitFault("not-found", "there is none"));
+    apply({ url: "https:///user:S3cret@git.example.test/x" });
+    await run();
+    expect(message()).not.toContain("S3cret");
+  });
+
   test("no login that stands in the URL is in any text", async () => {
     repository().faults.push(new GitFault("not-found", "there is none"));
     apply({ url: "https://user:secret@git.example.test/app.git" });

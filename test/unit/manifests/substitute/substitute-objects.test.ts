@@ -40,6 +40,16 @@ test("values are read as YAML once more, so quotes decide their type (60)", asyn
   expect(text).toContain('  quoted: "123"\n');
 });
 
+test("a value that is not UTF-8 fails the objects that have it, and no other: an escaped name is none", async () => {
+  const notText = new Set(["bin"]);
+  const escaped = configMap({ a: "$${bin} of ${v}" });
+  const { objects } = await substitute([escaped], { v: "x", bin: "\ufffd" }, { notText });
+  expect(objects).toEqual([configMap({ a: "${bin} of x" })]);
+  await expect(substitute([configMap({ a: "${v:-${bin}}" })], { bin: "\ufffd" }, { notText })).rejects.toThrow(
+    "envsubst error: YAMLToJSON: yaml: invalid leading UTF-8 octet",
+  );
+});
+
 test("every document is printed as kustomize prints it, and those without a dollar stay as they are", async () => {
   const objects = [configMap({ a: "${v}" }), configMap({ a: "1" }, { name: "b" })];
   const { text } = await substitute(objects, { v: "yes" });
