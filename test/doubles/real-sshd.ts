@@ -79,7 +79,14 @@ export async function realSshd({ sshd, libraries }: Program, { authorizedKeys, h
   // The folder into which it locks itself, where it runs as root.
   if (userInfo().uid === 0) await mkdir("/run/sshd", { recursive: true });
   const env = libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries };
-  const server = spawn(sshd, ["-D", "-e", "-f", join(folder, "config")], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const [command = "", ...args] = [
+    ...(await withSeparateUser(folder)),
+    ...[sshd, "-D", "-e", "-f", join(folder, "config")],
+  ];
+  const server = spawn(command, args, {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let log = "";
   const listening = Promise.withResolvers<void>();
   server.stderr.on("data", (bytes: Buffer) => {
@@ -104,4 +111,16 @@ export async function realSshd({ sshd, libraries }: Program, { authorizedKeys, h
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/**
+ * Run as root, the server wants the user `sshd`, which a machine has only if the package was installed. Elsewhere the server alone sees
+ * a list of users that has one: the words that its command begins with then.
+ */
+async function withSeparateUser(folder: string): Promise<readonly string[]> {
+  const users = await readFile("/etc/passwd", "utf8");
+  if (userInfo().uid !== 0 || /^sshd:/m.test(users)) return [];
+  const file = join(folder, "passwd");
+  await writeFile(file, `${users.trimEnd()}\nsshd:x:74:65534::/run/sshd:/usr/sbin/nologin\n`);
+  return ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', file];
 }
