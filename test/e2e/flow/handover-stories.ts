@@ -303,7 +303,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       { order: ["b", "a"], first: 2, calls: "even" },
     ])(
       "is deleted wherever a run of either is killed that drops it, in the order $order, at its $calls calls",
-      { timeout: 180_000 },
+      { timeout: 480_000 },
       async ({ order, first }) => {
         const world = await newWorld();
         for (let at = first, ended = false; !ended; at += 2) {
