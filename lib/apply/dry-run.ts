@@ -247,7 +247,7 @@ const textsOfRules = [
   /failed rule: self == oldSelf/,
 ];
 
-/** Who denies may change his mind, and wants the object to stay: a policy is no field. */
+/** A policy may allow tomorrow what it denies today, and protects the object: it says nothing of fields that can never change. */
 const ofAdmission = /admission webhook|ValidatingAdmissionPolicy|denied (?:the )?request/;
 
 /**
