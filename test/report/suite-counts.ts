@@ -31,12 +31,14 @@ export interface Summary {
   readonly failures: readonly string[];
 }
 
+const shownLines = 45;
+
 /** A reason in the lines that a log has room for: without colours, and without the stack below it. */
 const shortReason = (reason: string): string =>
   stripVTControlCharacters(reason)
     .split("\n")
     .filter((line) => !/^\s+at /.test(line))
-    .slice(0, 12)
+    .slice(0, shownLines)
     .map((line) => `    ${line.slice(0, 300)}`)
     .join("\n");
 

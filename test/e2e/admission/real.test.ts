@@ -23,10 +23,11 @@ import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from ".
 const { signal } = new AbortController();
 const secret = new Secret("0123456789abcdef".repeat(4));
 const id = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+const fluxGroup = "kustomize.toolkit.fluxcd.io";
 const labels = { "reconcile.fluxcd.io/watch": "Enabled" };
 
 const kustomization = (name: string, interval = "10m"): Manifest => ({
-  apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+  apiVersion: `${fluxGroup}/v1`,
   kind: "Kustomization",
   metadata: { name, namespace: "default" },
   spec: { interval, prune: true, sourceRef: { kind: "OCIRepository", name } },
@@ -38,7 +39,7 @@ const configMap = (name: string, of: object, value = "v"): Manifest => ({
   data: { k: value },
 });
 const keyOf = (kind: string, name: string) => {
-  const group = kind === "Kustomization" ? "kustomize.toolkit.fluxcd.io" : "";
+  const group = kind === "Kustomization" ? fluxGroup : "";
   return formatWorkKey({ cluster: id, group, kind, namespace: "default", name });
 };
 
@@ -106,31 +107,43 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
     );
   const check = async () => (await apply(kustomization(checkedName), true)).warnings;
 
+  /**
+   * What the webhook was told of one change. The API server may ask about an update twice: first beside the object in its cache, and
+   * again beside the newer one that it finds in etcd when it writes. The last is what counts.
+   */
+  const lastOf = async (change: () => Promise<unknown>): Promise<Look | undefined> => {
+    sent.length = 0;
+    await change();
+    expect(new Set(sent.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
+    return sent.at(-1);
+  };
+
   test("for a Kustomization that is created, changed and deleted, with what there was before", async () => {
-    const created = await apply(kustomization("web"));
-    await apply(kustomization("web", "20m"));
-    const changed = await apply(kustomization("web", "30m"));
-    await remove("Kustomization", "kustomize.toolkit.fluxcd.io", "web");
-    const { uid, resourceVersion } = created.object.metadata;
     const key = keyOf("Kustomization", "web");
-    expect(sent).toEqual([
-      { key, tries: 0 },
-      { key, tries: 0, before: { uid, resourceVersion } },
-      { key, tries: 0, before: { uid, resourceVersion: expect.any(String) } },
-      { key, tries: 0, before: { uid, resourceVersion: changed.object.metadata.resourceVersion } },
-    ]);
+    let version: string | undefined;
+    let uid: string | undefined;
+    const write = (interval: string) => async () => {
+      const { metadata } = (await apply(kustomization("web", interval))).object;
+      [uid, version] = [metadata.uid, metadata.resourceVersion];
+    };
+    expect(await lastOf(write("10m"))).toEqual({ key, tries: 0 });
+    for (const change of [write("20m"), write("30m"), () => remove("Kustomization", fluxGroup, "web")]) {
+      const before = { uid, resourceVersion: version };
+      expect(await lastOf(change)).toEqual({ key, tries: 0, before });
+    }
   });
 
   test("for a labelled ConfigMap, also when it gets and loses the label, and for no other", async () => {
     await apply(configMap("plain", {}));
     await apply(configMap("vars", {}));
     expect([calls, sent]).toEqual([0, []]);
-    await apply(configMap("vars", { labels }));
-    await apply(configMap("vars", { labels }, "w"));
-    await apply(configMap("vars", {}, "w"));
-    expect(sent.map(({ key }) => key)).toEqual(Array.from({ length: 3 }, () => keyOf("ConfigMap", "vars")));
+    const key = keyOf("ConfigMap", "vars");
+    for (const [of, value] of [[{ labels }, "v"] as const, [{ labels }, "w"] as const, [{}, "w"] as const]) {
+      expect(await lastOf(() => apply(configMap("vars", of, value)))).toMatchObject({ key });
+    }
+    const asked = calls;
     await remove("ConfigMap", "", "vars");
-    expect(calls).toBe(3);
+    expect(calls).toBe(asked);
   });
 
   test("in a dry run, of which nothing is told, and sluice check hears that it answers", async () => {

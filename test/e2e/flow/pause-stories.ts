@@ -5,10 +5,10 @@ import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import { type OwnInstallation, ownerCheck } from "../../../lib/gate/cluster-owner.ts";
 import { gatedCluster } from "../../../lib/gate/gated-cluster.ts";
 import { pauseCluster, resumeCluster } from "../../../lib/gate/pause.ts";
-import { lookCountsMs, writeGate } from "../../../lib/gate/write-gate.ts";
+import { type GateCheck, lookCountsMs, writeGate } from "../../../lib/gate/write-gate.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
+import { steppedClock } from "../../doubles/stepped-clock.ts";
 import { configMap } from "./sample-manifests.ts";
-import { skippingClock } from "./skipping-clock.ts";
 import { type World, world } from "./world.ts";
 
 const self: OwnInstallation = { id: "story", version: "1", takeOverCommand: "sluice take-over" };
@@ -34,31 +34,40 @@ export function pauseStories(name: string, newWorld: () => Promise<World>): void
     test("a pause in the middle of an apply of many objects ends the writes within ten seconds, and resume converges", async () => {
       const outer = await newWorld();
       const { signal } = outer;
-      const clock = skippingClock();
+      const clock = steppedClock();
       const owner = withOwnObject(outer.cluster, outer.namespace);
       const sent: { readonly name: string; readonly at: number }[] = [];
-      let isPausing = false;
+      let lookedAt = -Infinity;
+      let pausing: Promise<void> | undefined;
       let pausedAt = Infinity;
+      let standing = 0;
+      /** No time passes meanwhile, however long it takes. */
+      const standingStill = async <Result>(act: () => Promise<Result>): Promise<Result> => {
+        standing += 1;
+        return act().finally(() => void (standing -= 1));
+      };
       const isMap = (what: string): boolean => /^map-\d+$/.test(what);
       type Guard = Pick<WriteOptions, "dryRun" | "beforeSend">;
-      /** Each write takes its time; one of them is the last before the pause. */
+      const pause = async (): Promise<void> => {
+        await standingStill(() => pauseCluster("eve@laptop", { cluster: owner, clock }, signal));
+        pausedAt = clock.now();
+      };
+      /** Each write takes its time. The pause comes shortly after a look at the gate, so that more writes follow it. */
       const write = async <Options extends Guard, Result>(
         what: string,
         options: Options,
         send: (options: Options) => Promise<Result>,
       ): Promise<Result> => {
         if (options.dryRun === true) return send(options);
+        await pausing;
         const beforeSend = (): void => {
           options.beforeSend?.();
           sent.push({ name: what, at: clock.now() });
         };
         const result = await send({ ...options, beforeSend });
-        clock.advance(writeTakesMs);
-        if (!isPausing && sent.filter((each) => isMap(each.name)).length >= pausedAfter) {
-          isPausing = true;
-          await pauseCluster("eve@laptop", { cluster: owner, clock }, signal);
-          pausedAt = clock.now();
-        }
+        if (standing === 0) clock.pass(writeTakesMs);
+        const isDue = sent.filter((each) => isMap(each.name)).length >= pausedAfter;
+        if (isDue && clock.now() - lookedAt <= 2 * writeTakesMs) await (pausing ??= pause());
         return result;
       };
       const recorded: Cluster = {
@@ -72,7 +81,13 @@ export function pauseStories(name: string, newWorld: () => Promise<World>): void
         delete: (ref, options, stop) => write(ref.name, options, (given) => outer.cluster.delete(ref, given, stop)),
       };
       const log = recordedLog();
-      const gate = writeGate([ownerCheck(self, { cluster: owner, clock })], { clock, log });
+      const check = ownerCheck(self, { cluster: owner, clock });
+      const look: GateCheck = async (stop) => {
+        const refusal = await standingStill(() => check(stop));
+        lookedAt = clock.now();
+        return refusal;
+      };
+      const gate = writeGate([look], { clock, log });
       const gated = await world(gatedCluster(recorded, gate), `${outer.namespace}-paused`);
       const names = Array.from({ length: count }, (_, index) => `map-${index}`);
       const applied = async (): Promise<number> => {
@@ -97,12 +112,12 @@ export function pauseStories(name: string, newWorld: () => Promise<World>): void
 
       // A run that begins meanwhile writes nothing at all: no status, no event.
       const before = sent.length;
-      clock.advance(60_000);
+      clock.pass(60_000);
       await expect(gated.run("app")).rejects.toThrow("run sluice resume to go on");
       expect([sent.length, await applied()]).toEqual([before, done]);
 
       expect(await resumeCluster(owner, signal)).toMatchObject({ by: "eve@laptop" });
-      clock.advance(lookCountsMs);
+      clock.pass(lookCountsMs);
       await gated.run("app");
       expect(await applied()).toBe(count);
       expect(await gated.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);

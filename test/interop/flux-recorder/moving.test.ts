@@ -80,7 +80,7 @@ describe.skipIf(missing)(
             expect(live?.["status"]).toMatchObject({ lastHandledReconcileAt: value });
             if (kind === "Kustomization" && live !== undefined) expect(readyMessage(live)).toContain(digest);
           },
-          { timeout: 60_000, interval: 200 },
+          { timeout: 150_000, interval: 200 },
         );
       }
     };
@@ -118,7 +118,7 @@ describe.skipIf(missing)(
       const last = await push("a", "d");
       await reconcile(last);
       expect(await objects()).toEqual(bySluice.filter(({ metadata }) => metadata.name !== "c"));
-    }, 300_000);
+    }, 600_000);
 
     async function create(kind: keyof typeof groups, spec: JsonObject): Promise<void> {
       const manifest = { apiVersion: `${groups[kind]}/v1`, kind, metadata: { name: "app", namespace }, spec };

@@ -6,13 +6,23 @@ import { loadAll } from "js-yaml";
 import { z } from "zod";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { ask } from "../../real/ask.ts";
 import { freePorts } from "../../real/free-ports.ts";
+import { logTail } from "../../real/log-tail.ts";
 
 const Crd = z.looseObject({
   apiVersion: z.string(),
   kind: z.literal("CustomResourceDefinition"),
   metadata: z.object({ name: z.string() }),
+  spec: z.looseObject({
+    group: z.string(),
+    names: z.looseObject({ kind: z.string() }),
+    versions: z.tuple([z.looseObject({ name: z.string() })], z.looseObject({})),
+  }),
 });
+
+const readyWithinMs = 120_000;
+const pollMs = 100;
 
 export interface FluxOptions {
   /** The folder with source-controller and kustomize-controller. */
@@ -32,38 +42,42 @@ export async function startFlux(
   { controllers, crds, kubeconfig, folder, cluster, adopts = false }: FluxOptions,
   signal: AbortSignal,
 ): Promise<AsyncDisposable & { readonly artifacts: string }> {
-  for (const bases of crds) {
-    for (const file of await readdir(bases)) {
-      for (const document of loadAll(await readFile(join(bases, file), "utf8"))) {
-        await cluster.apply(Crd.parse(document), { manager: "bench", force: true }, signal);
-      }
-    }
-  }
+  await installDefinitions(crds, cluster, signal);
   if (!adopts) await assertNobodysObjects(cluster, signal);
   const storage = join(folder, "storage");
   const scratch = join(folder, "scratch");
   await Promise.all([storage, scratch].map((path) => mkdir(path)));
-  const [artifactPort, ...ports] = await freePorts(5);
-  const artifacts = `127.0.0.1:${artifactPort}`;
-  const addresses = (index: number) => [
-    `--metrics-addr=127.0.0.1:${ports[index]}`,
-    `--health-addr=127.0.0.1:${ports[index + 1]}`,
-  ];
   const common = { controllers, folder, env: { KUBECONFIG: kubeconfig, TMPDIR: scratch } };
-  const sourceController = await start("source-controller", common, [
-    ...addresses(0),
+  await using running = new AsyncDisposableStack();
+  const serving = (port: number) => [
     `--storage-path=${storage}`,
-    `--storage-addr=${artifacts}`,
-    `--storage-adv-addr=${artifacts}`,
-  ]);
+    `--storage-addr=127.0.0.1:${port}`,
+    `--storage-adv-addr=127.0.0.1:${port}`,
+  ];
+  const artifactPort = await start(running, "source-controller", common, serving, signal);
+  const artifacts = `127.0.0.1:${artifactPort}`;
   if (adopts) await untilServedFrom(artifacts, cluster, signal);
-  const kustomizeController = await start("kustomize-controller", common, addresses(2));
-  return {
-    artifacts,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([sourceController(), kustomizeController()]);
-    },
-  };
+  await start(running, "kustomize-controller", common, () => [], signal);
+  const both = running.move();
+  return { artifacts, [Symbol.asyncDispose]: () => both.disposeAsync() };
+}
+
+/** Returns once all are served: a controller that finds a kind missing looks again only after ten seconds. */
+async function installDefinitions(folders: readonly string[], cluster: Cluster, signal: AbortSignal): Promise<void> {
+  const files = await Promise.all(
+    folders.map(async (bases) => (await readdir(bases)).map((file) => join(bases, file))),
+  );
+  const texts = await Promise.all(files.flat().map((file) => readFile(file, "utf8")));
+  const definitions = texts.flatMap((text) => loadAll(text)).map((document) => Crd.parse(document));
+  for (const one of definitions) await cluster.apply(one, { manager: "bench", force: true }, signal);
+  const deadline = Date.now() + readyWithinMs;
+  for (const { spec } of definitions) {
+    const served = { group: spec.group, version: spec.versions[0].name, kind: spec.names.kind };
+    while ((await cluster.resource(served, signal)) === undefined) {
+      if (Date.now() > deadline) throw new Error(`the cluster does not serve ${served.kind} of ${served.group}`);
+      await systemClock.sleep(pollMs, signal);
+    }
+  }
 }
 
 /** Without this kustomize-controller would try for 3.5 minutes to fetch an artifact of Sluice. */
@@ -76,7 +90,7 @@ async function untilServedFrom(artifacts: string, cluster: Cluster, signal: Abor
     );
     if (urls.every((url) => url.startsWith(`http://${artifacts}/`))) return;
     if (Date.now() > deadline) throw new Error(`source-controller does not serve all of ${urls.join(", ")}`);
-    await systemClock.sleep(100, signal);
+    await systemClock.sleep(pollMs, signal);
   }
 }
 
@@ -87,10 +101,6 @@ const WithArtifact = z.object({
 /** Flux reconciles every object that it finds: on a shared control plane it would reconcile those of other tests. */
 async function assertNobodysObjects(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const query = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
-  const deadline = Date.now() + 30_000;
-  while ((await cluster.resource(query, signal)) === undefined && Date.now() < deadline) {
-    await systemClock.sleep(100, signal);
-  }
   const found = await cluster.list(query, signal);
   if (found.length > 0) {
     throw new Error(`${found.length} Kustomizations are in this cluster already: Flux needs one of its own`);
@@ -103,13 +113,47 @@ interface Common {
   readonly env: Readonly<Record<string, string>>;
 }
 
-async function start(name: string, { controllers, folder, env }: Common, args: string[]): Promise<() => Promise<void>> {
-  await using log = await open(join(folder, `${name}.log`), "a");
-  const child = spawn(join(controllers, name), args, { env, stdio: ["ignore", log.fd, log.fd] });
-  await once(child, "spawn");
-  const ended = once(child, "exit");
-  return async () => {
-    child.kill("SIGTERM");
+const maxStarts = 3;
+
+/**
+ * Starts a controller, and returns once it says that it is ready. A port that was free may be taken before the controller listens:
+ * one that ends before it is ready is started again, with other ports.
+ *
+ * @returns the port that it may use beside those of its metrics and its health
+ */
+async function start(
+  running: AsyncDisposableStack,
+  name: string,
+  { controllers, folder, env }: Common,
+  args: (port: number) => readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  const path = join(folder, `${name}.log`);
+  const deadline = Date.now() + readyWithinMs;
+  for (let starts = 1; ; starts++) {
+    await using log = await open(path, "a");
+    const [port = 0, metrics, health] = await freePorts(3);
+    const addresses = [`--metrics-addr=127.0.0.1:${metrics}`, `--health-addr=127.0.0.1:${health}`];
+    const stdio: ["ignore", number, number] = ["ignore", log.fd, log.fd];
+    const child = spawn(join(controllers, name), [...addresses, ...args(port)], { env, stdio });
+    await once(child, "spawn");
+    const ended = once(child, "exit");
+    const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+    const isReady = async (): Promise<boolean> => (await ask(`http://127.0.0.1:${health}/readyz`))?.status === 200;
+    while (!hasEnded() && Date.now() < deadline) {
+      if (await isReady()) {
+        running.defer(async () => {
+          child.kill("SIGTERM");
+          await ended;
+        });
+        return port;
+      }
+      await systemClock.sleep(pollMs, signal);
+    }
+    child.kill("SIGKILL");
     await ended;
-  };
+    if (starts === maxStarts || Date.now() >= deadline) {
+      throw new Error(`${name} has not become ready; the end of its log:\n${await logTail(path)}`);
+    }
+  }
 }
