@@ -8,17 +8,24 @@ import { httpClient } from "../../../lib/http/http-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { startLocal } from "../../../local/start-local.ts";
+import { readStateDatabase } from "../../../local/state/state-database.ts";
 import { inlineKubeconfig, userFront } from "../../doubles/cluster-fronts.ts";
 import { pem } from "../../doubles/pem.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { tlsFront } from "../../doubles/tls-front.ts";
+import { isAtRest } from "./at-rest.ts";
 import { gitHost } from "./git-host.ts";
 import type { Stage } from "./scene.ts";
 
+export interface OwnStage extends Stage {
+  /** Whether no run of an object of this namespace is under way or asked for. */
+  readonly isAtRest: (namespace: string) => boolean;
+}
+
 /** A Sluice that a file of tests has for itself: starts one before the tests of the file that calls this, and stops it after them. */
-export function ownSluice(signal: AbortSignal): () => Stage {
+export function ownSluice(signal: AbortSignal): () => OwnStage {
   const running = new AsyncDisposableStack();
-  let own: Stage | undefined;
+  let own: OwnStage | undefined;
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), "sluice-recorded-"));
     running.defer(() => rm(folder, { recursive: true, force: true }));
@@ -27,6 +34,8 @@ export function ownSluice(signal: AbortSignal): () => Stage {
     const options = { state: join(folder, "state"), env: {}, log: silentLog };
     const sluice = await startLocal(options, signal);
     running.defer(() => sluice.close());
+    const database = readStateDatabase(join(sluice.state, "state.db"));
+    running.defer(() => database.close());
     const config = await readKubeconfig({ file: sluice.kubeconfig, env: {}, homeDir: homedir() });
     const cluster = connect(config, { clock: systemClock, env: {} });
     running.defer(() => cluster.close());
@@ -39,7 +48,10 @@ export function ownSluice(signal: AbortSignal): () => Stage {
       const server = new URL(`http://127.0.0.1:${front.port}`);
       return inlineKubeconfig({ ...config, server });
     };
-    own = { cluster, http, registry: sluice.registry, secureRegistry, git, receiver: sluice.receiver, kubeconfigOf };
+    own = {
+      ...{ cluster, http, registry: sluice.registry, secureRegistry, git, receiver: sluice.receiver, kubeconfigOf },
+      isAtRest: (namespace) => isAtRest(database, namespace),
+    };
   });
   afterAll(() => running.disposeAsync());
   return () => {

@@ -24,14 +24,17 @@ async function haveGit(names: readonly string[]): Promise<readonly string[]> {
 
 async function play(name: string): Promise<void> {
   const scenario = await readScenario(name);
-  const scene = new Scene(scenario, sluice(), signal);
+  const stage = sluice();
+  const scene = new Scene(scenario, stage, signal);
   await scene.begin();
   for (const step of scenario.steps) {
     for (const action of step.do) await scene.act(action);
     const wanted = await expected(scenario, step.step);
     const isAsRecorded = async () => {
+      // Before the look: what is over then is over in what is shown.
+      const isOver = stage.isAtRest(scenario.namespace);
       const shown = comparable(await scene.show(step));
-      expect({ step: step.step, shown }).toEqual({ step: step.step, shown: wanted });
+      expect({ step: step.step, shown, isOver }).toEqual({ step: step.step, shown: wanted, isOver: true });
     };
     await vi.waitFor(isAsRecorded, { timeout: patienceMs, interval: 100 });
     await scene.turnPage();
