@@ -6,20 +6,23 @@ import JsonWithDifferences from "./json-with-differences.ts";
 import { runVitest, vitestModule } from "./run-vitest.ts";
 import { suiteCounts, VitestReport } from "./suite-counts.ts";
 
-async function failuresOf(tests: string): Promise<readonly string[]> {
+async function reportOf(tests: string) {
   const folder = await mkdtemp(join(tmpdir(), "sluice-differences-"));
   try {
     const report = join(folder, "report.json");
     const source = `import { expect, test } from ${vitestModule};\n${tests}`;
     await runVitest(folder, source, new JsonWithDifferences(), { outputFile: { json: report } });
-    return suiteCounts(VitestReport.parse(JSON.parse(await readFile(report, "utf8"))), folder).failures;
+    const { stray, ...counted } = VitestReport.parse(JSON.parse(await readFile(report, "utf8")));
+    return { stray, failures: suiteCounts(counted, folder).failures };
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
 test("a failed comparison is reported with the lines that differ, and a line around them", async () => {
-  const [failure = ""] = await failuresOf(`
+  const {
+    failures: [failure = ""],
+  } = await reportOf(`
     const same = Array.from({ length: 30 }, (_, at) => "same " + at);
     test("two lists", () => expect([...same, "here", ...same]).toEqual([...same, "there", ...same]));
   `);
@@ -31,7 +34,9 @@ test("a failed comparison is reported with the lines that differ, and a line aro
 });
 
 test("of a long difference the first lines are reported, and how many more there are", async () => {
-  const [failure = ""] = await failuresOf(`
+  const {
+    failures: [failure = ""],
+  } = await reportOf(`
     test("long", () => expect(Array.from({ length: 99 }, (_, at) => at)).toEqual([]));
   `);
   expect(failure).toMatch(/\(\d+ more lines\)$/);
@@ -39,6 +44,15 @@ test("of a long difference the first lines are reported, and how many more there
 });
 
 test("an error without a comparison is reported with its message", async () => {
-  const [failure] = await failuresOf(`test("broken", () => { throw new Error("out of luck"); });`);
+  const {
+    failures: [failure],
+  } = await reportOf(`test("broken", () => { throw new Error("out of luck"); });`);
   expect(failure).toContain("out of luck");
+});
+
+test("an error outside of any test is in the report", async () => {
+  const { stray } = await reportOf(
+    `test("leaves a rejection", () => { void Promise.reject(new Error("nobody waits")); });`,
+  );
+  expect(stray).toEqual([expect.stringMatching(/^Error: nobody waits /)]);
 });

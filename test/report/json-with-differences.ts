@@ -1,12 +1,14 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { stripVTControlCharacters } from "node:util";
-import { JsonReporter, type TestModule } from "vitest/node";
+import { JsonReporter, type SerializedError, type TestModule } from "vitest/node";
+import type { VitestReport } from "./suite-counts.ts";
 
 const shownLines = 40;
 const linesAround = 1;
 
 /**
- * Vitest's JSON report, which names only what two values are called, with the lines in which they differ: for a run whose output
- * is read where nobody can repeat it.
+ * Vitest's JSON report with what it leaves out: the lines in which two values differ, and errors outside of any test. For a run
+ * whose output is read where nobody can repeat it. `--outputFile.json=FILE` names its file.
  */
 // oxlint-disable-next-line import/no-default-export -- vitest takes a reporter's file only so
 export default class JsonWithDifferences extends JsonReporter {
@@ -14,13 +16,22 @@ export default class JsonWithDifferences extends JsonReporter {
     super({});
   }
 
-  override async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
+  override async onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandled: readonly SerializedError[] = [],
+  ): Promise<void> {
     const failed = modules.flatMap((module) => [...module.children.allTests("failed")]);
     // The report has the stack of an error, which begins with its message.
     for (const error of failed.flatMap((test) => test.result().errors ?? [])) {
       if (error.diff !== undefined) error.stack = `${error.message}\n${differingLines(error.diff)}`;
     }
     await super.onTestRunEnd(modules);
+    const { outputFile } = this.ctx.config;
+    const file = typeof outputFile === "object" ? outputFile["json"] : undefined;
+    if (file === undefined || unhandled.length === 0) return;
+    const stray = unhandled.map((error) => (error.stack ?? error.message).split("\n").slice(0, 4).join(" "));
+    const report: object = JSON.parse(await readFile(file, "utf8"));
+    await writeFile(file, JSON.stringify({ ...report, stray } satisfies Pick<VitestReport, "stray">));
   }
 }
 

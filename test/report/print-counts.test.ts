@@ -87,3 +87,28 @@ test("several reports are counted together", () => {
     status: 1,
   });
 });
+
+test("what passed at a second try is named and is no failure, and an error outside of any test is one", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-counts-"));
+  const report = join(folder, "report.json");
+  const assertionResults = [{ fullName: "a test", status: "passed" }];
+  const testResults = [
+    { name: fileOf("unit"), status: "passed", assertionResults, failedOnce: ["unit/a.test.ts: a test"] },
+  ];
+  const printed = (stray: readonly string[]) => {
+    writeFileSync(report, JSON.stringify({ testResults, stray }));
+    const { stdout, status } = spawnSync(process.execPath, [program, report], { encoding: "utf8" });
+    return { lines: stdout.trimEnd().split("\n"), status };
+  };
+  const [named, counts] = [
+    "failed beside other tests, and passed by itself: unit/a.test.ts: a test",
+    ["unit: 1 passed, 0 failed", "1 passed, 0 failed"],
+  ];
+  try {
+    expect(printed([])).toEqual({ lines: [named, ...counts], status: 0 });
+    const lines = [named, "an error outside of any test: a worker died", ...counts];
+    expect(printed(["a worker died"])).toEqual({ lines, status: 1 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -5,17 +5,21 @@ import { suiteCounts, VitestReport } from "./suite-counts.ts";
 
 /**
  * `node test/report/print-counts.ts [--may-skip=PATTERN] REPORT...`: what failed and why, the counts of each suite in all reports
- * together, and last a line with those of all suites. Skipped tests are named and count as failures, because their part was missing, unless their
+ * together, and last a line with those of all suites. What passed at a second try (`try-again.ts`) is named too. Skipped tests are named and count as failures, because their part was missing, unless their
  * name matches the pattern.
  */
 const { values, positionals } = parseArgs({ options: { "may-skip": { type: "string" } }, allowPositionals: true });
 const { "may-skip": allowed = "^$" } = values;
 const read = async (path: string) => VitestReport.parse(JSON.parse(await readFile(path, "utf8")));
-const testResults = (await Promise.all(positionals.map(read))).flatMap((report) => report.testResults);
-const { suites, total, skipped, failures } = suiteCounts({ testResults }, join(import.meta.dirname, ".."));
+const reports = await Promise.all(positionals.map(read));
+const testResults = reports.flatMap((report) => report.testResults);
+const stray = reports.flatMap((report) => report.stray ?? []);
+const { suites, total, skipped, failures, failedOnce } = suiteCounts({ testResults }, join(import.meta.dirname, ".."));
 const mayBeSkipped = (name: string) => new RegExp(allowed).test(name);
 const missing = skipped.filter((name) => !mayBeSkipped(name));
 const lines = [
+  ...failedOnce.map((failure) => `failed beside other tests, and passed by itself: ${failure}`.trimEnd()),
+  ...stray.map((error) => `an error outside of any test: ${error}`),
   ...failures.map((failure) => `failed: ${failure}`.trimEnd()),
   ...skipped.filter(mayBeSkipped).map((name) => `skipped, as is allowed: ${name}`),
   ...missing.map((name) => `skipped, and must not be: ${name}`),
@@ -24,4 +28,4 @@ const lines = [
   `${total.passed} passed, ${total.failed + missing.length} failed`,
 ];
 process.stdout.write(`${lines.join("\n")}\n`);
-if (total.failed + missing.length > 0 || total.passed === 0) process.exitCode = 1;
+if (total.failed + missing.length + stray.length > 0 || total.passed === 0) process.exitCode = 1;

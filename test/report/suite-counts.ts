@@ -12,9 +12,15 @@ const File = z.object({
   status: z.string(),
   message: z.string().optional(),
   assertionResults: z.array(Assertion),
+  failedOnce: z.array(z.string()).exactOptional(),
 });
-/** The part of vitest's JSON report that is counted here. */
-export const VitestReport = z.object({ testResults: z.array(File) });
+/** What is read of a report that `json-with-differences.ts` has written. */
+export const VitestReport = z.object({
+  testResults: z.array(File),
+  /** Errors that belong to no test. */
+  stray: z.array(z.string()).exactOptional(),
+});
+export type VitestReport = z.infer<typeof VitestReport>;
 
 export interface Counts {
   readonly passed: number;
@@ -29,6 +35,8 @@ export interface Summary {
   readonly skipped: readonly string[];
   /** Full names of tests that failed, each followed by the lines of its reason that say most. */
   readonly failures: readonly string[];
+  /** The same for tests that failed beside others and passed by themselves. */
+  readonly failedOnce: readonly string[];
 }
 
 const shownLines = 45;
@@ -43,7 +51,7 @@ const shortReason = (reason: string): string =>
     .join("\n");
 
 /** Counts the tests that were run; each file may be in one report only. A file that could not be loaded counts as one failed test: its tests are unknown. */
-export function suiteCounts({ testResults }: z.infer<typeof VitestReport>, testFolder: string): Summary {
+export function suiteCounts({ testResults }: VitestReport, testFolder: string): Summary {
   const suites = new Map<string, Counts>();
   const skipped: string[] = [];
   const failures: string[] = [];
@@ -65,8 +73,9 @@ export function suiteCounts({ testResults }: z.infer<typeof VitestReport>, testF
     }
     if (of("failed") === 0 && status === "failed") failures.push(`${file}\n${shortReason(message ?? "")}`);
   }
+  const failedOnce = testResults.flatMap((file) => file.failedOnce ?? []);
   const counts = [...suites.values()];
   const sorted = new Map([...suites].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const sum = (field: keyof Counts): number => counts.reduce((all, count) => all + count[field], 0);
-  return { suites: sorted, total: { passed: sum("passed"), failed: sum("failed") }, skipped, failures };
+  return { suites: sorted, total: { passed: sum("passed"), failed: sum("failed") }, skipped, failures, failedOnce };
 }
