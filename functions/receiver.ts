@@ -36,15 +36,21 @@ export const firstAnswerWithinMs = 5_000;
  */
 export const wakeWithinMs = 15_000;
 
+const answerTimes = { authenticMs: answerWithinMs, firstAuthenticMs: firstAnswerWithinMs, wokenMs: wakeWithinMs };
+
 export type WebhookDeps = Omit<DeliveryDeps, "isFirstContact" | "refused"> & {
   readonly clock: Pick<Clock, "now" | "monotonic">;
 };
 
-/** The webhooks, by the order of steps that Flux has (reference notifications 5 and 23). Any method is taken. */
-export function receiveWebhooks(given: WebhookDeps): Receive {
+/**
+ * The webhooks, by the order of steps that Flux has (reference notifications 5 and 23). Any method is taken.
+ *
+ * @param times given by tests whose machine may be slow
+ */
+export function receiveWebhooks(given: WebhookDeps, times = answerTimes): Receive {
   const deps = { ...given, refused: refusalLog(given), isFirstContact: firstContacts(given.clock) };
   const app = new Hono<{ Bindings: { request: IncomingRequest } }>();
-  app.all("/hook/*", async ({ env: { request } }) => answer(await statusOf(request, deps)));
+  app.all("/hook/*", async ({ env: { request } }) => answer(await statusOf(request, deps, times)));
   app.notFound(() => notFound());
   app.onError((error) => {
     deps.log.error("webhook not handled", { error: messageOf(error) });
@@ -59,12 +65,12 @@ export function receiveWebhooks(given: WebhookDeps): Receive {
   };
 }
 
-async function statusOf(request: IncomingRequest, deps: DeliveryDeps): Promise<number> {
+async function statusOf(request: IncomingRequest, deps: DeliveryDeps, times: typeof answerTimes): Promise<number> {
   const body = await readBody(request);
   if (typeof body === "number") return body;
-  using authentic = deadline(answerWithinMs);
-  using first = deadline(firstAnswerWithinMs);
-  using woken = deadline(wakeWithinMs);
+  using authentic = deadline(times.authenticMs);
+  using first = deadline(times.firstAuthenticMs);
+  using woken = deadline(times.wokenMs);
   try {
     const delivery = { ...withHeaders(request), body };
     const deadlines = { authentic: authentic.signal, firstAuthentic: first.signal, woken: woken.signal };

@@ -192,8 +192,8 @@ export const receiverFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a first contact has no more time than another",
-        find: "using first = deadline(firstAnswerWithinMs);",
-        replace: "using first = deadline(answerWithinMs);",
+        find: "using first = deadline(times.firstAuthenticMs);",
+        replace: "using first = deadline(times.authenticMs);",
       },
     ],
   },

@@ -7,7 +7,9 @@ import type { Json } from "../../../lib/core/json.ts";
 
 const forever = new AbortController().signal;
 const options = { file: celModule, threads: 1, idleMs: 60_000 };
-const cel = wasmCel(options);
+/** Time ends none of these tests on a slow machine, so that what is told is the limit that the test is about. */
+const unhurried = { ...celLimits, maxCpuMs: 120_000, maxWallMs: 120_000 };
+const cel = wasmCel(options, unhurried);
 afterAll(() => cel.close());
 
 const testdata = new URL("../../../engine/cel/testdata/", import.meta.url);
@@ -58,7 +60,7 @@ async function faultOf(expression: string, req: Json | JsonText = {}): Promise<C
   throw new Error(`${expression.slice(0, 80)} has a result`);
 }
 
-describe("CEL as WebAssembly", { timeout: 60_000 }, () => {
+describe("CEL as WebAssembly", { timeout: 120_000 }, () => {
   test("answers each expression of the table as Flux's own package does, in its words", async () => {
     const got = [];
     for (const { expression, output } of answers) {
@@ -132,7 +134,7 @@ describe("CEL as WebAssembly", { timeout: 60_000 }, () => {
   });
 });
 
-describe("health expressions (110)", { timeout: 60_000 }, () => {
+describe("health expressions (110)", { timeout: 120_000 }, () => {
   const rule = {
     inProgress: "status.phase == 'Creating'",
     failed: "status.phase == 'Broken'",
@@ -204,7 +206,7 @@ describe("health expressions (110)", { timeout: 60_000 }, () => {
     const numbers = Array.from({ length: 200 }, (_, at) => at);
     const costly = "data.l.all(a, data.l.all(b, data.l.all(c, a + b + c >= 0)))";
     expect(await isCurrent(costly, { data: { l: numbers } })).toMatchObject({ reason: "limit" });
-    const slow = wasmCel(options, { ...celLimits, maxCpuMs: 2_000 });
+    const slow = wasmCel(options, { ...unhurried, maxCpuMs: 2_000 });
     try {
       const compiled = await slow.compileHealth({ current: costly }, forever);
       const many = Array.from({ length: 2_000 }, () => ({ data: { l: numbers } }));
@@ -215,7 +217,7 @@ describe("health expressions (110)", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a budget", { timeout: 60_000 }, () => {
+describe("a budget", { timeout: 120_000 }, () => {
   /** Costs about 110,000: a tenth of the bytes. */
   const expression = "req.a.indexOf('b') < 0 && req.a == req.a";
   const req = { a: "a".repeat(550_000) };
@@ -326,8 +328,7 @@ describe("a hostile expression", { timeout: 120_000 }, () => {
     const loops = "req.l.all(a, req.l.all(b, req.l.all(c, req.l.all(d, a + b + c + d >= 0.0))))";
     expect(await faultOf(loops, { l: Array.from({ length: 100 }, () => 1) })).toMatchObject({
       reason: "limit",
-      // On a busy machine the time ends first.
-      message: expect.stringMatching(/operation cancelled: actual cost limit exceeded|no result within 5 s/),
+      message: expect.stringContaining("operation cancelled: actual cost limit exceeded"),
     });
     await works();
   });

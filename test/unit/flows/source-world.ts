@@ -184,13 +184,13 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
       const connect = registryClients(http, clock);
       const url = `oci://${registry.address}/${repository}:${tag}`;
       const artifact = { url, path, source: "https://example.test/repo", revision: "main@sha1:0000" };
-      const signal = AbortSignal.timeout(10_000);
+      const signal = AbortSignal.timeout(60_000);
       return (await pushArtifact(artifact, ({ host }) => connect({ host, insecure: true }), signal)).digest;
     },
     /** An artifact whose one layer is these bytes, whatever they are; `more` is what its manifest says beside it. */
     async pushLayer(tag: string, layer: Uint8Array, more: JsonObject = {}, repository = "app"): Promise<void> {
       const client = registryClients(http, clock)({ host: registry.address, insecure: true });
-      const signal = AbortSignal.timeout(10_000);
+      const signal = AbortSignal.timeout(60_000);
       const config = Buffer.from("{}");
       const blob = (bytes: Uint8Array, mediaType: string) => ({
         mediaType,

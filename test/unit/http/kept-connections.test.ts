@@ -31,7 +31,7 @@ async function serve(answer: RequestListener) {
     server.closeAllConnections();
     server.close();
   });
-  const request = (tls?: TlsTrust) => ({ method: "GET", url, tls, timeoutMs: 10_000, maxBytes: 1_000 }) as const;
+  const request = (tls?: TlsTrust) => ({ method: "GET", url, tls, timeoutMs: 60_000, maxBytes: 1_000 }) as const;
   return { http, request, connections: () => connections };
 }
 

@@ -12,7 +12,7 @@ import { tunnelProxy } from "../../doubles/tunnel-proxy.ts";
 
 const http = httpClient({ network: homeNetwork });
 const never = new AbortController().signal;
-const bounds = { method: "GET", timeoutMs: 10_000, maxBytes: 1_000 } as const;
+const bounds = { method: "GET", timeoutMs: 60_000, maxBytes: 1_000 } as const;
 const login = { username: "jane", password: new Secret("hunter2") };
 const basic = `Basic ${Buffer.from("jane:hunter2").toString("base64")}`;
 

@@ -41,7 +41,8 @@ async function load({ entry }: Bundle, env: Readonly<Record<string, string>>): P
   return (await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], options)).stdout.trim();
 }
 
-describe("the bundles of the functions", () => {
+// One of them bundles all again, as the hook above does.
+describe("the bundles of the functions", { timeout: 180_000 }, () => {
   test("are one a function; the threads of a build and the engine lie beside it", async () => {
     const files = await Promise.all(
       bundles.map(async ({ name, folder: own }) => [

@@ -6,6 +6,9 @@ import { outcomeOf } from "./outcome-of.ts";
 
 const { signal } = new AbortController();
 
+/** As if nothing but the wait for the answer took time. */
+const standingClock = { ...apiDeps.clock, monotonic: () => 0 };
+
 describe("requests to an API server", () => {
   test("share kept connections", async () => {
     const sockets = new Set<unknown>();
@@ -142,7 +145,7 @@ describe("requests to an API server", () => {
 
   test("end if no answer comes in time", async () => {
     await using api = await fakeApi(() => {});
-    const client = apiClient(configOf(api.url), { ...apiDeps, limitMs: 50 });
+    const client = apiClient(configOf(api.url), { ...apiDeps, clock: standingClock, limitMs: 50 });
     const error = await faultOf(client.send(readNodes, signal));
     expect(error).toMatchObject({ code: 0, reason: "Unreachable" });
     expect(error.message).toContain("no answer within 0.05s");
@@ -153,7 +156,7 @@ describe("requests to an API server", () => {
     await using api = await fakeApi((_, response) => {
       response.writeHead(200).write("{");
     });
-    const client = apiClient(configOf(api.url), { ...apiDeps, limitMs: 500 });
+    const client = apiClient(configOf(api.url), { ...apiDeps, clock: standingClock, limitMs: 500 });
     expect((await faultOf(client.send(readNodes, signal))).message).toContain("no answer within 0.5s");
     client.close();
   });
@@ -170,13 +173,11 @@ describe("requests to an API server", () => {
   });
 
   test("to an address where nothing listens fail with address and context", async () => {
-    const api = await fakeApi(() => {});
-    await api[Symbol.asyncDispose]();
-    const client = apiClient(configOf(api.url), apiDeps);
+    const client = apiClient(configOf(new URL("http://127.0.0.1:1")), apiDeps);
     const error = await faultOf(client.send(readNodes, signal));
     expect(error).toMatchObject({ code: 0, reason: "Unreachable" });
     expect(error.message).toBe(
-      `the cluster at ${api.url.origin} cannot be reached: connect ECONNREFUSED ${api.url.host}; check the server of context test and that it runs`,
+      "the cluster at http://127.0.0.1:1 cannot be reached: connect ECONNREFUSED 127.0.0.1:1; check the server of context test and that it runs",
     );
   });
 

@@ -9,10 +9,16 @@ const configMaps = { group: "", version: "v1", kind: "ConfigMap", namespace: "n"
 
 describe("endless answers", () => {
   test("to a refused watch are read up to the time limit, and the status is reported", async () => {
+    const limitMs = 15_000;
+    let now = 0;
     await using api = await fakeApi((request, response) => {
-      if (!sendDiscovery(request, response)) response.writeHead(403).write("no entry");
+      if (sendDiscovery(request, response)) return;
+      // What is left of the time is for the text.
+      now = limitMs - 400;
+      response.writeHead(403).write("no entry");
     });
-    const cluster = connect(configOf(api.url), { ...apiDeps, limitMs: 400 });
+    const clock = { ...apiDeps.clock, monotonic: () => now };
+    const cluster = connect(configOf(api.url), { ...apiDeps, clock, limitMs });
     const error = await faultOf(cluster.watch(configMaps, signal)[Symbol.asyncIterator]().next());
     expect(error).toMatchObject({ code: 403, reason: "Forbidden", message: "no entry" });
     cluster.close();

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-policy.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
@@ -66,9 +66,9 @@ describe("clusters of kubeconfigs", () => {
     expect(other).not.toBe(first);
     expect(await other.uid(signal)).toBe("u1");
     expect(api.connections()).toBe(2);
-    await vi.waitFor(() => expect(api.open()).toBe(1));
+    await expect.poll(() => api.open()).toBe(1);
     clusters.close();
-    await vi.waitFor(() => expect(api.open()).toBe(0));
+    await expect.poll(() => api.open()).toBe(0);
     await api[Symbol.asyncDispose]();
   });
 

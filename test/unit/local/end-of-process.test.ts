@@ -62,7 +62,7 @@ describe.runIf(process.platform === "linux")("a process that follows its launche
   ] as const)("ends when $name is killed", async ({ through, env }) => {
     await launch(through, env);
     launcher?.kill("SIGKILL");
-    await expect.poll(() => isAlive(followerPid), { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => isAlive(followerPid)).toBe(false);
   });
 
   test("follows no process if there is no sign of a launcher", async () => {

@@ -189,7 +189,7 @@ describe("the state folder", () => {
     await expect(lockFolder(folder, 100, systemClock, never)).rejects.toThrow(
       `the state folder ${folder} is in use by process ${process.pid}`,
     );
-    const waiting = lockFolder(folder, 3_000, systemClock, never);
+    const waiting = lockFolder(folder, 60_000, systemClock, never);
     first.release();
     (await waiting).release();
   });

@@ -19,7 +19,7 @@ async function substituted(files: Files, variables: Readonly<Record<string, stri
   return manifests;
 }
 
-describe("large input is built, or refused with one message", () => {
+describe("large input is built, or refused with one message", { timeout: 120_000 }, () => {
   test("an artifact of 50,000 files, of which two are manifests", async () => {
     const others = Array.from({ length: 50_000 }, (_, index) => [`docs/${index % 100}/${index}.txt`, "x"] as const);
     const files = { ...Object.fromEntries(others), "app/a.yaml": configMap("a"), "app/b.yaml": configMap("b") };

@@ -103,7 +103,7 @@ export function receiverWorld(change: Partial<ReceiverDeps & Pick<WakeDeps, "req
     if (state.isAway) throw new ApiError({ code: 0, reason: "Unreachable", message: "no answer" });
     return readSecretValues(home, secret, stop);
   }, clock);
-  const receive = receiveWebhooks({
+  const webhooks = {
     receivers: rememberingUnknown(
       {
         async find(path, signal) {
@@ -120,7 +120,9 @@ export function receiverWorld(change: Partial<ReceiverDeps & Pick<WakeDeps, "req
     },
     requests: deps.requests,
     cel: deps.cel,
-  });
+  };
+  // No test of this world is about how long a delivery takes.
+  const receive = receiveWebhooks(webhooks, { authenticMs: 60_000, firstAuthenticMs: 60_000, wokenMs: 60_000 });
   const keyOf = (name: string): WorkKey => ({
     cluster: "here",
     group: "notification.toolkit.fluxcd.io",

@@ -50,7 +50,7 @@ async function content(name: string): Promise<string> {
 
 function push(path: string, more: Partial<ArtifactToPush> = {}) {
   const artifact = { url: "oci://r.example/app:v1", path, source: "https://s", revision: "main@sha1:1", ...more };
-  return pushArtifact(artifact, registry, AbortSignal.timeout(10_000));
+  return pushArtifact(artifact, registry, AbortSignal.timeout(60_000));
 }
 
 /** The members of the layer that was pushed last. */

@@ -96,7 +96,8 @@ describe("a bucket", () => {
 
   test("gives no object that is longer than any artifact, and reads nothing of it", async () => {
     const told = async (length: number) => {
-      const headers = { "content-length": String(length), etag: "e" };
+      // The connection ends where the content should begin.
+      const headers = { "content-length": String(length), etag: "e", connection: "close" };
       await using wire = await faultyWire(undefined, () => ({ status: 200, headers, body: "" }));
       const client = s3Client({ region, endpoint: wire.url, credentials });
       const store = s3Artifacts({
@@ -104,7 +105,7 @@ describe("a bucket", () => {
         prefix: "",
         clock: systemClock,
       });
-      const error = await store.get(digestOf(bytes), AbortSignal.timeout(500)).catch(String);
+      const error = await store.get(digestOf(bytes), never).catch(String);
       client.destroy();
       return String(error);
     };

@@ -113,7 +113,7 @@ export function gitWorld() {
     stored: async (name = "app") => {
       const bytes = world().stored.get(artifact(name).digest);
       if (bytes === undefined) throw new Error("not stored");
-      const { entries } = await unpack(bytes, defaultArchiveLimits, AbortSignal.timeout(10_000));
+      const { entries } = await unpack(bytes, defaultArchiveLimits, AbortSignal.timeout(60_000));
       const names = entries.map(({ type, mode, path }) => `${type === "file" ? "-" : "d"} ${mode.toString(8)} ${path}`);
       const texts = entries.flatMap((entry) =>
         entry.type === "file" ? [[entry.path, Buffer.from(entry.bytes).toString()] as const] : [],

@@ -169,8 +169,17 @@ describe("a git server that wants too much", () => {
     await expect(connect(silent, { limits }).list([], never)).rejects.toEqual(
       reject("timeout", `Get "${silent}/info/refs?service=git-upload-pack": context deadline exceeded`),
     );
-    const slow = await serve(gitServer((_request, response) => void response.write(packed.subarray(0, 40))));
-    await expect(connect(slow, { limits }).fetch([oid], {}, never)).rejects.toEqual(
+    const http = httpClient({ network: homeNetwork });
+    opened.defer(() => http.close());
+    const changing = { ...defaultGitLimits, timeoutMs: 60_000 };
+    const answer = gitServer((_request, response) => void response.write(packed.subarray(0, 40)));
+    const slow = await serve((request, response) => {
+      // Of the requests after this one, the first: that for the pack.
+      changing.timeoutMs = 100;
+      answer(request, response);
+    });
+    const remote = opened.use(openGitRemote(httpTransport({ url: slow }, http, changing), changing));
+    await expect(remote.fetch([oid], {}, never)).rejects.toEqual(
       reject("timeout", `Post "${slow}/git-upload-pack": context deadline exceeded`),
     );
     expect(await readdir(folder)).toEqual([]);

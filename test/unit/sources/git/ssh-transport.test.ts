@@ -222,11 +222,10 @@ describe("a fault is told without credentials and without the server's words:", 
   });
 
   test("a server that is not there", async () => {
-    const both = await serverAnd({});
-    await both.server[Symbol.asyncDispose]();
+    await using both = await serverAnd({}, { url: new URL("ssh://127.0.0.1:1/team/app.git") });
     expect(await faultOf(both.transport)).toMatchObject({
       reason: "unreachable",
-      message: `dial tcp 127.0.0.1:${both.server.port}: connect: connection refused`,
+      message: "dial tcp 127.0.0.1:1: connect: connection refused",
     });
   });
 
