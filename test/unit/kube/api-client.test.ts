@@ -6,9 +6,6 @@ import { outcomeOf } from "./outcome-of.ts";
 
 const { signal } = new AbortController();
 
-/** As if nothing but the wait for the answer took time. */
-const standingClock = { ...apiDeps.clock, monotonic: () => 0 };
-
 describe("requests to an API server", () => {
   test("share kept connections", async () => {
     const sockets = new Set<unknown>();
@@ -145,7 +142,9 @@ describe("requests to an API server", () => {
 
   test("end if no answer comes in time", async () => {
     await using api = await fakeApi(() => {});
-    const client = apiClient(configOf(api.url), { ...apiDeps, clock: standingClock, limitMs: 50 });
+    // As if nothing before the request took time.
+    const clock = { ...apiDeps.clock, monotonic: () => 0 };
+    const client = apiClient(configOf(api.url), { ...apiDeps, clock, limitMs: 50 });
     const error = await faultOf(client.send(readNodes, signal));
     expect(error).toMatchObject({ code: 0, reason: "Unreachable" });
     expect(error.message).toContain("no answer within 0.05s");
@@ -153,10 +152,14 @@ describe("requests to an API server", () => {
   });
 
   test("end in time if an answer starts and stalls", async () => {
+    const limitMs = 500;
+    let now = 0;
     await using api = await fakeApi((_, response) => {
+      now = limitMs;
       response.writeHead(200).write("{");
     });
-    const client = apiClient(configOf(api.url), { ...apiDeps, clock: standingClock, limitMs: 500 });
+    const clock = { ...apiDeps.clock, monotonic: () => now };
+    const client = apiClient(configOf(api.url), { ...apiDeps, clock, limitMs });
     expect((await faultOf(client.send(readNodes, signal))).message).toContain("no answer within 0.5s");
     client.close();
   });
