@@ -17,7 +17,7 @@ describe("three Kustomizations hand objects to each other, their runs killed bet
       }
       expect(failed).toEqual([]);
     },
-    600_000,
+    1_800_000,
   );
 
   test.runIf(only !== undefined)(`replays seed ${only}`, async () => {
@@ -35,11 +35,11 @@ describe("three Kustomizations hand objects to each other, their runs killed bet
 
 describe("the simulator misses every rule of ownership that is taken out", () => {
   const find = firstFailures(tellOwnership);
-  test.for(ownershipTakenOut)("$rule", { timeout: 120_000 }, async (taken) => {
+  test.for(ownershipTakenOut)("$rule", { timeout: 1_800_000 }, async (taken) => {
     expect(await find(taken)).toBeDefined();
   });
 
-  test("docs/simulator/ownership.md says by which seed: vitest -u writes it", { timeout: 600_000 }, async () => {
+  test("docs/simulator/ownership.md says by which seed: vitest -u writes it", { timeout: 1_800_000 }, async () => {
     const page = foundPage({
       title: "Rules of ownership",
       run: "test/unit/flows/ownership/ownership.test.ts",

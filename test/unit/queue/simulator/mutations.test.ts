@@ -8,11 +8,11 @@ const takenOut = [...rulesTakenOut, ...driverTakenOut];
 
 describe("the simulator misses every rule of the protocol that is taken out", () => {
   const find = firstFailures(simulate);
-  test.for(takenOut)("$rule", { timeout: 120_000 }, async (taken) => {
+  test.for(takenOut)("$rule", { timeout: 1_800_000 }, async (taken) => {
     expect(await find(taken)).toBeDefined();
   });
 
-  test("docs/simulator/queue.md says by which seed: vitest -u writes it", { timeout: 600_000 }, async () => {
+  test("docs/simulator/queue.md says by which seed: vitest -u writes it", { timeout: 1_800_000 }, async () => {
     const page = foundPage({
       title: "Rules of the work queue",
       run: "test/unit/queue/simulator/mutations.test.ts",

@@ -15,7 +15,7 @@ describe("the work queue under every fault that its protocol allows for", () => 
       }
       expect(failed).toEqual([]);
     },
-    600_000,
+    1_800_000,
   );
 
   test.runIf(only !== undefined)(`replays seed ${only}`, async () => {
