@@ -18,7 +18,7 @@ const seeds = only === undefined ? Array.from({ length: count }, (_, index) => i
 describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm run real -- up)", () => {
   test.each(seeds)(
     "the work queue keeps its promises on SQS under every fault, its own and the wire's: seed %i",
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async (seed) => {
       const { of: faultOf, met } = wireFaults(sqsFaults, seed);
       await using queue = await simulatedSqs(connection ?? { region: "" }, faultOf);

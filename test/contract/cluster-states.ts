@@ -28,7 +28,7 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
     afterEach(() => backEnd.close());
 
     /** For a store that is eventually consistent. */
-    const patience = { timeout: 10_000 };
+    const patience = { timeout: 60_000 };
     const read = async (cluster = arn): Promise<ClusterState> => {
       const { busy, ...state } = await states.read(cluster, never);
       return { ...state, busy: busy.toSorted((a, b) => (a.process < b.process ? -1 : 1)) };

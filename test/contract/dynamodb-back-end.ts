@@ -7,13 +7,17 @@ import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { interruption, never, type StateBackEnd } from "./state-back-end.ts";
 
+/** Longer than a call takes where others compute, for who counts its tries. */
+export const patientMs = 120_000;
+
 /** A new table and the stores on it; `reach` says over which address and with how much patience the stores reach it. */
 export async function newDynamodb(
   connection: AwsConnection,
   reach: { readonly endpoint?: string; readonly attemptTimeoutMs?: number } = {},
 ): Promise<StateBackEnd & DynamodbStores & { readonly name: string; readonly client: DynamoDBClient }> {
   const name = `sluice-${randomUUID()}`;
-  const direct = dynamodbClient(connection);
+  // DynamoDB Local does one thing at a time: a second try of the same call would find its own work done.
+  const direct = dynamodbClient(connection, patientMs);
   await createStateTable(direct, name, never);
   const { endpoint = connection.endpoint, attemptTimeoutMs } = reach;
   const client = dynamodbClient({ ...connection, endpoint }, attemptTimeoutMs);

@@ -13,7 +13,7 @@ const sqs = realAws("SQS");
 const only = process.env["SLUICE_SIM_DYNAMODB_SEED"];
 const count = Number(process.env["SLUICE_SIM_DYNAMODB_SEEDS"] ?? 4);
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
-const timeout = 300_000;
+const timeout = 900_000;
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
   const of = connection ?? { region: "" };

@@ -12,7 +12,7 @@ import { wireFaults } from "./wire-faults.ts";
 const connection = realAws("DYNAMODB");
 const seeds = [1, 2, 3, 4];
 const calls = 300;
-const timeout = 120_000;
+const timeout = 600_000;
 const key = keyOf("web");
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
@@ -65,7 +65,7 @@ async function play(table: SimulatedDynamodb, chance: Random): Promise<number> {
 
   for (let made = 0; made < calls && table.wrong().length === 0; made += 1) {
     if (made === 0 || chance.chance(0.06)) await hold();
-    await vi.waitFor(() => expect(turns).not.toEqual([]), { timeout: 20_000, interval: 1 });
+    await vi.waitFor(() => expect(turns).not.toEqual([]), { timeout: 120_000, interval: 1 });
     const waiting = [...new Set(turns.map((turn) => turn.token))];
     if (chance.chance(0.05)) active = waiting[chance.int(0, waiting.length - 1)] ?? token;
     const next =

@@ -15,7 +15,7 @@ const connection = realAws("DYNAMODB");
 const contracts = [...stateContracts, observedResourcesContract, clusterStatesContract, sweepLeasesContract];
 
 /** The machine is shared by many, and DynamoDB Local does one thing at a time. */
-const timeout = 120_000;
+const timeout = 600_000;
 
 describe.skipIf(connection === undefined)(
   "where SLUICE_REAL_DYNAMODB names one (npm run real -- up)",

@@ -4,7 +4,7 @@ import { overduePageSize } from "../../lib/core/ports/work-items.ts";
 import { keyOf, never, type OpenState, overdueItems, type StateBackEnd, workItem } from "./state-back-end.ts";
 
 /** The index may lag behind, and calls may need several tries. */
-const patience = { timeout: 20_000 };
+const patience = { timeout: 60_000 };
 
 export function workItemsContract(name: string, open: OpenState): void {
   describe(`work items: ${name}`, () => {

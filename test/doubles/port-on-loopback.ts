@@ -10,6 +10,11 @@ import type { Server } from "node:net";
 export async function portOnLoopback(server: Server): Promise<number> {
   if (server instanceof HttpServer || server instanceof HttpsServer) server.keepAliveTimeout = 0;
   await once(server.listen(0, "127.0.0.1"), "listening");
+  return portOf(server);
+}
+
+/** Of a server that listens. */
+export function portOf(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("a server on loopback has no port");
   return address.port;

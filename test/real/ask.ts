@@ -1,7 +1,8 @@
 import { request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
 
-const timeoutMs = 5_000;
+/** Long, since a part that is busy is not down: where none listens, the answer comes at once. */
+const timeoutMs = 20_000;
 
 export interface Question {
   readonly method?: string;
@@ -16,7 +17,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** One request to a part; undefined if no server listens, or none answers within five seconds. */
+/** One request to a part; undefined if no server listens, or none answers within 20 s. */
 export async function ask(
   url: string,
   { method = "GET", headers = {}, ca, body }: Question = {},

@@ -15,7 +15,8 @@ import { startProcessIn } from "./start-process.ts";
 import { stopPart } from "./stop-part.ts";
 import type { Program } from "./versions.ts";
 
-const patienceMs = 90_000;
+/** A process that dies is seen at once: this is for one that is slow where others compute. */
+const patienceMs = 300_000;
 const lookAgainMs = 100;
 /** The words of Go, Java, Python and Node for it. */
 const portTaken = /address (is )?already in use|EADDRINUSE/i;

@@ -4,7 +4,7 @@ import { isAlive, type StartedProcess } from "./pid-file.ts";
 const patienceMs = 3_000;
 const lookAgainMs = 50;
 /** Time for killed processes to disappear. */
-const killPatienceMs = 10_000;
+const killPatienceMs = 60_000;
 
 /** Ends processes and their children: TERM to all at once, KILL to those left after three seconds. */
 export async function stopProcesses(processes: readonly StartedProcess[], signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
 import { follow } from "./follow.ts";
+import { patience } from "./patience.ts";
 import { justUnderStoreLimit, storeLimit } from "./transport.ts";
 import { widgetDefinition } from "./widget-definition.ts";
 import { workspace } from "./workspace.ts";
@@ -65,7 +66,7 @@ export function customResourcesContract(start: StartCluster): void {
       await space.cluster.apply(definition, { manager: "alpha", force: true }, signal);
       // A definition is served some moments after it was stored.
       const first = { ...widget(), metadata: { name: "first", namespace: "default" } };
-      await vi.waitFor(() => apply(first), { timeout: 20_000 });
+      await vi.waitFor(() => apply(first), patience);
       await remove(refOf(first));
     });
     afterAll(async () => {

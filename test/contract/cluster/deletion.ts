@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../lib/core/json.ts";
 import { type LiveObject, refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
+import { patience } from "./patience.ts";
 import { workspace } from "./workspace.ts";
 
 export function deletionContract(start: StartCluster): void {
@@ -100,7 +101,7 @@ export function deletionContract(start: StartCluster): void {
     test("in the background takes what it owns with it, afterwards", async () => {
       await create(dependent("b", await create(configMap())));
       expect(await remove(configMapRef())).toBe("deleted");
-      await expect.poll(() => isGone("b"), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => isGone("b"), patience).toBe(true);
     });
 
     test("in the foreground waits for what blocks it", async () => {
@@ -109,18 +110,18 @@ export function deletionContract(start: StartCluster): void {
       await create({ ...held, metadata: { ...held.metadata, finalizers: ["example.test/held"] } });
       expect(await remove(configMapRef(), { propagation: "Foreground" })).toBe("deleting");
       await expect
-        .poll(() => get(configMapRef("b")).then((live) => live?.metadata.deletionTimestamp), { timeout: 20_000 })
+        .poll(() => get(configMapRef("b")).then((live) => live?.metadata.deletionTimestamp), patience)
         .toBeDefined();
       expect((await get(configMapRef()))?.metadata.finalizers).toEqual(["foregroundDeletion"]);
       await release("b");
-      await expect.poll(() => isGone("a"), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => isGone("a"), patience).toBe(true);
       expect(await isGone("b")).toBe(true);
     });
 
     test("that orphans leaves what it owned, without the reference", async () => {
       await create(dependent("b", await create(configMap())));
       await remove(configMapRef(), { propagation: "Orphan" });
-      await expect.poll(() => isGone("a"), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => isGone("a"), patience).toBe(true);
       expect((await get(configMapRef("b")))?.metadata.ownerReferences).toBeUndefined();
     });
 
@@ -131,7 +132,7 @@ export function deletionContract(start: StartCluster): void {
       await create(configMap("b", {}, { ownerReferences: [...ofFirst, ...ofSecond] }));
       await remove(configMapRef());
       await expect
-        .poll(() => get(configMapRef("b")).then((live) => live?.metadata.ownerReferences), { timeout: 20_000 })
+        .poll(() => get(configMapRef("b")).then((live) => live?.metadata.ownerReferences), patience)
         .toEqual(ofSecond);
     });
 
@@ -175,14 +176,14 @@ export function deletionContract(start: StartCluster): void {
       expect(await get(held)).toBeUndefined();
     });
 
-    test("of a Deployment takes its Pods and ReplicaSets with it", { timeout: 80_000 }, async () => {
+    test("of a Deployment takes its Pods and ReplicaSets with it", async () => {
       await apply(deployment("example.test/app:1", { replicas: 1 }));
       const owned = (group: string, kind: string) =>
         space.cluster.list({ group, version: "v1", kind, namespace: space.namespace }, signal);
-      await expect.poll(() => owned("", "Pod"), { timeout: 20_000 }).toHaveLength(1);
+      await expect.poll(() => owned("", "Pod"), patience).toHaveLength(1);
       await remove(refOf(deployment()));
-      await expect.poll(() => owned("apps", "ReplicaSet"), { timeout: 20_000 }).toEqual([]);
-      await expect.poll(() => owned("", "Pod"), { timeout: 40_000 }).toEqual([]);
+      await expect.poll(() => owned("apps", "ReplicaSet"), patience).toEqual([]);
+      await expect.poll(() => owned("", "Pod"), patience).toEqual([]);
     });
 
     const release = async (name: string) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { refOf } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
+import { patience } from "./patience.ts";
 import { widgetDefinition } from "./widget-definition.ts";
 import { workspace } from "./workspace.ts";
 
@@ -65,7 +66,7 @@ export function discoveryContract(start: StartCluster): void {
       const query = { group, kind: "Widget" };
       expect(await space.cluster.resource(query, signal)).toBeUndefined();
       const definition = await create(widgetDefinition(group));
-      await expect.poll(() => space.cluster.resource(query, signal), { timeout: 10_000 }).toBeDefined();
+      await expect.poll(() => space.cluster.resource(query, signal), patience).toBeDefined();
       const widget = {
         apiVersion: `${group}/v1`,
         kind: "Widget",
@@ -79,7 +80,7 @@ export function discoveryContract(start: StartCluster): void {
               ({ created }) => created,
               () => false,
             ),
-          { timeout: 10_000 },
+          patience,
         )
         .toBe(true);
       expect(
@@ -91,7 +92,7 @@ export function discoveryContract(start: StartCluster): void {
           () => "there",
           (error: unknown) => error instanceof ApiError && error.reason,
         );
-      await expect.poll(reasonOfGet, { timeout: 20_000 }).toBe("NoMatch");
+      await expect.poll(reasonOfGet, patience).toBe("NoMatch");
     });
 
     test("tells one cluster from another by a uid that stays", async () => {

@@ -1,10 +1,11 @@
 import type { Cluster, WatchEvent } from "../../../lib/core/ports/cluster.ts";
+import { patience } from "./patience.ts";
 
-/** A watch that is read event by event, bookmarks on the way left out, each within 10 s. */
+/** A watch that is read event by event, bookmarks on the way left out, all of it within the deadline. */
 export function follow(cluster: Cluster, query: Parameters<Cluster["watch"]>[0]) {
   const stop = new AbortController();
   const events = cluster
-    .watch(query, AbortSignal.any([stop.signal, AbortSignal.timeout(10_000)]))
+    .watch(query, AbortSignal.any([stop.signal, AbortSignal.timeout(patience.timeout)]))
     [Symbol.asyncIterator]();
   const next = async (): Promise<WatchEvent> => {
     for (;;) {

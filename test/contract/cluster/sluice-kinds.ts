@@ -6,6 +6,7 @@ import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
+import { patience } from "./patience.ts";
 import { workspace } from "./workspace.ts";
 
 export function sluiceKindsContract(start: StartCluster): void {
@@ -20,7 +21,7 @@ export function sluiceKindsContract(start: StartCluster): void {
         await space.cluster.apply(definition, { manager: "alpha", force: true }, signal);
       }
       // A definition is served some moments after it was stored.
-      await vi.waitFor(() => apply(kustomization({}, "v1beta1", "default")), { timeout: 10_000 });
+      await vi.waitFor(() => apply(kustomization({}, "v1beta1", "default")), patience);
       await remove({ ...refOf(kustomization()), namespace: "default" });
     });
 

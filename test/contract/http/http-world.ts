@@ -40,6 +40,8 @@ export function httpWorld(open: OpenHttp) {
     /** The URL of one that answers so. */
     serve: async (answer: RequestListener): Promise<string> => {
       const server = createServer(answer);
+      // A kept connection lasts until a test ends it.
+      server.keepAliveTimeout = 0;
       opened.defer(() => server.closeAllConnections());
       return `http://${await listen(server)}`;
     },
@@ -51,6 +53,6 @@ export function httpWorld(open: OpenHttp) {
       return `https://${await listen(server)}`;
     },
     send: (url: string, more: Partial<HttpRequest> = {}, signal = never): Promise<HttpResponse> =>
-      http.send({ method: "GET", url, timeoutMs: 10_000, maxBytes: 1_000, ...more }, signal),
+      http.send({ method: "GET", url, timeoutMs: 60_000, maxBytes: 1_000, ...more }, signal),
   };
 }

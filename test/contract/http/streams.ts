@@ -24,7 +24,7 @@ export function streamsContract(name: string, connect: () => HttpStreams & { clo
       return `http://127.0.0.1:${await portOnLoopback(server)}/`;
     }
     const open = (url: string, more: Partial<HttpRequest> = {}, signal = never) =>
-      http.open({ method: "GET", url, timeoutMs: 10_000, maxBytes: 1_000, ...more }, signal);
+      http.open({ method: "GET", url, timeoutMs: 60_000, maxBytes: 1_000, ...more }, signal);
 
     test("the body comes as the server sends it, not at its end", async () => {
       const { promise: isRead, resolve } = Promise.withResolvers<void>();
@@ -77,6 +77,8 @@ export function streamsContract(name: string, connect: () => HttpStreams & { clo
           else response.end("ok");
         });
       });
+      // A kept connection lasts until the test ends it.
+      server.keepAliveTimeout = 0;
       opened.defer(() => closeServer(server));
       const url = `http://127.0.0.1:${await portOnLoopback(server)}/`;
       const post = async (text: string): Promise<string> => {

@@ -22,7 +22,7 @@ const [events, dynamodb, sqs] = [realAws("AWS"), realAws("DYNAMODB"), realAws("S
 const ric = process.env["SLUICE_REAL_LAMBDA_RIC"] ?? "";
 const account = "123456789012";
 /** The machine is shared by many, and to bundle is work. */
-const timeout = 120_000;
+const timeout = 600_000;
 const patterns = join(import.meta.dirname, "../../../infra");
 
 describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefined)(
@@ -166,7 +166,7 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
             folder: ingest,
             handler: "index.handler",
             memoryMegabytes: 512,
-            timeoutMs: 30_000,
+            timeoutMs: 240_000,
             region: bus.region,
             env: {
               ...functionEnvironment,
@@ -184,11 +184,11 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
               pushed,
               (hint) => inMessage(hint, lambda.invoke),
               1,
-              AbortSignal.timeout(60_000),
+              AbortSignal.timeout(240_000),
             );
             expect({ ...result, output: lambda.output() }).toMatchObject({ kind: "returned" });
             expect(await table.items.get(key, never)).toMatchObject({ requested: 2, started: 1 });
-            const { Messages = [] } = await messages.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 2 }));
+            const { Messages = [] } = await messages.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20 }));
             expect(Messages.map(({ Body }) => Body)).toEqual([JSON.stringify({ key: formatWorkKey(key) })]);
           } finally {
             await lambda.stop();

@@ -31,7 +31,7 @@ afterEach(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 async function start(more: Partial<FunctionSpec> = {}): Promise<LambdaFunction> {
-  const limits = { memoryMegabytes: 512, timeoutMs: 60_000, region: "eu-west-1" };
+  const limits = { memoryMegabytes: 512, timeoutMs: 240_000, region: "eu-west-1" };
   lambda = await startFunction({ name: "probe", folder, env: { SLUICE_TABLE: "t" }, ...limits, ...more });
   return lambda;
 }
@@ -75,7 +75,7 @@ describe("a bundle that runs as in Lambda", () => {
 
   test("is ended when its time is over, and the next event starts it again", async () => {
     const { invoke } = await start({ timeoutMs: 3_000 });
-    expect(await invoke({ waitMs: 60_000 })).toEqual({ kind: "lost", reason: "timed out after 3000 ms" });
+    expect(await invoke({ waitMs: 600_000 })).toEqual({ kind: "lost", reason: "timed out after 3000 ms" });
     expect(await invoke({})).toMatchObject({ kind: "returned", payload: { calls: 1 } });
   });
 
@@ -83,7 +83,7 @@ describe("a bundle that runs as in Lambda", () => {
     "is ended when it exceeds its memory, children included %o",
     async (how) => {
       const { invoke } = await start({ memoryMegabytes: 256 });
-      const result = await invoke({ ...how, allocateMegabytes: 400, waitMs: 60_000 });
+      const result = await invoke({ ...how, allocateMegabytes: 400, waitMs: 600_000 });
       expect(result).toEqual({ kind: "lost", reason: "over its memory of 256 MB" });
     },
   );
@@ -91,7 +91,7 @@ describe("a bundle that runs as in Lambda", () => {
   test("that is killed loses only its answer", async () => {
     const { invoke, pid } = await start();
     await invoke({});
-    const lost = invoke({ waitMs: 60_000 });
+    const lost = invoke({ waitMs: 600_000 });
     process.kill(pid() ?? 0, "SIGKILL");
     expect(await lost).toEqual({ kind: "lost", reason: "the process ended with SIGKILL" });
     expect(await invoke({})).toMatchObject({ kind: "returned", payload: { calls: 1 } });
@@ -101,7 +101,7 @@ describe("a bundle that runs as in Lambda", () => {
 describe("an asynchronous event", () => {
   test("is retried twice", async () => {
     const { invoke } = await start();
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(240_000);
     expect(await invokeAsync({ throwsUntil: 3 }, invoke, 1, signal)).toMatchObject({ payload: { calls: 3 } });
     expect(await invokeAsync({ throws: "always" }, invoke, 1, signal)).toMatchObject({ kind: "failed" });
     expect(await invoke({})).toMatchObject({ payload: { calls: 7 } });
@@ -159,7 +159,7 @@ describe.skipIf(connection === undefined)("a queue that feeds a bundle (SLUICE_R
       for (const MessageBody of ["good", "bad"])
         await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
       const times = (word: string): number => output().split(new RegExp(`\\b${word}\\b`)).length - 1;
-      await expect.poll(() => times("bad"), { timeout: 20_000 }).toBeGreaterThan(2);
+      await expect.poll(() => times("bad"), { timeout: 120_000 }).toBeGreaterThan(2);
       expect(times("good")).toBe(1);
     } finally {
       stop.abort();

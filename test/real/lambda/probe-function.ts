@@ -42,7 +42,7 @@ export async function handler(event: unknown, context: { getRemainingTimeInMilli
     return readFileSync(write, "utf8");
   }
   if (inChild) {
-    const program = `const kept = Buffer.alloc(${allocateMegabytes} << 20, 1); setTimeout(() => kept, 60_000)`;
+    const program = `const kept = Buffer.alloc(${allocateMegabytes} << 20, 1); setTimeout(() => kept, 600_000)`;
     spawn(process.execPath, ["-e", program], { stdio: "ignore" });
   } else if (allocateMegabytes > 0) kept.push(Buffer.alloc(allocateMegabytes * 1_048_576, 1));
   if (waitMs !== undefined) await new Promise((resolve) => setTimeout(resolve, waitMs));

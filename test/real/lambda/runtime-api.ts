@@ -16,14 +16,16 @@ export type InvocationResult =
 interface Invocation {
   readonly id: string;
   readonly event: string;
-  readonly deadlineMs: number;
+  readonly timeoutMs: number;
+  readonly begins: () => void;
   readonly settle: (result: InvocationResult) => void;
 }
 
 export interface RuntimeApi {
   /** HOST:PORT, for AWS_LAMBDA_RUNTIME_API. */
   readonly address: string;
-  readonly invoke: (event: unknown, timeoutMs: number) => Promise<InvocationResult>;
+  /** `begins` is called as the process gets the event: its time runs from there, as in Lambda, where a start has a time of its own. */
+  readonly invoke: (event: unknown, timeoutMs: number, begins: () => void) => Promise<InvocationResult>;
   /** Ends every invocation that has not answered, because its process has ended. */
   readonly lose: (reason: string) => void;
   readonly close: () => Promise<void>;
@@ -48,11 +50,12 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
     const invocation = idle === undefined ? undefined : queued.shift();
     if (idle === undefined || invocation === undefined) return;
     running.set(invocation.id, invocation);
+    invocation.begins();
     // Also what our own loop does not read: Lambda's runtime crashes without the type.
     idle.setHeader("Content-Type", "application/json");
     idle.setHeader("Lambda-Runtime-Trace-Id", "Root=1-00000000-000000000000000000000000;Sampled=0");
     idle.setHeader("Lambda-Runtime-Aws-Request-Id", invocation.id);
-    idle.setHeader("Lambda-Runtime-Deadline-Ms", `${invocation.deadlineMs}`);
+    idle.setHeader("Lambda-Runtime-Deadline-Ms", `${Date.now() + invocation.timeoutMs}`);
     idle.setHeader("Lambda-Runtime-Invoked-Function-Arn", functionArn);
     idle.end(invocation.event);
     idle = undefined;
@@ -82,10 +85,9 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
   const port = await portOnLoopback(server);
   return {
     address: `127.0.0.1:${port}`,
-    invoke: (event, timeoutMs) =>
+    invoke: (event, timeoutMs, begins) =>
       new Promise((resolve) => {
-        const deadlineMs = Date.now() + timeoutMs;
-        queued.push({ id: randomUUID(), event: JSON.stringify(event), deadlineMs, settle: resolve });
+        queued.push({ id: randomUUID(), event: JSON.stringify(event), timeoutMs, begins, settle: resolve });
         handOut();
       }),
     lose: (reason) => {

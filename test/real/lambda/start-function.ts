@@ -5,6 +5,8 @@ import { type InvocationResult, startRuntimeApi } from "./runtime-api.ts";
 import { confine, type Sandbox } from "./sandbox.ts";
 
 const watchEveryMs = 100;
+/** For a process that hangs as it starts; more than Lambda's ten seconds, since here others compute. */
+const startLimitMs = 240_000;
 /** Lambda ends an environment with KILL; so do we, at once. */
 const nodeFlags = ["--enable-source-maps"];
 
@@ -90,12 +92,16 @@ export async function startFunction(spec: FunctionSpec): Promise<LambdaFunction>
     async invoke(event) {
       child ??= begin();
       const { pid = 0 } = child;
-      const timer = setTimeout(() => end(`timed out after ${timeoutMs} ms`), timeoutMs);
+      let timer = setTimeout(() => end(`did not ask for its event within ${startLimitMs} ms`), startLimitMs);
+      const begins = (): void => {
+        clearTimeout(timer);
+        timer = setTimeout(() => end(`timed out after ${timeoutMs} ms`), timeoutMs);
+      };
       const watch = setInterval(() => {
         if (memoryOf(pid) > memoryMegabytes * 1_048_576) end(`over its memory of ${memoryMegabytes} MB`);
       }, watchEveryMs);
       try {
-        return await api.invoke(event, timeoutMs);
+        return await api.invoke(event, timeoutMs, begins);
       } finally {
         clearTimeout(timer);
         clearInterval(watch);

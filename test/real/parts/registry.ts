@@ -37,7 +37,7 @@ export const registry: Part = {
     const [open, closed, events] = await ports(3);
     const [openFile, closedFile, users] = [join(folder, "open.yaml"), join(folder, "tls.yaml"), join(folder, "users")];
     const registryEvents = `http://127.0.0.1:${events}/events`;
-    const endpoint = { name: "test", url: registryEvents, timeout: "1s", threshold: 5, backoff: "2s" };
+    const endpoint = { name: "test", url: registryEvents, timeout: "20s", threshold: 5, backoff: "2s" };
     const notifications = { endpoints: [{ ...endpoint, ignore: { actions: ["pull"] } }] };
     const http = { addr: `127.0.0.1:${closed}`, tls: { certificate, key: join(tlsFolder, "server.key") } };
     await writeFile(users, passwordLine);
