@@ -13,7 +13,7 @@ const shown = knownDifferences.map(({ seed }) => seed);
 
 describe.skipIf(kubeconfig === "")("with SLUICE_REAL_ADMIN_KUBECONFIG", () => {
   test(`the embedded API server answers generated requests as a real one does (seeds ${first} to ${last})`, {
-    timeout: 60_000 + range.length * 10_000,
+    timeout: 300_000 + range.length * 30_000,
   }, async () => {
     const found = await withPair(kubeconfig, true, async (pair) => {
       const all: Found[] = [];

@@ -40,8 +40,6 @@ export function httpWorld(open: OpenHttp) {
     /** The URL of one that answers so. */
     serve: async (answer: RequestListener): Promise<string> => {
       const server = createServer(answer);
-      // A kept connection lasts until a test ends it.
-      server.keepAliveTimeout = 0;
       opened.defer(() => server.closeAllConnections());
       return `http://${await listen(server)}`;
     },

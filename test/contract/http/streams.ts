@@ -77,8 +77,6 @@ export function streamsContract(name: string, connect: () => HttpStreams & { clo
           else response.end("ok");
         });
       });
-      // A kept connection lasts until the test ends it.
-      server.keepAliveTimeout = 0;
       opened.defer(() => closeServer(server));
       const url = `http://127.0.0.1:${await portOnLoopback(server)}/`;
       const post = async (text: string): Promise<string> => {

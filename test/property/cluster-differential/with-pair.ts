@@ -68,12 +68,18 @@ async function prepare(server: ApiServer, run: string): Promise<void> {
   const { status, body } = await server.send(definition);
   if (status !== 201) throw new Error(`the definition is refused: ${JSON.stringify(body)}`);
   // The server serves single objects and apply a moment later than the list.
+  const widgets = `/apis/${group}/v1/namespaces/${run}/widgets`;
+  const probe = { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "probe" } };
   const isServed = async () => {
-    const { status: served } = await server.send({
-      method: "GET",
-      path: `/apis/${group}/v1/namespaces/${run}/widgets`,
+    const { status: listed } = await server.send({ method: "GET", path: widgets });
+    const { status: applied } = await server.send({
+      method: "PATCH",
+      path: `${widgets}/probe?fieldManager=probe&dryRun=All`,
+      contentType: "application/apply-patch+yaml",
+      body: probe,
     });
-    if (served !== 200) throw new Error(`the custom resources are not served: ${served}`);
+    // Whatever it says of the object, it knows the place.
+    if (listed !== 200 || applied === 404) throw new Error(`custom resources are not served: ${listed}, ${applied}`);
   };
-  await vi.waitFor(isServed, { timeout: 30_000, interval: 50 });
+  await vi.waitFor(isServed, { timeout: 120_000, interval: 50 });
 }

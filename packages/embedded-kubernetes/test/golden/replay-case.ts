@@ -82,7 +82,10 @@ async function openWatch(
   request: RecordedRequest,
   recorded: RecordedResponse,
 ): Promise<string | undefined> {
-  const response = await send(replay, request);
+  const path = request.path.replace(/timeoutSeconds=(\d+)/, (_, seconds: string) => {
+    return `timeoutSeconds=${Number(seconds) * replay.watchFactor}`;
+  });
+  const response = await send(replay, { ...request, path });
   if (response.status !== recorded.status) {
     return `watch: recorded ${recorded.status}, is ${response.status}: ${await response.text()}`;
   }
@@ -119,7 +122,7 @@ function isPlainBookmark(event: Json | undefined): boolean {
 }
 
 async function waitFor(replay: Replay, wait: NonNullable<RecordedStep["wait"]>): Promise<string | undefined> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 120_000;
   let last = "";
   do {
     const response = await send(replay, { method: "GET", path: wait.path });

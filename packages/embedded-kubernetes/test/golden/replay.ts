@@ -10,6 +10,8 @@ export interface Replay {
   readonly bindings: Bindings;
   readonly watches: Map<string, Promise<string>>;
   readonly recorded: RecordedCase;
+  /** How many times as long as recorded a watch lasts. */
+  readonly watchFactor: number;
   /** What kubectl speaks to. */
   readonly proxy: RecordingProxy;
   /** Answers the path of a kubectl, for the steps that run one. */

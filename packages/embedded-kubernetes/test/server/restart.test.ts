@@ -82,7 +82,7 @@ describe("a restart", () => {
   });
 
   test("after SIGKILL in the middle of writes finds every write that was acknowledged", {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
