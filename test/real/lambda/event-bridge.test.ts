@@ -188,7 +188,7 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
             );
             expect({ ...result, output: lambda.output() }).toMatchObject({ kind: "returned" });
             expect(await table.items.get(key, never)).toMatchObject({ requested: 2, started: 1 });
-            const { Messages = [] } = await messages.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20 }));
+            const { Messages = [] } = await messages.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 2 }));
             expect(Messages.map(({ Body }) => Body)).toEqual([JSON.stringify({ key: formatWorkKey(key) })]);
           } finally {
             await lambda.stop();
