@@ -18,6 +18,7 @@ import { type ClusterUnderTest } from "../../contract/cluster/cluster-under-test
 import { connectUnderTest } from "../../contract/cluster/connect-under-test.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { untilAllowed } from "../flow/known-rights.ts";
 import { configMap } from "../flow/sample-manifests.ts";
 import { world } from "../flow/world.ts";
 import { configurationStories } from "./configuration-stories.ts";
@@ -26,7 +27,8 @@ import { clear, definitionsStories } from "./stories.ts";
 const { signal } = new AbortController();
 const id = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
 const installation = "123456789012/eu-west-1/sluice";
-const slowMs = 300_000;
+const AccessReview = z.object({ status: z.object({ allowed: z.boolean() }) });
+const slowMs = 900_000;
 
 describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => {
   let plane: OwnControlPlane;
@@ -34,16 +36,34 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
   beforeAll(async () => {
     plane = await ownControlPlane();
     admin = await connectUnderTest(plane.adminKubeconfig);
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await admin.close();
     await plane[Symbol.asyncDispose]();
-  }, 60_000);
+  }, 300_000);
 
   definitionsStories("a real control plane", () => admin.cluster);
 
   describe("the rights", () => {
     beforeAll(() => clear(admin.cluster), 180_000);
+    /** Waits until the API server goes by a new role and its binding, which it does a moment later. */
+    const untilHas = async (who: object, { group, resource: whole, names, namespace, verbs }: Right) => {
+      const [resource, subresource] = whole.split("/");
+      const asked = { group, resource, subresource, namespace, name: names?.[0], verb: verbs[0]?.verb };
+      const resourceAttributes = JSON.parse(JSON.stringify(asked));
+      const spec = { user: "somebody", ...who, resourceAttributes };
+      const json = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec };
+      const body = { type: "application/json", json } as const;
+      const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+      const isAllowed = async () => {
+        const { text } = await admin.api.expect(
+          { verb: "create", method: "POST", path, body, repeatable: true },
+          signal,
+        );
+        if (!AccessReview.parse(JSON.parse(text)).status.allowed) throw new Error(`still without ${whole}`);
+      };
+      await vi.waitFor(isAllowed, { timeout: 60_000, interval: 20 });
+    };
     /** Gives a new group these rights, and answers a client that is in that group and in no other. */
     const memberWith = async (group: string, holder: Holder, rights: readonly Right[]) => {
       const held = rights.filter(({ verbs }) => verbs.length > 0);
@@ -52,10 +72,10 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
         await admin.cluster.apply(renamed(manifest, group), options, signal);
       }
       const member = admin.connectAs(`user-of-${group}`, [group]);
-      // The API server goes by new bindings a moment later.
-      const kubeSystem = { group: "", version: "v1", kind: "Namespace", namespace: "", name: "kube-system" };
-      if (held.some(({ names, resource }) => resource === "namespaces" && names !== undefined)) {
-        await vi.waitFor(() => member.cluster.get(kubeSystem, signal), { timeout: 20_000, interval: 50 });
+      // Of those of the cluster and of those in a namespace one stands for all, since they are one role and one binding.
+      for (const namespace of new Set(held.map((right) => right.namespace))) {
+        const [one] = held.filter((right) => right.namespace === namespace);
+        if (one !== undefined) await untilHas({ groups: [group] }, one);
       }
       return member;
     };
@@ -192,6 +212,9 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
           subjects: [{ kind: "ServiceAccount", ...inNamespace }],
         });
         await app.kustomization("app", { serviceAccountName: "deployer" });
+        const deployer = member.as(`system:serviceaccount:${app.namespace}:deployer`);
+        const probe = { group: "", version: "v1", kind: "ConfigMap", namespace: app.namespace, name: "probe" };
+        await untilAllowed(() => deployer.get(probe, signal));
         await app.run("app");
         expect(await app.ready("app")).toMatch(/^True/);
         await app.remove("app");
@@ -209,7 +232,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
         const secret = { apiVersion: "v1", kind: "Secret", metadata };
         await admin.cluster.apply({ ...secret, stringData: { token: "t" } }, { manager: "test", force: true }, signal);
         const read = async () => (await readSecretValues(asHome(member.cluster), metadata, signal))?.get("token");
-        const token = await vi.waitFor(read, { timeout: 20_000, interval: 50 });
+        const token = await vi.waitFor(read, { timeout: 60_000, interval: 50 });
         expect(token?.reveal()).toBe("t");
         const core = { group: "", version: "v1" };
         const attempts = [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
+import { untilAllowed } from "./known-rights.ts";
 import { configMap, configMapRef } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -9,7 +10,7 @@ const apiGroup = "rbac.authorization.k8s.io";
 const verbs = ["get", "list", "create", "patch", "delete"];
 
 /** A service account that may write what is named, and Roles and RoleBindings: it must not grant what it does not have. */
-async function limitedAccount({ cluster, namespace, signal }: World): Promise<void> {
+async function limitedAccount({ cluster, namespace, signal, as }: World): Promise<void> {
   const metadata = { name: "limited", namespace };
   const rules = [
     { apiGroups: [""], resources: ["configmaps"], verbs },
@@ -24,7 +25,10 @@ async function limitedAccount({ cluster, namespace, signal }: World): Promise<vo
   ]) {
     await cluster.apply(manifest, { manager: "test", force: true }, signal);
   }
+  await untilAllowed(() => as(limited(namespace)).get(configMapRef(namespace, "probe"), signal));
 }
+
+const limited = (namespace: string) => `system:serviceaccount:${namespace}:limited`;
 
 const role = (name: string) => ({
   apiVersion: rbac,
@@ -117,6 +121,8 @@ export function applySettingsStories(name: string, newWorld: () => Promise<World
       ]) {
         await cluster.apply(manifest, { manager: "test", force: true }, signal);
       }
+      const probe = { group: apiGroup, version: "v1", kind: "ClusterRole", namespace: "", name: "probe" };
+      await untilAllowed(() => world.as(limited(namespace)).get(probe, signal));
       const bound = { ...binding("b", clusterRole), roleRef: { apiGroup, kind: "ClusterRole", name: clusterRole } };
       // What it grants has to be granted to the account in its whole cluster; it is none of ConfigMaps.
       const brought = { ...role(clusterRole), kind: "ClusterRole", rules };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
+import { untilAllowed } from "./known-rights.ts";
 import { configMap, configMapRef } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -351,6 +352,9 @@ export function ignoreStories(where: string, newWorld: () => Promise<World>): vo
       ]) {
         await cluster.apply(manifest, { manager: "test", force: true }, signal);
       }
+      const writer = world.as(`system:serviceaccount:${namespace}:writer`);
+      const probe = { ...configMap("probe"), metadata: { name: "probe", namespace } };
+      await untilAllowed(() => writer.apply(probe, { manager: "test", force: true, dryRun: true }, signal));
       await publish(world, "v1", { "ignored-key": "from git", k: "1" });
       await world.kustomization("app", { serviceAccountName: "writer", ignore: [{ paths }] });
       await world.run("app");

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../lib/core/json.ts";
-import { configMap } from "./sample-manifests.ts";
+import { untilAllowed, untilForbidden } from "./known-rights.ts";
+import { configMap, configMapRef } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
 const rbac = "rbac.authorization.k8s.io/v1";
 
 /** Makes a service account; with verbs, also a role of its namespace with them on ConfigMaps that is bound to it. */
-async function account({ cluster, namespace, signal }: World, name: string, verbs: readonly string[]): Promise<void> {
+async function account(world: World, name: string, verbs: readonly string[]): Promise<void> {
+  const { cluster, namespace, signal } = world;
   const made = { name, namespace };
   const manifests: readonly { readonly apiVersion: string; readonly kind: string; readonly [field: string]: Json }[] = [
     { apiVersion: "v1", kind: "ServiceAccount" },
@@ -22,6 +24,13 @@ async function account({ cluster, namespace, signal }: World, name: string, verb
     if (verbs.length === 0 && manifest.kind !== "ServiceAccount") continue;
     await cluster.apply({ ...manifest, metadata: made }, { manager: "test", force: true }, signal);
   }
+  if (verbs.length === 0) return;
+  const own = world.as(user(world, name));
+  const probe = configMapRef(namespace, "probe");
+  // The verb that none of the earlier rights had.
+  const last = () =>
+    verbs.includes("delete") ? own.delete(probe, { propagation: "Background" }, signal) : own.get(probe, signal);
+  await untilAllowed(last);
 }
 
 const user = ({ namespace }: World, name: string) => `system:serviceaccount:${namespace}:${name}`;
@@ -112,6 +121,8 @@ export function impersonationStories(where: string, newWorld: () => Promise<Worl
       const maps = { apiGroups: [""], resources: ["configmaps"], verbs: everything };
       const role = { apiVersion: rbac, kind: "Role", metadata: { name: "tenant", namespace }, rules: [maps, roles] };
       await cluster.apply(role, { manager: "test", force: true }, signal);
+      const ofRoles = { group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", namespace, name: "more" };
+      await untilAllowed(() => world.as(user(world, "tenant")).get(ofRoles, signal));
       const groups = `["system:serviceaccounts" "system:serviceaccounts:${namespace}" "system:authenticated"]`;
       const why = (rights: string) =>
         `user "${user(world, "tenant")}" (groups=${groups}) is attempting to grant RBAC permissions not currently held:\n${rights}`;
@@ -178,6 +189,8 @@ export function impersonationStories(where: string, newWorld: () => Promise<Worl
 
       const binding = { group: "rbac.authorization.k8s.io", version: "v1", kind: "RoleBinding", namespace };
       await cluster.delete({ ...binding, name: "deployer" }, { propagation: "Background" }, signal);
+      const maps = { group: "", version: "v1", kind: "ConfigMap", namespace };
+      await untilForbidden(() => world.as(user(world, "deployer")).listMetadata(maps, signal));
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
       world.clock.advance(31_000);
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });

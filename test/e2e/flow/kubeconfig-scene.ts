@@ -1,14 +1,15 @@
 import type { ObjectRef } from "../../../lib/core/object-ref.ts";
-import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { Cluster, ImpersonatingCluster } from "../../../lib/core/ports/cluster.ts";
 import type { RemoteClusters } from "../../../lib/core/ports/remote-clusters.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
+import { untilAllowed, untilForbidden } from "./known-rights.ts";
 import { configMapRef, namespaceNamed } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
 /** A server that a kubeconfig can lead to. */
 export interface NamedServer {
-  readonly cluster: Cluster;
+  readonly cluster: ImpersonatingCluster;
   /** With all rights. */
   readonly config: ClusterConfig;
   /** The same as this service account, in a way that ends with the test file. */
@@ -58,7 +59,12 @@ export async function inBoth(
 }
 
 /** Lets an account work with the ConfigMaps of a namespace. */
-export async function grant(cluster: Cluster, namespace: string, account: string, signal: AbortSignal): Promise<void> {
+export async function grant(
+  cluster: ImpersonatingCluster,
+  namespace: string,
+  account: string,
+  signal: AbortSignal,
+): Promise<void> {
   const metadata = { name: account, namespace };
   const rules = [
     { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch", "create", "patch", "delete"] },
@@ -68,11 +74,15 @@ export async function grant(cluster: Cluster, namespace: string, account: string
   await cluster.create({ apiVersion: rbac, kind: "Role", metadata, rules }, { manager: "test" }, signal);
   const binding = { apiVersion: rbac, kind: "RoleBinding", metadata, roleRef, subjects };
   await cluster.create(binding, { manager: "test" }, signal);
+  const own = cluster.as(`system:serviceaccount:${namespace}:${account}`);
+  await untilAllowed(() => own.get(configMapRef(namespace, "probe"), signal));
 }
+
+const kubeSystem = { group: "", version: "v1", kind: "Namespace", namespace: "", name: "kube-system" };
 
 /** Answers the binding that gives an account the right to read which cluster it is in. */
 export async function grantNamespaces(
-  cluster: Cluster,
+  cluster: ImpersonatingCluster,
   namespace: string,
   account: string,
   signal: AbortSignal,
@@ -84,7 +94,22 @@ export async function grantNamespaces(
   const options = { manager: "test", force: true };
   await cluster.apply({ apiVersion: rbac, kind: "ClusterRole", metadata, rules }, options, signal);
   await cluster.apply({ apiVersion: rbac, kind: "ClusterRoleBinding", metadata, subjects, roleRef }, options, signal);
+  const own = cluster.as(`system:serviceaccount:${namespace}:${account}`);
+  await untilAllowed(() => own.get(kubeSystem, signal));
   return { group: "rbac.authorization.k8s.io", kind: "ClusterRoleBinding", namespace: "", name: metadata.name };
+}
+
+/** Takes that right from it again. */
+export async function revokeNamespaces(
+  cluster: ImpersonatingCluster,
+  namespace: string,
+  account: string,
+  binding: ObjectRef,
+  signal: AbortSignal,
+): Promise<void> {
+  await cluster.delete({ ...binding, version: "v1" }, { propagation: "Background" }, signal);
+  const own = cluster.as(`system:serviceaccount:${namespace}:${account}`);
+  await untilForbidden(() => own.get(kubeSystem, signal));
 }
 
 export function closing(clusters: RemoteClusters & { close(): void }): RemoteClusters & Disposable {

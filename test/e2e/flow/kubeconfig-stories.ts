@@ -4,7 +4,16 @@ import { systemClock } from "../../../lib/core/system-clock.ts";
 import { configTopic } from "../../../lib/core/topics.ts";
 import { remoteClusters } from "../../../lib/kube/remote-clusters.ts";
 import { inlineKubeconfig } from "../../doubles/cluster-fronts.ts";
-import { closing, grant, grantNamespaces, type HomeAndOther, inBoth, put, remote } from "./kubeconfig-scene.ts";
+import {
+  closing,
+  grant,
+  grantNamespaces,
+  type HomeAndOther,
+  inBoth,
+  put,
+  remote,
+  revokeNamespaces,
+} from "./kubeconfig-scene.ts";
 import { configMap } from "./sample-manifests.ts";
 
 /** `spec.kubeConfig` with a Secret (reference 6.2), between two clusters. */
@@ -270,7 +279,7 @@ export function kubeconfigStories(name: string, begin: () => Promise<HomeAndOthe
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
 
-      await other.cluster.delete({ ...binding, version: "v1" }, { propagation: "Background" }, signal);
+      await revokeNamespaces(other.cluster, namespace, "weaker", binding, signal);
       await put(world, { value: inlineKubeconfig(account) });
       await world.publish("v2", [configMap("a")]);
       await world.run("app");

@@ -30,6 +30,8 @@ export interface World
     Omit<WorldReads, "kustomization"> {
   readonly namespace: string;
   readonly cluster: Cluster;
+  /** The cluster with the rights of another user. */
+  readonly as: (user: string) => Cluster;
   readonly signal: AbortSignal;
   /** Applies a Kustomization named `name` with this spec over the usual one. */
   kustomization(name: string, spec?: Readonly<Record<string, Json | undefined>>): Promise<void>;
@@ -133,6 +135,7 @@ export async function world(
     ...reads,
     namespace,
     cluster,
+    as,
     signal,
     requested: state.requested,
     logged: log.infos,
