@@ -4,6 +4,7 @@ import { admissionHandler } from "../../../functions/admission.ts";
 import { admissionPath } from "../../../lib/admission/admission-path.ts";
 import { servedKind } from "../../../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { isJsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Look } from "../../../lib/core/ports/wake-ups.ts";
 import { Secret } from "../../../lib/core/secret.ts";
@@ -50,6 +51,17 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
   const sent: Look[] = [];
   let answer: "at once" | "never" = "at once";
   let calls = 0;
+  /** How long the API server was to wait for the last call. */
+  let waits: string | null = null;
+  const owner = { resource: "test", version: "0.2.0" };
+  /** A webhook that does answer may need more than its second on a busy machine. */
+  const patientCluster: Parameters<typeof installWebhook>[0] = {
+    apply: (manifest, ...rest) => {
+      const webhooks = Array.isArray(manifest["webhooks"]) ? manifest["webhooks"].filter(isJsonObject) : [];
+      const patient = webhooks.map((each) => ({ ...each, timeoutSeconds: 30 }));
+      return admin.cluster.apply({ ...manifest, webhooks: patient }, ...rest);
+    },
+  };
 
   beforeAll(async () => {
     const plane: OwnControlPlane = await ownControlPlane();
@@ -69,9 +81,10 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
       request.on("data", (part: Buffer) => parts.push(part));
       request.on("end", () => {
         calls += 1;
-        if (answer === "never") return;
         // The API server says in the query how long it waits; a function URL's path comes without it.
-        const { pathname } = new URL(request.url ?? "", "https://127.0.0.1");
+        const { pathname, searchParams } = new URL(request.url ?? "", "https://127.0.0.1");
+        waits = searchParams.get("timeout");
+        if (answer === "never") return;
         const call = { method: request.method ?? "", path: pathname, body: Buffer.concat(parts) };
         void handle(call, signal).then(({ status, type, body }) => {
           response.writeHead(status, { "content-type": type }).end(body);
@@ -83,14 +96,14 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
     const url = `https://127.0.0.1:${port}${admissionPath(secret, id)}`;
     const caBundle = Buffer.from(cert).toString("base64");
     webhook = { url, caBundle, configSelector: "reconcile.fluxcd.io/watch=Enabled" };
-    await installWebhook(admin.cluster, webhook, { resource: "test", version: "0.2.0" }, signal);
+    await installWebhook(patientCluster, webhook, owner, signal);
     // The API server goes by the new configuration a moment later.
     const isCalled = async () => {
       if (!(await check()).includes(webhookAnswers)) throw new Error("the webhook is not called yet");
     };
-    await vi.waitFor(isCalled, { timeout: 30_000, interval: 100 });
-  }, 180_000);
-  afterAll(() => ending.disposeAsync(), 60_000);
+    await vi.waitFor(isCalled, { timeout: 60_000, interval: 100 });
+  }, 600_000);
+  afterAll(() => ending.disposeAsync(), 300_000);
   beforeEach(() => {
     sent.length = 0;
     calls = 0;
@@ -149,16 +162,23 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
   test("in a dry run, of which nothing is told, and sluice check hears that it answers", async () => {
     await apply(kustomization("dry"), true);
     expect(await check()).toEqual([webhookAnswers]);
-    expect([calls, sent]).toEqual([2, []]);
+    expect(calls).toBeGreaterThanOrEqual(2);
+    expect(sent).toEqual([]);
   });
 
   test("and goes on without it: one that does not answer, and one that is not there, deny nothing", async () => {
+    await installWebhook(admin.cluster, webhook, owner, signal);
+    const untilItWaits = async () => {
+      await check();
+      return waits;
+    };
+    await expect.poll(untilItWaits, { timeout: 60_000, interval: 100 }).toBe("1s");
     answer = "never";
     expect((await apply(kustomization("slow"))).created).toBe(true);
     expect(await check()).toEqual([]);
     const away = { ...webhook, url: webhook.url.replace(/:\d+\//, ":1/") };
-    await installWebhook(admin.cluster, away, { resource: "test", version: "0.2.0" }, signal);
+    await installWebhook(admin.cluster, away, owner, signal);
     expect((await apply(kustomization("down"))).created).toBe(true);
     expect(sent).toEqual([]);
-  }, 60_000);
+  }, 300_000);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
+import { settle } from "./taking-along.ts";
 import type { World } from "./world.ts";
 
 const size = { type: "integer" };
@@ -36,7 +37,7 @@ async function staleWidget(world: World) {
   const { first, second, widget, ref } = widgetsOf(world);
   await world.publish("one", [first, widget("v1", { size: 1 })]);
   await world.kustomization("app");
-  for (let runs = 0; runs < 20 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
+  await settle(world, "app");
   const body = { metadata: { labels: { theirs: "yes" } } };
   await cluster.patch({ ...ref, version: "v1" }, { type: "merge", body }, { manager: "another-client" }, signal);
   await world.publish("two", [second, widget("v2", { size: 2 })]);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
 import { configMap, configMapRef, service } from "./sample-manifests.ts";
+import { settle } from "./taking-along.ts";
 import type { World } from "./world.ts";
 
 /** Revisions that bring or lose the definitions and namespaces of their own objects. */
@@ -18,8 +19,7 @@ export function definitionStories(name: string, newWorld: () => Promise<World>):
         widgetDefinition(group),
       ]);
       await world.kustomization("app", { targetNamespace: undefined });
-      for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
-      expect(await world.ready("app")).toMatch(/^True/);
+      await settle(world, "app");
       const widget = { group, version: "v1", kind: "Widget", namespace: other, name: "w" };
       expect(await world.cluster.get(widget, world.signal)).toMatchObject({ spec: { size: 1 } });
       await world.remove("app");
@@ -36,8 +36,7 @@ export function definitionStories(name: string, newWorld: () => Promise<World>):
       const widget = { apiVersion: `${group}/v1`, kind: "Widget", metadata: { name: "w" }, spec: { size: 1 } };
       await world.publish("v1", [configMap("a"), widget]);
       await world.kustomization("app");
-      for (let runs = 0; runs < 20 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
-      expect(await world.ready("app")).toMatch(/^True/);
+      await settle(world, "app");
       const ref = { ...definitionRef, namespace: "", name: definition.metadata.name };
       await world.cluster.delete(ref, { propagation: "Background" }, world.signal);
       await expect.poll(() => world.cluster.get(ref, world.signal)).toBeUndefined();

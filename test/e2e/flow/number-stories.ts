@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
+import { settle } from "./taking-along.ts";
 import type { World } from "./world.ts";
 
 const most = 2n ** 63n - 1n;
@@ -27,7 +28,7 @@ export function numberStories(name: string, newWorld: () => Promise<World>): voi
       });
       await world.publish("v1", [widgetDefinition(group, {}, free), widget("${id}")]);
       await world.kustomization("app", { postBuild: { substitute: { id: "9007199254740995" } } });
-      for (let runs = 0; runs < 20 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
+      await settle(world, "app");
       const ref = { group, version: "v1", kind: "Widget", namespace: world.namespace, name: "w" };
       const applied = await world.cluster.get(ref, world.signal);
       expect(applied?.["spec"]).toEqual({ ...spec, id: 9007199254740995n });

@@ -6,17 +6,20 @@ import type { World } from "./world.ts";
 export const elsewhere = { targetNamespace: undefined };
 
 /** What takes things along is gone only when they are. */
-export const patient = { timeout: 20_000 };
+export const patient = { timeout: 150_000 };
 
 /** Says that pruning the subject would take along these, as a Kustomization says it. */
 export const pruneRefused = (subject: string, wanted: string): string =>
   `${subject} prune refused: it would take along what is still wanted: ${wanted}; ` +
   `put it back, take that out too, or annotate it with ${kustomizeGroup}/prune: disabled to keep it`;
 
-/** Runs it until a stage that needs a moment is over. */
+/** Runs it until a stage that needs a moment is over: how many runs that takes depends on how quick the server is. */
 export async function settle(world: World, name: string): Promise<void> {
-  for (let runs = 0; runs < 5 && !(await world.ready(name)).startsWith("True"); runs++) await world.run(name);
-  expect(await world.ready(name)).toMatch(/^True/);
+  const ready = async (): Promise<string> => {
+    if (!(await world.ready(name)).startsWith("True")) await world.run(name);
+    return world.ready(name);
+  };
+  await expect.poll(ready, patient).toMatch(/^True/);
 }
 
 export function clusterWide(world: World, kind: "CustomResourceDefinition" | "Namespace", name: string) {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { formatEntryId } from "../../../lib/apply/entry-id.ts";
 import type { ObjectRef } from "../../../lib/core/object-ref.ts";
 import { configMap, configMapRef, namespaceNamed, placed } from "./sample-manifests.ts";
+import { settle } from "./taking-along.ts";
 import type { World } from "./world.ts";
 
 /** What a tenant who writes a Kustomization, or pushes its artifact, can and cannot do to others: docs/threat-model.md. */
@@ -19,8 +20,7 @@ export function tenancyStories(name: string, newWorld: () => Promise<World>): vo
       };
       await world.publish("v1", [role, namespaceNamed(elsewhere), placed(elsewhere, configMap("a"))]);
       await world.kustomization("app", { targetNamespace: undefined });
-      for (let runs = 0; runs < 3 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
-      expect(await world.ready("app")).toMatch(/^True/);
+      await settle(world, "app");
       expect(await cluster.get(configMapRef(elsewhere, "a"), signal)).toBeDefined();
       const clusterRole = { group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRole", namespace: "" };
       expect(await cluster.get({ ...clusterRole, name: namespace }, signal)).toBeDefined();

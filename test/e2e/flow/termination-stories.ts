@@ -5,6 +5,7 @@ import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
 import { configMap, configMapRef } from "./sample-manifests.ts";
+import { settle } from "./taking-along.ts";
 import type { World } from "./world.ts";
 
 const refOfA = ({ namespace }: World) => configMapRef(namespace, "a");
@@ -158,18 +159,17 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
 
     /** Deletes the namespace or definition of another object of the artifact, and removes its finalizer after a run that has to wait. */
     const comeBack = async (world: World, container: VersionedRef, content: VersionedRef) => {
-      for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
-      expect(await world.ready("app")).toMatch(/^True/);
+      await settle(world, "app");
       await beginDeletion(world, container);
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       expect(await reconciling(world)).toContain(`${waits}${container.kind}/${container.name} (held by `);
       await setFinalizers(world, container, []);
-      await expect.poll(() => world.cluster.get(container, world.signal), { timeout: 20_000 }).toBeUndefined();
+      await expect.poll(() => world.cluster.get(container, world.signal), { timeout: 60_000 }).toBeUndefined();
       const isBack = async () => {
         await world.outlast("app", 1_000);
         expect(await world.ready("app")).toMatch(/^True/);
       };
-      await vi.waitFor(isBack, { timeout: 20_000 });
+      await vi.waitFor(isBack, { timeout: 60_000 });
       return world.cluster.get(content, world.signal);
     };
 
@@ -229,18 +229,18 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       const group = `slow.${world.namespace}.example.com`;
       await world.publish("v1", [widgetDefinition(group)]);
       await world.kustomization("app");
-      for (let runs = 0; runs < 5 && !(await world.ready("app")).startsWith("True"); runs++) await world.run("app");
+      await settle(world, "app");
       await beginDeletion(world, definitionOf(group));
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       world.clock.advance(90_000);
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       await setFinalizers(world, definitionOf(group), []);
       const gone = () => world.cluster.get(definitionOf(group), world.signal);
-      await expect.poll(gone, { timeout: 20_000 }).toBeUndefined();
+      await expect.poll(gone, { timeout: 60_000 }).toBeUndefined();
       await world.cluster.apply(rivalOf(group), { manager: "another-client", force: true }, world.signal);
       const rival = () => world.cluster.get({ ...definitionOf(group), name: `gadgets.${group}` }, world.signal);
       const established = expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]);
-      await expect.poll(rival, { timeout: 20_000 }).toMatchObject({ status: { conditions: established } });
+      await expect.poll(rival, { timeout: 60_000 }).toMatchObject({ status: { conditions: established } });
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
       expect(await reconciling(world)).toContain(`widgets.${group}`);
       for (const plural of ["gadgets", "widgets"]) {

@@ -88,5 +88,5 @@ describe.skipIf(parts === undefined)("custom resources, if SLUICE_REAL_EKS_CLUST
       await definitions.stop();
       admin.close();
     }
-  }, 180_000);
+  }, 600_000);
 });

@@ -17,14 +17,14 @@ const fewObjects = 100;
 const turnover = 10;
 const kills = 3;
 /** Before the last objects, so that there is something left to be cut short. */
-const lastKillAt = 400;
+const lastKillAt = 250;
 const seed = 20261121;
 const outageMs = 20_000;
 const environments = 5;
 const once: Deliver = (event, own) => own(event);
 
 /** The functions start cold, three or more at once. */
-const setUpMs = 180_000;
+const setUpMs = 600_000;
 
 /** What goes wrong around a Sluice that works: each time the end is exact, and nothing is deleted that should live. */
 export function faults(parts: () => RealParts, open: (options: Partial<WorldOptions>) => Promise<World>): void {
@@ -85,7 +85,7 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
     /** Resolves once there are so many requests. */
     async function sent(requests: () => Promise<readonly AuditEvent[]>, count: number): Promise<void> {
       const areSent = async () => expect((await requests()).length).toBeGreaterThanOrEqual(count);
-      await vi.waitFor(areSent, { timeout: 90_000, interval: 20 });
+      await vi.waitFor(areSent, { timeout: 240_000, interval: 20 });
     }
 
     /** Kills all functions once one has a lease that none of the killed had, and answers that: its run was cut short. */
@@ -95,7 +95,7 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
         if (item?.lease === undefined || killed.includes(item.token)) throw new Error("the lease has no new holder");
         return item.token;
       };
-      const token = await vi.waitFor(held, { timeout: 90_000, interval: 20 });
+      const token = await vi.waitFor(held, { timeout: 240_000, interval: 20 });
       expect(world.functions.killReconcilers()).toBeGreaterThan(0);
       // A run that came to its end would have given it back.
       expect(await world.workItem()).toMatchObject({ token, lease: expect.anything() });
@@ -143,10 +143,10 @@ export function faults(parts: () => RealParts, open: (options: Partial<WorldOpti
       dynamodbFault = refuse(1 / 3);
       try {
         await rollOut(fewObjects, async () => {
-          await expect.poll(() => refused, { timeout: 30_000 }).toBeGreaterThan(5);
+          await expect.poll(() => refused, { timeout: 60_000 }).toBeGreaterThan(5);
           const before = refused;
           dynamodbFault = refuse(1);
-          await expect.poll(() => refused, { timeout: 30_000 }).toBeGreaterThan(before + 20);
+          await expect.poll(() => refused, { timeout: 60_000 }).toBeGreaterThan(before + 20);
           dynamodbFault = refuse(1 / 3);
         });
       } finally {

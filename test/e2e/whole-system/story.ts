@@ -19,7 +19,7 @@ function marks({ metadata }: LiveObject) {
 }
 
 /** The functions start cold, all at once. */
-const setUpMs = 180_000;
+const setUpMs = 600_000;
 
 /** The story of `npm run demo`, scene by scene; each starts from the end of the one before. */
 export function story(open: () => Promise<World>): void {
@@ -109,16 +109,23 @@ export function story(open: () => Promise<World>): void {
     });
 
     test(`the function is killed in the middle of applying ${manyObjects} objects: another continues`, async () => {
-      const names = Array.from({ length: manyObjects }, (_, index) => `m${String(index).padStart(3, "0")}`);
       const files = without(all, "pdb.yaml");
-      const revision = await world.push({ ...files, ...configMaps(world.namespace, names, "1") });
-      const begun = async () => expect((await world.made()).length).toBeGreaterThan(manyObjects / 10);
-      await vi.waitFor(begun, { timeout: 30_000, interval: 10 });
-      expect(world.functions.killReconcilers()).toBeGreaterThan(0);
-      expect((await world.made()).length).toBeLessThan(manyObjects);
-      await world.applied(revision);
-      expect((await world.made()).map(({ metadata }) => metadata.name).toSorted()).toEqual(names);
-      expect((await world.app()).status.inventory?.entries).toHaveLength(manyObjects + kept.length);
+      /** Answers whether a run was cut short. */
+      const rollOut = async (round: number): Promise<boolean> => {
+        const names = Array.from({ length: manyObjects }, (_, at) => `m${round}-${String(at).padStart(3, "0")}`);
+        const done = async () => (await world.made()).filter(({ metadata }) => names.includes(metadata.name)).length;
+        const revision = await world.push({ ...files, ...configMaps(world.namespace, names, "1") });
+        const begun = async () => expect(await done()).toBeGreaterThan(manyObjects / 10);
+        await vi.waitFor(begun, { timeout: 240_000, interval: 10 });
+        const isCutShort = world.functions.killReconcilers() > 0 && (await done()) < manyObjects;
+        await world.applied(revision);
+        expect((await world.made()).map(({ metadata }) => metadata.name).toSorted()).toEqual(names);
+        expect((await world.app()).status.inventory?.entries).toHaveLength(manyObjects + kept.length);
+        return isCutShort;
+      };
+      // A run may be over before this process comes to kill it: then the next one is cut short.
+      let round = 1;
+      while (!(await rollOut(round))) expect(++round).toBeLessThanOrEqual(5);
       await world.applied(await world.push(files));
       expect(await world.made()).toEqual([]);
     });

@@ -70,7 +70,7 @@ export interface WorldOptions {
 }
 
 /** Under load, with a lease that has to run out first. */
-const patient = { timeout: 90_000, interval: 100 };
+const patient = { timeout: 240_000, interval: 100 };
 const tag = "v1";
 const app = "app";
 const apiVersions: Readonly<Record<string, string>> = {
