@@ -1,11 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { portOnLoopback } from "./port-on-loopback.ts";
+import { messageOf } from "../../lib/core/failure.ts";
+import { freePorts } from "../real/free-ports.ts";
 
 const run = promisify(execFile);
 const installed = "/usr/sbin/sshd";
@@ -53,18 +53,14 @@ export interface SshdOptions {
 }
 
 /** OpenSSH's server on loopback, for the user of this process. */
-export async function realSshd({ sshd, libraries }: Program, { authorizedKeys, hostKeys, settings = [] }: SshdOptions) {
+export async function realSshd(program: Program, { authorizedKeys, hostKeys, settings = [] }: SshdOptions) {
   const folder = await mkdtemp(join(tmpdir(), "sluice-sshd-"));
-  const reserved = createServer();
-  const port = await portOnLoopback(reserved);
-  await new Promise((resolve) => reserved.close(resolve));
   const files = hostKeys.map((type) => join(folder, `host-${type}`));
   for (const [index, type] of hostKeys.entries()) {
     await run("ssh-keygen", ["-q", "-t", type, "-N", "", "-f", files[index] ?? ""]);
   }
   await writeFile(join(folder, "authorized_keys"), authorizedKeys, { mode: 0o600 });
   const lines = [
-    `Port ${port}`,
     "ListenAddress 127.0.0.1",
     `PidFile ${join(folder, "pid")}`,
     `AuthorizedKeysFile ${join(folder, "authorized_keys")}`,
@@ -75,9 +71,41 @@ export async function realSshd({ sshd, libraries }: Program, { authorizedKeys, h
     ...files.map((file) => `HostKey ${file}`),
     ...settings,
   ];
-  await writeFile(join(folder, "config"), `${lines.join("\n")}\n`);
   // The folder into which it locks itself, where it runs as root.
   if (userInfo().uid === 0) await mkdir("/run/sshd", { recursive: true });
+  const { server, port, log } = await onFreePort((one) => start(program, folder, [`Port ${one}`, ...lines]));
+  const publicKeys = await Promise.all(files.map((file) => readFile(`${file}.pub`, "utf8")));
+  return {
+    port,
+    user: userInfo().username,
+    /** Lines of known_hosts, one for each key. */
+    knownHosts: publicKeys.map((key) => `[127.0.0.1]:${port} ${key}`),
+    folder,
+    log,
+    async [Symbol.asyncDispose]() {
+      const ended = new Promise((resolve) => server.once("exit", resolve));
+      server.kill();
+      await ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** sshd wants a number: another process may take the port between the look and the start, which is tried again then. */
+async function onFreePort<Started extends object>(begin: (port: number) => Promise<Started>) {
+  for (let tries = 1; ; tries++) {
+    const [port = 0] = await freePorts(1);
+    try {
+      return { ...(await begin(port)), port };
+    } catch (error) {
+      if (tries === 5 || !messageOf(error).includes("Address already in use")) throw error;
+    }
+  }
+}
+
+/** Starts it with this configuration, and waits until it listens. */
+async function start({ sshd, libraries }: Program, folder: string, configuration: readonly string[]) {
+  await writeFile(join(folder, "config"), `${configuration.join("\n")}\n`);
   const env = libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries };
   const [command = "", ...args] = [
     ...(await withSeparateUser(folder)),
@@ -93,24 +121,10 @@ export async function realSshd({ sshd, libraries }: Program, { authorizedKeys, h
     log += bytes.toString();
     if (log.includes("Server listening")) listening.resolve();
   });
-  server.once("exit", () => listening.reject(new Error(`sshd does not start: ${log}`)));
+  // All that it says has come then.
+  server.once("close", () => listening.reject(new Error(`sshd does not start: ${log}`)));
   await listening.promise;
-  const publicKeys = await Promise.all(files.map((file) => readFile(`${file}.pub`, "utf8")));
-  return {
-    port,
-    user: userInfo().username,
-    /** Lines of known_hosts, one for each key. */
-    knownHosts: publicKeys.map((key) => `[127.0.0.1]:${port} ${key}`),
-    folder,
-    log: () => log,
-    async [Symbol.asyncDispose]() {
-      server.removeAllListeners("exit");
-      const ended = new Promise((resolve) => server.once("exit", resolve));
-      server.kill();
-      await ended;
-      await rm(folder, { recursive: true });
-    },
-  };
+  return { server, log: () => log };
 }
 
 /**

@@ -11,6 +11,7 @@ import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
+import { freePorts } from "../../real/free-ports.ts";
 
 const { signal } = new AbortController();
 
@@ -42,7 +43,9 @@ export async function localWorld(): Promise<LocalWorld> {
     state,
     log,
     async start(...args) {
-      const local = await spawnLocal(["--state", state, ...args], signal, (line) => {
+      // Later starts take those of the first, as nothing else did meanwhile; sources and kubeconfigs name them.
+      const ports = started.length === 0 ? await portArguments() : [];
+      const local = await spawnLocal(["--state", state, ...ports, ...args], signal, (line) => {
         log.push(line);
         if (listening?.(line) === true) listening = undefined;
       });
@@ -77,6 +80,11 @@ export async function localWorld(): Promise<LocalWorld> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function portArguments(): Promise<readonly string[]> {
+  const [api, registry, receiver] = await freePorts(3);
+  return ["--api-port", `${api}`, "--registry-port", `${registry}`, "--receiver-port", `${receiver}`];
 }
 
 /** Applies an OCIRepository of the embedded registry's `app:v1` and a Kustomization of it, both named `app`. */
