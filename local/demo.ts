@@ -17,8 +17,8 @@ onClosedPipe([process.stdout, process.stderr], () => {
   isPipeClosed = true;
   stop.abort(new Error("the output is no longer read"));
 });
-const limit = AbortSignal.any([AbortSignal.timeout(180_000), stop.signal]);
-const tidyUpWithinMs = 30_000;
+const limit = AbortSignal.any([AbortSignal.timeout(600_000), stop.signal]);
+const tidyUpWithinMs = 120_000;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 async function play(scene: Scene, stage: Stage): Promise<void> {

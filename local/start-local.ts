@@ -11,8 +11,8 @@ import type { HomeCluster, TargetCluster } from "../lib/core/home-and-target.ts"
 import { networkPolicy } from "../lib/core/network/network-policy.ts";
 import type { AccountTokens } from "../lib/core/ports/account-tokens.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
-import type { DataKeys } from "../lib/core/ports/data-keys.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
+import type { DataKeys } from "../lib/core/ports/data-keys.ts";
 import type { Engine } from "../lib/core/ports/engine.ts";
 import type { Outbound } from "../lib/core/ports/http.ts";
 import type { Log } from "../lib/core/ports/log.ts";

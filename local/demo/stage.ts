@@ -20,8 +20,8 @@ import { identityOf } from "../state-folder.ts";
 export const namespace = "default";
 export const appName = "oddy-test";
 
-const longestLifeMs = 300_000;
-const letGoWithinMs = 10_000;
+const longestLifeMs = 900_000;
+const letGoWithinMs = 30_000;
 
 /** A sentence of the story that did not hold. */
 export class UnexpectedOutcome extends Error {
@@ -126,9 +126,9 @@ function kubeconfigArgs(foreign: { readonly file: string; readonly context?: str
   return ["--kubeconfig", foreign.file, ...(foreign.context === undefined ? [] : ["--context", foreign.context])];
 }
 
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
-/** Waits until `look` answers something. Throws {@link UnexpectedOutcome} with what it found instead after 20 s. */
+/** Waits until `look` answers something. Throws {@link UnexpectedOutcome} with what it found instead after a minute. */
 export async function until<Found>(
   expected: string,
   look: () => Promise<Found | undefined>,
