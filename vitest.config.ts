@@ -47,10 +47,11 @@ export default defineConfig({
       }),
     ],
     sequence: { sequencer: LongFirst },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Generous: a deadline costs nothing while all is well, and CI may be several times slower than where the tests were written.
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
     // The deadline of a wait, a second by default: what is waited for comes later where others compute.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,
@@ -62,7 +63,7 @@ export default defineConfig({
         test: {
           name: "infra",
           // A synthesis takes seconds, and more where others compute.
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           include: [withCdk ? "infra/test/**/*.test.ts" : "infra/test/installed.test.ts"],
           globalSetup: withCdk ? ["infra/test/bundles.ts"] : [],
         },

@@ -242,7 +242,7 @@ async function inventoryOf(name: string): Promise<readonly string[]> {
 
 /** As a release before fabd998 left it. */
 async function leakClaim(id: string, ownerUid: string, owner: string): Promise<void> {
-  const database = new DatabaseSync(join(world.folder, "state", "state.db"), { timeout: 5_000 });
+  const database = new DatabaseSync(join(world.folder, "state", "state.db"), { timeout: 60_000 });
   const insert = database.prepare("INSERT INTO claims (cluster_uid, id, owner_uid, owner) VALUES (?, ?, ?, ?)");
   insert.run(await world.cluster.uid(signal), id, ownerUid, owner);
   database.close();

@@ -122,12 +122,12 @@ describe("the command line on a running Sluice", () => {
   });
 
   test("resumes a source and a Kustomization, and returns when they are reconciled (11)", async () => {
-    const source = await world.sh("resume", "source", "oci", "app", "--timeout", "20s");
+    const source = await world.sh("resume", "source", "oci", "app", "--timeout", "60s");
     expect(source.code).toBe(0);
     expect(source.err).toMatch(
       /✔ OCIRepository app reconciliation completed\n✔ fetched revision v1@sha256:[0-9a-f]{64}\n$/,
     );
-    const kustomization = await world.sh("resume", "ks", "app", "--timeout", "20s");
+    const kustomization = await world.sh("resume", "ks", "app", "--timeout", "60s");
     expect(kustomization.code).toBe(0);
     expect(kustomization.err).toMatch(
       /✔ Kustomization app reconciliation completed\n✔ applied revision v1@sha256:[0-9a-f]{64}\n$/,
@@ -151,8 +151,8 @@ describe("the command line on a running Sluice", () => {
     await world.sh("suspend", "source", "oci", "app");
     await writeFile(join(world.folder, "app/config.yaml"), configMap("two"));
     await push();
-    await world.sh("resume", "source", "oci", "app", "--timeout", "20s");
-    const reconciled = await world.sh("reconcile", "kustomization", "app", "--with-source", "--timeout", "20s");
+    await world.sh("resume", "source", "oci", "app", "--timeout", "60s");
+    const reconciled = await world.sh("reconcile", "kustomization", "app", "--with-source", "--timeout", "60s");
     expect(reconciled).toMatchObject({ code: 0, out: "" });
     expect(reconciled.err).toMatch(/✔ applied revision v1@sha256:[0-9a-f]{64}\n$/);
     const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "default", name: "hello" };
@@ -160,7 +160,7 @@ describe("the command line on a running Sluice", () => {
   });
 
   test("two reconcile commands at once both end (10)", async () => {
-    const both = await Promise.all(["a", "b"].map(() => world.sh("reconcile", "ks", "app", "--timeout", "20s")));
+    const both = await Promise.all(["a", "b"].map(() => world.sh("reconcile", "ks", "app", "--timeout", "60s")));
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
   });
 
@@ -176,7 +176,7 @@ describe("the command line on a running Sluice", () => {
     expect((await world.sh("suspend", "ks", "app")).err).toContain("✔ kustomization suspended");
     expect(await world.sh("reconcile", "ks", "app")).toEqual({ code: 1, out: "", err: "✗ resource is suspended\n" });
     expect((await world.sh("get", "ks")).out).toMatch(/app .*True {5}\tTrue/);
-    expect((await world.sh("resume", "ks", "app", "--timeout", "20s")).code).toBe(0);
+    expect((await world.sh("resume", "ks", "app", "--timeout", "60s")).code).toBe(0);
   });
 
   test("a field that Sluice does not support yet ends a reconcile at once and is named (7)", async () => {
@@ -190,7 +190,7 @@ describe("the command line on a running Sluice", () => {
         sourceRef: { kind: "Bucket", name: "app" },
       },
     });
-    const { code, err } = await world.sh("reconcile", "ks", "secret", "--timeout", "20s");
+    const { code, err } = await world.sh("reconcile", "ks", "secret", "--timeout", "60s");
     expect(code).toBe(1);
     expect(err).toMatch(/✗ .*spec\.sourceRef\.kind Bucket/);
   });

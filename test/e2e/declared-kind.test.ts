@@ -129,9 +129,12 @@ describe("a kind that is declared in one file", () => {
     expect(check.err).toMatch(/^✔ toys\.toys\.example\.com\/v1\b/m);
   });
 
-  test("is swept and watched", () => {
-    const asked = sent.filter(({ path }) => path.startsWith("/apis/toys.example.com/v1/toys"));
-    expect(new Set(asked.map(({ verb }) => verb))).toEqual(new Set(["list", "watch"]));
+  test("is swept and watched", async () => {
+    const asked = () => {
+      const requests = sent.filter(({ path }) => path.startsWith("/apis/toys.example.com/v1/toys"));
+      return new Set(requests.map(({ verb }) => verb));
+    };
+    await expect.poll(asked).toEqual(new Set(["list", "watch"]));
   });
 
   test("is reconciled, and shown by the command line", async () => {
@@ -146,8 +149,10 @@ describe("a kind that is declared in one file", () => {
       ["ball", "OCIRepository/box", "red@1", "False", "True", "is red"],
     ]);
     expect((await world.sh("get", "ty", "ball", "-n", "default")).code).toBe(0);
-    const events = await world.sh("events", "--for", "Toy/ball", "-n", "default");
-    expect(cellsOf(events.out)[1]?.slice(1)).toEqual(["Normal", "Painted", "Toy/ball", "is red"]);
+    // It comes after the status.
+    const event = async () =>
+      cellsOf((await world.sh("events", "--for", "Toy/ball", "-n", "default")).out)[1]?.slice(1);
+    await expect.poll(event).toEqual(["Normal", "Painted", "Toy/ball", "is red"]);
 
     expect((await world.sh("reconcile", "toy", "ball", "-n", "default")).err).toBe(
       "► annotating Toy ball in default namespace\n✔ Toy annotated\n◎ waiting for Toy reconciliation\n✔ painted revision red@1\n",

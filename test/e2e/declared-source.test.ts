@@ -66,8 +66,9 @@ test("a kind of source that is declared in one file is fetched, and its Kustomiz
 
 test("its failure is shown, and the last artifact stays applied", async () => {
   all.held.delete("paints");
-  const { code, err } = await world.sh("reconcile", "source", "bucket", "paints", "-n", "default", "--timeout", "3s");
-  expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining("shelf 'paints' not found") });
+  // The command waits for a success until its time is up, and says then what it has seen.
+  const reconcile = () => world.sh("reconcile", "source", "bucket", "paints", "-n", "default", "--timeout", "3s");
+  await expect.poll(reconcile).toMatchObject({ code: 1, err: expect.stringContaining("shelf 'paints' not found") });
   expect(await ready(source, "paints")).toBe("False ReadOperationFailed: shelf 'paints' not found");
   expect((await world.sh("reconcile", "kustomization", "app", "-n", "default")).err).toContain(
     "✔ applied revision v2\n",

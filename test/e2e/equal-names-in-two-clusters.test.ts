@@ -26,12 +26,13 @@ import { startRegistry } from "../../local/registry/start-registry.ts";
 import { localFlows } from "../../local/start-local.ts";
 import { type Runtime, startRuntime } from "../../local/start-runtime.ts";
 import { openStores, type Stores } from "../../local/state/open-stores.ts";
-import { openStateDatabase } from "../../local/state/state-database.ts";
+import { openStateDatabase, type StateDatabase } from "../../local/state/state-database.ts";
 import { noCel } from "../doubles/no-cel.ts";
 import { noRemoteClusters } from "../doubles/no-remote-clusters.ts";
 import { openGate } from "../doubles/open-gate.ts";
 import { recordedLog } from "../doubles/recorded-log.ts";
 import { silentLog } from "../doubles/silent-log.ts";
+import { isAtRest } from "./recorded-flux/at-rest.ts";
 
 const { signal } = new AbortController();
 const clock = systemClock;
@@ -44,7 +45,7 @@ type Name = keyof typeof ids;
 const names: readonly Name[] = ["one", "two"];
 const namespace = "apps";
 const app = "app";
-const patient = { timeout: 30_000 };
+const patient = { timeout: 150_000 };
 const appRef = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: app };
 
 describe("two clusters with objects of equal names, looked after by one installation", () => {
@@ -54,7 +55,12 @@ describe("two clusters with objects of equal names, looked after by one installa
   const clusters = new Map<Name, Cluster>();
   let folder: string;
   let registry: string;
+  let database: StateDatabase;
   let stores: Stores;
+  /** The status of a run is there before its end. */
+  const untilAtRest = async (): Promise<void> => {
+    await expect.poll(() => isAtRest(database, namespace), patient).toBe(true);
+  };
 
   const clusterOf = (name: Name): Cluster => {
     const cluster = clusters.get(name);
@@ -137,7 +143,7 @@ describe("two clusters with objects of equal names, looked after by one installa
     ending.defer(() => embedded.close());
     registry = embedded.address;
     await Promise.all(names.map(startCluster));
-    const database = openStateDatabase(":memory:");
+    database = openStateDatabase(":memory:");
     ending.defer(() => database.close());
     stores = openStores(database, join(folder, "artifacts"), clock);
     const parts = { cel: noCel, stores, kinds, http, clock, log, settings: defaultSettings };
@@ -165,7 +171,7 @@ describe("two clusters with objects of equal names, looked after by one installa
         log,
       });
     }
-  }, 60_000);
+  }, 300_000);
   afterAll(() => ending.disposeAsync());
 
   test("each gets what was pushed for it, and has an inventory, subscriptions and metrics of its own", async () => {
@@ -182,6 +188,7 @@ describe("two clusters with objects of equal names, looked after by one installa
     expect(await inventory("one")).toEqual(["apps_a__ConfigMap", "apps_b__ConfigMap"]);
     expect(await inventory("two")).toEqual(["apps_b__ConfigMap", "apps_c__ConfigMap"]);
 
+    await untilAtRest();
     for (const name of names) {
       const { version: _, ...ref } = appRef;
       expect(await stores.items.get({ cluster: ids[name], ...ref }, signal)).toMatchObject({ attempts: 0 });
@@ -191,12 +198,15 @@ describe("two clusters with objects of equal names, looked after by one installa
   });
 
   test("a push for one runs nothing in the other, and prunes only there", async () => {
+    // Also of what is left to do for the pushes before.
+    await untilAtRest();
     const before = await applied("one");
     const asked = log.lines.length;
     const revision = await push("two", ["b"]);
     await expect.poll(() => ready("two"), patient).toBe(revision);
     expect(await mapsOf("two")).toEqual(['b {"of":"two"}']);
     expect(await applied("one")).toEqual(before);
+    await untilAtRest();
     const finished = log.lines.slice(asked).filter(({ message }) => message === "reconcile finished");
     expect(finished.filter(({ key }) => isOf(key, ids.one))).toEqual([]);
     expect(finished.filter(({ key }) => isOf(key, ids.two)).length).toBeGreaterThan(0);

@@ -66,7 +66,7 @@ describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (
   test("runs the command with Node 24, tells it the launcher's process id, and passes on signals", async () => {
     await withNode24();
     const child = launch(node, "wait");
-    await expect.poll(() => child.read(), { timeout: 10_000 }).toMatch(/^ready \d+ \d+ v24\./);
+    await expect.poll(() => child.read(), { timeout: 60_000 }).toMatch(/^ready \d+ \d+ v24\./);
     expect(child.read().split(" ")[2]).toBe(String(child.pid));
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([7, null]);
@@ -77,7 +77,7 @@ describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (
 describe("the launcher on Node 24", () => {
   test("runs the command in its own process", async () => {
     const child = launch(process.execPath, "wait");
-    await expect.poll(() => child.read(), { timeout: 10_000 }).toMatch(/^ready \d+ {2}v/);
+    await expect.poll(() => child.read(), { timeout: 60_000 }).toMatch(/^ready \d+ {2}v/);
     expect(child.read().split(" ")[1]).toBe(String(child.pid));
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([7, null]);

@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)(`what the real sops encrypts${missing ?? 
     ["ini", iniText, 4],
   ] as const)(
     "as %s is decrypted to the same bytes as by itself",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (format, texts, numRuns) => {
       await fc.assert(
         fc.asyncProperty(texts, rules, async (text, options) => {

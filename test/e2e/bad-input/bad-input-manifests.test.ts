@@ -169,7 +169,7 @@ describe("invalid manifests are named in Ready, none of them is applied, and oth
       expect(told).not.toContain(world.local.state);
       expect(await world.has("from-bad-manifests")).toBe(false);
     },
-    120_000,
+    300_000,
   );
 });
 

@@ -41,12 +41,12 @@ describe("an unusable registry is named in the source's Ready, and other sources
   });
 
   test.each([
-    { name: "slow", verb: "HEAD", says: "no answer within the 1000 ms that all requests have together" },
-    { name: "closed", verb: "GET", says: "UNAUTHORIZED: authentication required" },
-    { name: "absent", verb: "GET", says: "NAME_UNKNOWN: repository name not known to registry" },
-    { name: "busy", verb: "HEAD", says: "unexpected status code 429 Too Many Requests" },
-  ])("$name", async ({ name, verb, says }) => {
-    await world.source(name, { url: `oci://${registry.host}/${name}`, ref: { tag: "v1" }, timeout: "1s" });
+    { name: "slow", verb: "HEAD", timeout: "1s", says: "no answer within the 1000 ms that all requests have together" },
+    { name: "closed", verb: "GET", timeout: "60s", says: "UNAUTHORIZED: authentication required" },
+    { name: "absent", verb: "GET", timeout: "60s", says: "NAME_UNKNOWN: repository name not known to registry" },
+    { name: "busy", verb: "HEAD", timeout: "1s", says: "unexpected status code 429 Too Many Requests" },
+  ])("$name", async ({ name, verb, timeout, says }) => {
+    await world.source(name, { url: `oci://${registry.host}/${name}`, ref: { tag: "v1" }, timeout });
     const request = `${verb} http://${registry.host}/v2/${name}/manifests/v1`;
     const message = `${failed}: ${request}: ${says}`;
     expect(await world.answer("OCIRepository", name, message)).toContain(message);

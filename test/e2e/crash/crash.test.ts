@@ -7,7 +7,7 @@ import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts"
 import { configMap, followApp, type LocalWorld, localWorld } from "../local/local-world.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 60_000, interval: 50 };
+const patient = { timeout: 150_000, interval: 50 };
 const manyObjects = 200;
 const kills = 20;
 const seed = 20261121;

@@ -22,7 +22,7 @@ const app = {
   namespace: "default",
   name: "app",
 };
-const patient = { timeout: 60_000, interval: 100 };
+const patient = { timeout: 150_000, interval: 100 };
 
 function names(from: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `m${String(from + index).padStart(3, "0")}`);
@@ -68,7 +68,7 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
   { name: "drops every third answer", objects: 60, treat: (count) => (count % 3 === 0 ? "lost" : "forward") },
 ])(
   "an API server that $name: the end is exactly the pushed state",
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async ({ objects, treat }) => {
     await using ending = new AsyncDisposableStack();
     let isUnreliable = false;
@@ -93,7 +93,7 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
 );
 
 test("an API server that answers 503 for one kind: Ready says so until the outage is over", {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   await using ending = new AsyncDisposableStack();
   let isOut = false;
@@ -124,7 +124,7 @@ test("an API server that answers 503 for one kind: Ready says so until the outag
 });
 
 test("while the owner of the cluster cannot be read nothing is written, not even a status, and then it continues by itself", {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   await using ending = new AsyncDisposableStack();
   let isOut = false;

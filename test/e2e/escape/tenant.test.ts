@@ -6,7 +6,7 @@ import { type BadInputWorld, badInputWorld, configMapYaml } from "../bad-input/b
 import { nestedTry, tenantTries } from "./tenant-tries.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 60_000, interval: 100 };
+const patient = { timeout: 150_000, interval: 100 };
 /** In the Secret of another. */
 const treasure = "treasure-7c1f0b52";
 const rbac = "rbac.authorization.k8s.io";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   );
   const isApplied = async () => (await victims()).some(({ metadata }) => metadata.name === "stays");
   await vi.waitUntil(isApplied, patient);
-}, 180_000);
+}, 600_000);
 afterAll(() => world[Symbol.asyncDispose]());
 
 async function write(
@@ -130,4 +130,4 @@ test("a tenant who lists objects of another in his own inventory, and lets them 
   await expect.poll(async () => JSON.stringify(await eventsOf("listed")), patient).toContain("pruning for deleted");
   expect(marks(await victims())).toEqual(marks(before));
   expect(before.map((object) => refOf(object).name)).toContain("treasure");
-}, 120_000);
+}, 300_000);

@@ -1,15 +1,18 @@
 import { createHmac } from "node:crypto";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ReceiverStatus } from "../../../lib/api/receiver.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { maxBodyBytes } from "../../../lib/receiver/delivery.ts";
 import type { SpawnedLocal } from "../../../local/sluice-process.ts";
+import { readStateDatabase } from "../../../local/state/state-database.ts";
 import { rsa, signedToken, startIssuer } from "../../unit/receiver/token-issuer.ts";
+import { isAtRest } from "../recorded-flux/at-rest.ts";
 import { configMap, followApp, type LocalWorld, localWorld } from "./local-world.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 20_000, interval: 25 };
+const patient = { timeout: 150_000, interval: 25 };
 const token = "q7Zt-58fe21c0b94d";
 /** As GitHub sends it. */
 const push = '{"ref":"refs/heads/main","repository":{"full_name":"example/app"}}';
@@ -27,7 +30,7 @@ describe("a webhook at home", () => {
     await followApp(cluster, local);
     await apply("Secret", "token", { stringData: { token } }, "v1");
     await receiver("hook", { type: "github", secretRef: { name: "token" }, events: ["push"] });
-  }, 60_000);
+  }, 300_000);
   afterAll(() => world[Symbol.asyncDispose]());
 
   const apply = (kind: string, name: string, content: JsonObject, version = apiVersion) =>
@@ -48,6 +51,15 @@ describe("a webhook at home", () => {
     const events = await cluster.list({ group: "", version: "v1", kind: "Event", namespace: "default" }, signal);
     return events.filter(({ reason }) => reason === "ArtifactUpToDate").length;
   };
+  /** What was asked for before is done, and told. */
+  const untilAtRest = async (): Promise<void> => {
+    const database = readStateDatabase(join(local.state, "state.db"));
+    try {
+      await expect.poll(() => isAtRest(database, "default"), patient).toBe(true);
+    } finally {
+      database.close();
+    }
+  };
   const deliver = (at: string, headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer> = push) =>
     fetch(`${local.receiver}${at}`, {
       method: "POST",
@@ -61,12 +73,17 @@ describe("a webhook at home", () => {
   test("that is signed wakes the source, and one with another signature does not", async () => {
     await expect.poll(() => path(), patient).toMatch(/^\/hook\/[0-9a-f]{64}$/);
     const at = await path();
+    await untilAtRest();
     const before = await looks();
     const refused = await deliver(at, signature("another"));
     expect([refused.status, await refused.text()]).toEqual([400, ""]);
+    await untilAtRest();
+    expect(await looks()).toBe(before);
     const taken = await deliver(at, signature(token));
     expect([taken.status, await taken.text()]).toEqual([200, ""]);
     await expect.poll(looks, patient).toBe(before + 1);
+    await untilAtRest();
+    expect(await looks()).toBe(before + 1);
     expect(world.log.join("\n")).not.toContain(token);
   });
 
@@ -84,7 +101,7 @@ describe("a webhook at home", () => {
     const at = await path("jobs");
     const before = await looks();
     expect((await deliver(at, {})).status).toBe(400);
-    const claims = { iss: issuer.url, aud: "notification-controller", sub: "main", exp: Date.now() / 1000 + 60 };
+    const claims = { iss: issuer.url, aud: "notification-controller", sub: "main", exp: Date.now() / 1000 + 3_600 };
     const bearer = `Bearer ${signedToken(rsa.privateKey, { alg: "RS256", kid: "one" }, claims)}`;
     // The first call may find that the issuer's keys come too late for its answer.
     await expect.poll(async () => (await deliver(at, { authorization: bearer })).status, patient).toBe(200);

@@ -9,7 +9,7 @@ import { Scene } from "./scene.ts";
 import { readScenario } from "./steps.ts";
 
 /** Some steps wait until a health check or a deletion gives up, which by Flux's rules takes 30 s. */
-const patienceMs = 75_000;
+const patienceMs = 240_000;
 const { signal } = new AbortController();
 const scenarios = await playedScenarios();
 const sluice = ownSluice(signal);
@@ -42,8 +42,8 @@ async function play(name: string): Promise<void> {
 }
 
 describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
-  test.for(withoutGit)("%s", { timeout: 240_000 }, play);
-  test.skipIf(gitPrograms === undefined).for(withGit)("%s", { timeout: 240_000 }, play);
+  test.for(withoutGit)("%s", { timeout: 600_000 }, play);
+  test.skipIf(gitPrograms === undefined).for(withGit)("%s", { timeout: 600_000 }, play);
 
   test("every deliberate difference is one of a step that is recorded", async () => {
     const known = await Promise.all(

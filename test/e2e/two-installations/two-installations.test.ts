@@ -7,7 +7,7 @@ import { localWorld } from "../local/local-world.ts";
 import { ownerOf, sluice, twoInstallations } from "./two-installations.ts";
 
 test("two installations on one cluster: the second is refused and changes nothing, take-over moves it, the first stops and says so", {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   await using ending = new AsyncDisposableStack();
   const first = ending.use(await localWorld());
@@ -25,7 +25,7 @@ test("two installations on one cluster: the second is refused and changes nothin
 });
 
 test("the embedded cluster belongs to its state folder, which becomes its owner again at each start", {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   await using world = await localWorld();
   const local = await world.start();

@@ -8,7 +8,7 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { applied, configMap, followApp, type LocalWorld } from "../local/local-world.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 60_000, interval: 200 };
+const patient = { timeout: 150_000, interval: 200 };
 const kustomize = "kustomize.toolkit.fluxcd.io";
 const within = { version: "v1", namespace: "default", name: "app" };
 /** What `followApp` has made. */

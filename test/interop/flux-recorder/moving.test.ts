@@ -50,11 +50,11 @@ describe.skipIf(missing)(
       const started = await startRegistry({ folder: registryFolder, port: 0, log: silentLog, onPush: () => undefined });
       open.defer(() => started.close());
       registry = started.address;
-    }, 180_000);
+    }, 600_000);
     afterAll(async () => {
       await open.disposeAsync();
       http.close();
-    }, 60_000);
+    }, 300_000);
 
     const push = (...names: readonly string[]): Promise<string> => {
       const file = (name: string) => [`${name}.yaml`, JSON.stringify(configMap(name))] as const;
