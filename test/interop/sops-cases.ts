@@ -33,11 +33,18 @@ const plain = [
   "true",
 ];
 
+/** sops encrypts no integer that fits an unsigned one of Go's only: "unknown type: uint64". */
+const isUnsignedOnly = (line: string): boolean =>
+  /^\d+$/.test(line) && BigInt(line) >= 2n ** 63n && BigInt(line) < 2n ** 64n;
+
 const scalar = fc.oneof(
   text.map((value) => JSON.stringify(value)),
   fc.constantFrom(...plain),
   fc.integer().map(String),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+  fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .map(String)
+    .filter((line) => !isUnsignedOnly(line)),
 );
 
 /** A node as lines without their margin, the first of which continues the line of its key. */

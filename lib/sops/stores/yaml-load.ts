@@ -157,11 +157,10 @@ class YamlReader {
       const behind = isBlock ? this.#comments.behind(this.#end, false) : [];
       return [...behind.map(commentItem), { key, value: yield* this.#value(event, column) }];
     }
-    const isBlockText = event.type === EVENT_ID.SCALAR && event.style >= SCALAR_STYLE.LITERAL_BLOCK;
-    const header = isBlockText ? this.#comments.behind(this.#end, true) : [];
+    const header = isBlockText(event) ? this.#comments.behind(this.#end, true) : [];
     const before = this.#comments.before(this.#startOf(event));
     const value = this.#leaf(event);
-    const behind = isBlockText ? [] : this.#comments.behind(this.#end, true);
+    const behind = isBlockText(event) ? [] : this.#comments.behind(this.#end, true);
     return [...[...header, ...before, ...behind].map(commentItem), { key, value }];
   }
 
@@ -182,7 +181,7 @@ class YamlReader {
       for (const comment of this.#comments.before(this.#startOf(item))) items.push(comment);
       const isBlock = item.type === EVENT_ID.MAPPING || item.type === EVENT_ID.SEQUENCE;
       const value = isBlock ? yield* this.#value(item, column) : this.#leaf(item);
-      if (!isBlock) items.push(...this.#comments.behind(this.#end, true));
+      if (!isBlock && !isBlockText(item)) items.push(...this.#comments.behind(this.#end, true));
       items.push(value);
     }
     return [...items, ...this.#endOfBlock(event, column, parentColumn)];
@@ -284,6 +283,11 @@ class YamlReader {
   #columnOf(start: number): number {
     return start - this.#lines.startOf(start);
   }
+}
+
+/** It ends where the next line begins: what stands there is not behind it. */
+function isBlockText(event: Event): boolean {
+  return event.type === EVENT_ID.SCALAR && event.style >= SCALAR_STYLE.LITERAL_BLOCK;
 }
 
 function commentItem(key: Exclude<Item["key"], string>): Item {
