@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, SerializedError, TestModule, TestSuite } from "vitest/node";
+import { strayError } from "../report/stray-error.ts";
 import { reportVariable, type TestReport } from "./test-report.ts";
 
 /**
@@ -21,7 +22,7 @@ export default class TellRun implements Reporter {
         .map((module) => `${module.relativeModuleId}: ${lineOf(module.errors())}`),
       stray: [
         ...modules.filter(isUnfinished).map(({ relativeModuleId }) => `${relativeModuleId} did not end`),
-        ...unhandled.map((error) => (error.stack ?? error.message).split("\n").slice(0, 4).join(" ")),
+        ...unhandled.map(strayError),
       ],
     };
     const file = process.env[reportVariable];

@@ -52,7 +52,7 @@ test("an error without a comparison is reported with its message", async () => {
 
 test("an error outside of any test is in the report", async () => {
   const { stray } = await reportOf(
-    `test("leaves a rejection", () => { void Promise.reject(new Error("nobody waits")); });`,
+    `test("leaves a rejection", () => { void Promise.reject(new Error("not awaited")); });`,
   );
-  expect(stray).toEqual([expect.stringMatching(/^Error: nobody waits /)]);
+  expect(stray).toEqual([expect.stringMatching(/^Error: not awaited /)]);
 });

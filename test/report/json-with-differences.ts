@@ -1,14 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { stripVTControlCharacters } from "node:util";
 import { JsonReporter, type SerializedError, type TestModule } from "vitest/node";
+import { strayError } from "./stray-error.ts";
 import type { VitestReport } from "./suite-counts.ts";
 
 const shownLines = 40;
 const linesAround = 1;
 
 /**
- * Vitest's JSON report with what it leaves out: the lines in which two values differ, and errors outside of any test. For a run
- * whose output is read where nobody can repeat it. `--outputFile.json=FILE` names its file.
+ * Vitest's JSON report with what it leaves out: the lines in which two values differ, and errors outside of any test. CI
+ * prints them, since its run cannot be repeated elsewhere. `--outputFile.json=FILE` names its file.
  */
 // oxlint-disable-next-line import/no-default-export -- vitest takes a reporter's file only so
 export default class JsonWithDifferences extends JsonReporter {
@@ -29,7 +30,7 @@ export default class JsonWithDifferences extends JsonReporter {
     const { outputFile } = this.ctx.config;
     const file = typeof outputFile === "object" ? outputFile["json"] : undefined;
     if (file === undefined || unhandled.length === 0) return;
-    const stray = unhandled.map((error) => (error.stack ?? error.message).split("\n").slice(0, 4).join(" "));
+    const stray = unhandled.map(strayError);
     const report: object = JSON.parse(await readFile(file, "utf8"));
     await writeFile(file, JSON.stringify({ ...report, stray } satisfies Pick<VitestReport, "stray">));
   }

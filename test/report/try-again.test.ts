@@ -60,7 +60,7 @@ test("a file that can no longer be loaded is a failure", () => {
 
 test("an error outside of any test is a failure, in the first run and in the second", () => {
   expect(tryAgain({ "a.test.ts": passes }, ["a worker died"])).toMatchObject({ status: 1, isRun: false });
-  const leaves = 'test("holds", () => { void Promise.reject(new Error("nobody waits")); });';
+  const leaves = 'test("holds", () => { void Promise.reject(new Error("not awaited")); });';
   expect(tryAgain({ "a.test.ts": leaves }).status).toBe(1);
 });
 

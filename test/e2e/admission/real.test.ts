@@ -121,8 +121,8 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
   const check = async () => (await apply(kustomization(checkedName), true)).warnings;
 
   /**
-   * What the webhook was told of one change. The API server may ask about an update twice: first beside the object in its cache, and
-   * again beside the newer one that it finds in etcd when it writes. The last is what counts.
+   * The last look that the webhook sent for a change. The API server may call the webhook twice for one update: first with the old
+   * object from its cache, and then with the newer one from etcd, where its cache was behind.
    */
   const lastOf = async (change: () => Promise<unknown>): Promise<Look | undefined> => {
     sent.length = 0;

@@ -66,7 +66,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
     };
     const live = (refs: readonly Parameters<Cluster["get"]>[0][]) =>
       Promise.all(refs.map((ref) => cluster.get(ref, signal)));
-    /** What somebody has written: the API server settles the status of a definition after it was established. */
+    /** Without the status: the API server still writes it after the definition is established. */
     const seen = async () => {
       const found = [...(await live(definitions)), ...(await live(rights.map(refOfManifest)))];
       return found.map((one) => {

@@ -24,6 +24,19 @@ const Crd = z.looseObject({
 const readyWithinMs = 120_000;
 const pollMs = 100;
 
+/** Waits until this is so. Throws an error with the text of `why` if it is not so in time. */
+async function until(
+  isSo: () => Promise<boolean>,
+  why: () => string | Promise<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = Date.now() + readyWithinMs;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(await why());
+    await systemClock.sleep(pollMs, signal);
+  }
+}
+
 export interface FluxOptions {
   /** The folder with source-controller and kustomize-controller. */
   readonly controllers: string;
@@ -70,28 +83,23 @@ async function installDefinitions(folders: readonly string[], cluster: Cluster, 
   const texts = await Promise.all(files.flat().map((file) => readFile(file, "utf8")));
   const definitions = texts.flatMap((text) => loadAll(text)).map((document) => Crd.parse(document));
   for (const one of definitions) await cluster.apply(one, { manager: "bench", force: true }, signal);
-  const deadline = Date.now() + readyWithinMs;
   for (const { spec } of definitions) {
     const served = { group: spec.group, version: spec.versions[0].name, kind: spec.names.kind };
-    while ((await cluster.resource(served, signal)) === undefined) {
-      if (Date.now() > deadline) throw new Error(`the cluster does not serve ${served.kind} of ${served.group}`);
-      await systemClock.sleep(pollMs, signal);
-    }
+    const isServed = async () => (await cluster.resource(served, signal)) !== undefined;
+    await until(isServed, () => `the cluster does not serve ${served.kind} of ${served.group}`, signal);
   }
 }
 
 /** Without this kustomize-controller would try for 3.5 minutes to fetch an artifact of Sluice. */
 async function untilServedFrom(artifacts: string, cluster: Cluster, signal: AbortSignal): Promise<void> {
   const query = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository" };
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const urls = (await cluster.list(query, signal)).map(
-      (live) => WithArtifact.parse(live).status?.artifact?.url ?? "",
-    );
-    if (urls.every((url) => url.startsWith(`http://${artifacts}/`))) return;
-    if (Date.now() > deadline) throw new Error(`source-controller does not serve all of ${urls.join(", ")}`);
-    await systemClock.sleep(pollMs, signal);
-  }
+  let urls: readonly string[] = [];
+  const isServed = async (): Promise<boolean> => {
+    const found = await cluster.list(query, signal);
+    urls = found.map((live) => WithArtifact.parse(live).status?.artifact?.url ?? "");
+    return urls.every((url) => url.startsWith(`http://${artifacts}/`));
+  };
+  await until(isServed, () => `source-controller does not serve all of ${urls.join(", ")}`, signal);
 }
 
 const WithArtifact = z.object({
@@ -129,8 +137,8 @@ async function start(
   signal: AbortSignal,
 ): Promise<number> {
   const path = join(folder, `${name}.log`);
-  const deadline = Date.now() + readyWithinMs;
-  for (let starts = 1; ; starts++) {
+  const why = async () => `${name} has not become ready; the end of its log:\n${await logTail(path)}`;
+  for (let starts = 1; starts <= maxStarts; starts++) {
     await using log = await open(path, "a");
     const [port = 0, metrics, health] = await freePorts(3);
     const addresses = [`--metrics-addr=127.0.0.1:${metrics}`, `--health-addr=127.0.0.1:${health}`];
@@ -138,22 +146,14 @@ async function start(
     const child = spawn(join(controllers, name), [...addresses, ...args(port)], { env, stdio });
     await once(child, "spawn");
     const ended = once(child, "exit");
+    running.defer(async () => {
+      child.kill("SIGTERM");
+      await ended;
+    });
     const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
     const isReady = async (): Promise<boolean> => (await ask(`http://127.0.0.1:${health}/readyz`))?.status === 200;
-    while (!hasEnded() && Date.now() < deadline) {
-      if (await isReady()) {
-        running.defer(async () => {
-          child.kill("SIGTERM");
-          await ended;
-        });
-        return port;
-      }
-      await systemClock.sleep(pollMs, signal);
-    }
-    child.kill("SIGKILL");
-    await ended;
-    if (starts === maxStarts || Date.now() >= deadline) {
-      throw new Error(`${name} has not become ready; the end of its log:\n${await logTail(path)}`);
-    }
+    await until(async () => hasEnded() || (await isReady()), why, signal);
+    if (!hasEnded()) return port;
   }
+  throw new Error(await why());
 }
