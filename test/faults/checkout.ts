@@ -32,9 +32,13 @@ function linkModules(folder: string): void {
   for (const name of readdirSync(join(folder, "packages"))) symlinkSync(`../../packages/${name}`, join(own, name));
 }
 
+/** A landing has the commits of a session, which lasts three hours. */
+const landingHours = 4;
+
 /**
  * Paths that differ from `since`, or that are not committed. Without it from where the branch left `origin/main`, and on main
- * itself from the commit before. Undefined where there is no such commit, as in a shallow clone.
+ * itself, or without a remote, from the newest commit that is four hours older than the last. Undefined where there is no such
+ * commit, as in a shallow clone.
  */
 export function changedPaths(since: string | undefined): ReadonlySet<string> | undefined {
   const from = since ?? branchPoint();
@@ -45,14 +49,11 @@ export function changedPaths(since: string | undefined): ReadonlySet<string> | u
 }
 
 function branchPoint(): string | undefined {
-  const head = tried("rev-parse", "HEAD");
   const base = tried("merge-base", "HEAD", "origin/main");
-  return base === undefined || base === head ? tried("rev-parse", "--verify", "--quiet", "HEAD^") : base;
-}
-
-/** One of ten that the commit's name chooses, so that a run can be repeated and every fault has its turn. */
-export function tenthOfCommit(): number {
-  return Number.parseInt(tried("rev-parse", "HEAD")?.slice(0, 8) ?? "0", 16) % 10;
+  if (base !== undefined && base !== tried("rev-parse", "HEAD")) return base;
+  const before = Number(tried("log", "-1", "--format=%ct")) - landingHours * 3_600;
+  const found = Number.isNaN(before) ? undefined : tried("rev-list", "-1", `--before=${before}`, "HEAD");
+  return found === "" ? undefined : found;
 }
 
 function git(...args: readonly string[]): string {

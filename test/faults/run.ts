@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../lib/core/failure.ts";
-import { type Checkout, changedPaths, copyProject, tenthOfCommit } from "./checkout.ts";
+import { type Checkout, changedPaths, copyProject } from "./checkout.ts";
 import { chooseFaults } from "./choose-faults.ts";
 import { type Fault, faultsToTry, withMistake } from "./fault.ts";
 import { fileFaults } from "./files.ts";
@@ -20,13 +20,9 @@ const timeoutMs = 180_000;
 
 const listed = faultsToTry(fileFaults);
 const changed = changedPaths(asked.since);
-const chosen = chooseFaults(listed, {
-  ...asked,
-  changed: changed ?? new Set(),
-  tenth: tenthOfCommit(),
-});
+const chosen = chooseFaults(listed, { ...asked, changed: changed ?? new Set() });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-if (changed === undefined) say("no commit to compare with: only a tenth of the faults is tried");
+if (changed === undefined && !asked.all) say("no commit to compare with: nothing counts as changed");
 say(`${chosen.length} of ${listed.length} faults`);
 
 const stopped = new AbortController();
@@ -62,7 +58,7 @@ async function tryAll(faults: readonly Fault[]): Promise<readonly string[]> {
   process.once("exit", () => checkouts.forEach((checkout) => checkout[Symbol.dispose]()));
   const [first] = checkouts;
   if (first === undefined) throw new RangeError("no copy of the project to plant faults in");
-  const vacuous = [...uncompiled(faults, first), ...(await untested(faults, first))];
+  const vacuous = [...uncompiled(faults, first), ...(asked.tested ? [] : await untested(faults, first))];
   if (vacuous.length > 0) return vacuous;
   const problems: string[] = [];
   // All copies draw from one iterator, so each fault is tried once.

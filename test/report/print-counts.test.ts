@@ -39,7 +39,7 @@ test.each([
   {
     title: "a failed test is named and is a failure",
     statuses: ["passed", "failed"],
-    lines: ["failed: contract/a.test.ts: a failed test", "contract: 1 passed, 1 failed", "1 passed, 1 failed"],
+    lines: ["contract: 1 passed, 1 failed", "failed: contract/a.test.ts: a failed test", "1 passed, 1 failed"],
     status: 1,
   },
   {
@@ -79,9 +79,9 @@ test("a skipped test whose name is allowed is named, and is not a failure", () =
 test("several reports are counted together", () => {
   expect(printAll({ unit: ["passed"], contract: ["passed", "failed"] })).toEqual({
     lines: [
-      "failed: contract/a.test.ts: a failed test",
       "contract: 1 passed, 1 failed",
       "unit: 1 passed, 0 failed",
+      "failed: contract/a.test.ts: a failed test",
       "2 passed, 1 failed",
     ],
     status: 1,
@@ -100,13 +100,12 @@ test("what passed at a second try is named and is no failure, and an error outsi
     const { stdout, status } = spawnSync(process.execPath, [program, report], { encoding: "utf8" });
     return { lines: stdout.trimEnd().split("\n"), status };
   };
-  const [named, counts] = [
-    "failed beside other tests, and passed by itself: unit/a.test.ts: a test",
-    ["unit: 1 passed, 0 failed", "1 passed, 0 failed"],
-  ];
+  const unit = "unit: 1 passed, 0 failed";
+  const named = "failed beside other tests, and passed by itself: unit/a.test.ts: a test";
+  const all = "1 passed, 0 failed";
   try {
-    expect(printed([])).toEqual({ lines: [named, ...counts], status: 0 });
-    const lines = [named, "an error outside of any test: a worker died", ...counts];
+    expect(printed([])).toEqual({ lines: [unit, named, all], status: 0 });
+    const lines = [unit, named, "an error outside of any test: a worker died", all];
     expect(printed(["a worker died"])).toEqual({ lines, status: 1 });
   } finally {
     rmSync(folder, { recursive: true });

@@ -4,9 +4,9 @@ import { parseArgs } from "node:util";
 import { suiteCounts, VitestReport } from "./suite-counts.ts";
 
 /**
- * `node test/report/print-counts.ts [--may-skip=PATTERN] REPORT...`: what failed and why, the counts of each suite in all reports
- * together, and last a line with those of all suites. What passed at a second try (`try-again.ts`) is named too. Skipped tests are named and count as failures, because their part was missing, unless their
- * name matches the pattern.
+ * `node test/report/print-counts.ts [--may-skip=PATTERN] REPORT...`: the counts of each suite in all reports together, what
+ * failed and why, and last a line with the counts of all suites. Skipped tests are named and count as failures, because their
+ * part was missing, unless their name matches the pattern.
  */
 const { values, positionals } = parseArgs({ options: { "may-skip": { type: "string" } }, allowPositionals: true });
 const { "may-skip": allowed = "^$" } = values;
@@ -18,13 +18,13 @@ const { suites, total, skipped, failures, failedOnce } = suiteCounts({ testResul
 const mayBeSkipped = (name: string) => new RegExp(allowed).test(name);
 const missing = skipped.filter((name) => !mayBeSkipped(name));
 const lines = [
-  ...failedOnce.map((failure) => `failed beside other tests, and passed by itself: ${failure}`.trimEnd()),
-  ...stray.map((error) => `an error outside of any test: ${error}`),
-  ...failures.map((failure) => `failed: ${failure}`.trimEnd()),
   ...skipped.filter(mayBeSkipped).map((name) => `skipped, as is allowed: ${name}`),
   ...missing.map((name) => `skipped, and must not be: ${name}`),
   ...[...suites].map(([suite, { passed, failed }]) => `${suite}: ${passed} passed, ${failed} failed`),
   ...(missing.length === 0 ? [] : [`tests without their part: 0 passed, ${missing.length} failed`]),
+  ...failedOnce.map((failure) => `failed beside other tests, and passed by itself: ${failure}`.trimEnd()),
+  ...stray.map((error) => `an error outside of any test: ${error}`),
+  ...failures.map((failure) => `failed: ${failure}`.trimEnd()),
   `${total.passed} passed, ${total.failed + missing.length} failed`,
 ];
 process.stdout.write(`${lines.join("\n")}\n`);

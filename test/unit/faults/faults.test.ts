@@ -57,19 +57,20 @@ describe("which faults are tried", () => {
       named: undefined,
     };
   });
-  const nothing = { all: false, files: [], what: undefined, changed: new Set<string>(), tenth: 3 };
+  const nothing = { all: false, files: [], what: undefined, changed: new Set<string>(), most: 100 };
   const chosen = (more: Partial<Parameters<typeof chooseFaults>[1]>) =>
     chooseFaults(faults, { ...nothing, ...more }).map((fault) => faults.indexOf(fault));
 
-  test("by default every tenth, and those whose file or test has changed", () => {
-    expect(chosen({ changed: new Set(["lib/queue/5.ts", "test/26.test.ts", "README.md"]) })).toEqual([
-      3, 5, 13, 23, 26, 33,
-    ]);
+  test("by default those whose file or test has changed", () => {
+    expect(chosen({ changed: new Set(["lib/queue/5.ts", "test/26.test.ts", "README.md"]) })).toEqual([5, 26]);
+    expect(chosen({})).toEqual([]);
   });
 
-  test("ten runs of other commits try every fault", () => {
-    const all = Array.from({ length: 10 }, (_, tenth) => chosen({ tenth })).flat();
-    expect(new Set(all).size).toBe(faults.length);
+  test("at most as many as asked for, spread over those that have changed", () => {
+    const changed = new Set(faults.map(({ file }) => file));
+    expect(chosen({ changed, most: 4 })).toEqual([0, 10, 20, 30]);
+    expect(chosen({ changed, most: 40 })).toHaveLength(40);
+    expect(chosen({ all: true, most: 4 })).toHaveLength(40);
   });
 
   test("or all, or those of a file or folder, or with these words, whatever has changed", () => {
@@ -99,11 +100,14 @@ test("a fault that is equivalent is not tried, and one that names tests of its o
 
 describe("npm run faults", () => {
   test("reads what it is asked for", () => {
+    const usual = { all: false, since: undefined, most: Number.POSITIVE_INFINITY, tested: false };
     expect(readArguments(["--file", "lib/queue", "--file", "lib/gate", "-t", "uid", "--jobs", "2"])).toEqual({
-      ...{ all: false, files: ["lib/queue", "lib/gate"], what: "uid", since: undefined, jobs: 2 },
+      ...{ ...usual, files: ["lib/queue", "lib/gate"], what: "uid", jobs: 2 },
     });
+    expect(readArguments(["--most", "40", "--tested"])).toMatchObject({ most: 40, tested: true });
     expect(readArguments(["--help"])).toBe("help");
     expect(() => readArguments(["--jobs", "0"])).toThrow("--jobs: a whole number from 1 on");
+    expect(() => readArguments(["--most", "few"])).toThrow("--most: a whole number from 1 on");
   });
 
   test.each([
