@@ -92,10 +92,7 @@ export const deepSteps: readonly DeepStep[] = [
     name: "load",
     shows:
       "the benchmarks with load: a burst of events, webhook deliveries, a hundred Kustomizations, 2,000 objects, memory at rest",
-    command: [
-      ...["node", "bench/main.ts", "eventBurst", "webhookDeliveries", "hundredKustomizations"],
-      ...["twoThousandObjects", "idle"],
-    ] as [string, ...string[]],
+    command: shell("node bench/main.ts eventBurst webhookDeliveries hundredKustomizations twoThousandObjects idle"),
     needsRealParts: true,
   },
   {
