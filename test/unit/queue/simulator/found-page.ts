@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import type { Outcome } from "./simulate.ts";
 
 /** A rule, and the code without it. */
@@ -16,17 +17,40 @@ interface Found {
 
 const maxSeeds = 300;
 
-/** Finds the first story that goes wrong without a rule, once for each; undefined where none of the first 300 does. */
-export function firstFailures<Mutation>(tell: (seed: number, mutation: Mutation) => Promise<Outcome>) {
+/** The deep check searches for the first story each time; otherwise the one that the page names is played. */
+const isSearched = process.env["SLUICE_SIM_RULES"] === "all";
+
+/** The seed of each rule on a page of docs/simulator; none where there is no page yet. */
+function listedSeeds(page: string): ReadonlyMap<string, number> {
+  if (!existsSync(page)) return new Map();
+  const rows = readFileSync(page, "utf8").matchAll(/^\| (?<rule>.+?) \| (?<seed>\d+) \|/gm);
+  return new Map([...rows].map(({ groups }) => [groups?.["rule"] ?? "", Number(groups?.["seed"])]));
+}
+
+/**
+ * Finds the first story that goes wrong without a rule, once for each; undefined where none of the first 300 does. The story that
+ * `page` names is played first, and is the answer if it goes wrong.
+ */
+export function firstFailures<Mutation>(
+  tell: (seed: number, mutation: Mutation) => Promise<Outcome>,
+  page: string,
+): (taken: TakenOut<Mutation>) => Promise<Found | undefined> {
+  const listed = isSearched ? new Map<string, number>() : listedSeeds(page);
   const found = new Map<string, Promise<Found | undefined>>();
-  const find = async ({ rule, mutation }: TakenOut<Mutation>): Promise<Found | undefined> => {
-    for (let seed = 1; seed <= maxSeeds; seed += 1) {
-      const [violation] = (await tell(seed, mutation)).violations;
-      if (violation !== undefined) return { rule, seed, violation };
-    }
-    return undefined;
+  const failure = async ({ rule, mutation }: TakenOut<Mutation>, seed: number): Promise<Found | undefined> => {
+    const [violation] = (await tell(seed, mutation)).violations;
+    return violation === undefined ? undefined : { rule, seed, violation };
   };
-  return (taken: TakenOut<Mutation>): Promise<Found | undefined> => {
+  const find = async (taken: TakenOut<Mutation>): Promise<Found | undefined> => {
+    const seed = listed.get(taken.rule);
+    const known = seed === undefined ? undefined : await failure(taken, seed);
+    for (let next = 1; known === undefined && next <= maxSeeds; next += 1) {
+      const first = await failure(taken, next);
+      if (first !== undefined) return first;
+    }
+    return known;
+  };
+  return (taken) => {
     const known = found.get(taken.rule) ?? find(taken);
     found.set(taken.rule, known);
     return known;
