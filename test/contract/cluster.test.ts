@@ -1,24 +1,16 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { describe } from "vitest";
-import { silentLog } from "../doubles/silent-log.ts";
+import { embeddedCluster } from "../doubles/embedded-cluster.ts";
 import { clusterContract } from "./cluster/cluster-contract.ts";
 import { connectUnderTest } from "./cluster/connect-under-test.ts";
 
 clusterContract("lib/kube on the embedded API server", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-cluster-"));
-  const server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silentLog });
-  const file = join(folder, "kubeconfig");
-  await writeFile(file, server.kubeconfig());
-  const connected = await connectUnderTest(file);
+  const embedded = await embeddedCluster({ definitions: false });
+  const connected = await connectUnderTest(embedded.kubeconfig);
   return {
     ...connected,
     async close() {
       await connected.close();
-      await server.close();
-      await rm(folder, { recursive: true });
+      await embedded[Symbol.asyncDispose]();
     },
   };
 });

@@ -1,40 +1,25 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import type { Flow, Run } from "../../lib/core/run.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { leasedCluster } from "../../lib/gate/leased-cluster.ts";
-import { connect } from "../../lib/kube/connect.ts";
-import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { requestReconcile } from "../../lib/queue/request-reconcile.ts";
 import { runPlaces } from "../../lib/queue/run-places.ts";
 import { Shutdown } from "../../lib/queue/run-under-lease.ts";
 import { never } from "../contract/state-back-end.ts";
-import { silentLog } from "../doubles/silent-log.ts";
+import { type EmbeddedCluster, embeddedCluster } from "../doubles/embedded-cluster.ts";
 import { key, queueWorld } from "../unit/queue/queue-world.ts";
 
 const count = 40;
 const stopsAt = 15;
 const group = { group: "", version: "v1", kind: "ConfigMap" };
 
-let folder: string;
-let server: Awaited<ReturnType<typeof startKubernetes>>;
-let cluster: Cluster & { close(): void };
+let embedded: EmbeddedCluster;
+let cluster: Cluster;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sluice-generations-"));
-  server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silentLog });
-  const file = join(folder, "kubeconfig");
-  await writeFile(file, server.kubeconfig());
-  cluster = connect(await readKubeconfig({ file, env: {}, homeDir: folder }), { clock: systemClock, env: {} });
+  embedded = await embeddedCluster({ definitions: false });
+  ({ cluster } = embedded);
 });
-afterAll(async () => {
-  cluster.close();
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => embedded[Symbol.asyncDispose]());
 
 const names = Array.from({ length: count }, (_, index) => `map-${String(index).padStart(2, "0")}`);
 

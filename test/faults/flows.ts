@@ -13,6 +13,7 @@ export const flowsFaults: readonly FileFaults[] = [
       },
       {
         what: "failed apply does not save what it applied",
+        tests: ["test/e2e/flow/interrupted.test.ts"],
         find: 'if (outcome.kind !== "applied") await saveIfChanged',
         replace: 'if (outcome.kind === "waiting") await saveIfChanged',
         named: "a run that fails saves what it did",
@@ -25,20 +26,25 @@ export const flowsFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "inventory not written ahead",
+        tests: ["test/e2e/flow/interrupted.test.ts"],
         find: `  const ahead = planned ?? entries;
   if (planned !== undefined || isAhead) await inventories.save(owner, ahead, fence, signal);`,
         replace: "  const ahead = planned ?? entries;",
+        named: "died between claim and apply and neither wants it any longer, in the order a,b",
       },
       {
         what: "inventory not written ahead (same line)",
+        tests: ["test/e2e/flow/interrupted.test.ts"],
         find: `  if (planned !== undefined || isAhead) await inventories.save(owner, ahead, fence, signal);
 `,
         replace: "",
+        named: "died between claim and apply and neither wants it any longer, in the order a,b",
       },
       {
         what: "unwanted objects that only the status names are claimed too",
         find: '.filter(({ id, state }) => state === "planned" && wanted.has(id))',
         replace: '.filter(({ state }) => state === "planned")',
+        named: "a status that names objects of others deletes nothing",
       },
       {
         what: "retained object wanted again is not planned/claimed",
@@ -172,6 +178,7 @@ export const flowsFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "the log alone tells of an object that its next owner never takes",
+        tests: ["test/e2e/flow/interrupted.test.ts"],
         find: "if (!attempt.isNew)",
         replace: "if (attempt.isNew)",
         named: "while its next owner has only claimed it",
@@ -343,12 +350,14 @@ export const flowsFaults: readonly FileFaults[] = [
       },
       {
         what: "the claim of a terminating owner counts",
+        tests: ["test/e2e/flow/interrupted.test.ts"],
         find: 'return isBeingDeletedWithObjects(live) ? "deleting" : "alive";',
         replace: 'return isBeingDeletedWithObjects(live) ? "alive" : "alive";',
         named: "its next owner is being deleted with all its objects",
       },
       {
         what: "claim of an owner that is gone counts",
+        tests: ["test/e2e/flow/interrupted.test.ts"],
         find: 'if (live?.metadata.uid !== ownerUid) return "gone";',
         replace: 'if (live?.metadata.uid !== ownerUid) return "alive";',
         named: "is gone and its claim was never removed",
@@ -367,6 +376,7 @@ export const flowsFaults: readonly FileFaults[] = [
       },
       {
         what: "a deletion that leaves all objects is not reported",
+        tests: ["test/e2e/flow/interrupted.test.ts"],
         find: "  await prune(order, applySetOf(ctx, undefined), ctx.run.signal);",
         replace: "  await Promise.resolve([prune, order]);",
         named: "its next owner is deleted and leaves its objects",

@@ -1,12 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Treatment, unreliableProxy } from "../../doubles/unreliable-proxy.ts";
 import { canary } from "../canary.ts";
@@ -22,14 +19,10 @@ async function worldBehind(
   treat: (request: { readonly url: string; readonly method: string }) => Treatment,
   ending: AsyncDisposableStack,
 ): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-denied-"));
-  ending.defer(() => rm(folder, { recursive: true, force: true }));
-  const server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silentLog });
-  ending.defer(() => server.close());
+  const { server, kubeconfig } = ending.use(await embeddedCluster({ definitions: false }));
   const proxy = ending.use(await unreliableProxy(server.url, (_count, url, method) => treat({ url, method })));
-  const file = join(folder, "kubeconfig");
-  await writeFile(file, server.kubeconfig().replaceAll(server.url, proxy.url));
-  const cluster = connect(await readKubeconfig({ file, env: {}, homeDir: folder }), { clock: systemClock, env: {} });
+  const config = await readKubeconfig({ file: kubeconfig, env: {}, homeDir: "/" });
+  const cluster = connect({ ...config, server: new URL(proxy.url) }, { clock: systemClock, env: {} });
   ending.defer(() => cluster.close());
   await installCrds(cluster, { clock: systemClock, log: silentLog }, signal);
   return world(cluster, "denied");

@@ -1,14 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
-import { installCrds } from "../../../lib/definitions/install-crds.ts";
-import { connect } from "../../../lib/kube/connect.ts";
-import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
-import { silentLog } from "../../doubles/silent-log.ts";
+import { embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { configMap } from "./sample-manifests.ts";
 import { world } from "./world.ts";
 
@@ -16,24 +8,12 @@ const { signal } = new AbortController();
 
 /** An embedded API server, whose worlds tell the requests of each run. */
 async function begin() {
-  await using opening = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), "sluice-requests-"));
-  opening.defer(() => rm(folder, { recursive: true, force: true }));
-  const server = await startKubernetes({ stateFolder: folder, port: 0, controllers: true, log: silentLog });
-  opening.defer(() => server.close());
-  const file = join(folder, "kubeconfig");
-  await writeFile(file, server.kubeconfig());
   const sent: string[] = [];
-  const cluster = connect(await readKubeconfig({ file, env: {}, homeDir: folder }), {
-    clock: systemClock,
-    env: {},
+  const { cluster, ...embedded } = await embeddedCluster({
     observe: ({ verb, dryRun, path }) => void sent.push(`${verb}${dryRun ? " dry run" : ""} ${path}`),
   });
-  opening.defer(() => cluster.close());
-  await installCrds(cluster, { clock: systemClock, log: silentLog }, signal);
-  const open = opening.move();
   return {
-    [Symbol.asyncDispose]: () => open.disposeAsync(),
+    [Symbol.asyncDispose]: () => embedded[Symbol.asyncDispose](),
     /** The requests of a first run, of one that applies and prunes, of an unchanged one, and of the deletion. */
     requestsOfRuns: async (namespace: string, spec: JsonObject) => {
       const made = await world(cluster, namespace, (user) => cluster.as(user));

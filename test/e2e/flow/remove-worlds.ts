@@ -8,11 +8,15 @@ const held = [
   { group: "", version: "v1", kind: "Secret" },
 ];
 
-/** Deletes every namespace whose name begins so, with all that stories have left in it. */
-export async function removeWorlds(cluster: Cluster, prefix: string, signal: AbortSignal): Promise<void> {
+/** Deletes the namespaces with such a name, with all that stories have left in them. */
+export async function removeWorlds(
+  cluster: Cluster,
+  isTheirs: (namespace: string) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const kind = { group: "", version: "v1", kind: "Namespace" };
   for (const { metadata } of await cluster.listMetadata(kind, signal)) {
-    if (!metadata.name.startsWith(prefix)) continue;
+    if (!isTheirs(metadata.name)) continue;
     for (const listed of held) await release({ ...listed, namespace: metadata.name }, cluster, signal);
     await cluster.delete({ ...kind, namespace: "", name: metadata.name }, { propagation: "Background" }, signal);
   }

@@ -30,6 +30,7 @@ import { ownershipStories } from "./ownership-stories.ts";
 import { pauseStories } from "./pause-stories.ts";
 import { pruneStories } from "./prune-stories.ts";
 import { referenceStories } from "./reference-stories.ts";
+import { removeWorlds } from "./remove-worlds.ts";
 import { restoreStories } from "./restore-stories.ts";
 import { sourceStories } from "./source-stories.ts";
 import { specStories } from "./spec-stories.ts";
@@ -39,52 +40,63 @@ import { terminationStories } from "./termination-stories.ts";
 import { watchStories } from "./watch-stories.ts";
 import type { World } from "./world.ts";
 
-const all = [
+/** A concern of Kustomizations: its tests, each of which begins with a world of its own. */
+type Stories = (name: string, newWorld: () => Promise<World>) => void;
+
+/** What depends on how an API server behaves: ownership of fields, dry runs, finalizers, controllers, rights, watches. */
+export const serverStories: readonly Stories[] = [
   apiVersionStories,
-  applySettingsStories,
   applyStories,
-  buildStories,
   contestedStories,
-  crossNamespaceStories,
-  decryptionStories,
   definitionStories,
   deletionStories,
-  dependencyStories,
-  externalArtifactStories,
-  faultStories,
   forceStories,
   foreignDeletionStories,
-  handoverStories,
-  healthExpressionStories,
   healthStories,
   ignoreStories,
   impersonationStories,
+  numberStories,
+  specStories,
+  terminationStories,
+  watchStories,
+];
+
+/** What is decided before a request is sent, or after its answer: any API server will do. */
+const ownStories: readonly Stories[] = [
+  applySettingsStories,
+  buildStories,
+  crossNamespaceStories,
+  decryptionStories,
+  dependencyStories,
+  externalArtifactStories,
+  healthExpressionStories,
   inventoryStories,
   lifeCycleStories,
   lostStateStories,
-  meanwhileStories,
   movingStories,
-  numberStories,
   obstacleStories,
-  outageStories,
   ownershipStories,
   pauseStories,
   pruneStories,
   referenceStories,
   restoreStories,
   sourceStories,
-  specStories,
   substitutionStories,
   tenancyStories,
-  terminationStories,
-  watchStories,
 ];
+
+/** All that are not interrupted. */
+export const wholeStories: readonly Stories[] = [...serverStories, ...ownStories];
+
+/** Runs that are killed, edited or cut off at each of their effects, one after the other. */
+export const interruptedStories: readonly Stories[] = [faultStories, handoverStories, meanwhileStories, outageStories];
 
 /**
  * What a Kustomization does to a cluster: written once, run on the embedded API server and on a real control plane. After each
- * story no value of a Secret may have been shown.
+ * story no value of a Secret may have been shown. A story's namespaces are removed at its end, since each run lists all
+ * Kustomizations of the cluster.
  */
-export function kustomizationStories(name: string, newWorld: () => Promise<World>): void {
+export function kustomizationStories(name: string, stories: readonly Stories[], newWorld: () => Promise<World>): void {
   const worlds: World[] = [];
   const newStory = async (): Promise<World> => {
     const world = await newWorld();
@@ -92,8 +104,12 @@ export function kustomizationStories(name: string, newWorld: () => Promise<World
     return world;
   };
   afterEach(async () => {
-    const told = await Promise.all(worlds.splice(0).map((world) => world.leaks()));
+    const ended = worlds.splice(0);
+    const told = await Promise.all(ended.map((world) => world.leaks()));
+    for (const { cluster, namespace, signal } of ended) {
+      await removeWorlds(cluster, (one) => one === namespace || one.startsWith(`${namespace}-`), signal);
+    }
     expect(told.flat(), "places that show a value of a Secret").toEqual([]);
   });
-  for (const stories of all) stories(name, newStory);
+  for (const tell of stories) tell(name, newStory);
 }

@@ -43,7 +43,7 @@ describe.skipIf(file === "")("a real API server that throttles a whole reconcile
   }, 300_000);
   afterAll(async () => {
     await user.release();
-    await removeWorlds(cluster, prefix, signal);
+    await removeWorlds(cluster, (name) => name.startsWith(prefix), signal);
     cluster.close();
     impatient.close();
     await user[Symbol.asyncDispose]();

@@ -52,7 +52,7 @@ describe.skipIf(file === undefined)("a real control plane with a webhook (set SL
     judge = () => ({ allowed: true });
   });
   afterAll(async () => {
-    await removeWorlds(cluster, prefix, signal);
+    await removeWorlds(cluster, (name) => name.startsWith(prefix), signal);
     await ending.disposeAsync();
   }, 300_000);
 

@@ -1,0 +1,51 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Kubernetes, startKubernetes } from "@sluice/embedded-kubernetes";
+import { systemClock } from "../../lib/core/system-clock.ts";
+import { installCrds } from "../../lib/definitions/install-crds.ts";
+import type { ApiDeps } from "../../lib/kube/api-client.ts";
+import { type ConnectedCluster, connect } from "../../lib/kube/connect.ts";
+import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { silentLog } from "./silent-log.ts";
+
+export interface EmbeddedCluster extends AsyncDisposable {
+  readonly server: Kubernetes;
+  /** A kubeconfig of the user who may do everything. */
+  readonly kubeconfig: string;
+  readonly cluster: ConnectedCluster;
+}
+
+export interface EmbeddedClusterOptions {
+  /** Sluice's definitions are installed unless false. */
+  readonly definitions?: boolean;
+  readonly observe?: ApiDeps["observe"];
+}
+
+/** The embedded API server with controllers, and a client of it. Its objects are in memory: a test that restarts it starts its own. */
+export async function embeddedCluster({
+  definitions = true,
+  observe,
+}: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
+  await using opening = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "sluice-cluster-"));
+  opening.defer(() => rm(folder, { recursive: true, force: true }));
+  const server = await startKubernetes({
+    stateFolder: folder,
+    controllers: true,
+    log: silentLog,
+    openDatabase: () => new DatabaseSync(":memory:"),
+  });
+  opening.defer(() => server.close());
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, server.kubeconfig());
+  const options = { clock: systemClock, env: {}, ...(observe === undefined ? {} : { observe }) };
+  const cluster = connect(await readKubeconfig({ file: kubeconfig, env: {}, homeDir: folder }), options);
+  opening.defer(() => cluster.close());
+  if (definitions) {
+    await installCrds(cluster, { clock: systemClock, log: silentLog }, new AbortController().signal);
+  }
+  const open = opening.move();
+  return { server, kubeconfig, cluster, [Symbol.asyncDispose]: () => open.disposeAsync() };
+}
