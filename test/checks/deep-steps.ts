@@ -54,6 +54,13 @@ export const deepSteps: readonly DeepStep[] = [
     env: { SLUICE_SIM_SEEDS: "5000", SLUICE_SIM_OWNERSHIP_SEEDS: "1000", SLUICE_SIM_RULES: "all" },
   },
   {
+    name: "kills",
+    shows:
+      "a process that is killed, a handler that is cut off and an uninstall end well, killed at each write in place of some",
+    command: vitest("--project=embedded", "test/e2e/crash", "test/e2e/uninstall", "test/e2e/definitions"),
+    env: { SLUICE_DEEP: "true" },
+  },
+  {
     name: "real-simulator",
     shows: "40 stories of the work queue on each of DynamoDB Local and ElasticMQ",
     command: vitest(

@@ -4,12 +4,13 @@ import { parseKustomization } from "../../../lib/api/kustomization.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { HttpError } from "../../../lib/core/ports/http.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
+import { inGateOrDeep } from "../../size.ts";
 import { configMap, followApp, type LocalWorld, localWorld } from "../local/local-world.ts";
 
 const { signal } = new AbortController();
 const patient = { timeout: 150_000, interval: 50 };
-const manyObjects = 200;
-const kills = 20;
+const manyObjects = inGateOrDeep(100, 200);
+const kills = inGateOrDeep(4, 20);
 const seed = 20261121;
 const app = { namespace: "default", name: "app" };
 const kustomizationRef = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization", ...app };

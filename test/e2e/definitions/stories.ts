@@ -16,6 +16,7 @@ import { definitionRef } from "../../../lib/definitions/install-crds.ts";
 import { ownerCheck } from "../../../lib/gate/cluster-owner.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
+import { inGateOrDeep } from "../../size.ts";
 
 const { signal } = new AbortController();
 const id = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
@@ -102,7 +103,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
     test("a handler that is killed at any write is finished by the next", async () => {
       const whole = cluster;
       const writes = definitions.length + rights.length;
-      for (let survived = 0; survived < writes; survived++) {
+      for (let survived = 0; survived < writes; survived += inGateOrDeep(3, 1)) {
         await clear(whole);
         let left = survived;
         cluster = {

@@ -1,4 +1,5 @@
 import { embeddedCluster } from "../../doubles/embedded-cluster.ts";
+import { inGateOrDeep } from "../../size.ts";
 import { type AuditedCluster, uninstallStories } from "./uninstall-stories.ts";
 
 /** Deletes are recorded at the connection of the only client. */
@@ -13,4 +14,4 @@ async function open(): Promise<AuditedCluster> {
   return { ...embedded, deletes: async () => deleted };
 }
 
-uninstallStories("the embedded API server", open, 1);
+uninstallStories("the embedded API server", open, inGateOrDeep(4, 1));

@@ -3,6 +3,7 @@ import { systemClock } from "../../../lib/core/system-clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { inGateOrDeep } from "../../size.ts";
 import { followAudit } from "../whole-system/audit-log.ts";
 import { type AuditedCluster, uninstallStories } from "./uninstall-stories.ts";
 
@@ -28,5 +29,5 @@ async function open(): Promise<AuditedCluster> {
 }
 
 describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => {
-  uninstallStories("a real control plane", open, 6);
+  uninstallStories("a real control plane", open, inGateOrDeep(12, 1));
 });

@@ -1,0 +1,7 @@
+/**
+ * Answers the first in the gate and the second in `npm run deep`: how often a test repeats the same with another number, such as
+ * the write at which a process is killed.
+ */
+export function inGateOrDeep<Size>(inGate: Size, inDeep: Size): Size {
+  return process.env["SLUICE_DEEP"] === "true" ? inDeep : inGate;
+}
