@@ -27,8 +27,12 @@ const withRealParts = [
 /** The CDK is not installed by the tests' own command; CI installs it, and takes it for a failure where it is missing. */
 const withCdk = existsSync(join(import.meta.dirname, "infra/node_modules/aws-cdk-lib")) || process.env["CI"] === "true";
 
+/** The deep checks try each property more often. */
+const setupFiles = process.env["SLUICE_PROPERTY_RUNS"] === undefined ? [] : ["test/property-runs.ts"];
+
 export default defineConfig({
   test: {
+    setupFiles,
     // Isolation costs about 320 ms a file on two cores; every test cleans up after itself instead.
     isolate: false,
     pool: "threads",
