@@ -7,7 +7,7 @@ import { pgpSignature } from "../../doubles/pgp-signature.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 const File = z.union([z.string(), z.strictObject({ exec: z.string() }), z.strictObject({ link: z.string() })]);
-/** What source.yaml says of a change of a git repository: a commit, an annotated tag, or nothing but the name of the change. */
+/** What the source of a scenario says of a change of a git repository: a commit, an annotated tag, or nothing but the name of the change. */
 export const GitChange = z.strictObject({
   message: z.string().exactOptional(),
   parent: z.string().exactOptional(),
@@ -33,7 +33,7 @@ export interface GitHost extends AsyncDisposable {
   /** `127.0.0.1:PORT`. */
   readonly address: string;
   /**
-   * Makes a change that source.yaml names, with the ids that it has there; throws if they are others.
+   * Makes a change that the source names, with the ids that it has there; throws if they are others.
    *
    * @param namespace the folder of the repository
    * @param needsLogin whether the repository is only for `golden`, with `golden-password`

@@ -106,7 +106,7 @@ export class Scene {
     digest,
   }: Extract<Action, { push: string }>): Promise<void> {
     const files = this.scenario.pushes[push];
-    if (files === undefined) throw new Error(`source.yaml has no ${push}`);
+    if (files === undefined) throw new Error(`the source has no ${push}`);
     const { http, registry } = this.#stage;
     const url = `oci://${registry}/${this.scenario.namespace}:${tag}`;
     const pushed = await pushFiles(url, files, http, this.#signal, namesSource);
@@ -116,7 +116,7 @@ export class Scene {
 
   async #publish(name: string, needsLogin: boolean): Promise<void> {
     const change = this.scenario.changes[name];
-    if (change === undefined) throw new Error(`source.yaml has no ${name}`);
+    if (change === undefined) throw new Error(`the source has no ${name}`);
     const { git } = this.#stage;
     if (git === undefined) throw new Error("no git server");
     await git.publish(this.scenario.namespace, name, change, needsLogin);
@@ -134,7 +134,7 @@ export class Scene {
       ({ object: { kind, metadata } }) =>
         kind === ref.kind && metadata.name === ref.name && (metadata.namespace ?? "") === ref.namespace,
     )?.object;
-    if (written === undefined) throw new Error(`input.yaml has no ${name}`);
+    if (written === undefined) throw new Error(`the input has no ${name}`);
     const spec = Object.entries({ ...(isJsonObject(written["spec"]) ? written["spec"] : {}), ...change });
     const kept = Object.fromEntries(spec.filter(([, value]) => value !== null));
     await this.#write({
@@ -147,7 +147,7 @@ export class Scene {
 
   async #writeAll(step: string): Promise<void> {
     const inputs = this.scenario.input.filter((input) => input.step === step);
-    if (inputs.length === 0) throw new Error(`input.yaml has nothing for ${step}`);
+    if (inputs.length === 0) throw new Error(`the input has nothing for ${step}`);
     for (const input of inputs) await this.#write(input);
   }
 
