@@ -47,6 +47,8 @@ const Action = z.union([
   z.strictObject({ delete: z.string() }),
   /** Waits for an object: `NAME Ready=False HealthCheckFailed`, `NAME gone` or `NAME there`. */
   z.strictObject({ await: z.string() }),
+  /** The time runs out in which what these objects wait for had to become ready or be gone. The step's other objects need no time. */
+  z.strictObject({ timeOut: z.array(z.string()) }),
 ]);
 export type Action = z.infer<typeof Action>;
 
