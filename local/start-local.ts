@@ -60,6 +60,8 @@ export interface LocalOptions {
   /** The environment that credential plugins of a kubeconfig inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** By default the machine's own clocks. */
+  readonly clock?: Clock;
   /** Called with every request that Sluice sends to an API server. */
   readonly observe?: (request: SentRequest) => void;
 }
@@ -84,8 +86,7 @@ export interface LocalSluice {
  * feeders. Throws one clear error if a part cannot start, and leaves nothing running.
  */
 export async function startLocal(options: LocalOptions, signal: AbortSignal): Promise<LocalSluice> {
-  const { names = [], settings = defaultSettings, kinds = allKinds } = options;
-  const clock = systemClock;
+  const { names = [], settings = defaultSettings, kinds = allKinds, clock = systemClock } = options;
   await using starting = new AsyncDisposableStack();
   const state = await openStateFolder(options.state, clock, signal);
   starting.defer(() => state.close());

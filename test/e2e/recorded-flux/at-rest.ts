@@ -6,7 +6,9 @@ import type { StateDatabase } from "../../../local/state/state-database.ts";
  * step that ends in between would leave that event to the next.
  */
 export function isAtRest({ connection }: StateDatabase, namespace: string): boolean {
-  const rows = connection.prepare("SELECT key, item FROM work_items").all();
+  // Reading an item takes its time, and those of other namespaces are many.
+  const ofNamespace = connection.prepare("SELECT key, item FROM work_items WHERE instr(key, ?) > 0");
+  const rows = ofNamespace.all(`/${namespace}/`);
   return rows
     .map(({ key, item }) => parseStoredWorkItem(String(item), String(key)))
     .filter((item) => item.key.namespace === namespace)

@@ -1,20 +1,18 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { load } from "js-yaml";
 import { z } from "zod";
 import { equal } from "../../../lib/core/json.ts";
 import { comparable } from "./comparable.ts";
 import { deliberateDifferences } from "./deliberate-differences.ts";
 import type { Difference } from "./difference.ts";
 import { readGiven } from "./given-recordings.ts";
-import { fixtures, type Scenario } from "./steps.ts";
+import { readRecordedStep } from "./recording.ts";
+import type { Scenario } from "./steps.ts";
 
 const Recorded = z.object({ objects: z.array(z.json()), events: z.array(z.json()), managed: z.array(z.json()) });
 
 /** What Sluice has to show after a step: what Flux showed, except for deliberate differences. */
 export async function expected({ name: scenario, namespace, isGiven }: Scenario, step: string): Promise<unknown> {
-  const text = await readFile(join(fixtures, scenario, `${step}.yaml`), "utf8");
-  const recorded = isGiven ? readGiven(text, namespace) : Recorded.parse(load(text));
+  const left = await readRecordedStep(scenario, step);
+  const recorded = isGiven ? readGiven(left, namespace) : Recorded.parse(left);
   const own = deliberateDifferences.filter((one) => one.scenario === scenario && one.step === step);
   return own.reduce<unknown>(
     (shown, difference) => withDifference(shown, difference, difference.at),

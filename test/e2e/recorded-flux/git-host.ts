@@ -1,13 +1,16 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { serveGit } from "../../../local/demo/git-http-backend.ts";
 import { closeServer } from "../../doubles/close-server.ts";
 import { type GitRepository, gitRepository } from "../../doubles/git-server.ts";
 import { pgpSignature } from "../../doubles/pgp-signature.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
+import { writeObject, writeTree } from "./loose-objects.ts";
 
 const File = z.union([z.string(), z.strictObject({ exec: z.string() }), z.strictObject({ link: z.string() })]);
-/** What source.yaml says of a change of a git repository: a commit, an annotated tag, or nothing but the name of the change. */
+/** What the source of a scenario says of a change of a git repository: a commit, an annotated tag, or nothing but the name of the change. */
 export const GitChange = z.strictObject({
   message: z.string().exactOptional(),
   parent: z.string().exactOptional(),
@@ -33,7 +36,7 @@ export interface GitHost extends AsyncDisposable {
   /** `127.0.0.1:PORT`. */
   readonly address: string;
   /**
-   * Makes a change that source.yaml names, with the ids that it has there; throws if they are others.
+   * Makes a change that the source names, with the ids that it has there; throws if they are others.
    *
    * @param namespace the folder of the repository
    * @param needsLogin whether the repository is only for `golden`, with `golden-password`
@@ -66,13 +69,14 @@ export async function gitHost(): Promise<GitHost> {
       const one = hosted.get(path) ?? { repository: await gitRepository(), needsLogin, made: 0 };
       hosted.set(path, one);
       const whole = ref.startsWith("refs/") ? ref : `refs/heads/${ref}`;
-      if (id === undefined) {
-        await one.repository.git("update-ref", "-d", whole);
-        return;
-      }
+      const refFile = join(folderOf(one), whole);
+      if (id === undefined) return rm(refFile);
       const made = change.message === undefined ? id : await make(one, change, whole);
       if (made !== id) throw new Error(`${name}: has the id ${made}`);
-      await one.repository.git("update-ref", whole, id);
+      await mkdir(dirname(refFile), { recursive: true });
+      // In one step, for whoever reads it meanwhile.
+      await writeFile(`${refFile}.lock`, `${id}\n`);
+      await rename(`${refFile}.lock`, refFile);
     },
     async [Symbol.asyncDispose]() {
       await closeServer(server);
@@ -88,35 +92,25 @@ interface HostedRepository {
   made: number;
 }
 
-/** A commit or annotated tag, and answers its id. */
+function folderOf({ repository: { root } }: HostedRepository): string {
+  return join(root, "repository.git");
+}
+
+/** Makes a commit or annotated tag, and answers its id. */
 async function make(hosted: HostedRepository, change: GitChange, ref: string): Promise<string> {
-  const { repository } = hosted;
   const { message = "", parent, files = {}, of, signed } = change;
   const when = `${person} ${begin + 60 * ++hosted.made} +0000`;
   const name = signed === undefined ? undefined : /^OpenPGP key "(.+)"$/.exec(signed)?.[1];
   if (signed !== undefined && name === undefined) throw new Error(`not understood: signed by ${signed}`);
   const signatureOf = (payload: string) => (name === undefined ? "" : pgpSignature(name, Buffer.from(payload)));
-  const write = (type: string, text: string) => repository.feed(text, "hash-object", "-t", type, "-w", "--stdin");
+  const folder = folderOf(hosted);
   if (of !== undefined) {
     const tag = `object ${of}\ntype commit\ntag ${ref.replace("refs/tags/", "")}\ntagger ${when}\n\n${message}\n`;
-    return write("tag", `${tag}${signatureOf(tag)}`);
+    return writeObject(folder, "tag", `${tag}${signatureOf(tag)}`);
   }
-  const tree = await treeOf(repository, files);
+  const tree = await writeTree(folder, files);
   const head = `tree ${tree}\n${parent === undefined ? "" : `parent ${parent}\n`}author ${when}\ncommitter ${when}\n`;
   const body = `\n${message}\n`;
   const signature = signatureOf(`${head}${body}`).trimEnd().replaceAll("\n", "\n ");
-  return write("commit", `${head}${signature === "" ? "" : `gpgsig ${signature}\n`}${body}`);
-}
-
-async function treeOf(repository: GitRepository, files: NonNullable<GitChange["files"]>): Promise<string> {
-  const entries = await Promise.all(
-    Object.entries(files).map(async ([path, file]) => {
-      const [mode, text] =
-        typeof file === "string" ? ["100644", file] : "exec" in file ? ["100755", file.exec] : ["120000", file.link];
-      return `${mode} ${await repository.feed(text, "hash-object", "-w", "--stdin")}\t${path}\n`;
-    }),
-  );
-  await repository.git("read-tree", "--empty");
-  await repository.feed(entries.join(""), "update-index", "--index-info");
-  return repository.git("write-tree");
+  return writeObject(folder, "commit", `${head}${signature === "" ? "" : `gpgsig ${signature}\n`}${body}`);
 }

@@ -4,21 +4,24 @@ import { load } from "js-yaml";
 import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { fixtures } from "./recording.ts";
 
-/**
+/*
  * Recordings that the project was given have the metadata of an applied object and the managers of its fields, and for some, in
  * `notes`, their content. Those that `test/interop/flux-recorder` makes have whole objects.
  */
-const folder = join(import.meta.dirname, "../../fixtures/flux");
 
 const GivenScenarios = z.strictObject({
   played: z.array(z.string()),
   waiting: z.record(z.string(), z.array(z.string())),
 });
 
+let given: Promise<z.infer<typeof GivenScenarios>> | undefined;
+
 /** Every scenario that the project was given: those that are played, and what the others wait for. */
-export async function givenScenarios(): Promise<z.infer<typeof GivenScenarios>> {
-  return GivenScenarios.parse(load(await readFile(join(folder, "given.yaml"), "utf8")));
+export function givenScenarios(): Promise<z.infer<typeof GivenScenarios>> {
+  given ??= readFile(join(fixtures, "given.yaml"), "utf8").then((text) => GivenScenarios.parse(load(text)));
+  return given;
 }
 
 export async function isGiven(scenario: string): Promise<boolean> {
@@ -56,8 +59,8 @@ const Given = z.object({
 export type Notes = Readonly<Record<string, Json>>;
 
 /** Which objects a given step looks at, by names that `namedObject` reads. */
-export function lookedAt(text: string, namespace: string) {
-  const { objects, managed, notes, requests } = Given.parse(load(text));
+export function lookedAt(step: JsonObject, namespace: string) {
+  const { objects, managed, notes, requests } = Given.parse(step);
   const names = managed.map(nameOf);
   const named = (key: string): string => {
     const [kind = "", name = ""] = key.split("/");
@@ -85,15 +88,15 @@ function nameOf(seen: z.infer<typeof Seen>): string {
 }
 
 /** A given step in the form in which {@link givenManaged} and {@link givenNote} show what is there. */
-export function readGiven(text: string, namespace: string) {
-  const { objects, events, managed } = Given.parse(load(text));
+export function readGiven(step: JsonObject, namespace: string) {
+  const { objects, events, managed } = Given.parse(step);
   const shown = (seen: z.infer<typeof Seen>): JsonObject =>
     "answer" in seen ? { gone: nameOf(seen) } : toJsonObject(z.record(z.string(), z.json()).parse(seen));
   return {
     objects: objects.map(shown),
     events: events.map(({ times: _times, ...event }) => event),
     managed: managed.map((seen) => ("answer" in seen ? shown(seen) : givenManaged(toJsonObject(shown(seen))))),
-    notes: lookedAt(text, namespace).notes,
+    notes: lookedAt(step, namespace).notes,
   };
 }
 

@@ -11,7 +11,7 @@ import { OciRepositorySpec, unsupportedOciRepositoryFields } from "../../../lib/
 import { sourcesAmong } from "../../../lib/flows/source/read-source.ts";
 import { givenScenarios } from "./given-recordings.ts";
 import { playedScenarios } from "./played-scenarios.ts";
-import { fixtures } from "./steps.ts";
+import { fixtures } from "./recording.ts";
 
 const waitingInputs = join(fixtures, "../flux-waiting");
 const Input = z.looseObject({

@@ -15,15 +15,17 @@ import { silentLog } from "../../doubles/silent-log.ts";
 import { tlsFront } from "../../doubles/tls-front.ts";
 import { isAtRest } from "./at-rest.ts";
 import { gitHost } from "./git-host.ts";
+import type { PassingTime } from "./passing-time.ts";
 import type { Stage } from "./scene.ts";
 
-export interface OwnStage extends Stage {
-  /** Whether no run of an object of this namespace is under way or asked for. */
-  readonly isAtRest: (namespace: string) => boolean;
-}
+export type OwnStage = Stage & Required<Pick<Stage, "isAtRest">>;
 
-/** A Sluice that a file of tests has for itself: starts one before the tests of the file that calls this, and stops it after them. */
-export function ownSluice(signal: AbortSignal): () => OwnStage {
+/**
+ * A Sluice that a file of tests has for itself: starts one before the tests of the file that calls this, and stops it after them.
+ *
+ * @param time by which it measures timeouts; by default the machine's
+ */
+export function ownSluice(signal: AbortSignal, time?: PassingTime): () => OwnStage {
   const running = new AsyncDisposableStack();
   let own: OwnStage | undefined;
   beforeAll(async () => {
@@ -31,7 +33,7 @@ export function ownSluice(signal: AbortSignal): () => OwnStage {
     running.defer(() => rm(folder, { recursive: true, force: true }));
     const http = httpClient({ network: homeNetwork });
     running.defer(() => http.close());
-    const options = { state: join(folder, "state"), env: {}, log: silentLog };
+    const options = { state: join(folder, "state"), env: {}, log: silentLog, ...(time && { clock: time.clock }) };
     const sluice = await startLocal(options, signal);
     running.defer(() => sluice.close());
     const database = readStateDatabase(join(sluice.state, "state.db"));
@@ -51,6 +53,7 @@ export function ownSluice(signal: AbortSignal): () => OwnStage {
     own = {
       ...{ cluster, http, registry: sluice.registry, secureRegistry, git, receiver: sluice.receiver, kubeconfigOf },
       isAtRest: (namespace) => isAtRest(database, namespace),
+      ...(time && { passTimeout: () => time.pass() }),
     };
   });
   afterAll(() => running.disposeAsync());

@@ -1,17 +1,8 @@
-import { access, readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { fixtures } from "./steps.ts";
+import { readdir } from "node:fs/promises";
+import { fixtures } from "./recording.ts";
 
 /** The scenarios that say step by step what to do. */
 export async function playedScenarios(): Promise<readonly string[]> {
-  const names = await readdir(fixtures);
-  const played = await Promise.all(
-    names.map((name) =>
-      access(join(fixtures, name, "steps.yaml")).then(
-        () => [name],
-        () => [],
-      ),
-    ),
-  );
-  return played.flat().toSorted();
+  const names = (await readdir(fixtures)).filter((file) => file.endsWith(".yaml") && file !== "given.yaml");
+  return names.map((file) => file.replace(/\.yaml$/, "")).toSorted();
 }

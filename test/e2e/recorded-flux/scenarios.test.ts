@@ -1,55 +1,31 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { gitPrograms } from "../../doubles/git-server.ts";
-import { comparable } from "./comparable.ts";
 import { deliberateDifferences } from "./deliberate-differences.ts";
-import { expected } from "./expected.ts";
 import { ownSluice } from "./own-sluice.ts";
+import { play, stepsOf, timesOut } from "./play.ts";
 import { playedScenarios } from "./played-scenarios.ts";
-import { Scene } from "./scene.ts";
 import { readScenario } from "./steps.ts";
 
-/** Some steps wait until a health check or a deletion gives up, which by Flux's rules takes 30 s. */
-const patienceMs = 240_000;
 const { signal } = new AbortController();
-const scenarios = await playedScenarios();
+const all = await Promise.all((await playedScenarios()).map(readScenario));
+// `timeouts.test.ts` plays the others.
+const scenarios = all.filter((scenario) => !timesOut(scenario)).map((scenario) => ({ scenario, name: scenario.name }));
+const [withoutGit, withGit] = [false, true].map((needsGit) =>
+  scenarios.filter(({ scenario: { changes } }) => Object.keys(changes).length > 0 === needsGit),
+);
 const sluice = ownSluice(signal);
-const withGit = await haveGit(scenarios);
-const withoutGit = scenarios.filter((name) => !withGit.includes(name));
-
-/** Those that need a git server. */
-async function haveGit(names: readonly string[]): Promise<readonly string[]> {
-  const read = await Promise.all(names.map(readScenario));
-  return read.filter(({ changes }) => Object.keys(changes).length > 0).map(({ name }) => name);
-}
-
-async function play(name: string): Promise<void> {
-  const scenario = await readScenario(name);
-  const stage = sluice();
-  const scene = new Scene(scenario, stage, signal);
-  await scene.begin();
-  for (const step of scenario.steps) {
-    for (const action of step.do) await scene.act(action);
-    const wanted = await expected(scenario, step.step);
-    const isAsRecorded = async () => {
-      // Before the look: what is over then is over in what is shown.
-      const isOver = stage.isAtRest(scenario.namespace);
-      const shown = comparable(await scene.show(step));
-      expect({ step: step.step, shown, isOver }).toEqual({ step: step.step, shown: wanted, isOver: true });
-    };
-    await vi.waitFor(isAsRecorded, { timeout: patienceMs, interval: 100 });
-    await scene.turnPage();
-  }
-}
 
 describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
-  test.for(withoutGit)("%s", { timeout: 600_000 }, play);
-  test.skipIf(gitPrograms === undefined).for(withGit)("%s", { timeout: 600_000 }, play);
+  test.for(withoutGit ?? [])("$name", { timeout: 600_000 }, async ({ scenario }) => {
+    expect(await play(scenario, sluice(), signal)).toEqual(stepsOf(scenario));
+  });
+  test.skipIf(gitPrograms === undefined).for(withGit ?? [])("$name", { timeout: 600_000 }, async ({ scenario }) => {
+    expect(await play(scenario, sluice(), signal)).toEqual(stepsOf(scenario));
+  });
 
-  test("every deliberate difference is one of a step that is recorded", async () => {
-    const known = await Promise.all(
-      scenarios.map(async (name) => (await readScenario(name)).steps.map(({ step }) => `${name}/${step}`)),
-    );
+  test("every deliberate difference is one of a step that is recorded", () => {
+    const known = all.flatMap((scenario) => stepsOf(scenario).map((step) => `${scenario.name}/${step}`));
     const named = deliberateDifferences.map(({ scenario, step }) => `${scenario}/${step}`);
-    expect(named.filter((step) => !known.flat().includes(step))).toEqual([]);
+    expect(named.filter((step) => !known.includes(step))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
-import { vi } from "vitest";
+import { expect, vi } from "vitest";
 import { z } from "zod";
-import { isJsonObject, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
+import { equal, isJsonObject, type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { parseApiVersion } from "../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
@@ -25,6 +25,10 @@ export interface Stage {
   readonly receiver?: string;
   /** A kubeconfig that leads to the cluster with a service account's rights, for scenarios that have one. */
   readonly kubeconfigOf?: (namespace: string, account: string) => Promise<string>;
+  /** Lets the time pass after which Sluice gives up what is waited for. Undefined where time only passes by itself. */
+  readonly passTimeout?: () => Promise<void>;
+  /** Whether no run of an object of this namespace is under way or asked for. */
+  readonly isAtRest?: (namespace: string) => boolean;
 }
 
 export interface SecureRegistry {
@@ -80,6 +84,7 @@ export class Scene {
     if ("write" in action) return this.#writeAll(action.write);
     if ("apply" in action) return this.#apply(action.apply, action.spec ?? {});
     if ("await" in action) return this.#await(action.await);
+    if ("timeOut" in action) return this.#timeOut(action);
     if ("create" in action) {
       await cluster.create(action.create, { manager: action.manager }, this.#signal);
       return;
@@ -106,7 +111,7 @@ export class Scene {
     digest,
   }: Extract<Action, { push: string }>): Promise<void> {
     const files = this.scenario.pushes[push];
-    if (files === undefined) throw new Error(`source.yaml has no ${push}`);
+    if (files === undefined) throw new Error(`the source has no ${push}`);
     const { http, registry } = this.#stage;
     const url = `oci://${registry}/${this.scenario.namespace}:${tag}`;
     const pushed = await pushFiles(url, files, http, this.#signal, namesSource);
@@ -116,7 +121,7 @@ export class Scene {
 
   async #publish(name: string, needsLogin: boolean): Promise<void> {
     const change = this.scenario.changes[name];
-    if (change === undefined) throw new Error(`source.yaml has no ${name}`);
+    if (change === undefined) throw new Error(`the source has no ${name}`);
     const { git } = this.#stage;
     if (git === undefined) throw new Error("no git server");
     await git.publish(this.scenario.namespace, name, change, needsLogin);
@@ -134,7 +139,7 @@ export class Scene {
       ({ object: { kind, metadata } }) =>
         kind === ref.kind && metadata.name === ref.name && (metadata.namespace ?? "") === ref.namespace,
     )?.object;
-    if (written === undefined) throw new Error(`input.yaml has no ${name}`);
+    if (written === undefined) throw new Error(`the input has no ${name}`);
     const spec = Object.entries({ ...(isJsonObject(written["spec"]) ? written["spec"] : {}), ...change });
     const kept = Object.fromEntries(spec.filter(([, value]) => value !== null));
     await this.#write({
@@ -147,7 +152,7 @@ export class Scene {
 
   async #writeAll(step: string): Promise<void> {
     const inputs = this.scenario.input.filter((input) => input.step === step);
-    if (inputs.length === 0) throw new Error(`input.yaml has nothing for ${step}`);
+    if (inputs.length === 0) throw new Error(`the input has nothing for ${step}`);
     for (const input of inputs) await this.#write(input);
   }
 
@@ -224,6 +229,28 @@ export class Scene {
     await vi.waitFor(hasCome, { timeout: 120_000, interval: 50 });
   }
 
+  /** Lets time pass as soon as no object of the step needs it but those that wait until it is over. */
+  async #timeOut(action: Extract<Action, { timeOut: unknown }>): Promise<void> {
+    const { passTimeout, isAtRest } = this.#stage;
+    if (passTimeout === undefined || isAtRest === undefined) return;
+    const { objects = [] } = this.scenario.steps.find((step) => step.do.includes(action)) ?? {};
+    const waiting = action.timeOut;
+    const others = objects.filter((name) => !waiting.some((one) => equal(this.#ref(one), this.#ref(name))));
+    const areWaiting = async () => {
+      const areOver = isAtRest(this.scenario.namespace);
+      const [waitingNow, othersNow] = await Promise.all(
+        [waiting, others].map((names) => Promise.all(names.map((name) => this.#live(name)))),
+      );
+      expect({ areOver, waiting: waitingNow?.every(isWaiting), others: othersNow?.some(isWaiting) }).toEqual({
+        areOver: true,
+        waiting: true,
+        others: false,
+      });
+    };
+    await vi.waitFor(areWaiting, { timeout: 120_000, interval: 50 });
+    await passTimeout();
+  }
+
   /** What is there now. Told events stay new until {@link turnPage}. */
   async show({ objects, managed, notes = {} }: Step): Promise<Shown> {
     const { isGiven } = this.scenario;
@@ -289,6 +316,11 @@ function isAs(wanted: string, live: LiveObject | undefined): boolean {
       return itsType === type && itsStatus === status && (reason === undefined || itsReason === reason);
     })
   );
+}
+
+/** Whether Sluice looks again and again for what this object waits for. */
+function isWaiting(live: LiveObject | undefined): boolean {
+  return live?.metadata.deletionTimestamp !== undefined || isAs("Ready=Unknown", live);
 }
 
 function observedGeneration({ status }: LiveObject): unknown {

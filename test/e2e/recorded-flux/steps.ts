@@ -5,8 +5,7 @@ import { z } from "zod";
 import { parseApiVersion, type VersionedRef } from "../../../lib/core/object-ref.ts";
 import { GitChange, isGitChange } from "./git-host.ts";
 import { type Delivery, isGiven, lookedAt, type Notes } from "./given-recordings.ts";
-
-export const fixtures = join(import.meta.dirname, "../../fixtures/flux");
+import { fixtures, readRecordedStep } from "./recording.ts";
 
 const Fields = z.record(z.string(), z.json());
 /** An object as it is written. */
@@ -23,7 +22,7 @@ export const Written = z.looseObject({
 /** The steps of a scenario, in order. An object is named `apiVersion Kind name`, as {@link namedObject} reads it. */
 const Action = z.union([
   /**
-   * The name of a push in source.yaml: `tag, push N`, unless `tag` says which. `namesSource`: whether the artifact says where it is
+   * The name of a push in the source: `tag, push N`, unless `tag` says which. `namesSource`: whether the artifact says where it is
    * from. `digest`: what a given recording calls the artifact.
    */
   z.strictObject({
@@ -32,13 +31,13 @@ const Action = z.union([
     namesSource: z.boolean().optional(),
     digest: z.string().optional(),
   }),
-  /** The name of a change of a git repository in source.yaml. `needsLogin`: the repository is only for `golden`, with `golden-password`. */
+  /** The name of a change of a git repository in the source. `needsLogin`: the repository is only for `golden`, with `golden-password`. */
   z.strictObject({ publish: z.string(), needsLogin: z.boolean().optional() }),
   /** Sends the requests that a given recording has for this step to the receiver, which has to answer as there. */
   z.strictObject({ deliver: z.string() }),
-  /** Applies an object of input.yaml; `spec` has the changed fields of its spec; null removes a field. */
+  /** Applies an object of the input; `spec` has the changed fields of its spec; null removes a field. */
   z.strictObject({ apply: z.string(), spec: Fields.optional() }),
-  /** All that input.yaml has for this step, in its order, each in its way. */
+  /** All that the input has for this step, in its order, each in its way. */
   z.strictObject({ write: z.string() }),
   /** What `flux reconcile` does. */
   z.strictObject({ request: z.string() }),
@@ -48,6 +47,8 @@ const Action = z.union([
   z.strictObject({ delete: z.string() }),
   /** Waits for an object: `NAME Ready=False HealthCheckFailed`, `NAME gone` or `NAME there`. */
   z.strictObject({ await: z.string() }),
+  /** The time runs out in which what these objects wait for had to become ready or be gone. The step's other objects need no time. */
+  z.strictObject({ timeOut: z.array(z.string()) }),
 ]);
 export type Action = z.infer<typeof Action>;
 
@@ -67,7 +68,7 @@ export interface Step extends z.infer<typeof Step> {
   readonly requests?: readonly Delivery[];
 }
 
-/** An object of input.yaml. A given recording says in a comment for which step, and how it was written, unless applied by `bench`. */
+/** An object of the input. A given recording says in a comment for which step, and how it was written, unless applied by `bench`. */
 export interface Input {
   readonly step: string | undefined;
   readonly how: "apply" | "create" | "update" | "status written";
@@ -88,39 +89,48 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
-export async function readScenario(name: string): Promise<Scenario> {
-  const text = (file: string) => readFile(join(fixtures, name, file), "utf8");
+const scenarios = new Map<string, Promise<Scenario>>();
+
+/** Each file is read once in a worker. */
+export function readScenario(name: string): Promise<Scenario> {
+  const found = scenarios.get(name) ?? read(name);
+  scenarios.set(name, found);
+  return found;
+}
+
+/** The documents of a scenario's file are its steps, its source, and then the objects of its input. */
+async function read(name: string): Promise<Scenario> {
+  const text = await readFile(join(fixtures, `${name}.yaml`), "utf8");
+  const [stepsText = "", sourceText = "", ...input] = text.split(/^---$/m);
   const namespace = `golden-${name}`;
-  const steps = z.array(Step).parse(load(await text("steps.yaml")));
+  const steps = z.array(Step).parse(load(stepsText));
   const given = await isGiven(name);
-  const source = Object.entries(z.record(z.string(), z.unknown()).parse(load(await text("source.yaml"))));
+  const source = Object.entries(z.record(z.string(), z.unknown()).parse(load(sourceText)));
   const among = (isOfGit: boolean) => Object.fromEntries(source.filter(([key]) => isGitChange(key) === isOfGit));
   return {
     name,
     namespace,
     isGiven: given,
-    input: parseInput(await text("input.yaml")),
+    input: input.map(parseInput),
     pushes: z.record(z.string(), z.record(z.string(), z.string())).parse(among(false)),
     changes: z.record(z.string(), GitChange).parse(among(true)),
     steps: given
       ? await Promise.all(
-          steps.map(async (step) => ({ ...step, ...lookedAt(await text(`${step.step}.yaml`), namespace) })),
+          steps.map(async (step) => ({ ...step, ...lookedAt(await readRecordedStep(name, step.step), namespace) })),
         )
       : steps,
   };
 }
 
-function parseInput(text: string): readonly Input[] {
-  return text.split(/^---$/m).map((document) => {
-    const [, step, , how = "apply", manager = "bench"] =
-      /^\s*# ([\w-]+)(, (apply|create|update|status written) by (\S+))?$/m.exec(document) ?? [];
-    return {
-      step,
-      how: z.enum(["apply", "create", "update", "status written"]).parse(how),
-      manager,
-      object: Written.parse(load(document)),
-    };
-  });
+function parseInput(document: string): Input {
+  const [, step, , how = "apply", manager = "bench"] =
+    /^\s*# ([\w-]+)(, (apply|create|update|status written) by (\S+))?$/m.exec(document) ?? [];
+  return {
+    step,
+    how: z.enum(["apply", "create", "update", "status written"]).parse(how),
+    manager,
+    object: Written.parse(load(document)),
+  };
 }
 
 const fluxKinds: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { dump, load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type JsonObject, toJsonObject } from "../../../lib/core/json.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
@@ -13,13 +13,15 @@ import { silentLog } from "../../doubles/silent-log.ts";
 import { comparable } from "../../e2e/recorded-flux/comparable.ts";
 import { givenScenarios } from "../../e2e/recorded-flux/given-recordings.ts";
 import { playedScenarios } from "../../e2e/recorded-flux/played-scenarios.ts";
+import { readRecordedStep, recordingFile } from "../../e2e/recorded-flux/recording.ts";
 import { Scene, type Stage } from "../../e2e/recorded-flux/scene.ts";
 import { settle } from "../../e2e/recorded-flux/settle.ts";
-import { fixtures, readScenario, type Step } from "../../e2e/recorded-flux/steps.ts";
+import { renamed } from "../../e2e/recorded-flux/shown.ts";
+import { readScenario, type Step } from "../../e2e/recorded-flux/steps.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { builtFlux } from "./built-flux.ts";
 import { withoutRaces } from "./flux-races.ts";
-import { withPlaceholders } from "./placeholders.ts";
+import { formatRecording, recordable } from "./format-recording.ts";
 import { startFlux } from "./start-flux.ts";
 
 const { signal } = new AbortController();
@@ -61,29 +63,30 @@ describe.skipIf(missing)(`Flux itself, on a control plane of its own${missing ? 
   describe.concurrent("leaves what is recorded", () => {
     test.for(scenarios)("%s", { timeout: 600_000 }, async (name) => {
       const scene = new Scene(await readScenario(name), stage, signal);
+      const left: Record<string, JsonObject> = {};
       await scene.begin();
       try {
         for (const step of scene.scenario.steps) {
-          const left = await play(step, scene);
-          const file = join(fixtures, name, `${step.step}.yaml`);
-          if (isRecording) await writeFile(file, left);
-          const [now, recorded] = [left, await readFile(file, "utf8")].map((text) =>
-            withoutRaces(name, step.step, comparable(load(text))),
-          );
-          expect(now).toEqual(recorded);
+          const now = await play(step, scene);
+          left[step.step] = now;
+          const recorded = isRecording ? now : await readRecordedStep(name, step.step);
+          const [own, wanted] = [now, recorded].map((one) => withoutRaces(name, step.step, comparable(one)));
+          expect(own).toEqual(wanted);
         }
+        if (isRecording) await writeFile(recordingFile(name), formatRecording(left));
       } finally {
         await scene.end();
       }
     });
   });
 
-  async function play(step: Step, scene: Scene): Promise<string> {
+  async function play(step: Step, scene: Scene): Promise<JsonObject> {
     for (const action of step.do) await scene.act(action);
     const shown = await settle(scene, step, stage.cluster, signal);
     await scene.turnPage();
-    const text = dump({ step: step.step, ...shown }, { lineWidth: -1, noRefs: true });
     const { registry } = stage;
-    return withPlaceholders(text.replaceAll(registry, "127.0.0.1:15000").replaceAll(artifacts, "127.0.0.1:19790"));
+    const withRecordedAddresses = (text: string) =>
+      text.replaceAll(registry, "127.0.0.1:15000").replaceAll(artifacts, "127.0.0.1:19790");
+    return recordable(renamed(toJsonObject(shown), withRecordedAddresses));
   }
 });

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
-import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { readRecordedStep } from "../../e2e/recorded-flux/recording.ts";
+import { renamed } from "../../e2e/recorded-flux/shown.ts";
 import { sourceWorld, type World } from "./source-world.ts";
 
 const Status = z
@@ -91,14 +90,13 @@ export function seenSources() {
 
   /** What Flux 2.9 wrote, with its address and names replaced by ours. */
   async function recordedFrom(scenario: string, step: string, name: string) {
-    const path = join(import.meta.dirname, "../../fixtures/flux", scenario, `${step}.yaml`);
-    const recorded = await readFile(path, "utf8");
-    const text = recorded.replaceAll("127.0.0.1:15000", world().address).replaceAll(`/golden-${scenario}`, "/app");
+    const withOurs = (text: string) =>
+      text.replaceAll("127.0.0.1:15000", world().address).replaceAll(`/golden-${scenario}`, "/app");
     const Recorded = z.object({
       objects: z.array(z.object({ metadata: z.object({ name: z.string() }), status: Status })),
       events: z.array(Told),
     });
-    const { objects, events } = Recorded.parse(parseAllDocuments(text)[0]?.toJS());
+    const { objects, events } = Recorded.parse(renamed(await readRecordedStep(scenario, step), withOurs));
     const status = objects.find(({ metadata }) => metadata.name === name)?.status;
     return { status, events: events.filter(({ object }) => object === `OCIRepository/${name}`) };
   }

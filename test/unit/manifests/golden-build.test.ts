@@ -1,16 +1,15 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import { readRecordedStep } from "../../e2e/recorded-flux/recording.ts";
+import { readScenario } from "../../e2e/recorded-flux/steps.ts";
 import { buildFiles, noEngine } from "./build-files.ts";
 
-const fixtures = join(import.meta.dirname, "../../fixtures/flux");
-const Pushes = z.record(z.string(), z.record(z.string(), z.string()));
-
 async function pushed(scenario: string, push: string) {
-  const pushes = Pushes.parse(load(await readFile(join(fixtures, scenario, "source.yaml"), "utf8")));
+  const { pushes } = await readScenario(scenario);
   return pushes[push] ?? {};
+}
+
+async function recordedText(scenario: string, step: string): Promise<string> {
+  return JSON.stringify(await readRecordedStep(scenario, step));
 }
 
 describe("builds that were recorded with Flux", () => {
@@ -29,8 +28,7 @@ describe("builds that were recorded with Flux", () => {
     const { scenario, push, step, path = "./" } = row;
     const files = await pushed(scenario, push);
     const { digest } = await buildFiles(files, { path, targetNamespace: `golden-${scenario}` }, noEngine);
-    const recorded = await readFile(join(fixtures, scenario, `${step}.yaml`), "utf8");
-    expect(recorded).toContain(`- digest: "${digest}"`);
+    expect(await recordedText(scenario, step)).toContain(`{"digest":"${digest}"`);
   });
 
   test.each([
@@ -50,11 +48,11 @@ describe("builds that were recorded with Flux", () => {
     },
   ])("$name is told in Flux's words", async ({ scenario, step, path, says }) => {
     const files = await pushed(scenario, "latest, push 1");
-    const recorded = await readFile(join(fixtures, scenario, `${step}.yaml`), "utf8");
+    const recorded = await recordedText(scenario, step);
     const building = buildFiles(files, { path, targetNamespace: `golden-${scenario}` });
     const message = await building.then(String, (error: Error) => error.message);
     expect(message).toContain(says);
     // Flux names the file by the folder that it unpacked the artifact in.
-    expect(recorded.replaceAll("<tmp>/", "")).toContain(`message: "${message}"`);
+    expect(recorded.replaceAll("<tmp>/", "")).toContain(`"message":${JSON.stringify(message)}`);
   });
 });
