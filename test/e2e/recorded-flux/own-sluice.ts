@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { defaultSettings, type Settings } from "../../../functions/settings/settings.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
@@ -18,6 +19,12 @@ import { gitHost } from "./git-host.ts";
 import type { PassingTime } from "./passing-time.ts";
 import type { Stage } from "./scene.ts";
 
+/**
+ * No retry falls between two actions of a step, where it would do in two runs what Flux did in one: each step writes or requests
+ * what it waits for.
+ */
+const settings: Settings = { ...defaultSettings, "min-retry-delay": "10m" };
+
 export type OwnStage = Stage & Required<Pick<Stage, "isAtRest">>;
 
 /**
@@ -33,7 +40,8 @@ export function ownSluice(signal: AbortSignal, time?: PassingTime): () => OwnSta
     running.defer(() => rm(folder, { recursive: true, force: true }));
     const http = httpClient({ network: homeNetwork });
     running.defer(() => http.close());
-    const options = { state: join(folder, "state"), env: {}, log: silentLog, ...(time && { clock: time.clock }) };
+    const base = { state: join(folder, "state"), env: {}, log: silentLog, settings };
+    const options = { ...base, ...(time && { clock: time.clock }) };
     const sluice = await startLocal(options, signal);
     running.defer(() => sluice.close());
     const database = readStateDatabase(join(sluice.state, "state.db"));
