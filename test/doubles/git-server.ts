@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gitEnvironment, serveGit } from "../../local/demo/git-http-backend.ts";
 import { closeServer } from "./close-server.ts";
+import { writeObject, writeTree } from "./loose-git-objects.ts";
 import { portOnLoopback } from "./port-on-loopback.ts";
 
 /** Tests that need git skip without it. */
@@ -13,15 +14,17 @@ export { gitPrograms } from "../../local/demo/git-http-backend.ts";
 
 const run = promisify(execFile);
 
+const when = "1700000000 +0000";
+
 /** Without the configuration of whoever runs the tests, and with the same people and times in every run. */
 const environment = {
   ...gitEnvironment,
   GIT_AUTHOR_NAME: "A",
   GIT_AUTHOR_EMAIL: "a@example.com",
-  GIT_AUTHOR_DATE: "1700000000 +0000",
+  GIT_AUTHOR_DATE: when,
   GIT_COMMITTER_NAME: "C",
   GIT_COMMITTER_EMAIL: "c@example.com",
-  GIT_COMMITTER_DATE: "1700000000 +0000",
+  GIT_COMMITTER_DATE: when,
 } as const;
 
 /** A bare repository in a temporary folder. */
@@ -55,19 +58,15 @@ export async function gitRepository(...options: string[]): Promise<GitRepository
     git,
     feed,
     async commit(files, branch = "main", message = "change") {
-      const work = await mkdtemp(join(root, "work-"));
-      for (const [path, text] of Object.entries(files)) {
-        await mkdir(dirname(join(work, path)), { recursive: true });
-        await writeFile(join(work, path), text);
-      }
-      const env = { ...environment, GIT_INDEX_FILE: `${work}.index`, GIT_WORK_TREE: work };
-      await run("git", ["add", "--all", "--force"], { cwd: folder, env });
-      const { stdout: tree } = await run("git", ["write-tree"], { cwd: folder, env });
-      await Promise.all([rm(work, { recursive: true }), rm(env.GIT_INDEX_FILE)]);
-      const parent = await git("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`).catch(() => "");
-      const parents = parent === "" ? [] : ["-p", parent];
-      const commit = await git("commit-tree", tree.trim(), ...parents, "-m", message);
-      await git("update-ref", `refs/heads/${branch}`, commit);
+      const ref = join(folder, "refs/heads", branch);
+      // A ref that was packed has no file.
+      const parse = () => git("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`).catch(() => "");
+      const parent = (await readFile(ref, "utf8").catch(parse)).trimEnd();
+      const head = `tree ${await writeTree(folder, files)}\n${parent === "" ? "" : `parent ${parent}\n`}`;
+      const people = `author A <a@example.com> ${when}\ncommitter C <c@example.com> ${when}\n`;
+      const commit = await writeObject(folder, "commit", `${head}${people}\n${message}\n`);
+      await mkdir(dirname(ref), { recursive: true });
+      await writeFile(ref, `${commit}\n`);
       return commit;
     },
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { serveGit } from "../../../local/demo/git-http-backend.ts";
 import { closeServer } from "../../doubles/close-server.ts";
 import { type GitRepository, gitRepository } from "../../doubles/git-server.ts";
+import { writeObject, writeTree } from "../../doubles/loose-git-objects.ts";
 import { pgpSignature } from "../../doubles/pgp-signature.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
-import { writeObject, writeTree } from "./loose-objects.ts";
 
 const File = z.union([z.string(), z.strictObject({ exec: z.string() }), z.strictObject({ link: z.string() })]);
 /** What the source of a scenario says of a change of a git repository: a commit, an annotated tag, or nothing but the name of the change. */
