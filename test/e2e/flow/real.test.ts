@@ -25,7 +25,7 @@ describe.skipIf(file === undefined)("a real control plane (set SLUICE_REAL_KUBEC
   afterAll(async () => {
     await removeWorlds(cluster, prefix, signal);
     cluster.close();
-  }, 300_000);
+  });
 
   const newWorld = () => world(cluster, `${prefix}${worlds++}`, (user) => cluster.as(user));
   kustomizationStories("a real control plane", newWorld);

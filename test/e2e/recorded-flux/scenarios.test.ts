@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { deadlineMs } from "../../deadline.ts";
 import { gitPrograms } from "../../doubles/git-server.ts";
 import { comparable } from "./comparable.ts";
 import { deliberateDifferences } from "./deliberate-differences.ts";
@@ -9,7 +10,6 @@ import { Scene } from "./scene.ts";
 import { readScenario } from "./steps.ts";
 
 /** Some steps wait until a health check or a deletion gives up, which by Flux's rules takes 30 s. */
-const patienceMs = 240_000;
 const { signal } = new AbortController();
 const scenarios = await playedScenarios();
 const sluice = ownSluice(signal);
@@ -36,14 +36,14 @@ async function play(name: string): Promise<void> {
       const shown = comparable(await scene.show(step));
       expect({ step: step.step, shown, isOver }).toEqual({ step: step.step, shown: wanted, isOver: true });
     };
-    await vi.waitFor(isAsRecorded, { timeout: patienceMs, interval: 100 });
+    await vi.waitFor(isAsRecorded, { timeout: deadlineMs, interval: 100 });
     await scene.turnPage();
   }
 }
 
 describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
-  test.for(withoutGit)("%s", { timeout: 600_000 }, play);
-  test.skipIf(gitPrograms === undefined).for(withGit)("%s", { timeout: 600_000 }, play);
+  test.for(withoutGit)("%s", play);
+  test.skipIf(gitPrograms === undefined).for(withGit)("%s", play);
 
   test("every deliberate difference is one of a step that is recorded", async () => {
     const known = await Promise.all(

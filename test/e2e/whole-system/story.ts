@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { writes } from "./audit-log.ts";
 import { configMaps, exampleFiles, without } from "./manifests.ts";
 import type { Files } from "./push.ts";
@@ -116,7 +117,7 @@ export function story(open: () => Promise<World>): void {
         const done = async () => (await world.made()).filter(({ metadata }) => names.includes(metadata.name)).length;
         const revision = await world.push({ ...files, ...configMaps(world.namespace, names, "1") });
         const begun = async () => expect(await done()).toBeGreaterThan(manyObjects / 10);
-        await vi.waitFor(begun, { timeout: 240_000, interval: 10 });
+        await vi.waitFor(begun, { timeout: deadlineMs, interval: 10 });
         const isCutShort = world.functions.killReconcilers() > 0 && (await done()) < manyObjects;
         await world.applied(revision);
         expect((await world.made()).map(({ metadata }) => metadata.name).toSorted()).toEqual(names);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { testTimeoutMs } from "../../../deadline.ts";
 import { firstFailures, foundPage } from "../../queue/simulator/found-page.ts";
 import { tellOwnership } from "./ownership-story.ts";
 import { ownershipTakenOut } from "./ownership-taken-out.ts";
@@ -35,11 +36,13 @@ describe("three Kustomizations hand objects to each other, their runs killed bet
 
 describe("the simulator misses every rule of ownership that is taken out", () => {
   const find = firstFailures(tellOwnership);
-  test.for(ownershipTakenOut)("$rule", { timeout: 1_800_000 }, async (taken) => {
+  test.for(ownershipTakenOut)("$rule", { timeout: 3 * testTimeoutMs }, async (taken) => {
     expect(await find(taken)).toBeDefined();
   });
 
-  test("docs/simulator/ownership.md says by which seed: vitest -u writes it", { timeout: 1_800_000 }, async () => {
+  test("docs/simulator/ownership.md says by which seed: vitest -u writes it", {
+    timeout: 3 * testTimeoutMs,
+  }, async () => {
     const page = foundPage({
       title: "Rules of ownership",
       run: "test/unit/flows/ownership/ownership.test.ts",
