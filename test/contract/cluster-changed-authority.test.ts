@@ -11,6 +11,7 @@ import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { deadlineMs } from "../deadline.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
 import { configMap } from "../e2e/flow/sample-manifests.ts";
 import { ask } from "../real/ask.ts";
@@ -99,7 +100,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       const clock = { ...systemClock, monotonic: () => passedMs };
       const cluster = eksCluster(
         arn,
-        { region: "eu-west-1", endpoint: eks.url, credentials },
+        { region: "eu-west-1", endpoint: eks.url, credentials, attemptTimeoutMs: deadlineMs },
         { clock, env: {}, limitMs: 15_000 },
       );
       onTestFinished(() => cluster.close());

@@ -104,7 +104,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
     };
     await vi.waitFor(isCalled, { timeout: deadlineMs, interval: 100 });
   });
-  afterAll(() => ending.disposeAsync(), 300_000);
+  afterAll(() => ending.disposeAsync());
   beforeEach(() => {
     sent.length = 0;
     calls = 0;

@@ -46,7 +46,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
   definitionsStories("a real control plane", () => admin.cluster);
 
   describe("the rights", () => {
-    beforeAll(() => clear(admin.cluster), 180_000);
+    beforeAll(() => clear(admin.cluster));
     /** Waits until the API server goes by a new role and its binding, which it does a moment later. */
     const untilHas = async (who: object, { group, resource: whole, names, namespace, verbs }: Right) => {
       const [resource, subresource] = whole.split("/");

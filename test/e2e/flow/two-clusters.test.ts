@@ -115,7 +115,7 @@ describe("two clusters", () => {
       [home, target] = await Promise.all([start(), start()]);
       await installBoth();
     });
-    afterAll(() => ending.disposeAsync(), 300_000);
+    afterAll(() => ending.disposeAsync());
     twoClustersStories("two real control planes", begin);
     kubeconfigStories("two real control planes", beginNamed, true);
     kubeconfigEndStories("two real control planes", beginNamed);

@@ -19,9 +19,6 @@ function marks({ metadata }: LiveObject) {
   return { uid, generation, ours: managedFields?.find(({ manager }) => manager === "kustomize-controller") };
 }
 
-/** The functions start cold, all at once. */
-const setUpMs = 600_000;
-
 /** The story of `npm run demo`, scene by scene; each starts from the end of the one before. */
 export function story(open: () => Promise<World>): void {
   describe("the demo's story", () => {
@@ -32,8 +29,8 @@ export function story(open: () => Promise<World>): void {
       world = opened.use(await open());
       all = await exampleFiles(world.namespace);
       await world.follow();
-    }, setUpMs);
-    afterAll(() => opened.disposeAsync(), setUpMs);
+    });
+    afterAll(() => opened.disposeAsync());
 
     const live = (of: readonly { kind: string; name: string }[]) =>
       Promise.all(of.map(({ kind, name }) => world.get(kind, name)));

@@ -56,7 +56,7 @@ describe.skipIf(missing)(`Flux itself, on a control plane of its own${missing ? 
     artifacts = open.use(await startFlux({ ...built, kubeconfig, folder, cluster }, signal)).artifacts;
   });
 
-  afterAll(() => open.disposeAsync(), 300_000);
+  afterAll(() => open.disposeAsync());
 
   describe.concurrent("leaves what is recorded", () => {
     test.for(scenarios)("%s", async (name) => {

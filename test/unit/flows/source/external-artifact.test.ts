@@ -4,7 +4,6 @@ import { HttpError, type HttpRequest } from "../../../../lib/core/ports/http.ts"
 import { downloadArtifact } from "../../../../lib/flows/source/external-artifact.ts";
 import { defaultArchiveLimits } from "../../../../lib/sources/archive/unpack.ts";
 import { never } from "../../../contract/state-back-end.ts";
-import { deadlineMs } from "../../../deadline.ts";
 
 const url = "http://source-watcher.flux-system.svc/app.tar.gz";
 const body = Buffer.from("the archive");
@@ -27,7 +26,7 @@ test.each(["sha256", "sha384", "sha512"])("an artifact is verified by its digest
   const http = server({ status: 200 });
   expect(await downloadArtifact({ url, digest: digestBy(algorithm) }, http, never)).toBe(body);
   expect(http.asked).toEqual([
-    { method: "GET", url, timeoutMs: deadlineMs, maxBytes: defaultArchiveLimits.maxPackedBytes, maxRedirects: 5 },
+    { method: "GET", url, timeoutMs: 60_000, maxBytes: defaultArchiveLimits.maxPackedBytes, maxRedirects: 5 },
   ]);
   const other = `${algorithm}:${"0".repeat(64)}`;
   await expect(downloadArtifact({ url, digest: other }, http, never)).rejects.toMatchObject({
