@@ -28,7 +28,7 @@ export async function runTests(folder: string, which: WhichTests): Promise<TestR
     join(folder, "node_modules/vitest/vitest.mjs"),
     ...["run", "--no-cache", `--reporter=${join(import.meta.dirname, "tell-run.ts")}`],
     // With a fault, a test that waits in vain is what is hoped for: its deadline is shorter than elsewhere.
-    ...(bail ? ["--bail=1", "--testTimeout=30000", "--expect.poll.timeout=20000"] : []),
+    ...(bail ? ["--bail=1", "--testTimeout=60000", "--expect.poll.timeout=20000"] : []),
     ...(named === undefined ? [] : ["-t", named.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)]),
     ...files,
   ];
