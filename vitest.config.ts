@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { tellClaims } from "./test/claims/tell-claims.ts";
+import { testTimeoutMs, withinDeadline } from "./test/deadline.ts";
 import { listSkipped } from "./test/report/list-skipped.ts";
 import { LongFirst } from "./test/report/long-first.ts";
 
@@ -51,11 +52,9 @@ export default defineConfig({
       }),
     ],
     sequence: { sequencer: LongFirst },
-    // Generous: a deadline costs nothing while all is well, and CI may be several times slower than where the tests were written.
-    testTimeout: 180_000,
-    hookTimeout: 300_000,
-    // The deadline of a wait, a second by default: what is waited for comes later where others compute.
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: testTimeoutMs,
+    hookTimeout: testTimeoutMs,
+    expect: { poll: withinDeadline },
     projects: [
       {
         extends: true,
@@ -66,8 +65,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: "infra",
-          // A synthesis takes seconds, and more where others compute.
-          testTimeout: 300_000,
           include: [withCdk ? "infra/test/**/*.test.ts" : "infra/test/installed.test.ts"],
           globalSetup: withCdk ? ["infra/test/bundles.ts"] : [],
         },

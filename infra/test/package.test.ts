@@ -40,7 +40,7 @@ describe.skipIf(process.env["CI"] !== "true")("the package, installed into an em
     const quiet = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"];
     run(folder, "npm", "install", ...quiet, `./${file}`, "aws-cdk-lib@2.276.0", "constructs@10.8.1");
     writeFileSync(join(folder, "app.ts"), app);
-  }, 300_000);
+  });
 
   test("is what sluice init's app is written for: installed by its package.json, that app synthesises", () => {
     const own = join(folder, "own");
@@ -53,7 +53,7 @@ describe.skipIf(process.env["CI"] !== "true")("the package, installed into an em
     run(own, "npm", "install", ...quiet);
     run(own, join(own, "node_modules/.bin/cdk"), "synth", "--quiet");
     expect(readFileSync(join(own, "cdk.out/Sluice.template.json"), "utf8")).toContain('"SluiceTable"');
-  }, 300_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -10,6 +10,8 @@ export interface AwsConnection {
   readonly endpoint?: string | undefined;
   /** Without them the SDK's default chain: in Lambda the role of the function. */
   readonly credentials?: AwsCredentials | undefined;
+  /** For one try of a call. Without it the time that suits the service. */
+  readonly attemptTimeoutMs?: number | undefined;
 }
 
 /** Tries of one call, the first included. The SDK waits between them with full jitter, as long as its budget of tries lasts. */
@@ -20,8 +22,8 @@ const defaultAttemptTimeoutMs = 5_000;
 
 /** The configuration of every client of the SDK. A client opens no connection before its first call. */
 export function clientConfig(
-  { region, endpoint, credentials }: AwsConnection,
-  attemptTimeoutMs = defaultAttemptTimeoutMs,
+  { region, endpoint, credentials, attemptTimeoutMs }: AwsConnection,
+  usualAttemptTimeoutMs = defaultAttemptTimeoutMs,
 ) {
   return {
     region,
@@ -31,7 +33,7 @@ export function clientConfig(
     maxAttempts,
     requestHandler: {
       connectionTimeout: connectionTimeoutMs,
-      requestTimeout: attemptTimeoutMs,
+      requestTimeout: attemptTimeoutMs ?? usualAttemptTimeoutMs,
       throwOnRequestTimeout: true,
     },
   };

@@ -12,9 +12,9 @@ const request = { host, repository: "apps/web", cluster, namespace: "apps" };
 const isAllowed = (tenant: { cluster: string; namespace: string }, repository: string): boolean =>
   tenant.cluster === cluster && tenant.namespace === "apps" && repository.startsWith("012345678901.dkr.ecr.");
 
-/** ECR's answer with a token that lives for so long. */
-function tokenFor(lifeMs: number): WireFault {
-  const data = { authorizationToken: btoa("AWS:hunter2"), expiresAt: (Date.now() + lifeMs) / 1000 };
+/** ECR's answer with a token that ends at this time. */
+function tokenUntil(endMs: number): WireFault {
+  const data = { authorizationToken: btoa("AWS:hunter2"), expiresAt: endMs / 1000 };
   const headers = { "content-type": "application/x-amz-json-1.1" };
   return { status: 200, headers, body: JSON.stringify({ authorizationData: [data] }) };
 }
@@ -22,9 +22,9 @@ function tokenFor(lifeMs: number): WireFault {
 describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS names one (npm run real -- up)", () => {
   const of = connection ?? { region: "" };
 
-  async function over(faultOf: (count: number) => WireFault = () => "pass") {
-    const wire = await faultyWire(of.endpoint, (_, count) => faultOf(count));
+  async function over(faultOf: (count: number, now: number) => WireFault = () => "pass") {
     let now = Date.now();
+    const wire = await faultyWire(of.endpoint, (_, count) => faultOf(count, now));
     const login = ecrLogin({ connection: { ...of, endpoint: wire.url }, clock: { now: () => now }, isAllowed });
     return { wire, login, pass: (ms: number) => void (now += ms) };
   }
@@ -40,7 +40,7 @@ describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS n
 
   test("is kept for 80 % of a token's life, an hour at most", async () => {
     // The stand-in's own tokens ended years ago.
-    const { wire, login, pass } = await over(() => tokenFor(12 * 3_600_000));
+    const { wire, login, pass } = await over((_, now) => tokenUntil(now + 12 * 3_600_000));
     await login.credentials(request, never);
     pass(3_599_000);
     await login.credentials({ ...request, repository: "other" }, never);
@@ -52,7 +52,7 @@ describe.skipIf(connection === undefined)("login to ECR, where SLUICE_REAL_AWS n
     expect(wire.seen).toHaveLength(3);
     await wire[Symbol.asyncDispose]();
 
-    const short = await over(() => tokenFor(100_000));
+    const short = await over((_, now) => tokenUntil(now + 100_000));
     await short.login.credentials(request, never);
     short.pass(79_000);
     await short.login.credentials(request, never);

@@ -158,13 +158,12 @@ async function makeAll(of: AwsConnection): Promise<void> {
 
 describe.skipIf(realAws("AWS") === undefined)(
   "AWS that checks signatures and policies, where SLUICE_REAL_AWS says that moto is installed (npm run real -- up)",
-  { timeout: 300_000 },
   () => {
     let aws: GuardedAws;
     beforeAll(async () => {
       aws = await guardedAws();
       await aws.unguarded(makeAll);
-    }, 600_000);
+    });
     afterAll(() => aws[Symbol.asyncDispose]());
 
     test.each(uses)(

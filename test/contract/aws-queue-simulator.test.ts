@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { testTimeoutMs } from "../deadline.ts";
 import { isHintBurst, simulate } from "../unit/queue/simulator/simulate.ts";
 import { realAws } from "./real-aws.ts";
 import { simulatedSqs } from "./simulated-sqs.ts";
@@ -18,7 +19,7 @@ const seeds = only === undefined ? Array.from({ length: count }, (_, index) => i
 describe.skipIf(connection === undefined)("where SLUICE_REAL_SQS names one (npm run real -- up)", () => {
   test.each(seeds)(
     "the work queue keeps its promises on SQS under every fault, its own and the wire's: seed %i",
-    { timeout: 900_000 },
+    { timeout: 2 * testTimeoutMs },
     async (seed) => {
       const { of: faultOf, met } = wireFaults(sqsFaults, seed);
       await using queue = await simulatedSqs(connection ?? { region: "" }, faultOf);

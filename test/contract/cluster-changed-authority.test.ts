@@ -11,6 +11,7 @@ import type { Cluster } from "../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { deadlineMs } from "../deadline.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
 import { configMap } from "../e2e/flow/sample-manifests.ts";
 import { ask } from "../real/ask.ts";
@@ -52,12 +53,12 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       const kubeconfig = { apiVersion: "v1", kind: "Config", "current-context": "x", clusters, contexts, users };
       await writeFile(webhook, JSON.stringify(kubeconfig));
       plane = await ownControlPlane(`--authentication-token-webhook-config-file=${webhook}`);
-    }, 600_000);
+    });
     afterAll(async () => {
       await plane[Symbol.asyncDispose]();
       await authenticator[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
-    }, 300_000);
+    });
 
     const certificate = () => join(dirname(plane.kubeconfig), "certificates/apiserver.crt");
     const presentCa = () => readFile(certificate(), "utf8");
@@ -77,7 +78,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
         const ca = await presentCa().catch(() => undefined);
         return ca !== undefined && (await ask(`${server.origin}/readyz`, { ca }))?.status === 200;
       };
-      await expect.poll(isReady, { timeout: 240_000 }).toBe(true);
+      await expect.poll(isReady).toBe(true);
       expect(await presentCa()).not.toBe(former);
     }
 
@@ -99,7 +100,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       const clock = { ...systemClock, monotonic: () => passedMs };
       const cluster = eksCluster(
         arn,
-        { region: "eu-west-1", endpoint: eks.url, credentials },
+        { region: "eu-west-1", endpoint: eks.url, credentials, attemptTimeoutMs: deadlineMs },
         { clock, env: {}, limitMs: 15_000 },
       );
       onTestFinished(() => cluster.close());
@@ -140,7 +141,7 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       expect(await cluster.uid(never)).toBe(uid);
       expect(await cluster.get({ ...reference, name: "before" }, never)).toBeDefined();
       expect(await cluster.get({ ...reference, name: "between" }, never)).toBeUndefined();
-    }, 600_000);
+    });
 
     test("is not trusted by way of a kubeconfig until that has its present authority", async () => {
       const file = join(folder, "kubeconfig");
@@ -170,6 +171,6 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       }
       await kubeconfigOf(await presentCa());
       expect(await write(await open(), "unknown")).toMatchObject({ created: true });
-    }, 600_000);
+    });
   },
 );

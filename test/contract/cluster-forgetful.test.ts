@@ -41,12 +41,12 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       [cluster, api] = [connect(config, deps), apiClient(config, deps)];
       const names = Array.from({ length: count }, (_, index) => `many-${index}`);
       await mapLimit(names, 16, (name) => write(name), never);
-    }, 600_000);
+    });
     afterAll(async () => {
       cluster.close();
       api.close();
       await plane[Symbol.asyncDispose]();
-    }, 300_000);
+    });
 
     async function write(name: string, data: Record<string, string> = {}): Promise<void> {
       await cluster.apply(configMap(name, data, { namespace: "default" }), { manager: "test", force: true }, never);
@@ -123,6 +123,6 @@ describe.skipIf(!mayHaveOwnControlPlane())(
       for (const told of [before, after]) expect(told.size).toBeGreaterThanOrEqual(count);
       client.close();
       await server[Symbol.asyncDispose]();
-    }, 300_000);
+    });
   },
 );

@@ -28,20 +28,19 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
     afterEach(() => backEnd.close());
 
     /** For a store that is eventually consistent. */
-    const patience = { timeout: 60_000 };
     const read = async (cluster = arn): Promise<ClusterState> => {
       const { busy, ...state } = await states.read(cluster, never);
       return { ...state, busy: busy.toSorted((a, b) => (a.process < b.process ? -1 : 1)) };
     };
 
     test("a cluster that nothing was said about has no hold and no busy process", async () => {
-      await expect.poll(() => read(), patience).toEqual(nothing);
+      await expect.poll(() => read()).toEqual(nothing);
     });
 
     test("the latest hold replaces the one before and comes back as it was stored", async () => {
       await states.hold(arn, { ...hold, kind: "refused", reason: "paused" }, never);
       await states.hold(arn, { ...hold, probes: 7 }, never);
-      await expect.poll(() => read(), patience).toEqual({ hold: { ...hold, probes: 7 }, busy: [] });
+      await expect.poll(() => read()).toEqual({ hold: { ...hold, probes: 7 }, busy: [] });
     });
 
     test("a hold is removed, even if removed twice, and the busy processes stay", async () => {
@@ -50,7 +49,7 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
       await states.hold(arn, hold, never);
       await states.release(arn, never);
       await states.release(arn, never);
-      await expect.poll(() => read(), patience).toEqual({ hold: undefined, busy: [busy] });
+      await expect.poll(() => read()).toEqual({ hold: undefined, busy: [busy] });
     });
 
     test("each process has one row, which it replaces and removes by itself", async () => {
@@ -59,25 +58,25 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
       await states.setBusy(arn, { process: "p2", runs: 9, renewals: 5 }, never);
       const other = { process: "p2", runs: 9, renewals: 5 };
       await expect
-        .poll(() => read(), patience)
+        .poll(() => read())
         .toEqual({ hold: undefined, busy: [{ process: "p1", runs: 4, renewals: 1 }, other] });
       await states.removeBusy(arn, "p1", never);
       await states.removeBusy(arn, "p1", never);
-      await expect.poll(() => read(), patience).toEqual({ hold: undefined, busy: [other] });
+      await expect.poll(() => read()).toEqual({ hold: undefined, busy: [other] });
     });
 
     test("clusters do not see each other, also where the id of one begins with that of another", async () => {
       await states.hold(arn, hold, never);
       await states.setBusy(arn, { process: "p1", runs: 1, renewals: 0 }, never);
-      await expect.poll(() => read(`${arn}-2`), patience).toEqual(nothing);
-      await expect.poll(() => read(arn.slice(0, -1)), patience).toEqual(nothing);
+      await expect.poll(() => read(`${arn}-2`)).toEqual(nothing);
+      await expect.poll(() => read(arn.slice(0, -1))).toEqual(nothing);
     });
 
     test("a hundred busy processes come back, each once", async () => {
       const names = Array.from({ length: 100 }, (_, number) => `p${String(number).padStart(3, "0")}`);
       await mapLimit(names, 10, (process) => states.setBusy(arn, { process, runs: 1, renewals: 0 }, never), never);
       await expect
-        .poll(() => read(), patience)
+        .poll(() => read())
         .toEqual({ hold: undefined, busy: names.map((process) => ({ process, runs: 1, renewals: 0 })) });
     });
 
@@ -87,7 +86,7 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
       const busy = { process: "p".repeat(100), runs: 1, renewals: 0 };
       await states.hold(long, longest, never);
       await states.setBusy(long, busy, never);
-      await expect.poll(() => read(long), patience).toEqual({ hold: longest, busy: [busy] });
+      await expect.poll(() => read(long)).toEqual({ hold: longest, busy: [busy] });
     });
 
     test("a call under an aborted signal changes nothing", async () => {
@@ -100,7 +99,7 @@ export function clusterStatesContract(name: string, open: () => Promise<ClusterS
       await states.setBusy(arn, busy, never);
       await expect(states.release(arn, stopped)).rejects.toThrow("time is up");
       await expect(states.removeBusy(arn, "p1", stopped)).rejects.toThrow("time is up");
-      await expect.poll(() => read(), patience).toEqual({ hold, busy: [busy] });
+      await expect.poll(() => read()).toEqual({ hold, busy: [busy] });
     });
   });
 }

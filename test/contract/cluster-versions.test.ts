@@ -31,17 +31,17 @@ const versions = [
 ];
 
 describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, an API server", () => {
-  describe.each(versions)("that $what", { timeout: 300_000 }, ({ apiServerArgs, emulates, serves, inVersion }) => {
+  describe.each(versions)("that $what", ({ apiServerArgs, emulates, serves, inVersion }) => {
     let plane: OwnControlPlane;
     let own: ClusterUnderTest;
     beforeAll(async () => {
       plane = await ownControlPlane(...apiServerArgs);
       own = await connectUnderTest(plane.kubeconfig);
-    }, 600_000);
+    });
     afterAll(async () => {
       await own.close();
       await plane[Symbol.asyncDispose]();
-    }, 300_000);
+    });
 
     test("is one", async () => {
       const request = { verb: "get", method: "GET", path: "/version", repeatable: true } as const;
@@ -75,6 +75,6 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, an API 
       await app.run("app");
       expect(await own.cluster.get(named, never)).toBeUndefined();
       expect(await get("a")).toBeUndefined();
-    }, 300_000);
+    });
   });
 });

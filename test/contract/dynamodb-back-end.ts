@@ -5,22 +5,20 @@ import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
 import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
 import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { deadlineMs } from "../deadline.ts";
 import { interruption, never, type StateBackEnd } from "./state-back-end.ts";
 
-/** Longer than a call takes where others compute, for who counts its tries. */
-export const patientMs = 120_000;
-
-/** A new table and the stores on it; `reach` says over which address and with how much patience the stores reach it. */
+/** A new table and the stores on it; `reach` says over which address the stores reach it, and after how long they give up a try. */
 export async function newDynamodb(
   connection: AwsConnection,
-  reach: { readonly endpoint?: string; readonly attemptTimeoutMs?: number } = {},
+  reach: Pick<AwsConnection, "endpoint" | "attemptTimeoutMs"> = {},
 ): Promise<StateBackEnd & DynamodbStores & { readonly name: string; readonly client: DynamoDBClient }> {
   const name = `sluice-${randomUUID()}`;
   // DynamoDB Local does one thing at a time: a second try of the same call would find its own work done.
-  const direct = dynamodbClient(connection, patientMs);
+  const patient = { ...connection, attemptTimeoutMs: deadlineMs };
+  const direct = dynamodbClient(patient);
   await createStateTable(direct, name, never);
-  const { endpoint = connection.endpoint, attemptTimeoutMs } = reach;
-  const client = dynamodbClient({ ...connection, endpoint }, attemptTimeoutMs);
+  const client = dynamodbClient({ ...patient, ...reach });
   const stores = openDynamodbStores({ client, name, region: connection.region, clock: systemClock });
   return {
     ...stores,

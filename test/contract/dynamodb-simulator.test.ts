@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { testTimeoutMs } from "../deadline.ts";
 import type { RealQueue } from "../unit/queue/simulator/real-queue.ts";
 import { simulate } from "../unit/queue/simulator/simulate.ts";
 import { dynamodbFaults } from "./dynamodb-faults.ts";
@@ -13,7 +14,7 @@ const sqs = realAws("SQS");
 const only = process.env["SLUICE_SIM_DYNAMODB_SEED"];
 const count = Number(process.env["SLUICE_SIM_DYNAMODB_SEEDS"] ?? 4);
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
-const timeout = 900_000;
+const timeout = 2 * testTimeoutMs;
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
   const of = connection ?? { region: "" };

@@ -16,7 +16,7 @@ import { systemClock } from "../../lib/core/system-clock.ts";
 import { observeAll } from "../../lib/queue/observe-resource.ts";
 import { leaseMs } from "../../lib/queue/timing.ts";
 import { faultyDynamodb } from "../doubles/faulty-dynamodb.ts";
-import { newDynamodb, patientMs } from "./dynamodb-back-end.ts";
+import { newDynamodb } from "./dynamodb-back-end.ts";
 import { realAws } from "./real-aws.ts";
 import { keyOf, leased, never, overdueItems, workItem } from "./state-back-end.ts";
 
@@ -81,7 +81,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
 
   test("a run that changes nothing reads the table once, and writes twice: to take its lease and to give it back", async () => {
     await using wire = await faultyDynamodb(of.endpoint ?? "", () => undefined);
-    const state = await newDynamodb(of, { endpoint: wire.url, attemptTimeoutMs: patientMs });
+    const state = await newDynamodb(of, { endpoint: wire.url });
     const fence = await leased(state, key);
     await state.subscriptions.subscribe(["src#a"], fence, never);
     await state.inventories.save(owner, [entry], fence, never);
@@ -113,7 +113,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
 
   test("a sweep that finds nothing new reads the summaries of 200 resources in one call", async () => {
     await using wire = await faultyDynamodb(of.endpoint ?? "", () => undefined);
-    const state = await newDynamodb(of, { endpoint: wire.url, attemptTimeoutMs: patientMs });
+    const state = await newDynamodb(of, { endpoint: wire.url });
     const present = Array.from({ length: 200 }, (_, index) => ({
       key: keyOf(`app-${index}`),
       metadata: { name: `app-${index}`, uid: `${index}`, generation: 1 },

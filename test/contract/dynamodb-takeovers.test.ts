@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { LeaseLost } from "../../lib/core/ports/fence.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { deadlineMs } from "../deadline.ts";
 import { type Random, random } from "../unit/queue/simulator/random.ts";
 import { dynamodbFaults } from "./dynamodb-faults.ts";
 import { realAws } from "./real-aws.ts";
@@ -12,13 +13,11 @@ import { wireFaults } from "./wire-faults.ts";
 const connection = realAws("DYNAMODB");
 const seeds = [1, 2, 3, 4];
 const calls = 300;
-const timeout = 600_000;
 const key = keyOf("web");
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
   test.each(seeds)(
     "an inventory of many pages stays whole whichever call of a save the lease is taken over at: seed %i",
-    { timeout },
     async (seed) => {
       await using table = await simulatedDynamodb(connection ?? { region: "" }, wireFaults(dynamodbFaults, seed).of);
       const takeovers = await play(table, random(seed));
@@ -65,7 +64,7 @@ async function play(table: SimulatedDynamodb, chance: Random): Promise<number> {
 
   for (let made = 0; made < calls && table.wrong().length === 0; made += 1) {
     if (made === 0 || chance.chance(0.06)) await hold();
-    await vi.waitFor(() => expect(turns).not.toEqual([]), { timeout: 120_000, interval: 1 });
+    await vi.waitFor(() => expect(turns).not.toEqual([]), { timeout: deadlineMs, interval: 1 });
     const waiting = [...new Set(turns.map((turn) => turn.token))];
     if (chance.chance(0.05)) active = waiting[chance.int(0, waiting.length - 1)] ?? token;
     const next =

@@ -75,7 +75,7 @@ export async function simulatedDynamodb(
 
   const connect = (clock: Clock): MachineTable => {
     const passages = new AsyncLocalStorage<Passing>();
-    const client = dynamodbClient({ ...connection, endpoint: wire.url });
+    const client = dynamodbClient({ ...connection, endpoint: wire.url, attemptTimeoutMs: undefined });
     kept.defer(() => client.destroy());
     client.middlewareStack.add(
       (next, { commandName = "" }) =>

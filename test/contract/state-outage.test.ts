@@ -40,7 +40,6 @@ test("a state file that cannot be read or written is an outage for every call of
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
   test.each(["throttled", "broken", "dropped"] as const)(
     "a table that is %s is an outage to every call of a flow, and none once it is back",
-    { timeout: 600_000 },
     async (kind) => {
       let fault: DynamodbFault | undefined;
       await using wire = await faultyDynamodb(connection?.endpoint ?? "", () => fault);

@@ -19,11 +19,11 @@ describe.skipIf(file === "")("a real API server whose priority level for us is f
 
   beforeAll(async () => {
     user = await throttledUser(await readKubeconfig({ file, env: {}, homeDir: "/" }));
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const client of clients) client.close();
     await user[Symbol.asyncDispose]();
-  }, 300_000);
+  });
 
   /** What the client's limits of time go by: the server takes its own time where others compute. */
   let passedMs = 0;
@@ -102,7 +102,7 @@ describe.skipIf(file === "")("a real API server whose priority level for us is f
     expect(statuses()).toEqual([429, 429]);
     await user.release();
     expect(await cluster.get(mine, never)).toBeUndefined();
-  }, 300_000);
+  });
 
   test("a watch says so and can be begun again", async () => {
     const cluster = await throttled((ms, signal) => systemClock.sleep(ms, signal));
@@ -113,7 +113,7 @@ describe.skipIf(file === "")("a real API server whose priority level for us is f
     await expect(begin()).rejects.toMatchObject({ code: 429, reason: "TooManyRequests" });
     await user.release();
     expect(await begin()).toBe("ADDED");
-  }, 300_000);
+  });
 
   test("a call that waits ends with the reason of its signal", async () => {
     const asleep = Promise.withResolvers<void>();
@@ -129,5 +129,5 @@ describe.skipIf(file === "")("a real API server whose priority level for us is f
     stop.abort(reason);
     await expect(answer).rejects.toBe(reason);
     await user.release();
-  }, 300_000);
+  });
 });

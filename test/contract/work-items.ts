@@ -4,7 +4,6 @@ import { overduePageSize } from "../../lib/core/ports/work-items.ts";
 import { keyOf, never, type OpenState, overdueItems, type StateBackEnd, workItem } from "./state-back-end.ts";
 
 /** The index may lag behind, and calls may need several tries. */
-const patience = { timeout: 60_000 };
 
 export function workItemsContract(name: string, open: OpenState): void {
   describe(`work items: ${name}`, () => {
@@ -87,7 +86,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       await state.items.put(workItem(keyOf("idle")), never);
       const overdue = async (now: number): Promise<readonly string[]> =>
         (await overdueItems(state.items, now)).items.map((item) => item.key.name);
-      await expect.poll(() => overdue(300), patience).toEqual(["due", "woken", "waiting"]);
+      await expect.poll(() => overdue(300)).toEqual(["due", "woken", "waiting"]);
       expect(await overdue(299)).toEqual(["due", "woken"]);
       expect(await overdue(99)).toEqual([]);
     });
@@ -96,7 +95,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       const wanted = Array.from({ length: 250 }, (_, number) => `web-${number}`);
       await mapLimit(wanted, 10, (name) => state.items.put(workItem(keyOf(name), { dueAt: 100 }), never), never);
       const now = 1_000_000;
-      await expect.poll(async () => (await overdueItems(state.items, now)).items.length, patience).toBe(250);
+      await expect.poll(async () => (await overdueItems(state.items, now)).items.length).toBe(250);
       const sizes: number[] = [];
       const seen: string[] = [];
       for await (const { items } of state.items.overdue(now, () => true, never)) {
@@ -121,7 +120,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       await state.items.put(workItem(longKey, { dueAt: 100 }), never);
       const clusters = async (isWanted: (cluster: string) => boolean): Promise<readonly string[]> =>
         (await overdueItems(state.items, 1_000_000, isWanted)).items.map(({ key: of }) => of.cluster).toSorted();
-      await expect.poll(() => clusters((cluster) => cluster !== arn), patience).toEqual(["home", long]);
+      await expect.poll(() => clusters((cluster) => cluster !== arn)).toEqual(["home", long]);
       expect(await clusters((cluster) => cluster === "home")).toEqual(["home"]);
       expect(await clusters(() => false)).toEqual([]);
       // As a sweep does that has woken enough of it.
@@ -139,7 +138,7 @@ export function workItemsContract(name: string, open: OpenState): void {
     test("an item that no longer waits for anything leaves the list of the overdue", async () => {
       await state.items.put(workItem(key, { dueAt: 100 }), never);
       await state.items.put(workItem(key, { version: 2 }), never);
-      await expect.poll(() => overdueItems(state.items, 100), patience).toEqual({ items: [], unreadable: [] });
+      await expect.poll(() => overdueItems(state.items, 100)).toEqual({ items: [], unreadable: [] });
     });
 
     test("an item whose key has the greatest length that a key may have is kept like any other", async () => {
@@ -147,7 +146,7 @@ export function workItemsContract(name: string, open: OpenState): void {
       const item = workItem({ cluster: long, group: long, kind: long, namespace: long, name: long }, { dueAt: 1 });
       await state.items.put(item, never);
       expect(await state.items.get(item.key, never)).toEqual(item);
-      await expect.poll(() => overdueItems(state.items, 1), patience).toMatchObject({ items: [item] });
+      await expect.poll(() => overdueItems(state.items, 1)).toMatchObject({ items: [item] });
     });
 
     test("an item whose texts have the greatest length that they may have is kept like any other", async () => {

@@ -4,8 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { messageOf } from "../../lib/core/failure.ts";
-import { freePorts } from "../real/free-ports.ts";
+import { onFreePorts } from "../real/free-ports.ts";
 
 const run = promisify(execFile);
 const installed = "/usr/sbin/sshd";
@@ -73,7 +72,10 @@ export async function realSshd(program: Program, { authorizedKeys, hostKeys, set
   ];
   // The folder into which it locks itself, where it runs as root.
   if (userInfo().uid === 0) await mkdir("/run/sshd", { recursive: true });
-  const { server, port, log } = await onFreePort((one) => start(program, folder, [`Port ${one}`, ...lines]));
+  const { server, port, log } = await onFreePorts(1, async ([one = 0]) => ({
+    ...(await start(program, folder, [`Port ${one}`, ...lines])),
+    port: one,
+  }));
   const publicKeys = await Promise.all(files.map((file) => readFile(`${file}.pub`, "utf8")));
   return {
     port,
@@ -89,18 +91,6 @@ export async function realSshd(program: Program, { authorizedKeys, hostKeys, set
       await rm(folder, { recursive: true });
     },
   };
-}
-
-/** sshd wants a number: another process may take the port between the look and the start, which is tried again then. */
-async function onFreePort<Started extends object>(begin: (port: number) => Promise<Started>) {
-  for (let tries = 1; ; tries++) {
-    const [port = 0] = await freePorts(1);
-    try {
-      return { ...(await begin(port)), port };
-    } catch (error) {
-      if (tries === 5 || !messageOf(error).includes("Address already in use")) throw error;
-    }
-  }
 }
 
 /** Starts it with this configuration, and waits until it listens. */

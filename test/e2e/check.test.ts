@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../lib/core/json.ts";
+import { withinDeadline } from "../deadline.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 
 const { signal } = new AbortController();
@@ -242,7 +243,7 @@ async function inventoryOf(name: string): Promise<readonly string[]> {
 
 /** As a release before fabd998 left it. */
 async function leakClaim(id: string, ownerUid: string, owner: string): Promise<void> {
-  const database = new DatabaseSync(join(world.folder, "state", "state.db"), { timeout: 60_000 });
+  const database = new DatabaseSync(join(world.folder, "state", "state.db"), withinDeadline);
   const insert = database.prepare("INSERT INTO claims (cluster_uid, id, owner_uid, owner) VALUES (?, ?, ?, ?)");
   insert.run(await world.cluster.uid(signal), id, ownerUid, owner);
   database.close();

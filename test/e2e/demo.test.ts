@@ -55,7 +55,7 @@ test("the story of overlays comes out as expected: two environments, their varia
   const { code, out, err } = await demo("overlays");
   expect({ code, out, err }).toMatchObject({ code: 0, err: "" });
   expect(out).toContain('production: "Good morning from production", 3 replicas, Secret decrypted');
-}, 300_000);
+});
 
 test("a demo that is stopped says so, and prints no error of what was interrupted", async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../local/demo.ts")], {
@@ -69,4 +69,4 @@ test("a demo that is stopped says so, and prints no error of what was interrupte
   const [err] = await Promise.all([text(child.stderr), once(child, "close")]);
   expect(out.trimEnd().split("\n").at(-1)).toBe("✘ stopped by SIGTERM");
   expect({ err, code: child.exitCode }).toEqual({ err: "", code: 143 });
-}, 300_000);
+});

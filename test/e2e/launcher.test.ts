@@ -5,6 +5,7 @@ import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deadlineMs } from "../deadline.ts";
 import { oldNode } from "./old-node.ts";
 
 const main = `
@@ -13,7 +14,7 @@ if (what === "exit") process.exit(Number(value));
 if (what === "die") process.kill(process.pid, value);
 process.on("SIGTERM", () => { console.log("told"); process.exit(7); });
 console.log("ready", process.pid, process.env.SLUICE_LAUNCHER ?? "", process.version);
-setTimeout(() => {}, 30_000);
+setTimeout(() => {}, ${2 * deadlineMs});
 `;
 
 let folder: string;
@@ -66,7 +67,7 @@ describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (
   test("runs the command with Node 24, tells it the launcher's process id, and passes on signals", async () => {
     await withNode24();
     const child = launch(node, "wait");
-    await expect.poll(() => child.read(), { timeout: 60_000 }).toMatch(/^ready \d+ \d+ v24\./);
+    await expect.poll(() => child.read()).toMatch(/^ready \d+ \d+ v24\./);
     expect(child.read().split(" ")[2]).toBe(String(child.pid));
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([7, null]);
@@ -77,7 +78,7 @@ describe.skipIf(oldNode === undefined)("the launcher on a Node that is too old (
 describe("the launcher on Node 24", () => {
   test("runs the command in its own process", async () => {
     const child = launch(process.execPath, "wait");
-    await expect.poll(() => child.read(), { timeout: 60_000 }).toMatch(/^ready \d+ {2}v/);
+    await expect.poll(() => child.read()).toMatch(/^ready \d+ {2}v/);
     expect(child.read().split(" ")[1]).toBe(String(child.pid));
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([7, null]);

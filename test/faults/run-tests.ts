@@ -27,8 +27,8 @@ export async function runTests(folder: string, which: WhichTests): Promise<TestR
   const args = [
     join(folder, "node_modules/vitest/vitest.mjs"),
     ...["run", "--no-cache", `--reporter=${join(import.meta.dirname, "tell-run.ts")}`],
-    // All tests at once share the processors, as in CI. With a fault, one that waits in vain is what is hoped for.
-    ...(bail ? ["--bail=1", "--testTimeout=30000", "--expect.poll.timeout=20000"] : ["--testTimeout=300000"]),
+    // With a fault, a test that waits in vain is what is hoped for: its deadline is shorter than elsewhere.
+    ...(bail ? ["--bail=1", "--testTimeout=60000", "--expect.poll.timeout=20000"] : []),
     ...(named === undefined ? [] : ["-t", named.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)]),
     ...files,
   ];

@@ -6,11 +6,12 @@ import { promisify } from "node:util";
 import { messageOf } from "../../lib/core/failure.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { lockFolder } from "../../local/folders.ts";
+import { deadlineMs } from "../deadline.ts";
 
 const execute = promisify(execFile);
 const go = process.env["SLUICE_GO"] ?? "/usr/local/go/bin/go";
 /** For a build from nothing on a busy machine. */
-const patienceMs = 900_000;
+const patienceMs = 4 * deadlineMs;
 /** Kept from run to run: a build from nothing takes minutes. */
 const tools = join(import.meta.dirname, "../../.cache/interop");
 /** The engine's own code as a program for this machine, which reads folders of a disk. */

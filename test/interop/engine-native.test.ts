@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { engineLimits } from "../../lib/manifests/build-by-engine.ts";
 import type { BuildSpec } from "../../lib/manifests/build-input.ts";
+import { testTimeoutMs } from "../deadline.ts";
 import { generatedOverlay } from "../property/generated-overlay.ts";
 import { generatedTree } from "../property/generated-tree.ts";
 import { type Files, realEngine } from "../unit/manifests/build-files.ts";
@@ -59,7 +60,7 @@ function stderrOf(error: unknown): string {
 }
 
 describe.skipIf(missing !== undefined)(`the engine's code, compiled for this machine${missing ?? ""}`, () => {
-  const timeout = 120_000 + trees * 500;
+  const timeout = testTimeoutMs + trees * 500;
 
   test(`builds folders of plain YAML as it does in the sandbox (${trees / 2} trees, seed ${seed})`, { timeout }, () =>
     fc.assert(

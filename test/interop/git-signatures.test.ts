@@ -90,7 +90,6 @@ describe.skipIf(lacks.length > 0)(`objects that the system's git, gpg and ssh-ke
 
   test.each(["rsa3072", "rsa4096", "ed25519", "nistp256", "nistp384", "nistp521"])(
     "are verified by a PGP key of %s, and a changed one is not",
-    { timeout: 300_000 },
     async (algorithm) => {
       const id = await pgpKey(algorithm, `by-${algorithm.toLowerCase()}`);
       const keys = await ring(id);

@@ -18,7 +18,7 @@ import { buildClients, crane, orasPush } from "./build-clients.ts";
 const execute = promisify(execFile);
 const nothing = (): void => undefined;
 const clock = { now: Date.now, monotonic: () => performance.now(), sleep: async () => undefined };
-const signal = AbortSignal.timeout(600_000);
+const { signal } = new AbortController();
 
 const missing = await buildClients();
 

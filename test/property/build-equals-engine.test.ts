@@ -4,6 +4,7 @@ import { Failure } from "../../lib/core/failure.ts";
 import { artifactTree, plainFiles } from "../../lib/manifests/artifact-tree.ts";
 import { buildByEngine } from "../../lib/manifests/build-by-engine.ts";
 import { attemptPlain } from "../../lib/manifests/build-plain.ts";
+import { testTimeoutMs, untilDeadline } from "../deadline.ts";
 import { artifactOf, realEngine } from "../unit/manifests/build-files.ts";
 import { type GeneratedTree, generatedTree, patchedTree } from "./generated-tree.ts";
 import { referringTree } from "./referring-tree.ts";
@@ -13,14 +14,14 @@ import { writtenPatch } from "./written-patch.ts";
 const trees = Number(process.env["SLUICE_BUILD_TREES"] ?? "120");
 const seed = Number(process.env["SLUICE_BUILD_SEED"] ?? "20261121");
 
-const asMuch = { timeout: 300_000 + trees * 2_000 };
+const asMuch = { timeout: testTimeoutMs + trees * 2_000 };
 
 /** How many of the trees were built in process, each compared with the engine. */
 async function builtAlike(generated: fc.Arbitrary<GeneratedTree>): Promise<number> {
   let built = 0;
   const check = async ({ files, spec }: GeneratedTree): Promise<void> => {
     const archive = await artifactOf(Object.fromEntries(files.map(({ path, content }) => [path, content])));
-    const tree = await artifactTree(archive, {}, AbortSignal.timeout(300_000));
+    const tree = await artifactTree(archive, {}, untilDeadline());
     const inOrder = (plainFiles(tree, "") ?? []).map((path) => ({
       path,
       content: tree.files.get(path) ?? new Uint8Array(),
@@ -28,7 +29,7 @@ async function builtAlike(generated: fc.Arbitrary<GeneratedTree>): Promise<numbe
     const outcome = attemptPlain(inOrder, spec);
     if (outcome.kind !== "built") return;
     built++;
-    const expected = await buildByEngine(tree, "", spec, realEngine, AbortSignal.timeout(300_000));
+    const expected = await buildByEngine(tree, "", spec, realEngine, untilDeadline());
     expect(outcome.build.text).toBe(expected.text);
     expect(outcome.build.objects).toEqual(expected.objects);
   };

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { testTimeoutMs } from "../deadline.ts";
 import { knownDifferences } from "./cluster-differential/known-differences.ts";
 import { type Found, runSeed } from "./cluster-differential/run-seed.ts";
 import { withPair } from "./cluster-differential/with-pair.ts";
@@ -13,7 +14,7 @@ const shown = knownDifferences.map(({ seed }) => seed);
 
 describe.skipIf(kubeconfig === "")("with SLUICE_REAL_ADMIN_KUBECONFIG", () => {
   test(`the embedded API server answers generated requests as a real one does (seeds ${first} to ${last})`, {
-    timeout: 300_000 + range.length * 30_000,
+    timeout: testTimeoutMs + range.length * 30_000,
   }, async () => {
     const found = await withPair(kubeconfig, true, async (pair) => {
       const all: Found[] = [];

@@ -1,8 +1,9 @@
 import { request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
+import { deadlineMs } from "../deadline.ts";
 
-/** Long, since a part that is busy is not down: where none listens, the answer comes at once. */
-const timeoutMs = 20_000;
+/** Long, since a part that is busy is not down: where none listens, the answer comes at once. A wait has room for some that are lost. */
+const timeoutMs = deadlineMs / 4;
 
 export interface Question {
   readonly method?: string;
@@ -17,7 +18,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** One request to a part; undefined if no server listens, or none answers within 20 s. */
+/** One request to a part; undefined if no server listens, or none answers in time. */
 export async function ask(
   url: string,
   { method = "GET", headers = {}, ca, body }: Question = {},

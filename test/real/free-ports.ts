@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { messageOf } from "../../lib/core/failure.ts";
 import { portOf } from "../doubles/port-on-loopback.ts";
 
 /** Below it are the ports that people give to servers of their own. */
@@ -22,6 +23,32 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = servers.map(portOf);
   await Promise.all(servers.map((server) => once(server.close(), "close")));
   return ports;
+}
+
+/** Whether a server could not listen because another process had its port, in the words of Go, Java, Python and Node. */
+export const isPortTaken = (error: unknown): boolean =>
+  /address (is )?already in use|EADDRINUSE/i.test(messageOf(error));
+
+/** So often in a row no other process takes a port at the wrong moment. */
+export const maxStarts = 5;
+
+/**
+ * Starts a server that cannot choose its ports itself. Another process may take one between the look and the start: it is started again
+ * then, with other ports.
+ */
+export async function onFreePorts<Started>(
+  count: number,
+  start: (ports: readonly number[]) => Promise<Started>,
+  isTaken: (error: unknown, ports: readonly number[]) => boolean = isPortTaken,
+): Promise<Started> {
+  for (let starts = 1; ; starts++) {
+    const ports = await freePorts(count);
+    try {
+      return await start(ports);
+    } catch (error) {
+      if (starts === maxStarts || !isTaken(error, ports)) throw error;
+    }
+  }
 }
 
 /** 0 where the system gives away nearly all ports by itself. */

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { deadlineMs } from "../deadline.ts";
 import { findTool } from "./find-tool.ts";
 import type { Installation, Part } from "./part.ts";
 import { partWorld, server } from "./part-world.ts";
@@ -126,21 +127,21 @@ describe("an installation", () => {
   });
 
   // At so low a priority everything takes long where others compute.
-  test("never runs at a higher priority than its caller", { timeout: 300_000 }, async () => {
+  test("never runs at a higher priority than its caller", async () => {
     const log = join(cache(), "log");
     const script = `
       const { buildInto } = await import(${JSON.stringify(join(import.meta.dirname, "run-tool.ts"))});
       const group = "/proc/self/autogroup";
       // It may begin before its priority is lowered.
       const say = ["-e", \`
-        const giveUpAt = Date.now() + 120_000;
+        const giveUpAt = Date.now() + ${deadlineMs / 2};
         const look = () => {
           const text = 'nice ' + os.getPriority() + (fs.existsSync('\${group}') ? fs.readFileSync('\${group}') : '');
           if (text.trimEnd().endsWith(' 0') && Date.now() < giveUpAt) setTimeout(look, 20);
           else console.log(text);
         };
         look();\`];
-      await buildInto(${JSON.stringify(log)}, "s3", AbortSignal.timeout(280_000)).run(process.execPath, say, { cwd: "/" });`;
+      await buildInto(${JSON.stringify(log)}, "s3", AbortSignal.timeout(${deadlineMs})).run(process.execPath, say, { cwd: "/" });`;
     await promisify(execFile)("nice", ["-n", "15", process.execPath, "--input-type=module", "-e", script]);
     const numbers = [...(await readFile(log, "utf8")).matchAll(/nice (-?\d+)/g)].map(([, found]) => found);
     expect(new Set(numbers)).toEqual(new Set(["15"]));

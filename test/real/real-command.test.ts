@@ -120,7 +120,7 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
       const { code, out } = await run("sh", ["-c", `${command} s3`], first());
       expect({ code, lines: out.split("\n") }).toEqual({ code: 0, lines: [expect.stringMatching(/^\{.*\}$/), ""] });
       expect(await answers(Printed.parse(JSON.parse(out)).s3)).toBe(true);
-    }, 600_000);
+    });
 
     test("twice at once in one checkout starts each part once; another checkout has its own parts, which outlive those of the first", async () => {
       const [one, again, other] = await Promise.all([up(first()), up(first()), up(second())]);
@@ -130,7 +130,7 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
       expect(await answers(one)).toBe(false);
       expect(await answers(other)).toBe(true);
       expect(await readdir(join(first(), "run"))).toEqual([]);
-    }, 600_000);
+    });
 
     test.skipIf(!hasMounts)(
       "on a full disk up says so in one line, and down ends everything all the same",
@@ -151,7 +151,7 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
       const pid = Number(/process ([0-9]+)/.exec(out)?.[1]);
       process.kill(pid, "SIGKILL");
       await expect
-        .poll(() => real(first(), "status"), { timeout: 120_000 })
+        .poll(() => real(first(), "status"))
         .toMatchObject({ code: 1, out: expect.stringContaining("s3: broken: versitygw has died") });
       const address = await up(first());
       expect(await answers(address)).toBe(true);
@@ -163,6 +163,6 @@ describe.skipIf((process.env["SLUICE_REAL_S3"] ?? "") === "")(
       expect(await answers(address)).toBe(false);
       await writeFile(join(first(), "run/s3/versitygw.pid"), "");
       expect((await real(first(), "status")).out).toContain("s3: broken: versitygw has died");
-    }, 600_000);
+    });
   },
 );

@@ -2,10 +2,11 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../lib/core/failure.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { deadlineMs, untilDeadline } from "../deadline.ts";
 import type { Addresses } from "./addresses.ts";
 import { findTool } from "./find-tool.ts";
 import { partFolder } from "./folders.ts";
-import { freePorts } from "./free-ports.ts";
+import { freePorts, isPortTaken, maxStarts } from "./free-ports.ts";
 import { logTail } from "./log-tail.ts";
 import type { Part, PartRun, ProcessSpec } from "./part.ts";
 import { PartFailure } from "./part-failure.ts";
@@ -15,25 +16,22 @@ import { startProcessIn } from "./start-process.ts";
 import { stopPart } from "./stop-part.ts";
 import type { Program } from "./versions.ts";
 
-/** A process that dies is seen at once: this is for one that is slow where others compute. */
-const patienceMs = 300_000;
 const lookAgainMs = 100;
-/** The words of Go, Java, Python and Node for it. */
-const portTaken = /address (is )?already in use|EADDRINUSE/i;
 
 export interface StartOptions {
   readonly installed: ReadonlyMap<Program, string>;
   readonly audit: boolean;
 }
 
-/** Starts a part from nothing. Retries once if another process takes a chosen port before the part does. */
+/** Starts a part from nothing; again with other ports if another process takes a chosen one before the part does. */
 export async function startPart(part: Part, options: StartOptions, signal: AbortSignal): Promise<Addresses> {
-  try {
-    return await startOnce(part, options, signal);
-  } catch (error) {
-    await stopPart(part.name, AbortSignal.timeout(patienceMs));
-    if (!portTaken.test(messageOf(error))) throw error;
-    return startOnce(part, options, signal);
+  for (let starts = 1; ; starts++) {
+    try {
+      return await startOnce(part, options, signal);
+    } catch (error) {
+      await stopPart(part.name, untilDeadline());
+      if (starts === maxStarts || !isPortTaken(error)) throw error;
+    }
   }
 }
 
@@ -76,7 +74,7 @@ async function until(
   isTrue: () => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
-  const giveUpAt = performance.now() + patienceMs;
+  const giveUpAt = performance.now() + deadlineMs;
   for (;;) {
     const answered = await isTrue();
     const processes = readPidFiles(folder);
@@ -86,7 +84,7 @@ async function until(
       throw new PartFailure(name, `${dead.name} died as it started. ${await logsOf([dead], folder)}`);
     if (answered) return;
     if (performance.now() > giveUpAt) {
-      throw new PartFailure(name, `no ${what} after ${patienceMs / 1_000} s. ${await logsOf(processes, folder)}`);
+      throw new PartFailure(name, `no ${what} after ${deadlineMs / 1_000} s. ${await logsOf(processes, folder)}`);
     }
     await systemClock.sleep(lookAgainMs, signal);
   }

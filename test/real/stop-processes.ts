@@ -1,15 +1,14 @@
 import { systemClock } from "../../lib/core/system-clock.ts";
+import { deadlineMs } from "../deadline.ts";
 import { isAlive, type StartedProcess } from "./pid-file.ts";
 
 const patienceMs = 3_000;
 const lookAgainMs = 50;
-/** Time for killed processes to disappear. */
-const killPatienceMs = 60_000;
 
 /** Ends processes and their children: TERM to all at once, KILL to those left after three seconds. */
 export async function stopProcesses(processes: readonly StartedProcess[], signal: AbortSignal): Promise<void> {
   const left = await endAll(processes.filter(isAlive), "SIGTERM", patienceMs, signal);
-  const survivors = await endAll(left, "SIGKILL", killPatienceMs, signal);
+  const survivors = await endAll(left, "SIGKILL", deadlineMs, signal);
   if (survivors.length > 0) {
     const names = survivors.map(({ name, pid }) => `${name} (${pid})`).join(", ");
     throw new Error(`could not be killed: ${names}. Look for a disk that hangs, and end them by hand`);

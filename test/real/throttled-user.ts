@@ -7,6 +7,7 @@ import { systemClock } from "../../lib/core/system-clock.ts";
 import { apiClient } from "../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../lib/kube/cluster-config.ts";
 import { connect } from "../../lib/kube/connect.ts";
+import { deadlineMs, untilDeadline } from "../deadline.ts";
 
 /** A user of a real API server who may do everything. A test can make the server answer 429 to all requests of this user. */
 export interface ThrottledUser extends AsyncDisposable {
@@ -19,8 +20,7 @@ export interface ThrottledUser extends AsyncDisposable {
 }
 
 const manager = "throttled-user";
-const patienceMs = 120_000;
-const patience = { timeout: patienceMs, interval: 20 };
+const patience = { timeout: deadlineMs, interval: 20 };
 const deps = { clock: systemClock, env: {} };
 
 /**
@@ -29,13 +29,13 @@ const deps = { clock: systemClock, env: {} };
  */
 export async function throttledUser(config: ClusterConfig): Promise<ThrottledUser> {
   const name = `throttled-${randomUUID().slice(0, 8)}`;
-  const soon = () => AbortSignal.timeout(patienceMs);
   const admin = connect(config, deps);
   const own = { ...config, user: { ...config.user, impersonate: { user: name, groups: ["system:authenticated"] } } };
   // Too little time to retry what is answered 429.
   const impatient = apiClient(own, { ...deps, limitMs: 900 });
-  const version = () => impatient.send({ verb: "get", method: "GET", path: "/version", repeatable: false }, soon());
-  const apply = (manifest: Manifest) => admin.apply(manifest, { manager, force: true }, soon());
+  const version = () =>
+    impatient.send({ verb: "get", method: "GET", path: "/version", repeatable: false }, untilDeadline());
+  const apply = (manifest: Manifest) => admin.apply(manifest, { manager, force: true }, untilDeadline());
   const objects = [clusterRoleBinding(name), priorityLevel(name, plenty)];
   for (const object of objects) await apply(object);
   const schema = flowSchema(name);
@@ -72,7 +72,7 @@ export async function throttledUser(config: ClusterConfig): Promise<ThrottledUse
     async [Symbol.asyncDispose]() {
       await place?.letGo();
       for (const object of [schema, ...objects]) {
-        await admin.delete({ ...refOf(object), namespace: "" }, { propagation: "Background" }, soon());
+        await admin.delete({ ...refOf(object), namespace: "" }, { propagation: "Background" }, untilDeadline());
       }
       for (const client of [admin, impatient]) client.close();
     },
@@ -104,7 +104,7 @@ async function takePlace({ server, tls, user }: ClusterConfig, name: string): Pr
     });
     held.on("error", (error) => resolve(error.message));
   });
-  const asked = once(held, "continue", { signal: AbortSignal.timeout(patienceMs) });
+  const asked = once(held, "continue", { signal: untilDeadline() });
   const outcome = await Promise.race([asked.then(() => undefined), answered]);
   if (outcome !== undefined) throw new Error(`no place was taken: ${outcome}`);
   return {

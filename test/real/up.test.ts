@@ -65,7 +65,7 @@ describe("a part that is brought up", () => {
     expect(isAlive(onlyProcess())).toBe(true);
   });
 
-  test("tries other ports once if its own is taken in the meantime", async () => {
+  test("tries other ports if its own is taken in the meantime", async () => {
     const squatter = createServer((socket) => socket.destroy());
     const taken = await portOnLoopback(squatter);
     let tries = 0;

@@ -9,9 +9,9 @@ import { gaveUp, retryBudget } from "./retry-budget.ts";
 import { checkLayout, LayoutError, type TableCall, tableLayout, type UpgradedTable } from "./table-layout.ts";
 
 /** Rows are small: a try that takes longer than this has met a host that is being replaced. */
-const defaultAttemptTimeoutMs = 3_000;
+const attemptTimeoutMs = 3_000;
 
-export function dynamodbClient(connection: AwsConnection, attemptTimeoutMs = defaultAttemptTimeoutMs): DynamoDBClient {
+export function dynamodbClient(connection: AwsConnection): DynamoDBClient {
   return new DynamoDBClient(clientConfig(connection, attemptTimeoutMs));
 }
 

@@ -48,7 +48,7 @@ const concerns = [
 
 /** What every adapter of the cluster port, on every API server, has to do, concern by concern, each on a cluster of its own start. */
 export function clusterContract(name: string, start: StartCluster): void {
-  describe(`the cluster port by ${name}`, { timeout: 300_000 }, () => {
+  describe(`the cluster port by ${name}`, () => {
     for (const concern of concerns) concern(start);
   });
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
+import { withinDeadline } from "../../deadline.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
 import { follow } from "./follow.ts";
-import { patience } from "./patience.ts";
 import { justUnderStoreLimit, storeLimit } from "./transport.ts";
 import { widgetDefinition } from "./widget-definition.ts";
 import { workspace } from "./workspace.ts";
@@ -66,7 +66,7 @@ export function customResourcesContract(start: StartCluster): void {
       await space.cluster.apply(definition, { manager: "alpha", force: true }, signal);
       // A definition is served some moments after it was stored.
       const first = { ...widget(), metadata: { name: "first", namespace: "default" } };
-      await vi.waitFor(() => apply(first), patience);
+      await vi.waitFor(() => apply(first), withinDeadline);
       await remove(refOf(first));
     });
     afterAll(async () => {

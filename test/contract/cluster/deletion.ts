@@ -4,7 +4,6 @@ import type { JsonObject } from "../../../lib/core/json.ts";
 import { type LiveObject, refOf } from "../../../lib/core/manifest.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
-import { patience } from "./patience.ts";
 import { workspace } from "./workspace.ts";
 
 export function deletionContract(start: StartCluster): void {
@@ -101,7 +100,7 @@ export function deletionContract(start: StartCluster): void {
     test("in the background takes what it owns with it, afterwards", async () => {
       await create(dependent("b", await create(configMap())));
       expect(await remove(configMapRef())).toBe("deleted");
-      await expect.poll(() => isGone("b"), patience).toBe(true);
+      await expect.poll(() => isGone("b")).toBe(true);
     });
 
     test("in the foreground waits for what blocks it", async () => {
@@ -109,19 +108,17 @@ export function deletionContract(start: StartCluster): void {
       const held = dependent("b", owner, { blockOwnerDeletion: true });
       await create({ ...held, metadata: { ...held.metadata, finalizers: ["example.test/held"] } });
       expect(await remove(configMapRef(), { propagation: "Foreground" })).toBe("deleting");
-      await expect
-        .poll(() => get(configMapRef("b")).then((live) => live?.metadata.deletionTimestamp), patience)
-        .toBeDefined();
+      await expect.poll(() => get(configMapRef("b")).then((live) => live?.metadata.deletionTimestamp)).toBeDefined();
       expect((await get(configMapRef()))?.metadata.finalizers).toEqual(["foregroundDeletion"]);
       await release("b");
-      await expect.poll(() => isGone("a"), patience).toBe(true);
+      await expect.poll(() => isGone("a")).toBe(true);
       expect(await isGone("b")).toBe(true);
     });
 
     test("that orphans leaves what it owned, without the reference", async () => {
       await create(dependent("b", await create(configMap())));
       await remove(configMapRef(), { propagation: "Orphan" });
-      await expect.poll(() => isGone("a"), patience).toBe(true);
+      await expect.poll(() => isGone("a")).toBe(true);
       expect((await get(configMapRef("b")))?.metadata.ownerReferences).toBeUndefined();
     });
 
@@ -131,9 +128,7 @@ export function deletionContract(start: StartCluster): void {
       const ofSecond = dependent("b", second).metadata.ownerReferences ?? [];
       await create(configMap("b", {}, { ownerReferences: [...ofFirst, ...ofSecond] }));
       await remove(configMapRef());
-      await expect
-        .poll(() => get(configMapRef("b")).then((live) => live?.metadata.ownerReferences), patience)
-        .toEqual(ofSecond);
+      await expect.poll(() => get(configMapRef("b")).then((live) => live?.metadata.ownerReferences)).toEqual(ofSecond);
     });
 
     test("of an object that waits for its finalizer can be followed by changes, but by no new finalizer", async () => {
@@ -180,10 +175,10 @@ export function deletionContract(start: StartCluster): void {
       await apply(deployment("example.test/app:1", { replicas: 1 }));
       const owned = (group: string, kind: string) =>
         space.cluster.list({ group, version: "v1", kind, namespace: space.namespace }, signal);
-      await expect.poll(() => owned("", "Pod"), patience).toHaveLength(1);
+      await expect.poll(() => owned("", "Pod")).toHaveLength(1);
       await remove(refOf(deployment()));
-      await expect.poll(() => owned("apps", "ReplicaSet"), patience).toEqual([]);
-      await expect.poll(() => owned("", "Pod"), patience).toEqual([]);
+      await expect.poll(() => owned("apps", "ReplicaSet")).toEqual([]);
+      await expect.poll(() => owned("", "Pod")).toEqual([]);
     });
 
     const release = async (name: string) => {

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { refOf } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
-import { patience } from "./patience.ts";
 import { widgetDefinition } from "./widget-definition.ts";
 import { workspace } from "./workspace.ts";
 
@@ -66,7 +65,7 @@ export function discoveryContract(start: StartCluster): void {
       const query = { group, kind: "Widget" };
       expect(await space.cluster.resource(query, signal)).toBeUndefined();
       const definition = await create(widgetDefinition(group));
-      await expect.poll(() => space.cluster.resource(query, signal), patience).toBeDefined();
+      await expect.poll(() => space.cluster.resource(query, signal)).toBeDefined();
       const widget = {
         apiVersion: `${group}/v1`,
         kind: "Widget",
@@ -74,13 +73,11 @@ export function discoveryContract(start: StartCluster): void {
         spec: { size: 1 },
       };
       await expect
-        .poll(
-          () =>
-            apply(widget).then(
-              ({ created }) => created,
-              () => false,
-            ),
-          patience,
+        .poll(() =>
+          apply(widget).then(
+            ({ created }) => created,
+            () => false,
+          ),
         )
         .toBe(true);
       expect(
@@ -92,7 +89,7 @@ export function discoveryContract(start: StartCluster): void {
           () => "there",
           (error: unknown) => error instanceof ApiError && error.reason,
         );
-      await expect.poll(reasonOfGet, patience).toBe("NoMatch");
+      await expect.poll(reasonOfGet).toBe("NoMatch");
     });
 
     test("tells one cluster from another by a uid that stays", async () => {

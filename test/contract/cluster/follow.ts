@@ -1,12 +1,10 @@
 import type { Cluster, WatchEvent } from "../../../lib/core/ports/cluster.ts";
-import { patience } from "./patience.ts";
+import { untilDeadline } from "../../deadline.ts";
 
 /** A watch that is read event by event, bookmarks on the way left out, all of it within the deadline. */
 export function follow(cluster: Cluster, query: Parameters<Cluster["watch"]>[0]) {
   const stop = new AbortController();
-  const events = cluster
-    .watch(query, AbortSignal.any([stop.signal, AbortSignal.timeout(patience.timeout)]))
-    [Symbol.asyncIterator]();
+  const events = cluster.watch(query, AbortSignal.any([stop.signal, untilDeadline()]))[Symbol.asyncIterator]();
   const next = async (): Promise<WatchEvent> => {
     for (;;) {
       const { value, done } = await events.next();

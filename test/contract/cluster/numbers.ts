@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Json } from "../../../lib/core/json.ts";
 import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
 import type { Patch } from "../../../lib/core/ports/cluster.ts";
+import { withinDeadline } from "../../deadline.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
-import { patience } from "./patience.ts";
 import { widgetDefinition } from "./widget-definition.ts";
 import { workspace } from "./workspace.ts";
 
@@ -46,7 +46,7 @@ export function numbersContract(start: StartCluster): void {
       await space.cluster.apply(definition, { manager: "alpha", force: true }, signal);
       // A definition is served some moments after it was stored.
       const first = widget({}, { name: "first", namespace: "default" });
-      await vi.waitFor(() => apply(first), patience);
+      await vi.waitFor(() => apply(first), withinDeadline);
       await remove(refOf(first));
     });
     afterAll(async () => {

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { type Manifest, refOf } from "../../../lib/core/manifest.ts";
+import { withinDeadline } from "../../deadline.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
-import { patience } from "./patience.ts";
 import { workspace } from "./workspace.ts";
 
 export function sluiceKindsContract(start: StartCluster): void {
@@ -21,7 +21,7 @@ export function sluiceKindsContract(start: StartCluster): void {
         await space.cluster.apply(definition, { manager: "alpha", force: true }, signal);
       }
       // A definition is served some moments after it was stored.
-      await vi.waitFor(() => apply(kustomization({}, "v1beta1", "default")), patience);
+      await vi.waitFor(() => apply(kustomization({}, "v1beta1", "default")), withinDeadline);
       await remove({ ...refOf(kustomization()), namespace: "default" });
     });
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type Json, type JsonObject, toJson } from "../../../lib/core/json.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
-import { patience } from "./patience.ts";
 import { widgetDefinition } from "./widget-definition.ts";
 import { workspace } from "./workspace.ts";
 
@@ -97,7 +96,7 @@ export function tablesContract(start: StartCluster): void {
           metadata: { name: "a", namespace: space.namespace },
           spec: { size: 3 },
         };
-        await expect.poll(() => apply(widget).catch(() => undefined), patience).toBeDefined();
+        await expect.poll(() => apply(widget).catch(() => undefined)).toBeDefined();
         const table = await read(`/apis/${group}/v1/namespaces/${space.namespace}/widgets`);
         expect(columnsOf(table)).toEqual([
           ["Name", "string", 0],

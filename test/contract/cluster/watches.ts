@@ -5,7 +5,6 @@ import { type WatchEvent } from "../../../lib/core/ports/cluster.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { faultOf } from "./fault-of.ts";
 import { follow } from "./follow.ts";
-import { patience } from "./patience.ts";
 import { workspace } from "./workspace.ts";
 
 export function watchesContract(start: StartCluster): void {
@@ -145,9 +144,7 @@ export function watchesContract(start: StartCluster): void {
       await apply(deployment());
       const { group, version, kind } = refOf(deployment());
       const query = { group, version, kind, namespace: space.namespace };
-      await expect
-        .poll(() => space.cluster.list(query, signal), patience)
-        .toMatchObject([{ status: { observedGeneration: 1 } }]);
+      await expect.poll(() => space.cluster.list(query, signal)).toMatchObject([{ status: { observedGeneration: 1 } }]);
       using events = follow(space.cluster, query);
       await events.initialEnd();
       const body = { status: { conditions: [{ type: "Contract", status: "True" }] } };
@@ -183,7 +180,7 @@ export function watchesContract(start: StartCluster): void {
         return text.split("\n").flatMap((line) => (line === "" ? [] : [typeOf(line)]));
       };
       // A server that is busy may not have come to everything within the second: the same place is asked again.
-      await expect.poll(told, patience).toEqual(["MODIFIED", "DELETED"]);
+      await expect.poll(told).toEqual(["MODIFIED", "DELETED"]);
     });
 
     test("from a resourceVersion that is none is refused", async () => {

@@ -3,6 +3,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { Server as TcpServer } from "node:net";
 import { afterEach, beforeEach } from "vitest";
 import type { Http, HttpRequest, HttpResponse } from "../../../lib/core/ports/http.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { pem } from "../../doubles/pem.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { never } from "../state-back-end.ts";
@@ -51,6 +52,6 @@ export function httpWorld(open: OpenHttp) {
       return `https://${await listen(server)}`;
     },
     send: (url: string, more: Partial<HttpRequest> = {}, signal = never): Promise<HttpResponse> =>
-      http.send({ method: "GET", url, timeoutMs: 60_000, maxBytes: 1_000, ...more }, signal),
+      http.send({ method: "GET", url, timeoutMs: deadlineMs, maxBytes: 1_000, ...more }, signal),
   };
 }

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { HttpRequest, HttpStreams } from "../../../lib/core/ports/http.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { closeServer } from "../../doubles/close-server.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { never } from "../state-back-end.ts";
@@ -24,7 +25,7 @@ export function streamsContract(name: string, connect: () => HttpStreams & { clo
       return `http://127.0.0.1:${await portOnLoopback(server)}/`;
     }
     const open = (url: string, more: Partial<HttpRequest> = {}, signal = never) =>
-      http.open({ method: "GET", url, timeoutMs: 60_000, maxBytes: 1_000, ...more }, signal);
+      http.open({ method: "GET", url, timeoutMs: deadlineMs, maxBytes: 1_000, ...more }, signal);
 
     test("the body comes as the server sends it, not at its end", async () => {
       const { promise: isRead, resolve } = Promise.withResolvers<void>();

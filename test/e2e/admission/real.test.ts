@@ -14,6 +14,7 @@ import { checkedName, installWebhook, webhookAnswers } from "../../../lib/defini
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { type ClusterUnderTest } from "../../contract/cluster/cluster-under-test.ts";
 import { connectUnderTest } from "../../contract/cluster/connect-under-test.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { closeServer } from "../../doubles/close-server.ts";
 import { pem } from "../../doubles/pem.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
@@ -101,9 +102,9 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
     const isCalled = async () => {
       if (!(await check()).includes(webhookAnswers)) throw new Error("the webhook is not called yet");
     };
-    await vi.waitFor(isCalled, { timeout: 60_000, interval: 100 });
-  }, 600_000);
-  afterAll(() => ending.disposeAsync(), 300_000);
+    await vi.waitFor(isCalled, { timeout: deadlineMs, interval: 100 });
+  });
+  afterAll(() => ending.disposeAsync());
   beforeEach(() => {
     sent.length = 0;
     calls = 0;
@@ -172,7 +173,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
       await check();
       return waits;
     };
-    await expect.poll(untilItWaits, { timeout: 60_000, interval: 100 }).toBe("1s");
+    await expect.poll(untilItWaits, { interval: 100 }).toBe("1s");
     answer = "never";
     expect((await apply(kustomization("slow"))).created).toBe(true);
     expect(await check()).toEqual([]);
@@ -180,5 +181,5 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG, the API
     await installWebhook(admin.cluster, away, owner, signal);
     expect((await apply(kustomization("down"))).created).toBe(true);
     expect(sent).toEqual([]);
-  }, 300_000);
+  });
 });

@@ -16,14 +16,13 @@ import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { artifactOf, type Files } from "../../unit/manifests/build-files.ts";
 import { leaks, toldByObjects } from "../canary.ts";
 
 const { signal } = new AbortController();
-/** Bad input has its answer within this time, and meanwhile the others go on. */
-const answerWithin = { timeout: 60_000, interval: 50 };
-/** What uses up the memory of the sandbox takes 10 s of the processor until it has. */
-export const outOfMemoryWithinMs = 240_000;
+/** Bad input has its answer, and meanwhile the others go on. */
+const answerWithin = { timeout: deadlineMs, interval: 50 };
 const options = { manager: "test", force: true };
 
 const groups = {
@@ -46,8 +45,8 @@ export interface BadInputWorld extends AsyncDisposable {
   kustomization(name: string, spec?: JsonObject): Promise<void>;
   /** The Ready condition as `status reason: message`, or an empty text without one. */
   ready(kind: Kind, name: string): Promise<string>;
-  /** What Ready says as soon as it has this in it, at the latest after `withinMs`, a minute by default. Meanwhile a push to the bystander is applied. */
-  answer(kind: Kind, name: string, part: string, withinMs?: number): Promise<string>;
+  /** What Ready says as soon as it has this in it. Meanwhile a push to the bystander is applied. */
+  answer(kind: Kind, name: string, part: string): Promise<string>;
   has(name: string): Promise<boolean>;
   /** Where the canary is shown: in statuses, events, its log or its state. Also checked when the world ends. */
   leaks(): Promise<readonly string[]>;
@@ -126,8 +125,8 @@ export async function badInputWorld(
     const condition = findCondition(conditions ?? [], "Ready");
     return condition === undefined ? "" : `${condition.status} ${condition.reason}: ${condition.message}`;
   };
-  const readyOnce: BadInputWorld["answer"] = async (kind, name, part, withinMs = answerWithin.timeout) => {
-    const deadline = Date.now() + withinMs;
+  const readyOnce: BadInputWorld["answer"] = async (kind, name, part) => {
+    const deadline = Date.now() + deadlineMs;
     for (;;) {
       const said = await ready(kind, name);
       if (said.includes(part) || Date.now() > deadline) return said;
@@ -162,8 +161,8 @@ export async function badInputWorld(
     source,
     kustomization,
     ready,
-    async answer(kind, name, part, withinMs) {
-      const [said] = await Promise.all([readyOnce(kind, name, part, withinMs), bystanderGoesOn()]);
+    async answer(kind, name, part) {
+      const [said] = await Promise.all([readyOnce(kind, name, part), bystanderGoesOn()]);
       return said;
     },
     has: async (name) => (await configMap(name)) !== undefined,

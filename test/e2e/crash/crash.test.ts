@@ -4,11 +4,12 @@ import { parseKustomization } from "../../../lib/api/kustomization.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { HttpError } from "../../../lib/core/ports/http.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
+import { deadlineMs, testTimeoutMs, untilDeadline } from "../../deadline.ts";
 import { inGateOrDeep } from "../../size.ts";
 import { configMap, followApp, type LocalWorld, localWorld } from "../local/local-world.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 150_000, interval: 50 };
+const patient = { timeout: deadlineMs, interval: 50 };
 const manyObjects = inGateOrDeep(100, 200);
 const kills = inGateOrDeep(4, 20);
 const seed = 20261121;
@@ -97,8 +98,8 @@ function endedAt(isMoment: (line: string) => boolean, how: NodeJS.Signals): Prom
   const { promise, resolve, reject } = Promise.withResolvers<number | NodeJS.Signals>();
   world.watchLog((line) => {
     if (!line.includes('"api request"') || !isMoment(line)) return false;
-    const late = AbortSignal.timeout(60_000);
-    late.addEventListener("abort", () => reject(new Error(`not ended within a minute of ${how}`)));
+    const late = untilDeadline();
+    late.addEventListener("abort", () => reject(new Error(`not ended by ${how} in time`)));
     local.end(how).then(resolve, reject);
     return true;
   });
@@ -123,7 +124,7 @@ function random(from: number): () => number {
 describe("killed at any moment, the next start continues, and the end is the same as without the kill", () => {
   let round = 0;
 
-  test(`${kills} times while ${manyObjects} objects are applied`, { timeout: 1_800_000 }, async () => {
+  test(`${kills} times while ${manyObjects} objects are applied`, { timeout: 3 * testTimeoutMs }, async () => {
     const first = await push(++round);
     await applied(first);
     await expect.poll(seen, patient).toEqual(wanted(first, round));

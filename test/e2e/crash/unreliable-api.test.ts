@@ -10,6 +10,7 @@ import type { SentRequest } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { startLocal } from "../../../local/start-local.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Treatment, unreliableProxy } from "../../doubles/unreliable-proxy.ts";
 import { applied, configMap, followApp, localWorld } from "../local/local-world.ts";
@@ -22,7 +23,7 @@ const app = {
   namespace: "default",
   name: "app",
 };
-const patient = { timeout: 150_000, interval: 100 };
+const patient = { timeout: deadlineMs, interval: 100 };
 
 function names(from: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `m${String(from + index).padStart(3, "0")}`);
@@ -66,35 +67,29 @@ test.each<{ name: string; objects: number; treat: (count: number) => Treatment }
   { name: "throttles every eighth request", objects: 16, treat: (count) => (count % 8 === 0 ? "throttle" : "forward") },
   { name: "drops every third request", objects: 60, treat: (count) => (count % 3 === 0 ? "drop" : "forward") },
   { name: "drops every third answer", objects: 60, treat: (count) => (count % 3 === 0 ? "lost" : "forward") },
-])(
-  "an API server that $name: the end is exactly the pushed state",
-  { timeout: 600_000 },
-  async ({ objects, treat }) => {
-    await using ending = new AsyncDisposableStack();
-    let isUnreliable = false;
-    const { cluster, sluice, world } = await sluiceBehind((count) => (isUnreliable ? treat(count) : "forward"), ending);
+])("an API server that $name: the end is exactly the pushed state", async ({ objects, treat }) => {
+  await using ending = new AsyncDisposableStack();
+  let isUnreliable = false;
+  const { cluster, sluice, world } = await sluiceBehind((count) => (isUnreliable ? treat(count) : "forward"), ending);
 
-    const push = (from: number, value: string) =>
-      world.push(
-        sluice,
-        names(from, objects).map((name) => configMap(name, value)),
-      );
-    const wanted = (from: number, value: string) => names(from, objects).map((name) => `${name}=${value}`);
-    isUnreliable = true;
-    await push(0, "1");
-    await followApp(cluster, sluice);
-    await expect.poll(() => applied(cluster), patient).toEqual(wanted(0, "1"));
-    await push(10, "2");
-    await expect.poll(() => applied(cluster), patient).toEqual(wanted(10, "2"));
-    await cluster.delete(app, { propagation: "Background" }, signal);
-    await expect.poll(() => applied(cluster), patient).toEqual([]);
-    await expect.poll(() => cluster.get(app, signal), patient).toBeUndefined();
-  },
-);
+  const push = (from: number, value: string) =>
+    world.push(
+      sluice,
+      names(from, objects).map((name) => configMap(name, value)),
+    );
+  const wanted = (from: number, value: string) => names(from, objects).map((name) => `${name}=${value}`);
+  isUnreliable = true;
+  await push(0, "1");
+  await followApp(cluster, sluice);
+  await expect.poll(() => applied(cluster), patient).toEqual(wanted(0, "1"));
+  await push(10, "2");
+  await expect.poll(() => applied(cluster), patient).toEqual(wanted(10, "2"));
+  await cluster.delete(app, { propagation: "Background" }, signal);
+  await expect.poll(() => applied(cluster), patient).toEqual([]);
+  await expect.poll(() => cluster.get(app, signal), patient).toBeUndefined();
+});
 
-test("an API server that answers 503 for one kind: Ready says so until the outage is over", {
-  timeout: 600_000,
-}, async () => {
+test("an API server that answers 503 for one kind: Ready says so until the outage is over", async () => {
   await using ending = new AsyncDisposableStack();
   let isOut = false;
   const { cluster, sluice, world } = await sluiceBehind(
@@ -123,9 +118,7 @@ test("an API server that answers 503 for one kind: Ready says so until the outag
   expect(events.filter(({ reason }) => reason === "ReconciliationFailed")).toHaveLength(1);
 });
 
-test("while the owner of the cluster cannot be read nothing is written, not even a status, and then it continues by itself", {
-  timeout: 600_000,
-}, async () => {
+test("while the owner of the cluster cannot be read nothing is written, not even a status, and then it continues by itself", async () => {
   await using ending = new AsyncDisposableStack();
   let isOut = false;
   const { cluster, requests, sluice, world } = await sluiceBehind(

@@ -16,6 +16,7 @@ import { configKinds } from "../../../lib/queue/observed-kinds.ts";
 import { readSecretValues } from "../../../lib/receiver/secret-values.ts";
 import { type ClusterUnderTest } from "../../contract/cluster/cluster-under-test.ts";
 import { connectUnderTest } from "../../contract/cluster/connect-under-test.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { untilAllowed } from "../flow/known-rights.ts";
@@ -36,16 +37,16 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
   beforeAll(async () => {
     plane = await ownControlPlane();
     admin = await connectUnderTest(plane.adminKubeconfig);
-  }, 600_000);
+  });
   afterAll(async () => {
     await admin.close();
     await plane[Symbol.asyncDispose]();
-  }, 300_000);
+  });
 
   definitionsStories("a real control plane", () => admin.cluster);
 
   describe("the rights", () => {
-    beforeAll(() => clear(admin.cluster), 180_000);
+    beforeAll(() => clear(admin.cluster));
     /** Waits until the API server goes by a new role and its binding, which it does a moment later. */
     const untilHas = async (who: object, { group, resource: whole, names, namespace, verbs }: Right) => {
       const [resource, subresource] = whole.split("/");
@@ -62,7 +63,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
         );
         if (!AccessReview.parse(JSON.parse(text)).status.allowed) throw new Error(`still without ${whole}`);
       };
-      await vi.waitFor(isAllowed, { timeout: 60_000, interval: 20 });
+      await vi.waitFor(isAllowed, { timeout: deadlineMs, interval: 20 });
     };
     /** Gives a new group these rights, and answers a client that is in that group and in no other. */
     const memberWith = async (group: string, holder: Holder, rights: readonly Right[]) => {
@@ -232,7 +233,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
         const secret = { apiVersion: "v1", kind: "Secret", metadata };
         await admin.cluster.apply({ ...secret, stringData: { token: "t" } }, { manager: "test", force: true }, signal);
         const read = async () => (await readSecretValues(asHome(member.cluster), metadata, signal))?.get("token");
-        const token = await vi.waitFor(read, { timeout: 60_000, interval: 50 });
+        const token = await vi.waitFor(read, { timeout: deadlineMs, interval: 50 });
         expect(token?.reveal()).toBe("t");
         const core = { group: "", version: "v1" };
         const attempts = [

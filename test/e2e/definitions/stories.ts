@@ -14,6 +14,7 @@ import { installedHolders, rightsManifests } from "../../../lib/definitions/clus
 import { customResourceDefinition } from "../../../lib/definitions/custom-resource-definition.ts";
 import { definitionRef } from "../../../lib/definitions/install-crds.ts";
 import { ownerCheck } from "../../../lib/gate/cluster-owner.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
 import { inGateOrDeep } from "../../size.ts";
@@ -52,7 +53,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
     beforeEach(async () => {
       cluster = clusterOf();
       await clear(cluster);
-    }, 600_000);
+    });
 
     const run = async (asked: ResourceRequest, deps: Partial<DefinitionsDeps> & { described?: object } = {}) => {
       const log = recordedLog();
@@ -118,7 +119,7 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
         await run(request());
         expect(await seen()).not.toContain(undefined);
       }
-    }, 600_000);
+    });
 
     test("those of a newer Sluice are not replaced: the request fails, says what to do, and writes nothing", async () => {
       await run(request(), { version: "0.3.0" });
@@ -301,7 +302,7 @@ export async function clear(cluster: Cluster): Promise<void> {
       throw new Error(`${ref.name} is still there`);
     }
   };
-  await vi.waitFor(areGone, { timeout: 120_000, interval: 250 });
+  await vi.waitFor(areGone, { timeout: deadlineMs, interval: 250 });
 }
 
 /**

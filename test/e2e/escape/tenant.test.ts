@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import { refOf } from "../../../lib/core/manifest.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { type BadInputWorld, badInputWorld, configMapYaml } from "../bad-input/bad-input-world.ts";
 import { nestedTry, tenantTries } from "./tenant-tries.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 150_000, interval: 100 };
+const patient = { timeout: deadlineMs, interval: 100 };
 /** In the Secret of another. */
 const treasure = "treasure-7c1f0b52";
 const rbac = "rbac.authorization.k8s.io";
@@ -41,7 +42,7 @@ beforeAll(async () => {
   );
   const isApplied = async () => (await victims()).some(({ metadata }) => metadata.name === "stays");
   await vi.waitUntil(isApplied, patient);
-}, 600_000);
+});
 afterAll(() => world[Symbol.asyncDispose]());
 
 async function write(
@@ -108,7 +109,7 @@ test("a tenant with a namespace, a repository and a Kustomization gets at nothin
   const taken = { group: rbac, version: "v1", kind: "ClusterRoleBinding", namespace: "", name: "taken" };
   expect(await world.cluster.get(taken, signal)).toBeUndefined();
   expect(await told(), "where the Secret of another is told").toEqual([]);
-}, 300_000);
+});
 
 async function eventsOf(name: string): Promise<readonly unknown[]> {
   const fieldSelector = `involvedObject.kind=Kustomization,involvedObject.name=${name}`;
@@ -130,4 +131,4 @@ test("a tenant who lists objects of another in his own inventory, and lets them 
   await expect.poll(async () => JSON.stringify(await eventsOf("listed")), patient).toContain("pruning for deleted");
   expect(marks(await victims())).toEqual(marks(before));
   expect(before.map((object) => refOf(object).name)).toContain("treasure");
-}, 300_000);
+});

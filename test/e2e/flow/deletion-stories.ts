@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
 import { configMap, configMapRef, namespaceNamed, placed, widget } from "./sample-manifests.ts";
-import { clusterWide, elsewhere, isGoing, patient, pruneRefused, settle } from "./taking-along.ts";
+import { clusterWide, elsewhere, isGoing, pruneRefused, settle } from "./taking-along.ts";
 import type { World } from "./world.ts";
 
 /** What a prune may take along of the Kustomization's own objects, and what it may not. */
@@ -48,7 +48,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await world.run("app");
       expect(await world.ready("app")).toMatch(/^True/);
       const gone = () => clusterWide(world, "CustomResourceDefinition", `widgets.${group}`);
-      await expect.poll(gone, patient).toBeUndefined();
+      await expect.poll(gone).toBeUndefined();
     });
 
     test("a namespace is deleted with all objects that leave the artifact together with it", async () => {
@@ -177,7 +177,7 @@ export function deletionStories(name: string, newWorld: () => Promise<World>): v
       await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
       const ref = configMapRef(within, "a");
-      await expect.poll(() => world.cluster.get(ref, world.signal), patient).toBeUndefined();
+      await expect.poll(() => world.cluster.get(ref, world.signal)).toBeUndefined();
     });
   });
 }

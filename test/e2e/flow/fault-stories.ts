@@ -28,12 +28,7 @@ async function isKilled(world: World, at: number): Promise<boolean> {
 /** A run that is killed anywhere is made good by the next. */
 export function faultStories(name: string, newWorld: () => Promise<World>): void {
   describe(`a Kustomization that is killed on ${name}`, () => {
-    // Each effect is a story of its own: some forty of them, where others have one.
-    const timeout = 180_000;
-
-    test("killed before or after any single effect, the next runs finish correctly and leave nothing behind", {
-      timeout,
-    }, async () => {
+    test("killed before or after any single effect, the next runs finish correctly and leave nothing behind", async () => {
       const world = await newWorld();
       const { namespace } = world;
       const desired = [configMap("a", { k: "2" }), configMap("c")];
@@ -90,9 +85,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       expect((await world.inventory("app")).map(({ state }) => state)).toEqual(names.map(() => "live"));
     });
 
-    test("killed before or after any effect of a release, the released object belongs to its next owner alone", {
-      timeout,
-    }, async () => {
+    test("killed before or after any effect of a release, the released object belongs to its next owner alone", async () => {
       const world = await newWorld();
       for (let at = 1, ended = false; !ended; at++) {
         const next = `next-${at}`;
@@ -119,9 +112,6 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       { what: "a prune that finds it in other hands", prune: true },
     ])(
       "killed before or after any effect of $what, objects that it wants again are safe from others",
-      {
-        timeout,
-      },
       async ({ prune }) => {
         const world = await newWorld();
         const wanted = { app: [configMap("a")], other: [configMap("a")] };
@@ -153,7 +143,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       },
     );
 
-    test("killed before or after any effect of its deletion, it ends with everything gone", { timeout }, async () => {
+    test("killed before or after any effect of its deletion, it ends with everything gone", async () => {
       const world = await newWorld();
       for (let at = 1, ended = false; !ended; at++) {
         await world.publish(`v${at}`, [configMap("a"), configMap("b")]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
+import { testTimeoutMs } from "../../deadline.ts";
 import { configMap, configMapRef, namespaceNamed, placed } from "./sample-manifests.ts";
 import { settle as settleUntilReady } from "./taking-along.ts";
 import type { World } from "./world.ts";
@@ -99,7 +100,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       const none = { metadata: { finalizers: null } };
       const ref = configMapRef(within, "held");
       await cluster.patch(ref, { type: "merge", body: none }, { manager: "test" }, signal);
-      await expect.poll(() => cluster.get(namespace, signal), { timeout: 60_000 }).toBeUndefined();
+      await expect.poll(() => cluster.get(namespace, signal)).toBeUndefined();
       await settleUntilReady(world, "b");
       expect(world.requested).toContain("Kustomization/a");
       await settle(world, "a");
@@ -303,7 +304,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       { order: ["b", "a"], first: 2, calls: "even" },
     ])(
       "is deleted wherever a run of either is killed that drops it, in the order $order, at its $calls calls",
-      { timeout: 900_000 },
+      { timeout: 2 * testTimeoutMs },
       async ({ order, first }) => {
         const world = await newWorld();
         for (let at = first, ended = false; !ended; at += 2) {

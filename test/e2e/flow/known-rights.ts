@@ -1,9 +1,10 @@
 import { vi } from "vitest";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { deadlineMs } from "../../deadline.ts";
 
 type Attempt = () => Promise<unknown>;
 
-const patient = { timeout: 60_000, interval: 20 };
+const patient = { timeout: deadlineMs, interval: 20 };
 
 async function isForbidden(attempt: Attempt): Promise<boolean> {
   try {

@@ -56,11 +56,7 @@ const whole = ({ namespace }: World, revision: string) => ({
 /** A Kustomization that somebody changes in the middle of a run: at each of its effects, one after the other. */
 export function meanwhileStories(name: string, newWorld: () => Promise<World>): void {
   describe(`a Kustomization that is changed while it runs on ${name}`, () => {
-    const timeout = 180_000;
-
-    test("edited at any effect of a run, the new generation counts as observed only when it is applied", {
-      timeout,
-    }, async () => {
+    test("edited at any effect of a run, the new generation counts as observed only when it is applied", async () => {
       const world = await newWorld();
       for (let at = 1, happened = true; happened; at++) {
         const [first, edition] = [`before-${at}`, `after-${at}`];
@@ -81,9 +77,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
       }
     });
 
-    test("suspended at any effect of a run, it is as before or as after it, and goes on when it is resumed", {
-      timeout,
-    }, async () => {
+    test("suspended at any effect of a run, it is as before or as after it, and goes on when it is resumed", async () => {
       const world = await newWorld();
       for (let at = 1, happened = true; happened; at++) {
         const revision = await begin(world, at, { suspend: false });
@@ -98,9 +92,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
       }
     });
 
-    test("deleted at any effect of a run, nothing of it is left, and what was not its own stays", {
-      timeout,
-    }, async () => {
+    test("deleted at any effect of a run, nothing of it is left, and what was not its own stays", async () => {
       const world = await newWorld();
       const { cluster, namespace, signal } = world;
       const foreign = { ...configMap("foreign"), metadata: { name: "foreign", namespace } };
@@ -118,9 +110,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
       }
     });
 
-    test("deleted at any effect of a run and created again under its name, the new one has all of its objects", {
-      timeout,
-    }, async () => {
+    test("deleted at any effect of a run and created again under its name, the new one has all of its objects", async () => {
       const world = await newWorld();
       for (let at = 1, happened = true; happened; at++) {
         const revision = await begin(world, at);

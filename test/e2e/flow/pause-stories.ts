@@ -122,6 +122,6 @@ export function pauseStories(name: string, newWorld: () => Promise<World>): void
       expect(await applied()).toBe(count);
       expect(await gated.ready("app")).toBe(`True ReconciliationSucceeded: Applied revision: ${revision}`);
       expect((await gated.inventory("app")).length).toBe(count);
-    }, 300_000);
+    });
   });
 }

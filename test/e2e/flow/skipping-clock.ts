@@ -4,12 +4,16 @@ export interface SkippingClock extends Clock {
   advance(ms: number): void;
 }
 
-/** The system's clock without waiting: a sleep returns at once and moves the clock. */
+/**
+ * A clock that begins at the present time and moves by sleeps alone, which return at once: how long the machine takes for a step does
+ * not count.
+ */
 export function skippingClock(): SkippingClock {
+  const beginMs = Date.now();
   let skippedMs = 0;
   return {
-    now: () => Date.now() + skippedMs,
-    monotonic: () => performance.now() + skippedMs,
+    now: () => beginMs + skippedMs,
+    monotonic: () => skippedMs,
     sleep: (ms) => {
       skippedMs += ms;
       return new Promise<void>((resolve) => setImmediate(resolve));

@@ -6,7 +6,6 @@ import type { World } from "./world.ts";
 export const elsewhere = { targetNamespace: undefined };
 
 /** What takes things along is gone only when they are. */
-export const patient = { timeout: 150_000 };
 
 /** Says that pruning the subject would take along these, as a Kustomization says it. */
 export const pruneRefused = (subject: string, wanted: string): string =>
@@ -19,7 +18,7 @@ export async function settle(world: World, name: string): Promise<void> {
     if (!(await world.ready(name)).startsWith("True")) await world.run(name);
     return world.ready(name);
   };
-  await expect.poll(ready, patient).toMatch(/^True/);
+  await expect.poll(ready).toMatch(/^True/);
 }
 
 export function clusterWide(world: World, kind: "CustomResourceDefinition" | "Namespace", name: string) {

@@ -4,6 +4,7 @@ import { isJsonObject } from "../../../lib/core/json.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import { widgetDefinition } from "../../contract/cluster/widget-definition.ts";
+import { withinDeadline } from "../../deadline.ts";
 import { configMap, configMapRef } from "./sample-manifests.ts";
 import { settle } from "./taking-along.ts";
 import type { World } from "./world.ts";
@@ -164,12 +165,12 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       expect(await reconciling(world)).toContain(`${waits}${container.kind}/${container.name} (held by `);
       await setFinalizers(world, container, []);
-      await expect.poll(() => world.cluster.get(container, world.signal), { timeout: 60_000 }).toBeUndefined();
+      await expect.poll(() => world.cluster.get(container, world.signal)).toBeUndefined();
       const isBack = async () => {
         await world.outlast("app", 1_000);
         expect(await world.ready("app")).toMatch(/^True/);
       };
-      await vi.waitFor(isBack, { timeout: 60_000 });
+      await vi.waitFor(isBack, withinDeadline);
       return world.cluster.get(content, world.signal);
     };
 
@@ -236,11 +237,11 @@ export function terminationStories(name: string, newWorld: () => Promise<World>)
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       await setFinalizers(world, definitionOf(group), []);
       const gone = () => world.cluster.get(definitionOf(group), world.signal);
-      await expect.poll(gone, { timeout: 60_000 }).toBeUndefined();
+      await expect.poll(gone).toBeUndefined();
       await world.cluster.apply(rivalOf(group), { manager: "another-client", force: true }, world.signal);
       const rival = () => world.cluster.get({ ...definitionOf(group), name: `gadgets.${group}` }, world.signal);
       const established = expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]);
-      await expect.poll(rival, { timeout: 60_000 }).toMatchObject({ status: { conditions: established } });
+      await expect.poll(rival).toMatchObject({ status: { conditions: established } });
       expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
       expect(await reconciling(world)).toContain(`widgets.${group}`);
       for (const plural of ["gadgets", "widgets"]) {

@@ -5,6 +5,7 @@ import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { maxLimitMs } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type ThrottledUser, throttledUser } from "../../real/throttled-user.ts";
 import { removeWorlds } from "./remove-worlds.ts";
@@ -14,12 +15,12 @@ import { world } from "./world.ts";
 const file = process.env["SLUICE_REAL_KUBECONFIG"] ?? "";
 const { signal } = new AbortController();
 const prefix = `throttled-${Date.now()}-`;
-const patient = { timeout: 150_000, interval: 20 };
+const patient = { timeout: deadlineMs, interval: 20 };
 const objects = 40;
 const names = Array.from({ length: objects }, (_, index) => `c-${index}`);
 
 /** The client gives up after this, where it is to be throttled until its time is up. */
-const soonMs = 5_000;
+const soonMs = 15_000;
 
 /** How many answers of each status there were. */
 type Statuses = Map<number, number>;
@@ -40,14 +41,14 @@ describe.skipIf(file === "")("a real API server that throttles a whole reconcile
     cluster = connect(user.config, { clock: systemClock, env: {}, observe, limitMs: maxLimitMs });
     impatient = connect(user.config, { clock: systemClock, env: {}, observe, limitMs: soonMs });
     await installCrds(cluster, { clock: systemClock, log: silentLog }, signal);
-  }, 300_000);
+  });
   afterAll(async () => {
     await user.release();
     await removeWorlds(cluster, (name) => name.startsWith(prefix), signal);
     cluster.close();
     impatient.close();
     await user[Symbol.asyncDispose]();
-  }, 300_000);
+  });
 
   const refusals = (): number => statuses.get(429) ?? 0;
 
@@ -97,7 +98,7 @@ describe.skipIf(file === "")("a real API server that throttles a whole reconcile
     expect(await run).toMatchObject({ outcome: "applied" });
     await expectWhole(self, ready);
     expect((await self.events("app")).filter((text) => text.startsWith("Warning"))).toEqual([]);
-  }, 300_000);
+  });
 
   test("a run that is throttled until its time is up counts as an outage: it is retried, and ends correctly", async () => {
     const { self, ready } = await throttledHalfway(impatient);
@@ -110,7 +111,7 @@ describe.skipIf(file === "")("a real API server that throttles a whole reconcile
     const before = await self.inventory("app");
     await self.outlast("app", 1);
     expect(await self.inventory("app")).toEqual(before);
-  }, 300_000);
+  });
 
   test("a deletion that is throttled removes everything in the end", async () => {
     const { self } = await throttledHalfway();
@@ -134,5 +135,5 @@ describe.skipIf(file === "")("a real API server that throttles a whole reconcile
     expect(await self.get("Kustomization", "app", "kustomize.toolkit.fluxcd.io/v1")).toBeUndefined();
     expect(await self.get("ConfigMap", "c-0")).toBeUndefined();
     expect(await self.inventory("app")).toEqual([]);
-  }, 300_000);
+  });
 });

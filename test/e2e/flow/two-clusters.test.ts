@@ -114,8 +114,8 @@ describe("two clusters", () => {
       ending = new AsyncDisposableStack();
       [home, target] = await Promise.all([start(), start()]);
       await installBoth();
-    }, 600_000);
-    afterAll(() => ending.disposeAsync(), 300_000);
+    });
+    afterAll(() => ending.disposeAsync());
     twoClustersStories("two real control planes", begin);
     kubeconfigStories("two real control planes", beginNamed, true);
     kubeconfigEndStories("two real control planes", beginNamed);

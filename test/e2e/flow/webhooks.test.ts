@@ -6,6 +6,7 @@ import { systemClock } from "../../../lib/core/system-clock.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { type ConnectedCluster, connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { closeServer } from "../../doubles/close-server.ts";
 import { pem } from "../../doubles/pem.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
@@ -54,7 +55,7 @@ describe.skipIf(file === undefined)("a real control plane with a webhook (set SL
   afterAll(async () => {
     await removeWorlds(cluster, (name) => name.startsWith(prefix), signal);
     await ending.disposeAsync();
-  }, 300_000);
+  });
 
   function answer(body: string, response: ServerResponse): void {
     const review: unknown = JSON.parse(body);
@@ -118,7 +119,7 @@ describe.skipIf(file === undefined)("a real control plane with a webhook (set SL
       await cluster.apply(probe, { manager: "test", force: true, dryRun: true }, signal);
       if (!isCalled) throw new Error("the webhook is not called yet");
     };
-    await vi.waitFor(ask, { timeout: 60_000, interval: 50 });
+    await vi.waitFor(ask, { timeout: deadlineMs, interval: 50 });
     return self;
   }
 

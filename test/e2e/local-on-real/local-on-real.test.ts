@@ -3,6 +3,7 @@ import { z } from "zod";
 import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { customResourceDefinition } from "../../../lib/definitions/custom-resource-definition.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { killedInApply } from "../local/killed-in-apply.ts";
@@ -12,7 +13,7 @@ import { playDemo } from "./play-demo.ts";
 import { whatIsThere } from "./what-is-there.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 150_000, interval: 200 };
+const patient = { timeout: deadlineMs, interval: 200 };
 const OfDefinition = z.object({ message: z.string(), name: z.string() });
 const definition = { group: "apiextensions.k8s.io", version: "v1", kind: "CustomResourceDefinition", namespace: "" };
 const names = definedKinds.map(({ plural, group }) => `${plural}.${group}`);
@@ -23,7 +24,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
   beforeAll(async () => {
     plane = await ownControlPlane();
     world = await localWorld();
-  }, 600_000);
+  });
   afterAll(async () => {
     await world[Symbol.asyncDispose]();
     await plane[Symbol.asyncDispose]();
@@ -56,7 +57,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     await cluster.apply({ ...older, apiVersion: "apiextensions.k8s.io/v1", kind: definition.kind }, flux, signal);
     expect(await said()).toEqual([`custom resource definition renewed ${name}`]);
     expect(await cluster.resource({ group: kind.group, version: "v1", kind: kind.kind }, signal)).toBeDefined();
-  }, 600_000);
+  });
 
   test("it does not start on a cluster on which Flux renews its lease", async () => {
     const cluster = await world.cluster(plane);
@@ -83,12 +84,12 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     await expect(world.start("--kubeconfig", plane.kubeconfig)).rejects.toThrow(refusal);
     await renewed;
     await cluster.delete({ ...ref, name: metadata.name }, { propagation: "Background" }, signal);
-  }, 300_000);
+  });
 
   test("two installations: the second is refused and changes nothing, take-over moves it, the first stops and says so", async () => {
     await using second = await localWorld();
     await expect(twoInstallations(world, second, plane.kubeconfig)).resolves.toBe(undefined);
-  }, 600_000);
+  });
 
   test("the demo comes out as expected, twice in a row, and leaves nothing behind", async () => {
     const cluster = await world.cluster(plane);
@@ -103,7 +104,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
       // The cluster's own collector takes a moment for what a Deployment made.
       await expect.poll(() => whatIsThere(cluster, signal), patient).toEqual(before);
     }
-  }, 600_000);
+  });
 
   test("the demo refuses to start if an object has one of its names, and changes nothing", async () => {
     const cluster = await world.cluster(plane);
@@ -116,7 +117,7 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "default", name: "not-ours" };
     expect(await cluster.get(ref, signal)).toEqual(object);
     await cluster.delete(ref, { propagation: "Background" }, signal);
-  }, 300_000);
+  });
 
   test("a demo that is interrupted removes its objects", async () => {
     const cluster = await world.cluster(plane);
@@ -131,9 +132,9 @@ describe.skipIf(!mayHaveOwnControlPlane())("sluice local on a real control plane
     expect(code).toBe(143);
     expect(output).toContain("✘ stopped by SIGTERM");
     await expect.poll(() => whatIsThere(cluster, signal), patient).toEqual(before);
-  }, 300_000);
+  });
 
   test("after a kill at any moment of an apply, the next start completes the apply and leaves no orphan", async () => {
     expect(await killedInApply(world, "--kubeconfig", plane.kubeconfig)).toBe(0);
-  }, 600_000);
+  });
 });

@@ -1,8 +1,9 @@
 import { expect } from "vitest";
+import { deadlineMs } from "../../deadline.ts";
 import { applied, configMap, followApp, type LocalWorld } from "./local-world.ts";
 
 const objects = 60;
-const patient = { timeout: 150_000, interval: 50 };
+const patient = { timeout: deadlineMs, interval: 50 };
 
 /**
  * Three times: pushes 60 objects, a third of them other ones, kills Sluice in the middle, and expects the next start to finish

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "../../../lib/core/failure.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
@@ -11,7 +12,7 @@ import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../../lib/sources/oci/registry-client.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
-import { freePorts } from "../../real/free-ports.ts";
+import { onFreePorts } from "../../real/free-ports.ts";
 
 const { signal } = new AbortController();
 
@@ -44,11 +45,13 @@ export async function localWorld(): Promise<LocalWorld> {
     log,
     async start(...args) {
       // Later starts take those of the first, as nothing else did meanwhile; sources and kubeconfigs name them.
-      const ports = started.length === 0 ? await portArguments() : [];
-      const local = await spawnLocal(["--state", state, ...ports, ...args], signal, (line) => {
-        log.push(line);
-        if (listening?.(line) === true) listening = undefined;
-      });
+      const begin = (ports: readonly string[]): Promise<SpawnedLocal> =>
+        spawnLocal(["--state", state, ...ports, ...args], signal, (line) => {
+          log.push(line);
+          if (listening?.(line) === true) listening = undefined;
+        });
+      const local =
+        started.length > 0 ? await begin([]) : await onFreePorts(3, (ports) => begin(portArguments(ports)), isTaken);
       started.push(local);
       return local;
     },
@@ -82,10 +85,15 @@ export async function localWorld(): Promise<LocalWorld> {
   };
 }
 
-async function portArguments(): Promise<readonly string[]> {
-  const [api, registry, receiver] = await freePorts(3);
-  return ["--api-port", `${api}`, "--registry-port", `${registry}`, "--receiver-port", `${receiver}`];
-}
+const portArguments = ([api, registry, receiver]: readonly number[]): readonly string[] => [
+  ...["--api-port", `${api}`],
+  ...["--registry-port", `${registry}`],
+  ...["--receiver-port", `${receiver}`],
+];
+
+/** It names the port that it could not have. */
+const isTaken = (error: unknown, ports: readonly number[]): boolean =>
+  ports.some((port) => messageOf(error).includes(`127.0.0.1:${port}: `));
 
 /** Applies an OCIRepository of the embedded registry's `app:v1` and a Kustomization of it, both named `app`. */
 export async function followApp(cluster: Cluster, { registry }: Pick<SpawnedLocal, "registry">): Promise<void> {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refOf } from "../../../lib/core/manifest.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { type SpawnedLocal, spawnLocal } from "../../../local/sluice-process.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { killedInApply } from "./killed-in-apply.ts";
 import { applied, configMap, followApp, type LocalWorld, localWorld } from "./local-world.ts";
@@ -13,7 +14,7 @@ import { applied, configMap, followApp, type LocalWorld, localWorld } from "./lo
 const never = new AbortController().signal;
 /** Skips the lines of a start on a new folder, which installs the definitions before it listens. */
 const oneClearError = /ended with 1 before it was ready: (?:\{[^\n]*\}\n)*✗ sluice local: [^\n]*$/;
-const patient = { timeout: 150_000, interval: 50 };
+const patient = { timeout: deadlineMs, interval: 50 };
 
 describe("sluice local", () => {
   let world: LocalWorld;
@@ -49,11 +50,11 @@ describe("sluice local", () => {
     ]);
     expect(await applied(await world.cluster(again))).toEqual(["a=2"]);
     expect(await again.end("SIGINT")).toBe(0);
-  }, 300_000);
+  });
 
   test("after a kill at any moment of an apply, the next start completes the apply and leaves no orphan", async () => {
     expect(await killedInApply(world)).toBe(0);
-  }, 300_000);
+  });
 
   test("its servers answer only to the names of --host-name and of loopback", async () => {
     const local = await world.start("--host-name", "registry.test", "--host-name", "tunnel.test:443");
@@ -69,7 +70,7 @@ describe("sluice local", () => {
       expect(await statusOf(url, "other.test")).toBe(403);
     }
     expect(await local.end("SIGTERM")).toBe(0);
-  }, 300_000);
+  });
 
   test("a settings file decides where it connects to: always its own registry, and otherwise only the listed ones", async () => {
     const config = join(world.folder, "network.yaml");
@@ -102,7 +103,7 @@ describe("sluice local", () => {
     expect(asked).toBe(0);
     expect(await local.end("SIGTERM")).toBe(0);
     other.close();
-  }, 300_000);
+  });
 
   test("a settings file applies to reconciles: a source of another namespace is refused", async () => {
     const config = join(world.folder, "settings.yaml");

@@ -7,12 +7,13 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { maxBodyBytes } from "../../../lib/receiver/delivery.ts";
 import type { SpawnedLocal } from "../../../local/sluice-process.ts";
 import { readStateDatabase } from "../../../local/state/state-database.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { rsa, signedToken, startIssuer } from "../../unit/receiver/token-issuer.ts";
 import { isAtRest } from "../recorded-flux/at-rest.ts";
 import { configMap, followApp, type LocalWorld, localWorld } from "./local-world.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 150_000, interval: 25 };
+const patient = { timeout: deadlineMs, interval: 25 };
 const token = "q7Zt-58fe21c0b94d";
 /** As GitHub sends it. */
 const push = '{"ref":"refs/heads/main","repository":{"full_name":"example/app"}}';
@@ -30,7 +31,7 @@ describe("a webhook at home", () => {
     await followApp(cluster, local);
     await apply("Secret", "token", { stringData: { token } }, "v1");
     await receiver("hook", { type: "github", secretRef: { name: "token" }, events: ["push"] });
-  }, 300_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   const apply = (kind: string, name: string, content: JsonObject, version = apiVersion) =>

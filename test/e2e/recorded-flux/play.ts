@@ -1,12 +1,11 @@
 import { expect, vi } from "vitest";
+import { deadlineMs } from "../../deadline.ts";
 import { comparable } from "./comparable.ts";
 import { expected } from "./expected.ts";
 import type { OwnStage } from "./own-sluice.ts";
 import { Scene } from "./scene.ts";
 import type { Action, Scenario } from "./steps.ts";
 
-/** Long, for where many others compute. */
-const patienceMs = 240_000;
 const intervalMs = 100;
 
 /**
@@ -27,7 +26,7 @@ export async function play(scenario: Scenario, stage: OwnStage, signal: AbortSig
       const shown = comparable(await scene.show(step));
       expect({ step: step.step, shown }).toEqual({ step: step.step, shown: wanted });
     };
-    await vi.waitFor(isAsRecorded, { timeout: patienceMs, interval: intervalMs });
+    await vi.waitFor(isAsRecorded, { timeout: deadlineMs, interval: intervalMs });
     await scene.turnPage();
     played.push(step.step);
   }

@@ -16,10 +16,10 @@ const [withoutGit, withGit] = [false, true].map((needsGit) =>
 const sluice = ownSluice(signal);
 
 describe.concurrent("what Flux left step by step, Sluice leaves too", () => {
-  test.for(withoutGit ?? [])("$name", { timeout: 600_000 }, async ({ scenario }) => {
+  test.for(withoutGit ?? [])("$name", async ({ scenario }) => {
     expect(await play(scenario, sluice(), signal)).toEqual(stepsOf(scenario));
   });
-  test.skipIf(gitPrograms === undefined).for(withGit ?? [])("$name", { timeout: 600_000 }, async ({ scenario }) => {
+  test.skipIf(gitPrograms === undefined).for(withGit ?? [])("$name", async ({ scenario }) => {
     expect(await play(scenario, sluice(), signal)).toEqual(stepsOf(scenario));
   });
 

@@ -5,6 +5,7 @@ import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { parseApiVersion } from "../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { Http } from "../../../lib/core/ports/http.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { deliver } from "./deliver.ts";
 import type { GitHost } from "./git-host.ts";
 import { givenManaged, givenNote } from "./given-recordings.ts";
@@ -226,7 +227,7 @@ export class Scene {
     const hasCome = async () => {
       if (!isAs(wanted, await this.#live(name))) throw new Error(`${this.scenario.name}: ${text} did not come`);
     };
-    await vi.waitFor(hasCome, { timeout: 120_000, interval: 50 });
+    await vi.waitFor(hasCome, { timeout: deadlineMs, interval: 50 });
   }
 
   /** Lets time pass as soon as no object of the step needs it but those that wait until it is over. */

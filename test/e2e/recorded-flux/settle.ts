@@ -2,17 +2,17 @@ import { equal, isJsonObject, type JsonObject } from "../../../lib/core/json.ts"
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { comparable } from "./comparable.ts";
 import type { Scene } from "./scene.ts";
 import type { Shown } from "./shown.ts";
 import { namedObject, type Step } from "./steps.ts";
 
 const quietMs = 3_000;
-const patienceMs = 120_000;
 
 /** What a step leaves when nothing is under way any more and nothing has changed for a while. */
 export async function settle(scene: Scene, step: Step, cluster: Cluster, signal: AbortSignal): Promise<Shown> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + deadlineMs;
   let last: unknown;
   let since = Date.now();
   for (;;) {
@@ -23,7 +23,7 @@ export async function settle(scene: Scene, step: Step, cluster: Cluster, signal:
     if (!equal(now, last)) [last, since] = [now, Date.now()];
     const isQuiet = Date.now() - since >= quietMs;
     if (isQuiet && areOver) return shown;
-    if (Date.now() > deadline) throw new Error(`${scene.scenario.name}/${step.step}: not over after ${patienceMs} ms`);
+    if (Date.now() > deadline) throw new Error(`${scene.scenario.name}/${step.step}: not over after ${deadlineMs} ms`);
     await systemClock.sleep(250, signal);
   }
 }

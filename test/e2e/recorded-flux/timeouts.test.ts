@@ -15,7 +15,7 @@ const time = passingTime();
 const sluice = ownSluice(signal, time);
 
 describe.concurrent("what Flux left step by step, Sluice leaves too where a timeout runs out", () => {
-  test.for(scenarios)("$name", { timeout: 600_000 }, async ({ scenario }) => {
+  test.for(scenarios)("$name", async ({ scenario }) => {
     time.enter();
     try {
       expect(await play(scenario, sluice(), signal)).toEqual(stepsOf(scenario));

@@ -2,22 +2,23 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { describe, expect, test } from "vitest";
+import { testTimeoutMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
-import { freePorts } from "../../real/free-ports.ts";
+import { onFreePorts } from "../../real/free-ports.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { readPidFiles } from "../../real/pid-file.ts";
 import { localWorld } from "../local/local-world.ts";
 import { type Plane, severalClusters } from "./several-clusters.ts";
 
-test("one sluice local on two embedded API servers: equal names never meet, and the death of one is nothing to the other", {
-  timeout: 600_000,
-}, async () => {
+test("one sluice local on two embedded API servers: equal names never meet, and the death of one is nothing to the other", async () => {
   await using ending = new AsyncDisposableStack();
   const world = ending.use(await localWorld());
   const start = async (name: string): Promise<Plane> => {
     const options = { stateFolder: join(world.folder, name), controllers: true, log: silentLog };
-    const [port = 0] = await freePorts(1);
-    let server = await startKubernetes({ ...options, port });
+    let [server, port] = await onFreePorts(1, async ([one = 0]) => [
+      await startKubernetes({ ...options, port: one }),
+      one,
+    ]);
     ending.defer(() => server.close());
     const kubeconfig = join(world.folder, `${name}.kubeconfig`);
     await writeFile(kubeconfig, server.kubeconfig());
@@ -33,7 +34,9 @@ test("one sluice local on two embedded API servers: equal names never meet, and 
 });
 
 describe.skipIf(!mayHaveOwnControlPlane())("real (set SLUICE_REAL_KUBECONFIG)", () => {
-  test("one sluice local on two real control planes, one of which is killed", { timeout: 900_000 }, async () => {
+  test("one sluice local on two real control planes, one of which is killed", {
+    timeout: 2 * testTimeoutMs,
+  }, async () => {
     await using ending = new AsyncDisposableStack();
     const world = ending.use(await localWorld());
     const start = async (): Promise<Plane> => {

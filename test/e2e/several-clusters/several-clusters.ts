@@ -5,11 +5,12 @@ import { z } from "zod";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { SpawnedLocal } from "../../../local/sluice-process.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { applied, configMap, followApp, type LocalWorld } from "../local/local-world.ts";
 import { ownerOf, sluice } from "../two-installations/two-installations.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 240_000, interval: 200 };
+const patient = { timeout: deadlineMs, interval: 200 };
 const app = {
   group: "kustomize.toolkit.fluxcd.io",
   version: "v1",

@@ -6,9 +6,7 @@ import { silentLog } from "../../doubles/silent-log.ts";
 import { localWorld } from "../local/local-world.ts";
 import { ownerOf, sluice, twoInstallations } from "./two-installations.ts";
 
-test("two installations on one cluster: the second is refused and changes nothing, take-over moves it, the first stops and says so", {
-  timeout: 600_000,
-}, async () => {
+test("two installations on one cluster: the second is refused and changes nothing, take-over moves it, the first stops and says so", async () => {
   await using ending = new AsyncDisposableStack();
   const first = ending.use(await localWorld());
   const second = ending.use(await localWorld());
@@ -24,9 +22,7 @@ test("two installations on one cluster: the second is refused and changes nothin
   await expect(twoInstallations(first, second, kubeconfig)).resolves.toBe(undefined);
 });
 
-test("the embedded cluster belongs to its state folder, which becomes its owner again at each start", {
-  timeout: 300_000,
-}, async () => {
+test("the embedded cluster belongs to its state folder, which becomes its owner again at each start", async () => {
   await using world = await localWorld();
   const local = await world.start();
   const own = await ownerOf(await world.cluster(local));

@@ -5,10 +5,11 @@ import { z } from "zod";
 import { run } from "../../../cli/run.ts";
 import { terminal } from "../../../cli/terminal.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { applied, configMap, followApp, type LocalWorld } from "../local/local-world.ts";
 
 const { signal } = new AbortController();
-const patient = { timeout: 150_000, interval: 200 };
+const patient = { timeout: deadlineMs, interval: 200 };
 const kustomize = "kustomize.toolkit.fluxcd.io";
 const within = { version: "v1", namespace: "default", name: "app" };
 /** What `followApp` has made. */

@@ -61,5 +61,5 @@ describe("sluice uninstall", () => {
     );
     expect(err).toMatch(/⚠️ if local-[0-9a-f]{16} still runs, it becomes the owner of this cluster again: stop it, or /);
     expect((await world.sh("check")).err).toContain("kustomizations.kustomize.toolkit.fluxcd.io/v1 is not served");
-  }, 300_000);
+  });
 });

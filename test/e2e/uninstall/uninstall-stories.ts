@@ -73,7 +73,7 @@ export function uninstallStories(name: string, open: () => Promise<AuditedCluste
     beforeAll(async () => {
       audited = await open();
       ({ cluster } = audited);
-    }, 300_000);
+    });
     afterAll(() => audited[Symbol.asyncDispose]());
 
     /** Definitions, rights, an owner, and two Kustomizations that have applied their objects. */
@@ -120,7 +120,7 @@ export function uninstallStories(name: string, open: () => Promise<AuditedCluste
       expect(await workloads(made)).toEqual(maps);
       expect([await isClean(), await isThere(ownerRef)]).toEqual([true, false]);
       expect(await foreignDeletes()).toEqual([]);
-    }, 600_000);
+    });
 
     test("a Kustomization that is just being deleted with all its objects goes without them", async () => {
       const made = await installed();
@@ -128,7 +128,7 @@ export function uninstallStories(name: string, open: () => Promise<AuditedCluste
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
       expect([await workloads(made), await isClean()]).toEqual([maps, true]);
       expect(await foreignDeletes()).toEqual([]);
-    }, 600_000);
+    });
 
     test("killed before or after any of its writes, it can be run again, and the cluster is paused until the end", async () => {
       let kills = 0;
@@ -158,7 +158,7 @@ export function uninstallStories(name: string, open: () => Promise<AuditedCluste
       // The pause; a release and a delete of each Kustomization; source, definitions, rights and owner.
       expect(kills).toBeGreaterThanOrEqual(Math.floor((2 * 12) / killEvery));
       expect(await foreignDeletes()).toEqual([]);
-    }, 600_000);
+    });
 
     test("with the definitions kept, their objects stay too, without our finalizer", async () => {
       const made = await installed();
@@ -171,7 +171,7 @@ export function uninstallStories(name: string, open: () => Promise<AuditedCluste
       expect([await workloads(made), await isThere(ownerRef)]).toEqual([maps, false]);
       expect(await foreignDeletes()).toEqual([]);
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
-    }, 600_000);
+    });
 
     test("an object with somebody else's finalizer is named and waited for; the cluster stays paused", async () => {
       const made = await installed();
@@ -195,7 +195,7 @@ export function uninstallStories(name: string, open: () => Promise<AuditedCluste
       await patch([]);
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
       expect([await workloads(made), await isClean()]).toEqual([maps, true]);
-    }, 600_000);
+    });
 
     test("somebody who resumes meanwhile loses no workload: what has the finalizer again is not deleted", async () => {
       const made = await installed();
@@ -215,6 +215,6 @@ export function uninstallStories(name: string, open: () => Promise<AuditedCluste
       await uninstall("eve", { keepDefinitions: false }, deps(), signal);
       expect([await workloads(made), await isClean()]).toEqual([maps, true]);
       expect(await foreignDeletes()).toEqual([]);
-    }, 600_000);
+    });
   });
 }

@@ -7,6 +7,7 @@ import { systemClock } from "../../../lib/core/system-clock.ts";
 import { ownerOf } from "../../../lib/gate/cluster-owner.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { faultyWire } from "../../doubles/faulty-wire.ts";
 import { startFunction } from "../../real/lambda/start-function.ts";
 import { quickBundles } from "./quick-bundles.ts";
@@ -80,7 +81,7 @@ describe.skipIf(parts === undefined)("custom resources, if SLUICE_REAL_EKS_CLUST
           PhysicalResourceId: eks.clusterArn,
         });
       };
-      await vi.waitFor(installed, { timeout: 60_000, interval: 200 });
+      await vi.waitFor(installed, { timeout: deadlineMs, interval: 200 });
       const role = { group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRole", namespace: "" };
       expect(await admin.get({ ...role, name: "sluice-reconcile" }, signal)).toBeDefined();
       expect(definitions.output()).not.toContain("hunter2");
@@ -88,5 +89,5 @@ describe.skipIf(parts === undefined)("custom resources, if SLUICE_REAL_EKS_CLUST
       await definitions.stop();
       admin.close();
     }
-  }, 600_000);
+  });
 });

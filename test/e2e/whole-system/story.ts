@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { writes } from "./audit-log.ts";
 import { configMaps, exampleFiles, without } from "./manifests.ts";
 import type { Files } from "./push.ts";
@@ -18,9 +19,6 @@ function marks({ metadata }: LiveObject) {
   return { uid, generation, ours: managedFields?.find(({ manager }) => manager === "kustomize-controller") };
 }
 
-/** The functions start cold, all at once. */
-const setUpMs = 600_000;
-
 /** The story of `npm run demo`, scene by scene; each starts from the end of the one before. */
 export function story(open: () => Promise<World>): void {
   describe("the demo's story", () => {
@@ -31,8 +29,8 @@ export function story(open: () => Promise<World>): void {
       world = opened.use(await open());
       all = await exampleFiles(world.namespace);
       await world.follow();
-    }, setUpMs);
-    afterAll(() => opened.disposeAsync(), setUpMs);
+    });
+    afterAll(() => opened.disposeAsync());
 
     const live = (of: readonly { kind: string; name: string }[]) =>
       Promise.all(of.map(({ kind, name }) => world.get(kind, name)));
@@ -116,7 +114,7 @@ export function story(open: () => Promise<World>): void {
         const done = async () => (await world.made()).filter(({ metadata }) => names.includes(metadata.name)).length;
         const revision = await world.push({ ...files, ...configMaps(world.namespace, names, "1") });
         const begun = async () => expect(await done()).toBeGreaterThan(manyObjects / 10);
-        await vi.waitFor(begun, { timeout: 240_000, interval: 10 });
+        await vi.waitFor(begun, { timeout: deadlineMs, interval: 10 });
         const isCutShort = world.functions.killReconcilers() > 0 && (await done()) < manyObjects;
         await world.applied(revision);
         expect((await world.made()).map(({ metadata }) => metadata.name).toSorted()).toEqual(names);

@@ -16,7 +16,6 @@ const missing = parts === undefined ? undefined : await buildClients();
 
 describe.skipIf(parts === undefined || missing !== undefined)(
   `the whole system, where SLUICE_REAL_EKS_CLUSTER and all others name real parts (npm run real -- up)${missing ?? ""}`,
-  { timeout: 600_000 },
   () => {
     // Asked for by tests only, so that those that are skipped are listed.
     const real = (): RealParts => {

@@ -14,6 +14,7 @@ import { systemClock } from "../../../lib/core/system-clock.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type AuditEvent, followAudit } from "./audit-log.ts";
@@ -70,7 +71,7 @@ export interface WorldOptions {
 }
 
 /** Under load, with a lease that has to run out first. */
-const patient = { timeout: 240_000, interval: 100 };
+const patient = { timeout: deadlineMs, interval: 100 };
 const tag = "v1";
 const app = "app";
 const apiVersions: Readonly<Record<string, string>> = {

@@ -14,6 +14,7 @@ import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { startSluiceProcess } from "../../../local/sluice-process.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { pushFiles } from "../../e2e/recorded-flux/push-files.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
@@ -50,11 +51,11 @@ describe.skipIf(missing)(
       const started = await startRegistry({ folder: registryFolder, port: 0, log: silentLog, onPush: () => undefined });
       open.defer(() => started.close());
       registry = started.address;
-    }, 600_000);
+    });
     afterAll(async () => {
       await open.disposeAsync();
       http.close();
-    }, 300_000);
+    });
 
     const push = (...names: readonly string[]): Promise<string> => {
       const file = (name: string) => [`${name}.yaml`, JSON.stringify(configMap(name))] as const;
@@ -80,7 +81,7 @@ describe.skipIf(missing)(
             expect(live?.["status"]).toMatchObject({ lastHandledReconcileAt: value });
             if (kind === "Kustomization" && live !== undefined) expect(readyMessage(live)).toContain(digest);
           },
-          { timeout: 150_000, interval: 200 },
+          { timeout: deadlineMs, interval: 200 },
         );
       }
     };
@@ -118,7 +119,7 @@ describe.skipIf(missing)(
       const last = await push("a", "d");
       await reconcile(last);
       expect(await objects()).toEqual(bySluice.filter(({ metadata }) => metadata.name !== "c"));
-    }, 600_000);
+    });
 
     async function create(kind: keyof typeof groups, spec: JsonObject): Promise<void> {
       const manifest = { apiVersion: `${groups[kind]}/v1`, kind, metadata: { name: "app", namespace }, spec };

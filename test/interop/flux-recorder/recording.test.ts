@@ -56,12 +56,12 @@ describe.skipIf(missing)(`Flux itself, on a control plane of its own${missing ? 
     stage = { cluster, http, registry: registry.address };
     const kubeconfig = plane.adminKubeconfig;
     artifacts = open.use(await startFlux({ ...built, kubeconfig, folder, cluster }, signal)).artifacts;
-  }, 600_000);
+  });
 
-  afterAll(() => open.disposeAsync(), 300_000);
+  afterAll(() => open.disposeAsync());
 
   describe.concurrent("leaves what is recorded", () => {
-    test.for(scenarios)("%s", { timeout: 600_000 }, async (name) => {
+    test.for(scenarios)("%s", async (name) => {
       const scene = new Scene(await readScenario(name), stage, signal);
       const left: Record<string, JsonObject> = {};
       await scene.begin();

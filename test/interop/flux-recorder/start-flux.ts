@@ -6,6 +6,7 @@ import { loadAll } from "js-yaml";
 import { z } from "zod";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { ask } from "../../real/ask.ts";
 import { freePorts } from "../../real/free-ports.ts";
 import { logTail } from "../../real/log-tail.ts";
@@ -21,7 +22,6 @@ const Crd = z.looseObject({
   }),
 });
 
-const readyWithinMs = 120_000;
 const pollMs = 100;
 
 /** Waits until this is so. Throws an error with the text of `why` if it is not so in time. */
@@ -30,7 +30,7 @@ async function until(
   why: () => string | Promise<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  const deadline = Date.now() + readyWithinMs;
+  const deadline = Date.now() + deadlineMs;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(await why());
     await systemClock.sleep(pollMs, signal);

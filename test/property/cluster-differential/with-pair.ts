@@ -7,6 +7,7 @@ import { vi } from "vitest";
 import { parse } from "yaml";
 import { isJsonObject } from "../../../lib/core/json.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Address, type ApiServer, apiServer } from "./api-server.ts";
 import type { Pair } from "./run-seed.ts";
@@ -81,5 +82,5 @@ async function prepare(server: ApiServer, run: string): Promise<void> {
     // Whatever it says of the object, it knows the place.
     if (listed !== 200 || applied === 404) throw new Error(`custom resources are not served: ${listed}, ${applied}`);
   };
-  await vi.waitFor(isServed, { timeout: 120_000, interval: 50 });
+  await vi.waitFor(isServed, { timeout: deadlineMs, interval: 50 });
 }

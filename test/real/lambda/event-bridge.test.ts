@@ -11,6 +11,7 @@ import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { newDynamodb } from "../../contract/dynamodb-back-end.ts";
 import { realAws } from "../../contract/real-aws.ts";
 import { keyOf, leased, never, workItem } from "../../contract/state-back-end.ts";
+import { untilDeadline } from "../../deadline.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
 import { ingestWorld, sample } from "../../unit/functions/ingest/ingest-world.ts";
 import { addRuntime, type Runtime } from "./add-runtime.ts";
@@ -21,13 +22,10 @@ import { startFunction } from "./start-function.ts";
 const [events, dynamodb, sqs] = [realAws("AWS"), realAws("DYNAMODB"), realAws("SQS")];
 const ric = process.env["SLUICE_REAL_LAMBDA_RIC"] ?? "";
 const account = "123456789012";
-/** The machine is shared by many, and to bundle is work. */
-const timeout = 600_000;
 const patterns = join(import.meta.dirname, "../../../infra");
 
 describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefined)(
   "EventBridge, where SLUICE_REAL_AWS, _DYNAMODB and _SQS name parts (npm run real -- up)",
-  { timeout },
   () => {
     const [bus, state, queues] = [events ?? { region: "" }, dynamodb ?? { region: "" }, sqs ?? { region: "" }];
     let folder: string;
@@ -41,7 +39,7 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
       await bundleFunctions(folder);
       messages = sqsClient(queues);
       delivered = sqsClient(bus);
-    }, timeout);
+    });
     afterAll(async () => {
       for (const client of [messages, delivered]) client.destroy();
       await rm(folder, { recursive: true });
@@ -180,12 +178,7 @@ describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefi
           });
           try {
             const [pushed] = await throughRule("ecr", [event()]);
-            const result = await invokeAsync(
-              pushed,
-              (hint) => inMessage(hint, lambda.invoke),
-              1,
-              AbortSignal.timeout(240_000),
-            );
+            const result = await invokeAsync(pushed, (hint) => inMessage(hint, lambda.invoke), 1, untilDeadline());
             expect({ ...result, output: lambda.output() }).toMatchObject({ kind: "returned" });
             expect(await table.items.get(key, never)).toMatchObject({ requested: 2, started: 1 });
             const { Messages = [] } = await messages.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 2 }));

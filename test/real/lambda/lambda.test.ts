@@ -7,6 +7,7 @@ import { CreateQueueCommand, DeleteQueueCommand, SendMessageCommand } from "@aws
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { sqsClient } from "../../../lib/aws/sqs.ts";
 import { realAws } from "../../contract/real-aws.ts";
+import { untilDeadline } from "../../deadline.ts";
 import { bundleFunction } from "./bundle-function.ts";
 import { startFunctionUrl } from "./function-url.ts";
 import { invokeAsync } from "./invoke-async.ts";
@@ -101,7 +102,7 @@ describe("a bundle that runs as in Lambda", () => {
 describe("an asynchronous event", () => {
   test("is retried twice", async () => {
     const { invoke } = await start();
-    const signal = AbortSignal.timeout(240_000);
+    const signal = untilDeadline();
     expect(await invokeAsync({ throwsUntil: 3 }, invoke, 1, signal)).toMatchObject({ payload: { calls: 3 } });
     expect(await invokeAsync({ throws: "always" }, invoke, 1, signal)).toMatchObject({ kind: "failed" });
     expect(await invoke({})).toMatchObject({ payload: { calls: 7 } });
@@ -159,7 +160,7 @@ describe.skipIf(connection === undefined)("a queue that feeds a bundle (SLUICE_R
       for (const MessageBody of ["good", "bad"])
         await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
       const times = (word: string): number => output().split(new RegExp(`\\b${word}\\b`)).length - 1;
-      await expect.poll(() => times("bad"), { timeout: 120_000 }).toBeGreaterThan(2);
+      await expect.poll(() => times("bad")).toBeGreaterThan(2);
       expect(times("good")).toBe(1);
     } finally {
       stop.abort();

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { deadlineMs } from "../../deadline.ts";
 import { memoryOf } from "./memory-of.ts";
 import { type InvocationResult, startRuntimeApi } from "./runtime-api.ts";
 import { confine, type Sandbox } from "./sandbox.ts";
 
 const watchEveryMs = 100;
 /** For a process that hangs as it starts; more than Lambda's ten seconds, since here others compute. */
-const startLimitMs = 240_000;
+const startLimitMs = deadlineMs;
 /** Lambda ends an environment with KILL; so do we, at once. */
 const nodeFlags = ["--enable-source-maps"];
 

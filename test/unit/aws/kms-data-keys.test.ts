@@ -4,6 +4,7 @@ import { kmsDataKeys, maxCiphertextBytes, maxContextChars, maxContextPairs } fro
 import type { KeyIdentity, SealedDataKey } from "../../../lib/core/ports/data-keys.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 
 const never = new AbortController().signal;
@@ -27,7 +28,7 @@ function refusal(status: number, type: string, message: string): WireFault {
 async function openOver(answer: WireFault, changed: Partial<SealedDataKey> = {}, namespace = "apps") {
   await using wire = await faultyWire(undefined, () => answer);
   const keys = kmsDataKeys({
-    connection: { region, endpoint: wire.url, credentials },
+    connection: { region, endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs },
     clock: systemClock,
     isAllowed: (tenant, key) => tenant.namespace === "apps" && key.sealedBy.includes(account),
   });
@@ -99,7 +100,7 @@ describe("a data key", () => {
       bodies.push(JSON.parse(body.toString()));
       return opened;
     });
-    const connection = { region: "us-east-1", endpoint: wire.url, credentials };
+    const connection = { region: "us-east-1", endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs };
     const keys = kmsDataKeys({ connection, clock: systemClock, isAllowed: () => true });
     await keys.open(sealed, installation("apps"), never);
     expect(bodies).toEqual([{ KeyId: sealed.sealedBy, CiphertextBlob: "AQID", EncryptionContext: { app: "web" } }]);
@@ -153,7 +154,7 @@ describe("whose identity opens it", () => {
         ? opened
         : { status: 200, headers: { "content-type": "text/xml" }, body: session(action) };
     });
-    const connection = { region: "us-east-1", endpoint: wire.url, credentials };
+    const connection = { region: "us-east-1", endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs };
     const keys = kmsDataKeys({ connection, clock: systemClock, isAllowed: () => true });
     await keys.open({ ...sealed, ...changed }, identity, never);
     await keys.open({ ...sealed, ...changed }, identity, never);

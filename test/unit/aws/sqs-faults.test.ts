@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { sqsClient, sqsVisibility, sqsWakeUps } from "../../../lib/aws/sqs.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 import { signedAt } from "./signed-at.ts";
 
@@ -18,7 +19,7 @@ function sqsError(status: number, type: string, message: string): WireFault {
 /** Sends one wake-up over a wire with faults; what was thrown, and how many requests there were. */
 async function sendOver(faultOf: (count: number) => WireFault, signal = never) {
   await using wire = await faultyWire(undefined, (_, count) => faultOf(count));
-  const client = sqsClient({ region, endpoint: wire.url, credentials });
+  const client = sqsClient({ region, endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs });
   const queue = { url: `${wire.url}/${account}/reconcile`, region };
   try {
     const error = await sqsWakeUps(client, queue)
@@ -99,7 +100,7 @@ describe("a queue", () => {
       dates.push(signedAt(request));
       return count > 0 || typeof skewed !== "object" ? sent : { ...skewed, headers: { date: date.toUTCString() } };
     });
-    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    const client = sqsClient({ region, endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs });
     await sqsWakeUps(client, { url: `${wire.url}/${account}/q`, region }).send(wakeUp, 0, never);
     const [before = Number.NaN, after = Number.NaN] = dates;
     expect(dates).toHaveLength(2);
@@ -126,7 +127,7 @@ describe("a queue", () => {
   ])("gets a delay of %i ms in whole seconds, rounded up: %i", async (delayMs, seconds) => {
     const asked: unknown[] = [];
     await using wire = await faultyWire(undefined, (_, __, body) => (asked.push(JSON.parse(body.toString())), sent));
-    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    const client = sqsClient({ region, endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs });
     const queue = { url: `${wire.url}/${account}/q`, region };
     await sqsWakeUps(client, queue).send(wakeUp, delayMs, never);
     expect(asked).toEqual([expect.objectContaining({ QueueUrl: queue.url, DelaySeconds: seconds })]);
@@ -144,7 +145,7 @@ describe("a queue", () => {
   test("that has given the message to another reader ignores hiding it", async () => {
     const said = "Reason: Message does not exist or is not available for visibility timeout change.";
     await using wire = await faultyWire(undefined, () => sqsError(400, "InvalidParameterValue", said));
-    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    const client = sqsClient({ region, endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs });
     await sqsVisibility(client, { url: `${wire.url}/${account}/q`, region })("handle", 60_000, never);
     expect(wire.seen).toHaveLength(1);
     client.destroy();
@@ -159,7 +160,7 @@ describe("no credentials", () => {
         name: "CredentialsProviderError",
       });
     };
-    const client = sqsClient({ region, endpoint: wire.url, credentials: nobody });
+    const client = sqsClient({ region, endpoint: wire.url, credentials: nobody, attemptTimeoutMs: deadlineMs });
     const wakeUps = sqsWakeUps(client, { url: `${wire.url}/${account}/q`, region });
     await expect(wakeUps.send({ key: "web" }, 0, never)).rejects.toMatchObject({
       reason: "credentials",

@@ -4,11 +4,12 @@ import { z } from "zod";
 import { CelFault, JsonText, maxRunCost } from "../../../lib/cel/cel.ts";
 import { celLimits, celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Json } from "../../../lib/core/json.ts";
+import { deadlineMs } from "../../deadline.ts";
 
 const forever = new AbortController().signal;
 const options = { file: celModule, threads: 1, idleMs: 60_000 };
 /** Time ends none of these tests on a slow machine, so that what is told is the limit that the test is about. */
-const unhurried = { ...celLimits, maxCpuMs: 120_000, maxWallMs: 120_000 };
+const unhurried = { ...celLimits, maxCpuMs: deadlineMs, maxWallMs: deadlineMs };
 const cel = wasmCel(options, unhurried);
 afterAll(() => cel.close());
 
@@ -60,7 +61,7 @@ async function faultOf(expression: string, req: Json | JsonText = {}): Promise<C
   throw new Error(`${expression.slice(0, 80)} has a result`);
 }
 
-describe("CEL as WebAssembly", { timeout: 120_000 }, () => {
+describe("CEL as WebAssembly", () => {
   test("answers each expression of the table as Flux's own package does, in its words", async () => {
     const got = [];
     for (const { expression, output } of answers) {
@@ -134,7 +135,7 @@ describe("CEL as WebAssembly", { timeout: 120_000 }, () => {
   });
 });
 
-describe("health expressions (110)", { timeout: 120_000 }, () => {
+describe("health expressions (110)", () => {
   const rule = {
     inProgress: "status.phase == 'Creating'",
     failed: "status.phase == 'Broken'",
@@ -206,9 +207,11 @@ describe("health expressions (110)", { timeout: 120_000 }, () => {
     const numbers = Array.from({ length: 200 }, (_, at) => at);
     const costly = "data.l.all(a, data.l.all(b, data.l.all(c, a + b + c >= 0)))";
     expect(await isCurrent(costly, { data: { l: numbers } })).toMatchObject({ reason: "limit" });
-    const slow = wasmCel(options, { ...unhurried, maxCpuMs: 2_000 });
+    const limits = { ...unhurried };
+    const slow = wasmCel(options, limits);
     try {
       const compiled = await slow.compileHealth({ current: costly }, forever);
+      limits.maxCpuMs = 2_000;
       const many = Array.from({ length: 2_000 }, () => ({ data: { l: numbers } }));
       await expect(compiled.statuses(many, forever)).rejects.toMatchObject({ reason: "limit" });
     } finally {
@@ -217,7 +220,7 @@ describe("health expressions (110)", { timeout: 120_000 }, () => {
   });
 });
 
-describe("a budget", { timeout: 120_000 }, () => {
+describe("a budget", () => {
   /** Costs about 110,000: a tenth of the bytes. */
   const expression = "req.a.indexOf('b') < 0 && req.a == req.a";
   const req = { a: "a".repeat(550_000) };
@@ -245,18 +248,18 @@ describe("a budget", { timeout: 120_000 }, () => {
   });
 
   test("is spent by a message that is ended by its time", async () => {
-    const limits = { ...celLimits, maxWallMs: 1 };
+    const limits = { ...unhurried, maxWallMs: 1 };
     const slow = wasmCel(options, limits);
     const run = slow.withBudget();
     await expect(run.compileBool("true", [], forever)).rejects.toMatchObject({ reason: "limit" });
-    limits.maxWallMs = celLimits.maxWallMs;
+    limits.maxWallMs = unhurried.maxWallMs;
     const rule = await run.compileHealth({ current: "true" }, forever);
     expect(await rule.statuses([{}], forever)).toEqual([expect.objectContaining({ reason: "limit" })]);
     await slow.close();
   });
 });
 
-describe("rules over claims", { timeout: 60_000 }, () => {
+describe("rules over claims", () => {
   test("variables are evaluated in order, keep CEL's types, and are visible as vars", async () => {
     const rules = await cel.compileRules(
       {
@@ -309,7 +312,7 @@ describe("rules over claims", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a hostile expression", { timeout: 120_000 }, () => {
+describe("a hostile expression", () => {
   const works = async (): Promise<void> => {
     const good = await cel.compileBool("req.a == 1", ["req"], forever);
     expect(await good.evaluate({ req: { a: 1 } }, forever)).toBe(true);

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { WorkerLimitReached, type WorkerLimits, workerLimit } from "../../../lib/core/worker-limit.ts";
+import { deadlineMs } from "../../deadline.ts";
 
 /** What a thread with this program under these limits comes to: its end, or the limit. */
 async function endOf(program: string, limits: WorkerLimits): Promise<string> {
@@ -21,17 +22,17 @@ async function endOf(program: string, limits: WorkerLimits): Promise<string> {
 }
 
 test("a thread that computes forever is stopped by its processor time", async () => {
-  expect(await endOf("for (;;) {}", { maxCpuMs: 300, maxWallMs: 25_000 })).toBe("0.3 s of processor time");
+  expect(await endOf("for (;;) {}", { maxCpuMs: 300, maxWallMs: deadlineMs })).toBe("0.3 s of processor time");
   const regex = '/(a+)+$/.test("a".repeat(40) + "b")';
-  expect(await endOf(regex, { maxCpuMs: 300, maxWallMs: 25_000 })).toBe("0.3 s of processor time");
+  expect(await endOf(regex, { maxCpuMs: 300, maxWallMs: deadlineMs })).toBe("0.3 s of processor time");
 });
 
 test("a thread that does not get to run, as on a busy machine, is not stopped", async () => {
   const waits = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500)";
-  expect(await endOf(waits, { maxCpuMs: 1_000, maxWallMs: 25_000 })).toBe("ended");
+  expect(await endOf(waits, { maxCpuMs: 1_000, maxWallMs: deadlineMs })).toBe("ended");
 });
 
 test("a thread that waits forever is stopped in the end", async () => {
   const waits = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)";
-  expect(await endOf(waits, { maxCpuMs: 25_000, maxWallMs: 600 })).toBe("0.6 s");
+  expect(await endOf(waits, { maxCpuMs: deadlineMs, maxWallMs: 600 })).toBe("0.6 s");
 });

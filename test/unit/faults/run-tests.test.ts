@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { deadlineMs } from "../../deadline.ts";
 import { runTests } from "../../faults/run-tests.ts";
 
 let folder: string;
@@ -19,7 +20,7 @@ function run(files: Readonly<Record<string, string>>) {
     writeFileSync(join(folder, name), `import { afterAll, describe, expect, test } from "vitest";\n${text}`);
   }
   const signal = new AbortController().signal;
-  return runTests(folder, { files: Object.keys(files), named: undefined, bail: false, timeoutMs: 60_000, signal });
+  return runTests(folder, { files: Object.keys(files), named: undefined, bail: false, timeoutMs: deadlineMs, signal });
 }
 
 const passes = 'test("passes", () => expect(1).toBe(1));';

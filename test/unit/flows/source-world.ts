@@ -27,6 +27,7 @@ import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { sqliteSubscriptions } from "../../../local/state/subscriptions.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { leased } from "../../contract/state-back-end.ts";
+import { untilDeadline } from "../../deadline.ts";
 import { checkedLease } from "../../doubles/checked-lease.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
@@ -184,13 +185,13 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
       const connect = registryClients(http, clock);
       const url = `oci://${registry.address}/${repository}:${tag}`;
       const artifact = { url, path, source: "https://example.test/repo", revision: "main@sha1:0000" };
-      const signal = AbortSignal.timeout(60_000);
+      const signal = untilDeadline();
       return (await pushArtifact(artifact, ({ host }) => connect({ host, insecure: true }), signal)).digest;
     },
     /** An artifact whose one layer is these bytes, whatever they are; `more` is what its manifest says beside it. */
     async pushLayer(tag: string, layer: Uint8Array, more: JsonObject = {}, repository = "app"): Promise<void> {
       const client = registryClients(http, clock)({ host: registry.address, insecure: true });
-      const signal = AbortSignal.timeout(60_000);
+      const signal = untilDeadline();
       const config = Buffer.from("{}");
       const blob = (bytes: Uint8Array, mediaType: string) => ({
         mediaType,
@@ -219,7 +220,7 @@ export async function sourceWorld(logins?: OciRepositoryDeps["logins"], kind = "
     /** One run of the flow, under a lease of its own. */
     async run(
       name = "app",
-      signal = AbortSignal.timeout(20_000),
+      signal = untilDeadline(),
       flowOf: (of: typeof deps) => Flow = ociRepositoryFlow,
     ): Promise<FlowResult> {
       const workKey = key(name);

@@ -5,6 +5,7 @@ import { homeNetwork, type NetworkPolicy, networkPolicy } from "../../../lib/cor
 import { HttpError, type HttpRequest } from "../../../lib/core/ports/http.ts";
 import type { Resolve } from "../../../lib/http/guarded-lookup.ts";
 import { type HttpClientOptions, httpClient } from "../../../lib/http/http-client.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
 let opened = new AsyncDisposableStack();
@@ -30,7 +31,7 @@ function send(
 ) {
   const client = httpClient(options);
   opened.defer(() => client.close());
-  const request = { method: "GET", url, timeoutMs: 60_000, maxBytes: 1_000, maxRedirects: 3, ...more } as const;
+  const request = { method: "GET", url, timeoutMs: deadlineMs, maxBytes: 1_000, maxRedirects: 3, ...more } as const;
   return client.send(request, new AbortController().signal);
 }
 
@@ -174,7 +175,7 @@ describe("the addresses of a name", () => {
     const network: NetworkPolicy = ({ address }) => (address === "127.0.0.2" ? "rebound" : undefined);
     const client = httpClient({ network, resolve });
     opened.defer(() => client.close());
-    const request = { method: "GET", url: `http://r.test:${port}/`, timeoutMs: 60_000, maxBytes: 10 } as const;
+    const request = { method: "GET", url: `http://r.test:${port}/`, timeoutMs: deadlineMs, maxBytes: 10 } as const;
     const { signal } = new AbortController();
     expect((await client.send(request, signal)).status).toBe(200);
     expect(await refusal(client.send(request, signal))).toMatch(/^refused: .*rebound/);
@@ -193,7 +194,7 @@ test("a request that waits for a free connection is judged when it gets one", as
   };
   const client = httpClient({ network, resolve: resolving(["127.0.0.1"]).resolve });
   opened.defer(() => client.close());
-  const request = { method: "GET", url: `http://r.test:${port}/`, timeoutMs: 60_000, maxBytes: 10 } as const;
+  const request = { method: "GET", url: `http://r.test:${port}/`, timeoutMs: deadlineMs, maxBytes: 10 } as const;
   const { signal } = new AbortController();
   const answers = await Promise.all(Array.from({ length: 60 }, () => refusal(client.send(request, signal))));
   expect(answers.filter((answer) => answer === "answered")).toHaveLength(40);
@@ -206,7 +207,7 @@ test("a token service is judged for each request, also on a kept connection", as
   const network = networkPolicy({ allow: ["127.0.0.0/8"], unlisted: "public" }, "home");
   const client = httpClient({ network, resolve });
   opened.defer(() => client.close());
-  const request = { method: "GET", url: `http://other.test:${port}/`, timeoutMs: 60_000, maxBytes: 10 } as const;
+  const request = { method: "GET", url: `http://other.test:${port}/`, timeoutMs: deadlineMs, maxBytes: 10 } as const;
   const { signal } = new AbortController();
   expect((await client.send(request, signal)).status).toBe(200);
   const told = await refusal(client.send({ ...request, tokenServiceOf: "registry.test" }, signal));

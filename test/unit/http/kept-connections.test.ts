@@ -5,6 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { TlsTrust } from "../../../lib/core/ports/http.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { pem } from "../../doubles/pem.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 
@@ -31,7 +32,7 @@ async function serve(answer: RequestListener) {
     server.closeAllConnections();
     server.close();
   });
-  const request = (tls?: TlsTrust) => ({ method: "GET", url, tls, timeoutMs: 60_000, maxBytes: 1_000 }) as const;
+  const request = (tls?: TlsTrust) => ({ method: "GET", url, tls, timeoutMs: deadlineMs, maxBytes: 1_000 }) as const;
   return { http, request, connections: () => connections };
 }
 

@@ -4,6 +4,7 @@ import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-po
 import type { HttpRequest } from "../../../lib/core/ports/http.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { httpClient } from "../../../lib/http/http-client.ts";
+import { deadlineMs } from "../../deadline.ts";
 import { pem } from "../../doubles/pem.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { socksProxy } from "../../doubles/socks-proxy.ts";
@@ -12,7 +13,7 @@ import { tunnelProxy } from "../../doubles/tunnel-proxy.ts";
 
 const http = httpClient({ network: homeNetwork });
 const never = new AbortController().signal;
-const bounds = { method: "GET", timeoutMs: 60_000, maxBytes: 1_000 } as const;
+const bounds = { method: "GET", timeoutMs: deadlineMs, maxBytes: 1_000 } as const;
 const login = { username: "jane", password: new Secret("hunter2") };
 const basic = `Basic ${Buffer.from("jane:hunter2").toString("base64")}`;
 

@@ -19,7 +19,7 @@ let bundles: readonly Bundle[];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sluice-bundles-"));
   bundles = await bundleFunctions(folder);
-}, 180_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Of the entry of a function and what it imports: issue 13 allows the reconcile function so much. */
@@ -42,7 +42,7 @@ async function load({ entry }: Bundle, env: Readonly<Record<string, string>>): P
 }
 
 // One of them bundles all again, as the hook above does.
-describe("the bundles of the functions", { timeout: 180_000 }, () => {
+describe("the bundles of the functions", () => {
   test("are one a function; the threads of a build and the engine lie beside it", async () => {
     const files = await Promise.all(
       bundles.map(async ({ name, folder: own }) => [

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("what an API server says has limits", () => {
-  test("the bytes of an answer", { timeout: 120_000 }, async () => {
+  test("the bytes of an answer", async () => {
     const told = async (bytes: number): Promise<string> => {
       await using api = await fakeApi((_, response) => response.end("{}".padEnd(bytes)));
       const client = apiClient(configOf(api.url), apiDeps);
@@ -36,7 +36,7 @@ describe("what an API server says has limits", () => {
     expect(await told(maxAnswerBytes + 1)).not.toMatch(/^\d+$/);
   });
 
-  test("the bytes of an event in a watch", { timeout: 120_000 }, async () => {
+  test("the bytes of an event in a watch", async () => {
     const told = async (bytes: number): Promise<string> => {
       const event = JSON.stringify({ type: "ADDED", object: configMapOf("a") });
       await using api = await fakeApi((request, response) => {

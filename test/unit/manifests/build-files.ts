@@ -3,6 +3,7 @@ import { kustomizeModule, wasmEngine } from "../../../lib/engine/wasm-engine.ts"
 import { type Built, buildManifests } from "../../../lib/manifests/build.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
 import { gzip, packTar } from "../../../lib/sources/archive/pack-tar.ts";
+import { untilDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -38,7 +39,7 @@ export async function buildFiles(
   files: Files,
   spec: BuildSpec = {},
   engine: Engine = realEngine,
-  signal: AbortSignal = AbortSignal.timeout(60_000),
+  signal: AbortSignal = untilDeadline(),
 ): Promise<Built> {
   return buildManifests(await artifactOf(files), { spec, owner }, { engine, log: silentLog }, signal);
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { buildManifests } from "../../../lib/manifests/build.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
+import { untilDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { tarOf } from "../sources/tar-of.ts";
 import { buildFiles, configMap, type Files, noEngine, owner } from "./build-files.ts";
@@ -68,7 +69,7 @@ describe("which files are built", () => {
   describe("links of an artifact", () => {
     const built = async (members: Parameters<typeof tarOf>[0], skipLinks: boolean) => {
       const deps = { engine: noEngine, log: silentLog, skipLinks };
-      const signal = AbortSignal.timeout(60_000);
+      const signal = untilDeadline();
       const { manifests } = await buildManifests(gzipSync(tarOf(members)), { spec: {}, owner }, deps, signal);
       return manifests.map(({ metadata }) => metadata.name);
     };

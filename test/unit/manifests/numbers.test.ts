@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { formatJson } from "../../../lib/core/json.ts";
 import { buildManifests } from "../../../lib/manifests/build.ts";
 import type { BuildInput } from "../../../lib/manifests/build-input.ts";
+import { untilDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { artifactOf, type Files, noEngine, owner, realEngine } from "./build-files.ts";
 
@@ -9,7 +10,7 @@ const head = "apiVersion: example.com/v1\nkind: Number\nmetadata:\n  name: one\n
 
 /** What is sent to the API server for `spec.n`. */
 async function sent(files: Files, spec: BuildInput["spec"], engine = noEngine, postBuild?: BuildInput["postBuild"]) {
-  const signal = AbortSignal.timeout(60_000);
+  const signal = untilDeadline();
   const built = await buildManifests(
     await artifactOf(files),
     { spec, owner, postBuild },

@@ -59,7 +59,7 @@ test("notification statement 32: a delivery with a valid token has its claims, o
     why: "token validation failed: not a",
   });
   expect(await verdict("generic-oidc", { oidcProviders })).toMatchObject({ kind: "refused" });
-}, 60_000);
+});
 
 test("notification statement 34: without email or audience in the Secret nothing is asked of Google", async () => {
   const secret = { token: "t", email: "a@example" };

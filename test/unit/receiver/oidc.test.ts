@@ -48,7 +48,7 @@ const provider = (more: Partial<OidcProvider> = {}): OidcProvider => ({
 const verify = (authorization: string | undefined, providers = [provider()], own = deps): Promise<unknown> =>
   verifyOidc(authorization, providers, own, forever).then(({ text }): unknown => JSON.parse(text));
 
-describe("notification statement 32: a token of an OIDC provider", { timeout: 60_000 }, () => {
+describe("notification statement 32: a token of an OIDC provider", () => {
   test("that is valid has its claims for the filters", async () => {
     expect(await verify(bearer({ number: 5 }))).toMatchObject({ repository: "shop/cart", number: 5 });
     expect(await verify(bearer({ aud: ["other", "notification-controller"] }))).toMatchObject({
@@ -131,7 +131,7 @@ describe("notification statement 32: a token of an OIDC provider", { timeout: 60
   );
 });
 
-describe("time", { timeout: 60_000 }, () => {
+describe("time", () => {
   test("the expiry has no leeway, and the time before which a token is not valid has five minutes", async () => {
     expect(await verify(bearer({ exp: seconds() }))).toBeDefined();
     await expect(verify(bearer({ exp: seconds() - 1 }))).rejects.toThrow("token is expired");
@@ -147,7 +147,7 @@ describe("time", { timeout: 60_000 }, () => {
   });
 });
 
-describe("signatures", { timeout: 60_000 }, () => {
+describe("signatures", () => {
   const pairs = {
     RS256: rsa,
     RS384: rsa,
@@ -207,7 +207,7 @@ describe("signatures", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the issuer", { timeout: 60_000 }, () => {
+describe("the issuer", () => {
   const fetched = ["/.well-known/openid-configuration", "/jwks"];
   const jwksReads = (): number => issuer.asked.filter((path) => path === "/jwks").length;
 

@@ -26,6 +26,7 @@ import { openStateDatabase } from "../../../local/state/state-database.ts";
 import { sqliteSubscriptions } from "../../../local/state/subscriptions.ts";
 import { sqliteWorkItems } from "../../../local/state/work-items.ts";
 import { leased } from "../../contract/state-back-end.ts";
+import { deadlineMs, untilDeadline } from "../../deadline.ts";
 import { checkedLease } from "../../doubles/checked-lease.ts";
 import { noCel } from "../../doubles/no-cel.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
@@ -122,7 +123,11 @@ export function receiverWorld(change: Partial<ReceiverDeps & Pick<WakeDeps, "req
     cel: deps.cel,
   };
   // No test of this world is about how long a delivery takes.
-  const receive = receiveWebhooks(webhooks, { authenticMs: 60_000, firstAuthenticMs: 60_000, wokenMs: 60_000 });
+  const receive = receiveWebhooks(webhooks, {
+    authenticMs: deadlineMs,
+    firstAuthenticMs: deadlineMs,
+    wokenMs: deadlineMs,
+  });
   const keyOf = (name: string): WorkKey => ({
     cluster: "here",
     group: "notification.toolkit.fluxcd.io",
@@ -231,7 +236,7 @@ export function receiverWorld(change: Partial<ReceiverDeps & Pick<WakeDeps, "req
       const result = await receiverFlow({ ...deps, home: lease.checked(deps.home) })({
         key,
         fence,
-        signal: AbortSignal.timeout(20_000),
+        signal: untilDeadline(),
         assertLease: lease.assertLease,
         carried: state.carried,
         isRequested: state.isRequested,

@@ -27,7 +27,7 @@ const bearer = (claims: object): string =>
   `Bearer ${signedToken(rsa.privateKey, { alg: "RS256", kid: "one" }, claims)}`;
 const inSeconds = (seconds: number): number => Math.floor(world.state.now / 1000) + seconds;
 
-describe("a delivery with a token of an OIDC provider", { timeout: 60_000 }, () => {
+describe("a delivery with a token of an OIDC provider", () => {
   const provider = (more: JsonObject = {}): JsonObject => ({
     issuerURL: issuer.url,
     variables: [{ name: "repository", expression: "claims.repository" }],
@@ -149,7 +149,7 @@ function oneOf(issuerURL: string, message: string): JsonObject {
   return { issuerURL, validations: [{ expression: "true", message }] };
 }
 
-describe("a delivery of Google's registry", { timeout: 60_000 }, () => {
+describe("a delivery of Google's registry", () => {
   const email = "push@shop.iam.gserviceaccount.com";
   const audience = "https://hook.example";
   const event = Buffer.from('{"action":"INSERT","digest":"eu/shop@sha256:1","tag":"eu/shop:1"}').toString("base64");

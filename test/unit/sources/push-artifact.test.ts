@@ -7,6 +7,7 @@ import { digestOf } from "../../../lib/core/digest.ts";
 import { readTar } from "../../../lib/sources/archive/read-tar.ts";
 import { type ArtifactToPush, pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import type { RegistryClient } from "../../../lib/sources/oci/registry-client.ts";
+import { untilDeadline } from "../../deadline.ts";
 
 let folder: string;
 let pushed: Map<string, Uint8Array>;
@@ -50,7 +51,7 @@ async function content(name: string): Promise<string> {
 
 function push(path: string, more: Partial<ArtifactToPush> = {}) {
   const artifact = { url: "oci://r.example/app:v1", path, source: "https://s", revision: "main@sha1:1", ...more };
-  return pushArtifact(artifact, registry, AbortSignal.timeout(60_000));
+  return pushArtifact(artifact, registry, untilDeadline());
 }
 
 /** The members of the layer that was pushed last. */

@@ -18,7 +18,7 @@ export const differing: ReadonlySet<string> = new Set(
  */
 export function goldenSuite(family: Family, kubectl?: () => Promise<string>): void {
   describe(`the embedded API server answers as recorded: ${family}`, () => {
-    test.concurrent.each(readCases(family))("$name: $title", { timeout: 300_000 }, async (recorded) => {
+    test.concurrent.each(readCases(family))("$name: $title", async (recorded) => {
       const difference = await runCase(recorded, kubectl);
       // The first of the two is what the list says, so that a listed case that passes fails here.
       expect({

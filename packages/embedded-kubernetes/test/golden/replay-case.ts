@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { equal, isJsonObject, type Json, toJson } from "../../src/json.ts";
+import { deadlineMs } from "../deadline.ts";
 import { comparable } from "./comparable.ts";
 import { difference, filledIn, textMatches } from "./placeholders.ts";
 import type { RecordedRequest, RecordedResponse, RecordedStep } from "./recorded-case.ts";
@@ -122,7 +123,7 @@ function isPlainBookmark(event: Json | undefined): boolean {
 }
 
 async function waitFor(replay: Replay, wait: NonNullable<RecordedStep["wait"]>): Promise<string | undefined> {
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + deadlineMs;
   let last = "";
   do {
     const response = await send(replay, { method: "GET", path: wait.path });

@@ -81,9 +81,7 @@ describe("a restart", () => {
     expect(event).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
   });
 
-  test("after SIGKILL in the middle of writes finds every write that was acknowledged", {
-    timeout: 300_000,
-  }, async () => {
+  test("after SIGKILL in the middle of writes finds every write that was acknowledged", async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const writer = fileURLToPath(new URL("./writer.ts", import.meta.url));

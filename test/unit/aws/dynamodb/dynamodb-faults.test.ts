@@ -12,6 +12,7 @@ import { systemClock } from "../../../../lib/core/system-clock.ts";
 import { formatWorkKey } from "../../../../lib/core/work-key.ts";
 import { formatStoredWorkItem } from "../../../../lib/queue/stored-work-item.ts";
 import { keyOf, never, overdueItems, workItem } from "../../../contract/state-back-end.ts";
+import { deadlineMs } from "../../../deadline.ts";
 import { faultyWire, type WireFault } from "../../../doubles/faulty-wire.ts";
 
 const region = "eu-west-1";
@@ -36,7 +37,7 @@ async function asking<Result>(
   const fault = (count: number) => (count === 0 ? layout : (answers[count - 1] ?? answers.at(-1) ?? "hang"));
   await using wire = await faultyWire(undefined, (_, count) => fault(count));
   const credentials = { accessKeyId: "x", secretAccessKey: "y" };
-  const client = dynamodbClient({ region, endpoint: wire.url, credentials });
+  const client = dynamodbClient({ region, endpoint: wire.url, credentials, attemptTimeoutMs: deadlineMs });
   const requests = (): number => wire.seen.length - 1;
   try {
     const stores = openDynamodbStores({ client, name: "sluice", region, account, clock: systemClock });

@@ -8,6 +8,7 @@ import type { Claim } from "../../../../lib/core/ports/ledger.ts";
 import { systemClock } from "../../../../lib/core/system-clock.ts";
 import { dynamodbInventoryContract } from "../../../contract/dynamodb-inventory.ts";
 import { keyOf, leased, never, workItem } from "../../../contract/state-back-end.ts";
+import { deadlineMs } from "../../../deadline.ts";
 import { type DynamodbFault, faultyDynamodb } from "../../../doubles/faulty-dynamodb.ts";
 import type { FaultyWire } from "../../../doubles/faulty-wire.ts";
 import { type LaggingDynamodb, laggingDynamodb } from "../../../doubles/lagging-dynamodb.ts";
@@ -52,6 +53,7 @@ function startProcess({
     region,
     endpoint: wire.url,
     credentials: { accessKeyId: "x", secretAccessKey: "y" },
+    attemptTimeoutMs: deadlineMs,
   });
   let transactions = 0;
   client.middlewareStack.add(

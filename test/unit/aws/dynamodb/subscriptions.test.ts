@@ -8,6 +8,7 @@ import type { Follows, Subscription } from "../../../../lib/core/follows.ts";
 import { systemClock } from "../../../../lib/core/system-clock.ts";
 import { formatWorkKey } from "../../../../lib/core/work-key.ts";
 import { keyOf, leased, never } from "../../../contract/state-back-end.ts";
+import { deadlineMs } from "../../../deadline.ts";
 import { type LaggingDynamodb, laggingDynamodb } from "../../../doubles/lagging-dynamodb.ts";
 
 const region = "eu-west-1";
@@ -24,7 +25,7 @@ let transactions: number;
 beforeEach(async () => {
   table = await laggingDynamodb({ lags: false });
   const credentials = { accessKeyId: "x", secretAccessKey: "y" };
-  client = dynamodbClient({ region, endpoint: table.url, credentials });
+  client = dynamodbClient({ region, endpoint: table.url, credentials, attemptTimeoutMs: deadlineMs });
   transactions = 0;
   client.middlewareStack.add(
     (next, { commandName }) =>

@@ -8,6 +8,7 @@ import type { FlowResult } from "../../../../lib/core/run.ts";
 import { gitRepositoryFlow } from "../../../../lib/flows/git-repository/git-repository-flow.ts";
 import type { OpenRepository } from "../../../../lib/flows/git-repository/open-repository.ts";
 import { defaultArchiveLimits, unpack } from "../../../../lib/sources/archive/unpack.ts";
+import { untilDeadline } from "../../../deadline.ts";
 import { type MemoryGit, memoryGit } from "../../../doubles/memory-git.ts";
 import { sourceWorld, type World } from "../source-world.ts";
 
@@ -101,7 +102,7 @@ export function gitWorld() {
     message: (name = "app") => status(name).conditions.find(({ type }) => type === "Ready")?.message,
     apply,
     run: (name = "app"): Promise<FlowResult> =>
-      world().run(name, AbortSignal.timeout(20_000), (deps) => gitRepositoryFlow({ ...deps, openRepository })),
+      world().run(name, untilDeadline(), (deps) => gitRepositoryFlow({ ...deps, openRepository })),
     /** What was told since the last call. */
     told: () => {
       const events = world()
@@ -113,7 +114,7 @@ export function gitWorld() {
     stored: async (name = "app") => {
       const bytes = world().stored.get(artifact(name).digest);
       if (bytes === undefined) throw new Error("not stored");
-      const { entries } = await unpack(bytes, defaultArchiveLimits, AbortSignal.timeout(60_000));
+      const { entries } = await unpack(bytes, defaultArchiveLimits, untilDeadline());
       const names = entries.map(({ type, mode, path }) => `${type === "file" ? "-" : "d"} ${mode.toString(8)} ${path}`);
       const texts = entries.flatMap((entry) =>
         entry.type === "file" ? [[entry.path, Buffer.from(entry.bytes).toString()] as const] : [],

@@ -6,6 +6,7 @@ import type { KnownServers } from "../../../../lib/sources/git/conversations.ts"
 import { defaultGitLimits } from "../../../../lib/sources/git/git-remote.ts";
 import { httpTransport } from "../../../../lib/sources/git/http-transport.ts";
 import { openGitRemote } from "../../../../lib/sources/git/open-git-remote.ts";
+import { untilDeadline } from "../../../deadline.ts";
 import { gitPrograms, gitRepository, gitServer } from "../../../doubles/git-server.ts";
 import { gitWorld, manifest } from "./git-world.ts";
 
@@ -16,7 +17,7 @@ beforeEach(() => void running.push(new AsyncDisposableStack()));
 afterEach(() => running.pop()?.disposeAsync());
 
 const run = () =>
-  world().run("app", AbortSignal.timeout(20_000), (deps) => {
+  world().run("app", untilDeadline(), (deps) => {
     const http = httpClient({ network: homeNetwork });
     running.at(-1)?.defer(() => http.close());
     const openRepository = async (url: string) =>

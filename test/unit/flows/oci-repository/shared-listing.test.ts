@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { Flow } from "../../../../lib/core/run.ts";
 import { ociRepositoryFlow } from "../../../../lib/flows/oci-repository/oci-repository-flow.ts";
+import { untilDeadline } from "../../../deadline.ts";
 import { ociRepository, sourceWorld, type World } from "../source-world.ts";
 
 const file = { "a.yaml": "kind: ConfigMap\n" };
@@ -16,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const run = (name: string) => world.run(name, AbortSignal.timeout(20_000), () => flow);
+const run = (name: string) => world.run(name, untilDeadline(), () => flow);
 
 /** Runs these at the same time; answers how often the registry was asked for tags, and for the digest of one. */
 async function together(of: readonly string[]): Promise<{ readonly lists: number; readonly digests: number }> {

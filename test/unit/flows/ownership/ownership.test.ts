@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { testTimeoutMs } from "../../../deadline.ts";
 import { firstFailures, foundPage } from "../../queue/simulator/found-page.ts";
 import { tellOwnership } from "./ownership-story.ts";
 import { ownershipTakenOut } from "./ownership-taken-out.ts";
@@ -11,7 +12,7 @@ const only = process.env["SLUICE_SIM_OWNERSHIP_SEED"];
 describe("three Kustomizations hand objects to each other, their runs killed between any two effects", () => {
   test.runIf(only === undefined)(
     `nothing wanted is deleted, nothing is left behind and no two own one in ${seeds} seeds`,
-    { timeout: 1_800_000 },
+    { timeout: 3 * testTimeoutMs },
     async () => {
       const failed: string[] = [];
       for (let seed = 1; seed <= seeds && failed.length < 5; seed += 1) {

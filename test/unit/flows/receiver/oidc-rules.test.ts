@@ -24,7 +24,7 @@ test("notification statement 30: an expression of a provider that does not compi
   });
   const variables = [{ name: "v", expression: "other" }];
   await expect(check({ validations, variables })).rejects.toThrow('invalid expression for variable "v": ');
-}, 60_000);
+});
 
 test("notification statement 30: claims are there for generic-oidc alone", async () => {
   const resourceFilter = "claims.sub == 'a'";
@@ -35,4 +35,4 @@ test("notification statement 30: claims are there for generic-oidc alone", async
     reason: "InvalidCELExpression",
     message: expect.stringContaining("undeclared reference to 'claims'"),
   });
-}, 60_000);
+});

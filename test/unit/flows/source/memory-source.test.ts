@@ -7,6 +7,7 @@ import type { Flow } from "../../../../lib/core/run.ts";
 import { parseWorkKey } from "../../../../lib/core/work-key.ts";
 import { type OutageDeps, reportOutage, retryOutages } from "../../../../lib/flows/outages.ts";
 import { sourceFlow } from "../../../../lib/flows/source/source-flow.ts";
+import { untilDeadline } from "../../../deadline.ts";
 import { memoryKind, memorySource, type Shelves, shelves } from "../../../doubles/memory-source.ts";
 import { sourceWorld, type World } from "../source-world.ts";
 
@@ -32,7 +33,7 @@ function bucket(spec: JsonObject = {}): void {
 }
 
 const flowOf = (deps: World["deps"]): Flow => sourceFlow(memorySource(all), deps);
-const run = () => world.run("app", AbortSignal.timeout(20_000), flowOf);
+const run = () => world.run("app", untilDeadline(), flowOf);
 
 /** Runs as an installation has them, each when it is due, for as long as this. */
 async function outlast(ms: number): Promise<void> {
@@ -43,7 +44,7 @@ async function outlast(ms: number): Promise<void> {
   };
   const { state } = world;
   for (const until = state.now + ms; state.now < until; ) {
-    const { dueInMs = ms } = await world.run("app", AbortSignal.timeout(20_000), patient);
+    const { dueInMs = ms } = await world.run("app", untilDeadline(), patient);
     state.now += dueInMs;
   }
 }

@@ -83,7 +83,7 @@ describe("a dead cluster of two", () => {
   });
 });
 
-describe("a cluster with a flood of wake-ups and slow runs", { timeout: 120_000 }, () => {
+describe("a cluster with a flood of wake-ups and slow runs", () => {
   test.for([
     { seed: 1, count: 1_000 },
     { seed: 2, count: 200 },

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { testTimeoutMs } from "../../../deadline.ts";
 import { simulate } from "./simulate.ts";
 
 const seeds = Number(process.env["SLUICE_SIM_SEEDS"] ?? 300);
 const only = process.env["SLUICE_SIM_SEED"];
 
 describe("the work queue under every fault that its protocol allows for", () => {
-  test.runIf(only === undefined)(`keeps its promises in ${seeds} seeds`, { timeout: 1_800_000 }, async () => {
+  test.runIf(only === undefined)(`keeps its promises in ${seeds} seeds`, { timeout: 3 * testTimeoutMs }, async () => {
     const failed: string[] = [];
     for (let seed = 1; seed <= seeds && failed.length < 5; seed += 1) {
       const { violations } = await simulate(seed);

@@ -34,7 +34,7 @@ describe.skipIf(gitPrograms === undefined)("a pack of git", () => {
     ["with deltas by offset", ["--delta-base-offset", "--depth=50", "--window=50"]],
     ["with deltas by id", ["--depth=50", "--window=50"]],
     ["without deltas", ["--depth=0"]],
-  ])("%s has the objects that git finds in it, for any files and commits", { timeout: 120_000 }, async (_, options) => {
+  ])("%s has the objects that git finds in it, for any files and commits", async (_, options) => {
     await fc.assert(
       fc.asyncProperty(commits, async (versions) => {
         await using repository = await gitRepository();

@@ -51,7 +51,7 @@ const content = { "a.yaml": "kind: A\n", "deploy/b.yaml": "kind: B\n", "deploy/s
 describe.skipIf(gitPrograms === undefined).each([
   ["version 2", false],
   ["version 0", true],
-])("git http-backend in %s", { timeout: 120_000 }, (_, isOld) => {
+])("git http-backend in %s", (_, isOld) => {
   test("lists refs by prefix, HEAD with what it stands for, and tags with the commit they lead to", async () => {
     const commit = await repository.commit(content);
     await repository.commit(content, "feature/x");

@@ -12,6 +12,7 @@ import { type HttpTransportOptions, httpTransport } from "../../../../lib/source
 import { openGitRemote } from "../../../../lib/sources/git/open-git-remote.ts";
 import { flushPkt, pktLine } from "../../../../lib/sources/git/pkt-line.ts";
 import { never } from "../../../contract/state-back-end.ts";
+import { deadlineMs } from "../../../deadline.ts";
 import { closeServer } from "../../../doubles/close-server.ts";
 import { portOnLoopback } from "../../../doubles/port-on-loopback.ts";
 import { oidOf, packOf } from "./pack-of.ts";
@@ -171,7 +172,7 @@ describe("a git server that wants too much", () => {
     );
     const http = httpClient({ network: homeNetwork });
     opened.defer(() => http.close());
-    const changing = { ...defaultGitLimits, timeoutMs: 60_000 };
+    const changing = { ...defaultGitLimits, timeoutMs: deadlineMs };
     const answer = gitServer((_request, response) => void response.write(packed.subarray(0, 40)));
     const slow = await serve((request, response) => {
       // Of the requests after this one, the first: that for the pack.

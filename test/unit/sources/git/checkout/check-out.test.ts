@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { checkOut } from "../../../../../lib/sources/git/checkout/check-out.ts";
 import { addFolders, type WorkTree } from "../../../../../lib/sources/git/checkout/work-tree.ts";
 import type { GitObject } from "../../../../../lib/sources/git/git-object.ts";
+import { untilDeadline } from "../../../../deadline.ts";
 import { oidOf } from "../pack-of.ts";
 
 /** A tree of `count` files in folders inside each other. */
@@ -23,7 +24,7 @@ test("a checkout of many files in deep folders lets other work run", async () =>
   let ticks = 0;
   const timer = setInterval(() => ticks++, 1);
   try {
-    const { tree } = await checkOut({ read }, oid, { signal: AbortSignal.timeout(20_000) });
+    const { tree } = await checkOut({ read }, oid, { signal: untilDeadline() });
     expect(tree.size).toBe(50_095);
   } finally {
     clearInterval(timer);
@@ -33,7 +34,7 @@ test("a checkout of many files in deep folders lets other work run", async () =>
 
 test("a checkout of part of a tree has the folders on the way before what they hold", async () => {
   const { oid, read } = deep(3, 1);
-  const { tree } = await checkOut({ read }, oid, { folders: ["d/d/d"], signal: AbortSignal.timeout(20_000) });
+  const { tree } = await checkOut({ read }, oid, { folders: ["d/d/d"], signal: untilDeadline() });
   expect([...tree.keys()]).toEqual(["d", "d/d", "d/d/d", "d/d/d/f0"]);
 });
 

@@ -70,7 +70,7 @@ function variables(text: string): readonly string[] | undefined {
   }
 }
 
-test.skipIf(!hasGit)("a configuration file has the variables that git finds in it", { timeout: 60_000 }, () => {
+test.skipIf(!hasGit)("a configuration file has the variables that git finds in it", () => {
   const piece = fc.constantFrom(
     ...["[a]", '[submodule "x"]', '[submodule "X y"]', "[a.B]", "[submodule", '"x\\"y"]', "]", "[", "\n", "\r\n", "\n"],
     ...[" ", "=", " = ", "path", "url", "Key-1", '"', "\\", "\\\n", "\\n", "\\q", "#", ";", "v", "a/b", "ä", "1", "."],
