@@ -8,7 +8,7 @@ import { buildDialects, dialects } from "./build-clients.ts";
 import { generatedCases } from "./generated-cases.ts";
 
 /** CI runs 60,000 of each dialect. */
-const count = Number(process.env["SLUICE_DIALECT_CASES"] ?? "6000");
+const count = Number(process.env["SLUICE_DIALECT_CASES"] ?? "2000");
 const seed = Number(process.env["SLUICE_DIALECT_SEED"] ?? "20261122");
 /** Also writes the fixture that machines without Go use. */
 const isRecording = (process.env["SLUICE_RECORD"] ?? "") !== "";

@@ -248,7 +248,7 @@ export class Scene {
         others: false,
       });
     };
-    await vi.waitFor(areWaiting, { timeout: 120_000, interval: 50 });
+    await vi.waitFor(areWaiting, { timeout: deadlineMs, interval: 50 });
     await passTimeout();
   }
 
