@@ -76,6 +76,12 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/refs.test.ts`],
     faults: [
       {
+        what: "a branch beside a commit and a name stands in the revision",
+        find: 'const named = name === "" ? branch : name;',
+        replace: 'const named = branch === "" ? name : branch;',
+        tests: ["test/unit/flows/git-repository/refs.test.ts"],
+      },
+      {
         what: "semver wins over tag, as Flux's documents say",
         find: `const order = ["commit", "name", "tag", "semver"] as const;`,
         replace: `const order = ["commit", "name", "semver", "tag"] as const;`,

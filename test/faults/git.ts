@@ -9,6 +9,20 @@ export const gitFaults: readonly FileFaults[] = [
     tests: tests("http-transport"),
     faults: [
       {
+        what: "another port of the host gets the credentials",
+        find: "const isOwn = new URL(request.url).host === host;",
+        replace: 'const isOwn = new URL(request.url).hostname === host.replace(/:\\d+$/, "");',
+        tests: ["test/unit/sources/git/http-transport.test.ts"],
+        named: "only if the host is its own",
+      },
+      {
+        what: "the client certificate goes to the host that a redirect led to",
+        find: "tls: isOwn ? tls : trustElsewhere(tls),",
+        replace: "tls,",
+        tests: ["test/unit/sources/git/http-transport.test.ts"],
+        named: "only if the host is its own",
+      },
+      {
         what: "a status is told in words of our own",
         find: 'const asked = kind === "advertisement" ? `${at}?${service}` : at;',
         replace: "const asked = at;",

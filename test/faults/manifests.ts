@@ -242,6 +242,23 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/substitute/evaluate.test.ts"],
     faults: [
       {
+        what: "$& in a value that replaces a beginning is a pattern",
+        find: "value.startsWith(first) ? value.replace(first, () => second)",
+        replace: "value.startsWith(first) ? value.replace(first, second)",
+      },
+      {
+        what: "$& in a value that replaces every part is a pattern",
+        find: "value.replaceAll(pattern, () => replacement)",
+        replace: "value.replaceAll(pattern, replacement)",
+      },
+      {
+        what: "$& in a value that replaces a part is a pattern",
+        find: `case "/":
+      return value.replace(first, () => second);`,
+        replace: `case "/":
+      return value.replace(first, second);`,
+      },
+      {
         what: "what is inside of an expression is not counted",
         find: "this.#length += bytes.length;",
         replace: 'if ("text" in node) this.#length += bytes.length;',

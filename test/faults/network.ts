@@ -74,6 +74,12 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/git/known-hosts.test.ts"],
     faults: [
       {
+        what: "a line without a port counts at every port",
+        find: "patterns.filter(({ name, port }) => port === atPort && isMatch(name, host))",
+        replace:
+          "patterns.filter(({ name, port }) => (port === atPort || port === defaultPort) && isMatch(name, host))",
+      },
+      {
         what: "a revoked host key taken",
         find: `      if (revoked.some((one) => one.key.equals(key))) return "knownhosts: key is revoked";
 `,

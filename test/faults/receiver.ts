@@ -202,6 +202,13 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: [...deliveries, filters],
     faults: [
       {
+        what: "the namesake in the Receiver's own namespace is woken",
+        find: "const { group, kind, namespace } = resource;",
+        replace: `const { group, kind } = resource;
+        const { namespace } = key;`,
+        tests: ["test/unit/receiver/deliveries.test.ts"],
+      },
+      {
         what: "objects after one whose filter fails are woken",
         find: "const before = failed === -1 ? names : names.slice(0, failed);",
         replace: "const before = names;",
@@ -308,6 +315,13 @@ export const receiverFaults: readonly FileFaults[] = [
     file: "lib/flows/receiver/select-resources.ts",
     tests: flow,
     faults: [
+      {
+        what: "a Receiver selects in its own namespace alone",
+        find: "const { kind, name, namespace = own, matchLabels } = resource;",
+        replace: `const { kind, name, matchLabels } = resource;
+  const namespace = noCrossNamespaceRefs ? (resource.namespace ?? own) : own;`,
+        tests: ["test/unit/receiver/deliveries.test.ts"],
+      },
       {
         what: "every version of a kind that is reconciled is served",
         find: "if (!reconciled.versions.includes(pool.version)) return",

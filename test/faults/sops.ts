@@ -113,6 +113,12 @@ export const sopsFaults: readonly FileFaults[] = [
     tests: [`${unit}/decrypt-file.test.ts`],
     faults: [
       {
+        what: "encrypted_suffix counts for the last key alone",
+        find: "return (path) => path.some((key) => key.endsWith(text));",
+        replace: "return (path) => path.at(-1)?.endsWith(text) === true;",
+        tests: ["test/unit/sops/decrypt-tree.test.ts"],
+      },
+      {
         what: "a part of a name is enough",
         find: "return (text) => wanted.has(text);",
         replace: "return (text) => [...wanted].some((name) => text.includes(name));",

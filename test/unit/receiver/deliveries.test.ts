@@ -284,6 +284,32 @@ describe("a delivery", () => {
     expect(world.requested).toHaveLength(2);
   });
 
+  test("26: to another namespace wakes what it names there, and not its namesake at home", async () => {
+    const kind = "OCIRepository";
+    const world = receiverWorld();
+    for (const within of ["retail", "retail-old", "other"]) {
+      for (const name of ["shop", "shop-old"]) world.source(name, { at: within }, within);
+    }
+    await world.ready({
+      resources: [
+        { kind, name: "shop", namespace: "other" },
+        { kind, name: "*", namespace: "retail-old", matchLabels: { at: "retail-old" } },
+        { kind, name: "shop-old" },
+      ],
+    });
+    expect(await world.deliver()).toBe(200);
+    expect(world.requested).toEqual([
+      "OCIRepository/other/shop",
+      "OCIRepository/retail-old/shop",
+      "OCIRepository/retail-old/shop-old",
+      "OCIRepository/retail/shop-old",
+    ]);
+    // A source of that name in the Receiver's own namespace does not count.
+    await world.ready({ resources: [{ kind, name: "shop", namespace: "empty" }] });
+    expect(await world.deliver()).toBe(500);
+    expect(world.requested).toHaveLength(4);
+  });
+
   test("26: to another namespace is 500 where that is forbidden, and nothing there is woken", async () => {
     const world = receiverWorld({ noCrossNamespaceRefs: true });
     world.source("shop", {}, "other");

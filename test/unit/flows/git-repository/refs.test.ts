@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
+import { chooseRef, type WantedRef } from "../../../../lib/sources/git/choose-ref.ts";
 import { GitFault } from "../../../../lib/sources/git/git-fault.ts";
 import { gitWorld, manifest } from "./git-world.ts";
 
@@ -129,6 +130,73 @@ describe("spec.ref", () => {
     // A push of any ref may bring a commit that is not there yet.
     expect(await follows({ commit })).toEqual([topic]);
   });
+});
+
+/** Each field by itself leads to a commit of its own. The names beside them begin with theirs, and come first. */
+const oids = { old: "0".repeat(40), commit: "1".repeat(40), branch: "2".repeat(40), tag: "3".repeat(40) };
+const versions = { semver: "4".repeat(40), name: "5".repeat(40) };
+const listed = [
+  { name: "refs/heads/main-old", oid: oids.old },
+  { name: "refs/heads/main", oid: oids.branch },
+  { name: "refs/heads/named-old", oid: oids.old },
+  { name: "refs/heads/named", oid: versions.name },
+  { name: "refs/tags/1.0.0-old", oid: oids.old },
+  { name: "refs/tags/1.0.0", oid: oids.tag },
+  { name: "refs/tags/2.0.0", oid: versions.semver },
+];
+const wanted = {
+  commit: oids.commit,
+  name: "refs/heads/named",
+  tag: "1.0.0",
+  semver: "2.x",
+  branch: "main",
+} as const satisfies Required<WantedRef>;
+
+/** What a set of fields leads to, by its first field that counts. */
+const shownFor = (ref: WantedRef): string => {
+  if (ref.commit !== undefined) {
+    const [before] = [ref.name, ref.branch].filter((one) => one !== undefined);
+    return `${before === undefined ? "" : `${before}@`}sha1:${oids.commit}`;
+  }
+  if (ref.name !== undefined) return `refs/heads/named@sha1:${versions.name}`;
+  if (ref.tag !== undefined) return `1.0.0@sha1:${oids.tag}`;
+  if (ref.semver !== undefined) return `2.0.0@sha1:${versions.semver}`;
+  return `main@sha1:${oids.branch}`;
+};
+
+const combinations = Array.from(
+  { length: 2 ** Object.keys(wanted).length },
+  (_, bits): WantedRef => Object.fromEntries(Object.entries(wanted).filter((_field, at) => (bits & (2 ** at)) !== 0)),
+).filter((ref) => Object.keys(ref).length > 0);
+
+test.each(combinations.map((ref) => [Object.keys(ref).join(" and "), ref] as const))(
+  "with %s set, the revision shows the field that counts, and for a commit its name or branch",
+  async (_, ref) => {
+    const { revision, commit } = await chooseRef(ref, listed, async () => new Map(), AbortSignal.timeout(20_000));
+    expect(revision).toBe(shownFor(ref));
+    expect(revision.endsWith(`sha1:${commit}`)).toBe(true);
+  },
+);
+
+test("the history in which a commit is looked for is that of its branch alone, or of every ref", async () => {
+  const within = async (ref: WantedRef) =>
+    (await chooseRef(ref, listed, async () => new Map(), AbortSignal.timeout(20_000))).within;
+  expect(await within({ commit: oids.commit, branch: "main" })).toEqual([oids.branch]);
+  expect(await within({ commit: oids.commit })).toEqual([
+    oids.old,
+    oids.branch,
+    versions.name,
+    oids.tag,
+    versions.semver,
+  ]);
+  const onlyOld = listed.filter(({ name }) => name !== "refs/heads/main");
+  const gone = chooseRef(
+    { commit: oids.commit, branch: "main" },
+    onlyOld,
+    async () => new Map(),
+    AbortSignal.timeout(20_000),
+  );
+  await expect(gone).rejects.toThrow('couldn\'t find remote ref "refs/heads/main"');
 });
 
 describe("a ref that leads nowhere says so", () => {

@@ -28,6 +28,18 @@ describe("a template", () => {
     expect(substituteText(template, variables, { strict: false })).toBe(text);
   });
 
+  test.each(["$&", "$1", "$$", "$`", "$'", "$<a>", "\\1", "\\/", "&", "${foo}", "*", "[a]", "."])(
+    "puts a value with %s into its place as it is, whichever expression names it",
+    (value) => {
+      const withValue = new Map([...variables, ["value", value]]);
+      const answers = (text: string): string => substituteText(text, withValue);
+      expect(answers("${value} ${missing:=${value}} ${missing:=<${value}>}")).toBe(`${value} ${value} <${value}>`);
+      expect(answers("${m/./${value}} ${m//./${value}}")).toBe(`a${value}b.c a${value}b${value}c`);
+      expect(answers("${path/#\\/a/${value}} ${path/%gz/${value}}")).toBe(`${value}/b/c.tar.gz /a/b/c.tar.${value}`);
+      expect(answers("${value//x/y} ${value/x/y} ${value%x} ${value#x}")).toBe([value, value, value, value].join(" "));
+    },
+  );
+
   test("names the place of the expression at fault", () => {
     const at = (template: string): unknown => {
       try {
