@@ -34,6 +34,25 @@ export const networkFaults: readonly FileFaults[] = [
     ],
     faults: [
       {
+        what: "a PATCH is sent again where a kept connection was closed",
+        find: '(method === "POST" || method === "PATCH") && request',
+        replace: 'method === "POST" && request',
+        named: "is repeated once",
+      },
+      {
+        what: "a redirect to another host goes past the proxy",
+        find: "return { ...request, headers: Object.fromEntries(harmless), tls: trustElsewhere(tls) };",
+        replace: `const { proxy: _proxy, ...rest } = request;
+  return { ...rest, headers: Object.fromEntries(harmless), tls: trustElsewhere(tls) };`,
+        tests: ["test/unit/http/proxied-request.test.ts"],
+      },
+      {
+        what: "a host that leads back to ours gets us to log in there",
+        find: "if (next.host !== url.host) current = withoutCredentials(current);",
+        replace: "current = next.host === new URL(request.url).host ? request : withoutCredentials(current);",
+        named: "leads back",
+      },
+      {
         what: "connections in use are cut off to make room",
         find: "retire(longestUnused[1]);",
         replace: "longestUnused[1].destroy();",

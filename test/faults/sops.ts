@@ -49,6 +49,20 @@ export const sopsFaults: readonly FileFaults[] = [
     tests: [`${unit}/refusals.test.ts`, `${unit}/decrypt-file.test.ts`],
     faults: [
       {
+        what: "a comment in a list counts for all items behind it",
+        find: `      items.push(yield* this.#value(value, path, stack));
+      lines.length = 0;`,
+        replace: "      items.push(yield* this.#value(value, path, stack));",
+        tests: ["test/unit/sops/decrypt-tree.test.ts"],
+      },
+      {
+        what: "a comment in a list says nothing about the item behind it",
+        find: `        lines.push(value.text);
+        items.push(this.#comment(value, path, stack));`,
+        replace: "        items.push(this.#comment(value, path, stack));",
+        tests: ["test/unit/sops/decrypt-tree.test.ts"],
+      },
+      {
         what: "a value in the open is not in the MAC",
         find: "if (encrypted || !this.#macOnlyEncrypted)",
         replace: "if (encrypted)",
