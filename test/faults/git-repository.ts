@@ -76,6 +76,18 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/refs.test.ts`],
     faults: [
       {
+        what: "of tags as old the first by name is chosen",
+        find: "time(a) === time(b) && a.name > b.name",
+        replace: "time(a) === time(b) && a.name < b.name",
+        tests: ["test/unit/flows/git-repository/refs.test.ts"],
+      },
+      {
+        what: "the time of an annotated tag is looked for at the tag object",
+        find: "const commitOf = ({ oid, peeled }: GitRef): string => peeled ?? oid;",
+        replace: "const commitOf = ({ oid }: GitRef): string => oid;",
+        tests: ["test/unit/flows/git-repository/refs.test.ts"],
+      },
+      {
         what: "a branch beside a commit and a name stands in the revision",
         find: 'const named = name === "" ? branch : name;',
         replace: 'const named = branch === "" ? name : branch;',

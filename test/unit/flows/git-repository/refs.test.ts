@@ -199,6 +199,40 @@ test("the history in which a commit is looked for is that of its branch alone, o
   await expect(gone).rejects.toThrow('couldn\'t find remote ref "refs/heads/main"');
 });
 
+describe("of tags with the same version, that of the newest commit is chosen, or else the last by name:", () => {
+  const lightweight = (name: string, commit: string) => ({ name: `refs/tags/${name}`, oid: commit });
+  const annotated = (name: string, commit: string) => ({ name: `refs/tags/${name}`, oid: oids.tag, peeled: commit });
+  const [older, newer] = ["a".repeat(40), "b".repeat(40)];
+  const committedAt = async (commits: readonly string[]) =>
+    new Map(commits.map((oid) => [oid, { [older]: 1, [newer]: 2 }[oid] ?? Number.NaN]));
+  const kinds = { lightweight, annotated };
+  const cases = Object.entries(kinds).flatMap(([first, one]) =>
+    Object.entries(kinds).flatMap(([second, other]) => [
+      {
+        name: `${first}, newer, before ${second}`,
+        tags: [one("1.0.0+a", newer), other("1.0.0+b", older)],
+        chosen: "1.0.0+a",
+      },
+      {
+        name: `${first} before ${second}, which is newer`,
+        tags: [one("1.0.0+a", older), other("1.0.0+b", newer)],
+        chosen: "1.0.0+b",
+      },
+      {
+        name: `${first} before ${second}, which is as old`,
+        tags: [one("1.0.0+a", older), other("1.0.0+b", older)],
+        chosen: "1.0.0+b",
+      },
+    ]),
+  );
+  test.each(cases)("$name", async ({ tags, chosen }) => {
+    for (const refs of [tags, tags.toReversed()]) {
+      const { revision } = await chooseRef({ semver: "1.x" }, refs, committedAt, AbortSignal.timeout(20_000));
+      expect(revision).toMatch(new RegExp(`^${chosen.replace("+", "[+]")}@sha1:[ab]+$`));
+    }
+  });
+});
+
 describe("a ref that leads nowhere says so", () => {
   const commit = "1".repeat(40);
   test.each([
