@@ -76,6 +76,24 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/refs.test.ts`],
     faults: [
       {
+        what: "a branch beside a commit and a name is told as counting",
+        find: ' || (field === "branch" && (ref.name ?? "") === ""))',
+        replace: ' || field === "branch")',
+        tests: ["test/unit/flows/git-repository/refs.test.ts"],
+      },
+      {
+        what: "a branch that is gone is there if another begins like it",
+        find: "!refs.some((one) => one.name === heads + branch)) throw",
+        replace: "!refs.some((one) => one.name.startsWith(heads + branch))) throw",
+        tests: ["test/unit/flows/git-repository/refs.test.ts"],
+      },
+      {
+        what: "a commit is looked for in branches that begin like its own",
+        find: 'refs.filter((one) => branch === "" || one.name === heads + branch)',
+        replace: "refs.filter((one) => one.name.startsWith(heads + branch))",
+        tests: ["test/unit/flows/git-repository/refs.test.ts"],
+      },
+      {
         what: "of tags as old the first by name is chosen",
         find: "time(a) === time(b) && a.name > b.name",
         replace: "time(a) === time(b) && a.name < b.name",
@@ -131,6 +149,18 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     file: "lib/flows/git-repository/pull-revision.ts",
     tests: [`${unit}/content.test.ts`],
     faults: [
+      {
+        what: "the tag object is fetched in mode Tag alone",
+        find: "const isTagWanted = spec.verify !== undefined && tag?.oid !== undefined;",
+        replace: 'const isTagWanted = spec.verify?.mode === "Tag" && tag?.oid !== undefined;',
+        tests: ["test/unit/flows/git-repository/verify.test.ts"],
+      },
+      {
+        what: "the root beside another folder is left out",
+        find: 'folders.length === 0 || folders.includes("") ? undefined',
+        replace: 'folders.length === 0 || folders.every((one) => one === "") ? undefined',
+        tests: ["test/unit/flows/git-repository/content.test.ts"],
+      },
       {
         what: "a path that begins with a slash is found",
         find: 'const plain = path.replace(/^\\.\\//, "");',

@@ -159,6 +159,18 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: [...deliveries, lookup],
     faults: [
       {
+        what: "only the filter of the first entry sees the body",
+        find: "[entry.resourceFilter, ...entry.resources.map(({ filter }) => filter)].some(",
+        replace: "[entry.resourceFilter, entry.resources[0]?.filter].some(",
+        tests: ["test/unit/receiver/filters.test.ts"],
+      },
+      {
+        what: "a Receiver that takes a delivery hides that another failed",
+        find: "[500, 200, 400, 503]",
+        replace: "[200, 500, 400, 503]",
+        tests: ["test/unit/receiver/receiver-lookup.test.ts"],
+      },
+      {
         what: "a suspended Receiver takes deliveries",
         find: 'if (entry.state !== "ready") return',
         replace: 'if (entry.state === "not ready") return',
@@ -202,6 +214,12 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: [...deliveries, filters],
     faults: [
       {
+        what: "a filter of an entry hides that the one for all failed",
+        find: "left = next.fault === undefined && left.fault !== undefined ? { ...next, fault: left.fault } : next;",
+        replace: "left = next;",
+        tests: ["test/unit/receiver/filters.test.ts"],
+      },
+      {
         what: "the namesake in the Receiver's own namespace is woken",
         find: "const { group, kind, namespace } = resource;",
         replace: `const { group, kind } = resource;
@@ -240,6 +258,24 @@ export const receiverFaults: readonly FileFaults[] = [
     file: "lib/flows/receiver/receiver-flow.ts",
     tests: flow,
     faults: [
+      {
+        what: "the finalizers of others are removed",
+        find: "finalizers.filter((one) => one !== finalizer)",
+        replace: "finalizers.filter((one) => !one.endsWith(finalizer))",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "the finalizers of others are replaced",
+        find: "(finalizers) => [...finalizers, finalizer]",
+        replace: "() => [finalizer]",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "the wait after failures does not grow beyond the second",
+        find: "carried: { failures: failures + 1 },",
+        replace: "carried: { failures: Math.min(failures + 1, 1) },",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
       {
         what: "the entry stays when the token is gone",
         find: 'if (reason === "TokenNotFound") await deps.receivers.remove(run.fence, run.signal);\n  else',
@@ -316,6 +352,30 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: flow,
     faults: [
       {
+        what: "kinds of two groups are one",
+        find: "return `${group}/${kind}/${namespace}`;",
+        replace: "return `${group.slice(0, 0)}${kind}/${namespace}`;",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "an ArtifactGenerator has the version of the sources",
+        find: '"source.extensions.fluxcd.io/v1beta1"',
+        replace: '"source.extensions.fluxcd.io/v1"',
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "filters do not see the owners of an object",
+        find: "creationTimestamp, finalizers, ownerReferences },",
+        replace: "creationTimestamp, finalizers },",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "only the last entry of a kind is followed",
+        find: "[...(found.get(pool) ?? []), name",
+        replace: "[name",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
         what: "a Receiver selects in its own namespace alone",
         find: "const { kind, name, namespace = own, matchLabels } = resource;",
         replace: `const { kind, name, matchLabels } = resource;
@@ -341,6 +401,17 @@ export const receiverFaults: readonly FileFaults[] = [
         what: "another namespace is always allowed",
         find: "if (noCrossNamespaceRefs && namespace !== own)",
         replace: "if (noCrossNamespaceRefs && namespace === own)",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/receiver/receiver-context.ts",
+    tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+    faults: [
+      {
+        what: "only the first request is copied to the status",
+        find: "handled === undefined ? status",
+        replace: "handled === undefined || before.lastHandledReconcileAt !== undefined ? status",
       },
     ],
   },

@@ -24,9 +24,14 @@ describe("spec.sparseCheckout", () => {
     apply({ sparseCheckout: ["a/b/y.yaml"] });
     await run();
     expect((await stored()).names).toEqual(["d 750 a", "d 750 a/b", "- 600 a/b/y.yaml"]);
-    apply({ sparseCheckout: ["./"] });
+    for (const sparseCheckout of [["./"], ["./", "a"], ["a", "./"]]) {
+      apply({ sparseCheckout });
+      await run();
+      expect((await stored()).names).toContain("- 600 root.yaml");
+    }
+    apply({ sparseCheckout: ["ab", "a/b"] });
     await run();
-    expect((await stored()).names).toContain("- 600 root.yaml");
+    expect((await stored()).names).toEqual(["d 750 a", "d 750 a/b", "- 600 a/b/y.yaml", "d 750 ab", "- 600 ab/z.yaml"]);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import { chooseRef, type WantedRef } from "../../../../lib/sources/git/choose-ref.ts";
+import { chooseRef, idleFields, type WantedRef } from "../../../../lib/sources/git/choose-ref.ts";
 import { GitFault } from "../../../../lib/sources/git/git-fault.ts";
 import { gitWorld, manifest } from "./git-world.ts";
 
@@ -152,16 +152,22 @@ const wanted = {
   branch: "main",
 } as const satisfies Required<WantedRef>;
 
-/** What a set of fields leads to, by its first field that counts. */
+/** The fields that count: the first of them decides, and beside a commit a name or else a branch is shown. */
+const countingIn = (ref: WantedRef): readonly (keyof WantedRef)[] => {
+  const isSet = (field: keyof WantedRef) => ref[field] !== undefined;
+  const first = (...fields: readonly (keyof WantedRef)[]) => fields.filter(isSet).slice(0, 1);
+  return isSet("commit") ? ["commit", ...first("name", "branch")] : first("name", "tag", "semver", "branch");
+};
+const shownAlone = {
+  name: `refs/heads/named@sha1:${versions.name}`,
+  tag: `1.0.0@sha1:${oids.tag}`,
+  semver: `2.0.0@sha1:${versions.semver}`,
+  branch: `main@sha1:${oids.branch}`,
+} as const;
 const shownFor = (ref: WantedRef): string => {
-  if (ref.commit !== undefined) {
-    const [before] = [ref.name, ref.branch].filter((one) => one !== undefined);
-    return `${before === undefined ? "" : `${before}@`}sha1:${oids.commit}`;
-  }
-  if (ref.name !== undefined) return `refs/heads/named@sha1:${versions.name}`;
-  if (ref.tag !== undefined) return `1.0.0@sha1:${oids.tag}`;
-  if (ref.semver !== undefined) return `2.0.0@sha1:${versions.semver}`;
-  return `main@sha1:${oids.branch}`;
+  const [first, second] = countingIn(ref);
+  if (first !== "commit") return shownAlone[first ?? "branch"];
+  return `${second === undefined ? "" : `${wanted[second]}@`}sha1:${oids.commit}`;
 };
 
 const combinations = Array.from(
@@ -170,11 +176,13 @@ const combinations = Array.from(
 ).filter((ref) => Object.keys(ref).length > 0);
 
 test.each(combinations.map((ref) => [Object.keys(ref).join(" and "), ref] as const))(
-  "with %s set, the revision shows the field that counts, and for a commit its name or branch",
+  "with %s set, the revision shows the field that counts, for a commit its name or branch, and the others are idle",
   async (_, ref) => {
     const { revision, commit } = await chooseRef(ref, listed, async () => new Map(), AbortSignal.timeout(20_000));
     expect(revision).toBe(shownFor(ref));
     expect(revision.endsWith(`sha1:${commit}`)).toBe(true);
+    const idle = Object.keys(ref).filter((field) => !countingIn(ref).some((one) => one === field));
+    expect(idleFields(ref).toSorted()).toEqual(idle.toSorted());
   },
 );
 
