@@ -201,6 +201,12 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/substitute/substitute-objects.test.ts"],
     faults: [
       {
+        what: "a folder that begins like the built one is in it",
+        find: "path.startsWith(`${folder}/`)",
+        replace: "path.startsWith(folder)",
+      },
+      { what: "the name of an object is a pattern", find: 'value.replaceAll(/\\W/g, "\\\\$&")', replace: "value" },
+      {
         what: "an object that becomes another one is only noticed at the apply",
         find: "if (matched > 1) throw",
         replace: "if (matched > objects.length) throw",
@@ -241,6 +247,21 @@ export const manifestsFaults: readonly FileFaults[] = [
     file: "lib/manifests/substitute/evaluate.ts",
     tests: ["test/unit/manifests/substitute/evaluate.test.ts"],
     faults: [
+      {
+        what: "a letter beyond 16 bits is two",
+        find: 'const [first = "", ...rest] = Array.from(text);',
+        replace: 'const [first = "", ...rest] = text.split("");',
+      },
+      {
+        what: "an offset before the beginning counts from the end twice",
+        find: "Math.max(0, value.length + at)",
+        replace: "value.length + at",
+      },
+      {
+        what: "the first of two equal parts is replaced in place of the end",
+        find: "value.slice(0, value.length - first.length) + second",
+        replace: "value.replace(first, () => second)",
+      },
       {
         what: "$& in a value that replaces a beginning is a pattern",
         find: "value.startsWith(first) ? value.replace(first, () => second)",

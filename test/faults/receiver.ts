@@ -415,4 +415,15 @@ export const receiverFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/flows/receiver/index-entry.ts",
+    tests: ["test/unit/flows/receiver/oidc-rules.test.ts"],
+    faults: [
+      {
+        what: "only the first provider of tokens is kept",
+        find: "oidcProviders: spec.oidcProviders.map(toJsonObject)",
+        replace: "oidcProviders: spec.oidcProviders.slice(0, 1).map(toJsonObject)",
+      },
+    ],
+  },
 ];

@@ -315,6 +315,21 @@ export const sourcesFaults: readonly FileFaults[] = [
     ],
     faults: [
       {
+        what: "any link of a list is its next page",
+        find: 'return /<([^>]+)>\\s*;[^,]*rel="?next"?/.exec(link)?.[1];',
+        replace: "return /<([^>]+)>/.exec(link)?.[1];",
+      },
+      {
+        what: "a public address beside the private ones is asked by plain HTTP",
+        find: "172\\.(?:1[6-9]|2\\d|3[01])\\.",
+        replace: "172\\.(?:1[6-9]|2\\d|3\\d)\\.",
+      },
+      {
+        what: "plain HTTP that one object allows is for all",
+        find: "if (!access.insecure && !isLocal(access.host)) return",
+        replace: "if (!origins.has(access.host) && !access.insecure && !isLocal(access.host)) return",
+      },
+      {
         what: "untrusted TLS falls back to plain HTTP",
         find: 'error.reason === "tls" || error.reason === "refused"',
         replace: 'error.reason === "refused"',
@@ -342,6 +357,29 @@ export const sourcesFaults: readonly FileFaults[] = [
         what: "only the first page of tags",
         find: 'path = nextPage(response.headers["link"] ?? "", where);',
         replace: "path = undefined;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/docker-config.ts",
+    tests: ["test/unit/sources/docker-config.test.ts"],
+    faults: [
+      { what: "a key that is a URL of plain http names no host", find: "/^https?:\\/\\//", replace: "/^https:\\/\\//" },
+      {
+        what: "a host that begins like another gets its login",
+        find: "return a === b || (dockerHub.has(a) && dockerHub.has(b));",
+        replace: "return a.startsWith(b) || (dockerHub.has(a) && dockerHub.has(b));",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/authorize.ts",
+    tests: ["test/unit/sources/registry-client.test.ts"],
+    faults: [
+      {
+        what: "a token by its other name is none",
+        find: "parsed.data?.token ?? parsed.data?.access_token",
+        replace: "parsed.data?.token",
       },
     ],
   },

@@ -40,6 +40,31 @@ describe("a template", () => {
     },
   );
 
+  const odd = new Map(
+    Object.entries({
+      twice: "a-a",
+      three: "abc",
+      short: "-2",
+      long: "-9",
+      plus: "+1",
+      deseret: "𐐨𐐨",
+      eszett: "ßa",
+      i: "İI",
+    }),
+  );
+  test.each([
+    ["${twice/a/b} ${twice//a/b} ${twice/#a/b} ${twice/%a/b}", "b-a b-b b-a a-b"],
+    ["${twice/#-/b} ${twice/%-/b} ${twice/x/b}", "a-a a-a a-a"],
+    ["${twice#a} ${twice%a} ${twice##*a} ${twice%%a*}", "-a a-  "],
+    ["${three:${short}} ${three:${long}} ${three:${plus}}", "bc abc bc"],
+    ["${three:${short}:1} ${three:${long}:1} ${three:${plus}:${plus}}", "b a b"],
+    ["${deseret^} ${deseret^^}", "𐐀𐐨 𐐀𐐀"],
+    ["${eszett^} ${eszett^^} ${i,} ${i,,}", "ßa ßA iI ii"],
+    ["${#deseret} ${#eszett}", "8 3"],
+  ])("%s is %j for values that repeat, are short, or have letters beyond ASCII", (template, text) => {
+    expect(substituteText(template, odd)).toBe(text);
+  });
+
   test("names the place of the expression at fault", () => {
     const at = (template: string): unknown => {
       try {
