@@ -34,6 +34,12 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/source/memory-source.test.ts"],
     faults: [
       {
+        what: "a short Retry-After ends a long back-off",
+        find: "Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure))",
+        replace: "retryAfterMs(failure) || backOffMs(failures, ctx.deps.timing.retryDelay)",
+        tests: ["test/unit/flows/oci-repository-failures.test.ts"],
+      },
+      {
         what: "an event that is late counts as missed",
         find: 'if (run.isRequested) return "no finding";',
         replace: 'if (run.isRequested && before.artifact === undefined) return "no finding";',
@@ -259,6 +265,30 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/oci-repository-secrets.test.ts"],
     faults: [
       {
+        what: "what our login lets one namespace see is for all namespaces",
+        find: "[ctx.run.key.cluster, ctx.namespace]",
+        replace: "[ctx.run.key.cluster]",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
+        what: "the tags of one repository are those of all",
+        find: "`tags ${identity} ${repository}`",
+        replace: "`tags ${identity}`",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
+        what: "the digest of one tag is that of every tag",
+        find: "`tag ${identity} ${repository}:${tag}`",
+        replace: "`tag ${identity} ${repository}`",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
+        what: "a source with another password takes the answers that one with the right one got",
+        find: "[access, credentials?.password.reveal() ?? null, ...who]",
+        replace: "[access, ...who]",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
         what: "a missing secret of a service account is told as the object's own",
         find: "found.push(await pullSecret(name, absent, ctx));",
         replace: "found.push(await pullSecret(name, `secret '${name}' not found`, ctx));",
@@ -380,6 +410,27 @@ export const sourcesFaults: readonly FileFaults[] = [
         what: "a token by its other name is none",
         find: "parsed.data?.token ?? parsed.data?.access_token",
         replace: "parsed.data?.token",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/oci-repository/oci-repository-flow.ts",
+    tests: ["test/unit/flows/oci-repository-artifact.test.ts"],
+    faults: [
+      {
+        what: "a range of charts is followed as one of tags",
+        find: "...(layerSelector?.mediaType === mediaTypes.helmChart ? { isChart: true } : {}),",
+        replace: "",
+      },
+      {
+        what: "the filter of a range is not followed",
+        find: '...(semverFilter === "" ? {} : { filter: semverFilter }),',
+        replace: "",
+      },
+      {
+        what: "a tag beside a range is followed",
+        find: 'if (semver === "") return { kind: "names"',
+        replace: 'if (semver === "" || tag !== "") return { kind: "names"',
       },
     ],
   },
