@@ -115,6 +115,12 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: ["test/unit/receiver/oidc.test.ts"],
     faults: [
       {
+        what: "an issuer with a slash at its end is asked with two",
+        find: 'issuerURL.replace(/\\/$/, "")',
+        replace: "issuerURL",
+        named: "with the path",
+      },
+      {
         what: "a time that no int64 holds is far away",
         find: "(Math.abs(seconds) < 2 ** 63 ? seconds : 0)",
         replace: "seconds",
@@ -242,6 +248,16 @@ export const receiverFaults: readonly FileFaults[] = [
     file: "lib/receiver/secret-cache.ts",
     tests: [lookup, "test/unit/receiver/caches.test.ts"],
     faults: [
+      {
+        what: "Secrets of two clusters are one",
+        find: "const id = `${ref.cluster}/${ref.namespace}/${ref.name}`",
+        replace: "const id = `${ref.namespace}/${ref.name}`",
+      },
+      {
+        what: "Secrets of two namespaces are one",
+        find: "`${ref.cluster}/${ref.namespace}/${ref.name}`",
+        replace: "`${ref.cluster}/${ref.name}`",
+      },
       {
         what: "a Secret that was replaced is not read again",
         find: "(fits(values) ? maxSecretAgeMs : minAgeMs)",
@@ -423,6 +439,29 @@ export const receiverFaults: readonly FileFaults[] = [
         what: "only the first provider of tokens is kept",
         find: "oidcProviders: spec.oidcProviders.map(toJsonObject)",
         replace: "oidcProviders: spec.oidcProviders.slice(0, 1).map(toJsonObject)",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/google-token.ts",
+    tests: ["test/unit/receiver/google-token.test.ts"],
+    faults: [
+      {
+        what: "a token of Google ends with the beginning of its last second",
+        find: "Math.floor(clock.now() / 1000) > exp",
+        replace: "clock.now() / 1000 > exp",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/json-web-token.ts",
+    tests: ["test/unit/receiver/oidc.test.ts"],
+    faults: [
+      {
+        what: "a key without a name is called by the empty one",
+        find: 'kid !== undefined && kid !== "" && each.kid !== kid',
+        replace: "kid !== undefined && each.kid !== kid",
+        named: "empty name",
       },
     ],
   },

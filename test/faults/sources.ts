@@ -34,6 +34,12 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/source/memory-source.test.ts"],
     faults: [
       {
+        what: "a failure is told at each run after a request",
+        find: "const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;",
+        replace: "const isRequested = ctx.requestedAt !== undefined;",
+        tests: ["test/unit/flows/oci-repository-failures.test.ts"],
+      },
+      {
         what: "a short Retry-After ends a long back-off",
         find: "Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure))",
         replace: "retryAfterMs(failure) || backOffMs(failures, ctx.deps.timing.retryDelay)",
@@ -131,6 +137,11 @@ export const sourcesFaults: readonly FileFaults[] = [
     file: "lib/flows/source/source-conditions.ts",
     tests: ["test/unit/flows/source/memory-source.test.ts"],
     faults: [
+      {
+        what: "a condition with another message keeps its time",
+        find: "was.reason === condition.reason && was.message === condition.message;",
+        replace: "was.reason === condition.reason;",
+      },
       {
         what: "another failure hides that a source is verified",
         find: "removeConditions(status, isVerified ? removed : ",
@@ -431,6 +442,18 @@ export const sourcesFaults: readonly FileFaults[] = [
         what: "a tag beside a range is followed",
         find: 'if (semver === "") return { kind: "names"',
         replace: 'if (semver === "" || tag !== "") return { kind: "names"',
+      },
+    ],
+  },
+  {
+    file: "lib/flows/source/secrets.ts",
+    tests: ["test/unit/flows/oci-repository-secrets.test.ts"],
+    faults: [
+      { what: "a private key by its old name is none", find: '["tls.key", "keyFile"]', replace: '["tls.key"]' },
+      {
+        what: "the authority beside a client certificate is left out",
+        find: "return { cert, key, ...(ca === undefined ? {} : { ca }) };",
+        replace: "return { cert, key };",
       },
     ],
   },

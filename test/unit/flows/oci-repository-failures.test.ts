@@ -49,6 +49,17 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect(waits).toEqual([...Array.from({ length: 11 }, (_, failures) => 750 * 2 ** failures), 900_000, 900_000]);
   });
 
+  test("tells of a failure again for each new request, and for no run that the same one asks for", async () => {
+    world().apply(ociRepository("app", { url: url(), ref: { tag: "missing" } }));
+    const counts: number[] = [];
+    for (const request of [undefined, undefined, "one", "one", "two", "two"]) {
+      if (request !== undefined) world().annotate("app", { "reconcile.fluxcd.io/requestedAt": request });
+      await world().run();
+      counts.push(told().length);
+    }
+    expect(counts).toEqual([1, 1, 2, 2, 3, 3]);
+  });
+
   test("an artifact that was not stored is neither recorded nor named by a status", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
