@@ -20,6 +20,18 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/refs.test.ts`],
     faults: [
       {
+        what: "an include is the same at another revision with its content",
+        find: "artifacts.map(({ digest, revision }) => [digest, revision])",
+        replace: "artifacts.map(({ digest }) => [digest])",
+        tests: ["test/unit/flows/git-repository/include.test.ts"],
+      },
+      {
+        what: "only the first include is awaited",
+        find: "const awaited = (spec.include ?? []).map(",
+        replace: "const awaited = (spec.include ?? []).slice(0, 1).map(",
+        tests: ["test/unit/flows/git-repository/include.test.ts"],
+      },
+      {
         what: "a part of a password is quoted as a port",
         find: "fault !== undefined && !/^[^/]*\\/\\/[^/?#]*[/?#].*@/s.test(spec.url);",
         replace: "fault !== undefined;",
@@ -188,6 +200,45 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         find: 'folders: [...folders, ".gitmodules"]',
         replace: "folders",
         tests: [`${unit}/submodules.test.ts`],
+      },
+    ],
+  },
+  {
+    file: "lib/flows/git-repository/includes.ts",
+    tests: ["test/unit/flows/git-repository/include.test.ts"],
+    faults: [
+      {
+        what: "an empty toPath is the root",
+        find: 'const toPath = include.toPath === undefined || include.toPath === "" ? repository.name : include.toPath;',
+        replace: "const toPath = include.toPath ?? repository.name;",
+      },
+      {
+        what: "what begins like fromPath is included too",
+        find: "path === from || path.startsWith(`${from}/`));",
+        replace: "path.startsWith(from));",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/git-repository/submodules.ts",
+    tests: ["test/unit/flows/git-repository/submodules.test.ts"],
+    faults: [
+      {
+        what: "the login of a provider goes to another host",
+        find: `  provider: _provider,
+`,
+        replace: "",
+      },
+      {
+        what: "the identity of a service account goes to another host",
+        find: `  serviceAccountName: _account,
+`,
+        replace: "",
+      },
+      {
+        what: "another host gets its submodules fetched with our login",
+        find: "sharesLogin(url, spec.url) && sharesLogin(url, parent)",
+        replace: "sharesLogin(url, spec.url)",
       },
     ],
   },

@@ -99,6 +99,11 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/receiver.test.ts"],
     faults: [
       {
+        what: "a query ends at its second question mark",
+        find: 'const asked = query.join("?");',
+        replace: 'const [asked = ""] = query;',
+      },
+      {
         what: "a path with a backslash leads to another host",
         find: "encodeURI(target.toWellFormed())",
         replace: "target",

@@ -231,3 +231,37 @@ describe("content that cannot become an artifact", () => {
     expect(artifact("other").digest).not.toBe(digest);
   });
 });
+
+/** Each setting that decides what is in an artifact: a value, and the field of the status that shows it. */
+const settings = {
+  ignore: ["*.md", "observedIgnore"],
+  include: [[{ repository: { name: "lib" } }], "observedInclude"],
+  recurseSubmodules: [true, "observedRecurseSubmodules"],
+  sparseCheckout: [["a"], "observedSparseCheckout"],
+} as const;
+
+test.each(Object.entries(settings))(
+  "an artifact is made again at the same revision where spec.%s is new, and where it is gone",
+  async (field, [value, observed]) => {
+    const lib = "https://git.example.test/lib.git";
+    repository(lib).commit({ "lib.yaml": manifest });
+    repository().commit({ "a/a.yaml": manifest });
+    apply({ url: lib }, "lib");
+    await run("lib");
+    apply();
+    const seen: unknown[] = [];
+    for (const set of [null, value, null]) {
+      repository().asked.length = 0;
+      apply({ [field]: set });
+      await run();
+      await run();
+      const fetches = repository().asked.filter((line) => line.startsWith("fetch"));
+      seen.push([fetches.length, status()[observed]]);
+    }
+    expect(seen).toEqual([
+      [1, undefined],
+      [1, value],
+      [1, undefined],
+    ]);
+  },
+);

@@ -63,6 +63,37 @@ describe("submodules", () => {
     ]);
   });
 
+  test.each([
+    { secretRef: { name: "login" } },
+    { provider: "aws" },
+    { provider: "azure", serviceAccountName: "robot" },
+  ])("get the login of %j on the same host alone, and behind another host no more", async (login) => {
+    const at = (host: string, name: string) => `https://${host}/${name}.git`;
+    const own = "git.example.test";
+    /** A repository with one submodule, and the submodule's. */
+    const chain = (urls: readonly string[]): string => {
+      const [to = "", ...rest] = urls;
+      if (rest.length === 0) return repository(to).commit({ "end.yaml": "x\n" });
+      const [next = ""] = rest;
+      return repository(to).commit({
+        ".gitmodules": `[submodule "s"]\npath = s\nurl = ${next}\n`,
+        s: { commit: chain(rest) },
+      });
+    };
+    const urls = [
+      at(own, "app"),
+      at(own, "inner"),
+      at(`${own}:8443`, "port"),
+      at(own, "behind"),
+      at(`${own}.evil.test`, "evil"),
+      at(own, "last"),
+    ];
+    chain(urls);
+    apply({ recurseSubmodules: true, ...login });
+    await run();
+    expect(opened).toEqual(urls.map((to, index) => ({ url: to, hasLogin: index < 2 })));
+  });
+
   test.each(["file:///etc", "/etc", "ext::sh -c x", "git://git.example.test/lib.git"])(
     "at %s are refused by name",
     async (to) => {
