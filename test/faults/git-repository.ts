@@ -191,6 +191,12 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/content.test.ts`],
     faults: [
       {
+        what: "an executable .gitmodules is none",
+        find: '(type === "file" || type === "executable")) gitmodules',
+        replace: 'type === "file") gitmodules',
+        tests: ["test/unit/flows/git-repository/submodules.test.ts"],
+      },
+      {
         what: "a Git LFS pointer is taken for the file",
         find: "if (bytes.length < maxPointerBytes &&",
         replace: "if (bytes.length < 0 &&",
@@ -224,6 +230,11 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/git-repository/submodules.test.ts"],
     faults: [
       {
+        what: "a relative URL in a submodule begins at the outermost repository",
+        find: "submoduleUrl(submodule, parent.url)",
+        replace: "submoduleUrl(submodule, outermost.url)",
+      },
+      {
         what: "the login of a provider goes to another host",
         find: `  provider: _provider,
 `,
@@ -239,6 +250,17 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
         what: "another host gets its submodules fetched with our login",
         find: "sharesLogin(url, spec.url) && sharesLogin(url, parent)",
         replace: "sharesLogin(url, spec.url)",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/git-repository/credentials.ts",
+    tests: ["test/unit/flows/git-repository/credentials.test.ts"],
+    faults: [
+      {
+        what: "the user of a URL is sent with its escapes",
+        find: 'const username = read("username") || decoded(url.username);',
+        replace: 'const username = read("username") || url.username;',
       },
     ],
   },

@@ -34,6 +34,34 @@ describe("submodules", () => {
     expect(status()).toMatchObject({ observedRecurseSubmodules: true });
   });
 
+  test("with relative URLs lie beside the repository that names them, not beside the outermost", async () => {
+    const at = (path: string) => `https://git.example.test/${path}.git`;
+    const deep = repository(at("group/deep")).commit({ "deep.yaml": "deep\n" });
+    repository(at("deep")).commit({ "deep.yaml": "another\n" });
+    const lib = repository(at("group/lib")).commit({
+      ".gitmodules": '[submodule "deep"]\npath = deep\nurl = ../deep.git\n',
+      deep: { commit: deep },
+    });
+    repository().commit({ ".gitmodules": gitmodules("../group/lib.git"), "vendor/lib": { commit: lib } });
+    apply({ recurseSubmodules: true });
+    await run();
+    expect((await stored()).files).toEqual({ "vendor/lib/deep/deep.yaml": "deep\n" });
+    expect(opened.map((one) => one.url)).toEqual([at("app"), at("group/lib"), at("group/deep")]);
+  });
+
+  test("are named by a .gitmodules that is executable too, and by none that is a link", async () => {
+    const lib = repository(url).commit({ "lib.yaml": "x\n" });
+    apply({ recurseSubmodules: true });
+    for (const [file, ends] of [
+      [{ exec: gitmodules(url) }, "Ready=True Succeeded"],
+      [{ link: "modules.txt" }, "Ready=False GitOperationFailed"],
+    ] as const) {
+      repository().commit({ ".gitmodules": file, "modules.txt": gitmodules(url), "vendor/lib": { commit: lib } });
+      await run();
+      expect(conditions()).toContain(ends);
+    }
+  });
+
   test("are fetched at their commit, whatever their branches are at now", async () => {
     const lib = repository(url).commit({ "lib.yaml": "old\n" });
     repository(url).commit({ "lib.yaml": "new\n" });
