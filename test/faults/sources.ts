@@ -457,4 +457,26 @@ export const sourcesFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sources/archive/ignore-rules.ts",
+    tests: ["test/unit/sources/ignore-rules.test.ts"],
+    faults: [
+      {
+        what: "an ignore file counts in folders that begin like its own",
+        find: "scope.some((name, index) => path[index] !== name)",
+        replace: "scope.some((name, index) => path[index]?.startsWith(name) !== true)",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/archive/archive-tree.ts",
+    tests: ["test/unit/sources/archive-tree.test.ts"],
+    faults: [
+      {
+        what: "ignore files count in the order in which they were found",
+        find: "return inWalkOrder(found).map(",
+        replace: "return found.map(",
+      },
+    ],
+  },
 ];
