@@ -301,6 +301,11 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/cached-build.test.ts"],
     faults: [
       {
+        what: "a build is known though a variable is no text any more",
+        find: "[...notText], always, strict, fault]",
+        replace: "always, strict, fault]",
+      },
+      {
         what: "another value is no other build",
         find: "const key = canonicalJson([owner.uid, artifact, spec, inputsDigest(postBuild)]);",
         replace: "const key = canonicalJson([owner.uid, artifact, spec]);",

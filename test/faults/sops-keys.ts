@@ -149,4 +149,38 @@ export const sopsKeyFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sops/metadata.ts",
+    tests: ["test/unit/sops/data-key.test.ts"],
+    faults: [
+      {
+        what: "mac_only_encrypted is true in few spellings",
+        find: '["1", "t", "T", "true", "True", "TRUE"]',
+        replace: '["1", "true", "True", "TRUE"]',
+      },
+      {
+        what: "the role of a key of KMS is not read",
+        find: 'role: key.text("role") || undefined,',
+        replace: "role: undefined,",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/key-source.ts",
+    tests: ["test/unit/sops/data-key.test.ts"],
+    faults: [
+      {
+        what: "a key of KMS with a profile is named without its context",
+        find: "return `${withRole}|${words}|${awsProfile}`;",
+        replace: "return `${withRole}|${awsProfile}`;",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/data-key.ts",
+    tests: ["test/unit/sops/data-key.test.ts"],
+    faults: [
+      { what: "a group more than is needed is asked", find: "if (shares.length === wanted) break;", replace: "" },
+    ],
+  },
 ];
