@@ -250,7 +250,7 @@ describe("11.3/75: a registry with an unknown certificate", () => {
   });
 
   test("is known by certSecretRef, insecure or not", async () => {
-    secret("tls", { "ca.crt": certificate ?? "" });
+    secret("tls", { "ca.crt": certificate });
     for (const insecure of [false, true]) {
       world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure, certSecretRef: { name: "tls" } }));
       await world.run();
@@ -259,10 +259,10 @@ describe("11.3/75: a registry with an unknown certificate", () => {
   });
 
   test("is known by the system's authorities even if certSecretRef has another one", async () => {
-    secret("tls", { "ca.crt": expired ?? "" });
+    secret("tls", { "ca.crt": expired });
     world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure: false, certSecretRef: { name: "tls" } }));
     const before = getCACertificates("default");
-    setDefaultCACertificates([...before, certificate ?? ""]);
+    setDefaultCACertificates([...before, certificate]);
     try {
       await world.run();
     } finally {
@@ -272,7 +272,7 @@ describe("11.3/75: a registry with an unknown certificate", () => {
   });
 
   test("is refused by another certSecretRef even if the source is insecure", async () => {
-    secret("tls", { "ca.crt": expired ?? "" });
+    secret("tls", { "ca.crt": expired });
     world.apply(ociRepository("app", { url: `oci://${host}/app`, certSecretRef: { name: "tls" } }));
     await world.run();
     expect(ready().message).toContain("x509: certificate signed by unknown authority");

@@ -375,13 +375,17 @@ describe("what a Receiver selects", () => {
     const selectors = async (of: string, within: string, group = "source.toolkit.fluxcd.io") => {
       const topic = selectionTopic({ cluster: "here", group, kind: of, namespace: within });
       const followers = await world.deps.subscriptions.followers(topic, never);
-      return followers.flatMap(({ follows }) => (follows?.kind === "objects" ? follows.selectors : ["everything"]));
+      return followers.map(({ follows }) => follows);
     };
-    const all = [{ name: "shop" }, { name: "shop-old" }, { labels: { team: "x", tier: "y" } }];
-    expect(await selectors(kind, "retail")).toEqual(all);
-    expect(await selectors(kind, "retail-old")).toEqual([{ name: "mail" }]);
-    expect(await selectors("GitRepository", "retail")).toEqual([{ name: "shop" }]);
-    expect(await selectors("Kustomization", "retail", "kustomize.toolkit.fluxcd.io")).toEqual([{ name: "shop" }]);
+    const objects = (...all: readonly object[]) => [{ kind: "objects", selectors: all }];
+    expect(await selectors(kind, "retail")).toEqual(
+      objects({ name: "shop" }, { name: "shop-old" }, { labels: { team: "x", tier: "y" } }),
+    );
+    expect(await selectors(kind, "retail-old")).toEqual(objects({ name: "mail" }));
+    expect(await selectors("GitRepository", "retail")).toEqual(objects({ name: "shop" }));
+    expect(await selectors("Kustomization", "retail", "kustomize.toolkit.fluxcd.io")).toEqual(
+      objects({ name: "shop" }),
+    );
     expect(world.lists.toSorted()).toEqual([
       "GitRepository of retail",
       "Kustomization of retail",
@@ -410,7 +414,9 @@ describe("what a Receiver selects", () => {
   });
 
   test("shows filters the metadata of each object that seldom changes", async () => {
-    const world = receiverWorld({ cel: { ...noCel, compileBool: async () => ({ evaluateEach: async () => [] }) } });
+    const world = receiverWorld({
+      cel: { ...noCel, compileBool: async () => ({ evaluate: async () => true, evaluateEach: async () => [] }) },
+    });
     world.secret({ token });
     const metadata = {
       name: "shop",
