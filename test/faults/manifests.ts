@@ -69,6 +69,29 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/transform-patches.test.ts"],
     faults: [
       {
+        what: "the version of a target does not count",
+        find: `      ofVersion?.test(itsVersion) === true &&
+`,
+        replace: "",
+      },
+      {
+        what: "the group of a target does not count",
+        find: `      ofGroup?.test(itsGroup) === true &&
+`,
+        replace: "",
+      },
+      {
+        what: "a patch that names its object changes the namesake of another namespace",
+        find: `object.metadata.name === metadata.name &&
+    object.metadata.namespace === metadata.namespace;`,
+        replace: "object.metadata.name === metadata.name;",
+      },
+      {
+        what: "a target's name may begin the name of an object",
+        find: 'new RegExp(text === "" ? "" : `^(?:${text})$`)',
+        replace: 'new RegExp(text === "" ? "" : `^(?:${text})`)',
+      },
+      {
         what: "a number replaces a text",
         find: "if (value !== undefined && typeof value !== typeof change) {",
         replace: "if (isJsonObject(value ?? null)) {",
@@ -309,6 +332,32 @@ export const manifestsFaults: readonly FileFaults[] = [
         what: "another value is no other build",
         find: "const key = canonicalJson([owner.uid, artifact, spec, inputsDigest(postBuild)]);",
         replace: "const key = canonicalJson([owner.uid, artifact, spec]);",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/transform-images.ts",
+    tests: ["test/unit/manifests/transform-images.test.ts"],
+    faults: [
+      {
+        what: "a digest leaves the tag",
+        find: '? { tag: image.newTag ?? "", digest: image.digest ?? "" }',
+        replace: '? { tag: image.newTag ?? tag, digest: image.digest ?? "" }',
+      },
+      {
+        what: "the images of init containers stay",
+        find: 'key === "containers" || key === "initContainers"',
+        replace: 'key === "containers"',
+      },
+      {
+        what: "the port of a registry is taken for a tag",
+        find: 'const from = Math.max(image.indexOf("/"), 0);',
+        replace: "const from = 0;",
+      },
+      {
+        what: "an image that begins like the named one is changed",
+        find: "(@sha256:[a-zA-Z0-9_.{}-]*)?$`",
+        replace: "(@sha256:[a-zA-Z0-9_.{}-]*)?`",
       },
     ],
   },

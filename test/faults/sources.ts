@@ -338,6 +338,16 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/pull-artifact.test.ts"],
     faults: [
       {
+        what: "Docker's index is taken for a manifest",
+        find: "found.mediaType === mediaTypes.index || found.mediaType === mediaTypes.dockerIndex",
+        replace: "found.mediaType === mediaTypes.index",
+      },
+      {
+        what: "an artifact for another system is pulled",
+        find: '(platform.os === "linux" && platform.architecture === "amd64")',
+        replace: 'platform.architecture === "amd64"',
+      },
+      {
         what: "layer's announced size not limited",
         find: `    if (layer.size > limits.maxPackedBytes) {
       throw new RangeError(\`the layer has \${layer.size} bytes, \${limits.maxPackedBytes} are allowed\`);
@@ -476,6 +486,18 @@ export const sourcesFaults: readonly FileFaults[] = [
         what: "ignore files count in the order in which they were found",
         find: "return inWalkOrder(found).map(",
         replace: "return found.map(",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/push-artifact.ts",
+    tests: ["test/unit/sources/push-artifact.test.ts"],
+    faults: [
+      {
+        what: "patterns beside those in place of the default are left out",
+        find: "const ignore = ignoreBy([...patterns, ...lines(artifact.addIgnorePaths ?? [])]);",
+        replace: `const more = artifact.ignorePaths === undefined ? lines(artifact.addIgnorePaths ?? []) : [];
+  const ignore = ignoreBy([...patterns, ...more]);`,
       },
     ],
   },

@@ -107,6 +107,39 @@ describe("the layer of an artifact", () => {
   });
 });
 
+/** Children of an index by their platform; undefined for one that names none. */
+const platforms = [
+  { os: "windows", architecture: "amd64" },
+  { os: "linux", architecture: "arm64" },
+  { os: "linux", architecture: "amd64", variant: "v2" },
+  { os: "linux", architecture: "amd64" },
+  undefined,
+];
+const parameters = ["", "; charset=utf-8", ";charset=utf-8"];
+
+test.each([
+  { order: [0, 1, 2, 3, 4], chosen: 2 },
+  { order: [0, 1, 3, 2], chosen: 3 },
+  { order: [4, 3], chosen: 4 },
+  { order: [0, 4], chosen: 4 },
+  { order: [0, 1], chosen: undefined },
+  { order: [], chosen: undefined },
+])("11.3/74: of the children $order of an index, $chosen is the first for linux/amd64", async ({ order, chosen }) => {
+  for (const type of [indexType, "application/vnd.docker.distribution.manifest.list.v2+json"]) {
+    for (const parameter of parameters) {
+      const layers = platforms.map((_, at) => layer(`child-${at}`));
+      const children = layers.map((one) => manifestOf([one]));
+      const manifests = order.flatMap((at) => {
+        const [child, platform] = [children[at], platforms[at]];
+        return child === undefined ? [] : [{ ...described(child), ...(platform === undefined ? {} : { platform }) }];
+      });
+      const pulled = pull(json(`${type}${parameter}`, { manifests }), [...children, ...layers]);
+      if (chosen === undefined) await expect(pulled).rejects.toThrow("no child with platform linux/amd64");
+      else expect(await namesIn((await pulled).bytes)).toEqual([`child-${chosen}`]);
+    }
+  }
+});
+
 describe("manifests that are refused", () => {
   const plain: Content = { mediaType: "text/plain", bytes: Buffer.from("just a file") };
   const noTar: Content = { mediaType: "text/plain", bytes: gzipSync("x".repeat(2_000)) };
