@@ -207,4 +207,20 @@ export const networkFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/http/connect-by-proxy.ts",
+    tests: ["test/unit/http/dial.test.ts"],
+    faults: [
+      {
+        what: "a proxy of https listens at port 80",
+        find: '{ "http:": 80, "https:": 443 }[url.protocol] ?? 1080',
+        replace: '{ "http:": 80, "https:": 80 }[url.protocol] ?? 1080',
+      },
+      {
+        what: "an IPv6 address is named to a proxy without brackets",
+        find: "isIP(host) === 6 ? `[${host}]` : host",
+        replace: "host",
+      },
+    ],
+  },
 ];

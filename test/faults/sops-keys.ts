@@ -9,6 +9,12 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/import-keys.test.ts`],
     faults: [
       {
+        what: "the Secret of the installation gives keys of OpenPGP too",
+        find: 'if (secretRef === undefined && !key.endsWith(".agekey")) continue;',
+        replace: 'if (secretRef === undefined && key.startsWith("sops.")) continue;',
+        tests: ["test/unit/sops/keys/import-keys.test.ts"],
+      },
+      {
         what: "the Secret of the installation holds beside that of the object",
         find: "const place = secretRef === undefined ? ageSecret : { namespace, name: secretRef.name };",
         replace:

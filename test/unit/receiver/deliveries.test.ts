@@ -244,6 +244,21 @@ describe("a delivery", () => {
     expect(await world.deliver({ uri: path })).toBe(404);
   });
 
+  test.each([
+    ["gitlab", "X-Gitlab-Token"],
+    ["harbor", "Authorization"],
+  ])("to %s is authentic by the bytes of its token, which need not be ASCII", async (type, header) => {
+    const world = receiverWorld();
+    world.secret({ token: "tökén ☃" });
+    await world.ready({ type });
+    // Node hands out each byte of a header as a character.
+    const asSent = (text: string): string => Buffer.from(text).toString("latin1");
+    const status = (text: string) => world.deliver({ headers: { [header]: text } });
+    expect([await status(asSent("tökén ☃")), await status("tökén ☃"), await status(asSent("token ☃"))]).toEqual([
+      200, 400, 400,
+    ]);
+  });
+
   test("24: wakes what is there although the entry before it is missing, and is 500", async () => {
     const kind = "OCIRepository";
     const world = await readyWorld({
