@@ -205,4 +205,20 @@ export const gitFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sources/git/github-app.ts",
+    tests: ["test/unit/sources/git/github-app.test.ts"],
+    faults: [
+      {
+        what: "a token that came by one login to a proxy is kept for every other",
+        find: "[proxy?.url.href, proxy?.username, proxy?.password?.reveal()]",
+        replace: "[proxy?.url.href, proxy?.username]",
+      },
+      {
+        what: "a token that came by one trust is kept for every other",
+        find: "baseUrl, tls, way]);",
+        replace: "baseUrl, way]);",
+      },
+    ],
+  },
 ];

@@ -6,6 +6,11 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/name-references.test.ts"],
     faults: [
       {
+        what: "no namespace is another one than default",
+        find: 'metadata.namespace ?? "default"',
+        replace: 'metadata.namespace ?? ""',
+      },
+      {
         what: "a reference finds an object of another namespace",
         find: "namespaceOf(referrer) === namespaceOf(target)",
         replace: 'namespaceOf(referrer) !== ""',
