@@ -84,6 +84,40 @@ describe("a Receiver", () => {
     expect((await world.run()).dueInMs).toBe(750);
   });
 
+  const ends = {
+    ready: { spec: {}, conditions: ["Ready=True Succeeded"] },
+    failed: {
+      spec: { secretRef: { name: "missing" } },
+      conditions: ["Ready=False TokenNotFound", "Reconciling=True ProgressingWithRetry"],
+    },
+    stalled: {
+      spec: { secretRef: null },
+      conditions: ["Ready=False ValidationFailed", "Stalled=True ValidationFailed"],
+    },
+  };
+  const named = Object.entries(ends);
+  const pairs = named.flatMap(([before, first]) =>
+    named.map(([after, second]) => ({ before, after, runs: [first, second] })),
+  );
+  test.each(pairs)("that was $before and is $after has the conditions of its last end alone", async ({ runs }) => {
+    const world = receiverWorld();
+    world.secret({ token });
+    for (const { spec, conditions } of runs) {
+      world.receiver(spec);
+      await world.run();
+      expect(world.conditions().toSorted()).toEqual(conditions);
+      expect(world.status().conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual(
+        conditions.map(() => world.get()?.metadata.generation),
+      );
+    }
+  });
+
+  test("that is suspended still follows its Secret", async () => {
+    const world = await ready({ suspend: true });
+    const secret = configTopic({ cluster: "here", kind: "Secret", namespace, name: "token" });
+    expect(await world.subscribers(secret)).toEqual(["shop-hook"]);
+  });
+
   test.each([
     { end: "ready", spec: {} },
     { end: "suspended", spec: { suspend: true } },

@@ -247,6 +247,19 @@ describe("a kind of source in memory, made in one file", () => {
     expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
   });
 
+  test("keeps finalizers of others when it adds its own, and when it is deleted", async () => {
+    const others = ["example.com/before", "example.com/finalizers.fluxcd.io"];
+    const metadata = { name: "app", namespace: "apps", finalizers: others };
+    const spec = { interval: "1h", shelf: "a" };
+    world.apply({ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "Bucket", metadata, spec });
+    await run();
+    expect(world.get("app").metadata.finalizers).toEqual([...others, "finalizers.fluxcd.io"]);
+    world.delete("app");
+    await run();
+    await run();
+    expect(world.get("app").metadata.finalizers).toEqual(others);
+  });
+
   test("is deleted with everything that is kept about it", async () => {
     bucket();
     await run();
