@@ -106,6 +106,18 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/azure-key-vault.test.ts`],
     faults: [
       {
+        what: "a token of Azure is used to its last second",
+        find: "expires_in * 1000 - renewBeforeMs",
+        replace: "expires_in * 1000",
+        tests: ["test/unit/sops/keys/azure-key-vault.test.ts"],
+      },
+      {
+        what: "the token of one cloud goes to the vaults of another",
+        find: "const known = kept.get(domain);",
+        replace: "const [known] = kept.values();",
+        tests: ["test/unit/sops/keys/azure-key-vault.test.ts"],
+      },
+      {
         what: "a host that ends alike gets the token",
         find: "url?.hostname.endsWith(`.${one}`) === true",
         replace: "url?.hostname.includes(`.${one}`) === true",
@@ -187,6 +199,17 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: ["test/unit/sops/data-key.test.ts"],
     faults: [
       { what: "a group more than is needed is asked", find: "if (shares.length === wanted) break;", replace: "" },
+    ],
+  },
+  {
+    file: "lib/sops/keys/azure-credentials.ts",
+    tests: ["test/unit/sops/keys/azure-key-vault.test.ts"],
+    faults: [
+      {
+        what: "the former fields ask the public authority",
+        find: "{ tokenUrl: tokenUrl(entry.authorityHost, tenant), clientId: appId }",
+        replace: '{ tokenUrl: tokenUrl("", tenant), clientId: appId }',
+      },
     ],
   },
 ];

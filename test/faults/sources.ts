@@ -501,4 +501,15 @@ export const sourcesFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sources/oci/registry-fault.ts",
+    tests: ["test/unit/sources/registry-client.test.ts"],
+    faults: [
+      {
+        what: "the signature of Amazon's URLs is shown",
+        find: 'new Set(["digest", "from", "last", "mount", "n", "scope", "service"])',
+        replace: 'new Set(["digest", "from", "last", "mount", "n", "scope", "service", "X-Amz-Signature"])',
+      },
+    ],
+  },
 ];
