@@ -72,6 +72,25 @@ export const gitRepositoryFaults: readonly FileFaults[] = [
     tests: [`${unit}/submodules.test.ts`],
     faults: [
       {
+        what: "the user of a short address of ssh is git",
+        find: "`ssh://${user}@${host}/",
+        replace: "`ssh://git@${host}/",
+        tests: ["test/unit/sources/git/checkout/gitmodules.test.ts"],
+      },
+      {
+        what: "a query of the repository takes part in a relative URL",
+        find: `    base.search = "";
+`,
+        replace: "",
+        tests: ["test/unit/sources/git/checkout/gitmodules.test.ts"],
+      },
+      {
+        what: "the login of a submodule's own URL is replaced",
+        find: 'if (one.username !== "" || one.password !== "") return url;',
+        replace: "",
+        tests: ["test/unit/sources/git/checkout/gitmodules.test.ts"],
+      },
+      {
         what: "a submodule in plain text gets the login of https",
         find: "one.protocol === other.protocol && ",
         replace: "",

@@ -128,6 +128,12 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/aws/codecommit/codecommit-login.test.ts"],
     faults: [
       {
+        what: "a host of CodeCommit with FIPS is none",
+        find: "(?:-fips)?",
+        replace: "",
+        tests: ["test/unit/flows/git-repository/provider-login.test.ts"],
+      },
+      {
         what: "a host that only begins like CodeCommit's gets a signature",
         find: String.raw`(?:\.cn)?$/`,
         replace: String.raw`(?:\.cn)?/`,
