@@ -330,6 +330,30 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: flow,
     faults: [
       {
+        what: "a Receiver that is ready stays stalled",
+        find: 'removeConditions(status, ["Reconciling", "Stalled"])',
+        replace: 'removeConditions(status, ["Reconciling"])',
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "a Receiver that fails stays stalled",
+        find: `removeConditions(status, ["Stalled"]),
+    [retrying`,
+        replace: `removeConditions(status, []),
+    [retrying`,
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "a Receiver that is stalled is still tried again",
+        find: `removeConditions(status, ["Reconciling"]),
+    [
+      { type: "Stalled"`,
+        replace: `removeConditions(status, []),
+    [
+      { type: "Stalled"`,
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
         what: "a Receiver that failed is suspended unseen",
         find: "return isRetried ? setConditions(status, [retrying], now) : status;",
         replace: "return status;",
@@ -446,6 +470,13 @@ export const receiverFaults: readonly FileFaults[] = [
     file: "lib/flows/receiver/index-entry.ts",
     tests: ["test/unit/flows/receiver/oidc-rules.test.ts"],
     faults: [
+      {
+        what: "a suspended Receiver does not follow its Secret",
+        find: '...(secret === undefined ? [] : [configTopic({ cluster, kind: "Secret", namespace, name: secret })]),',
+        replace:
+          '...(secret === undefined || state !== "ready" ? [] : [configTopic({ cluster, kind: "Secret", namespace, name: secret })]),',
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
       {
         what: "only the first provider of tokens is kept",
         find: "oidcProviders: spec.oidcProviders.map(toJsonObject)",

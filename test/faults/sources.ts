@@ -15,6 +15,18 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ofSource,
     faults: [
       {
+        what: "our finalizer replaces those of others",
+        find: "const withOurs = (finalizers: readonly string[]) => [...finalizers, finalizer];",
+        replace: "const withOurs = () => [finalizer];",
+        tests: ["test/unit/flows/source/memory-source.test.ts"],
+      },
+      {
+        what: "the finalizers of others are removed with ours",
+        find: "const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);",
+        replace: "const withoutOurs = () => [];",
+        tests: ["test/unit/flows/source/memory-source.test.ts"],
+      },
+      {
         what: "a source that has just subscribed takes a listing from before",
         find: "isOld ? since : deps.clock.monotonic()",
         replace: "isOld ? since : since",

@@ -204,16 +204,20 @@ test.each([
   ["https://git-codecommit-fips.us-gov-west-1.amazonaws.com/v1/repos/a", "us-gov-west-1"],
   ["https://git-codecommit.cn-north-1.amazonaws.com.cn/v1/repos/a", "cn-north-1"],
   ["https://git-codecommit.eu-west-1.amazonaws.com:443/v1/repos/a", "eu-west-1"],
-  ["http://git-codecommit.eu-west-1.amazonaws.com/v1/repos/a", undefined],
-  ["ssh://git-codecommit.eu-west-1.amazonaws.com/v1/repos/a", undefined],
-  ["https://git-codecommit.eu-west-1.amazonaws.com:8443/v1/repos/a", undefined],
-  ["https://git-codecommit.eu-west-1.amazonaws.com.evil.test/v1/repos/a", undefined],
-  ["https://my-git-codecommit.eu-west-1.amazonaws.com/v1/repos/a", undefined],
-  ["https://git-codecommit.eu-west-1.amazonaws.org/v1/repos/a", undefined],
-  ["https://git-codecommit.a.b.amazonaws.com/v1/repos/a", undefined],
-  ["https://git-codecommit.amazonaws.com/v1/repos/a", undefined],
 ])("%s is of CodeCommit in the region %s", (text, region) => {
   const url = new URL(text);
-  if (region === undefined) expect(() => codeCommitRegion(url)).toThrow(GitLoginError);
-  else expect([codeCommitRegion(url), isCodeCommitHost(url.hostname)]).toEqual([region, true]);
+  expect([codeCommitRegion(url), isCodeCommitHost(url.hostname)]).toEqual([region, true]);
+});
+
+test.each([
+  "http://git-codecommit.eu-west-1.amazonaws.com/v1/repos/a",
+  "ssh://git-codecommit.eu-west-1.amazonaws.com/v1/repos/a",
+  "https://git-codecommit.eu-west-1.amazonaws.com:8443/v1/repos/a",
+  "https://git-codecommit.eu-west-1.amazonaws.com.evil.test/v1/repos/a",
+  "https://my-git-codecommit.eu-west-1.amazonaws.com/v1/repos/a",
+  "https://git-codecommit.eu-west-1.amazonaws.org/v1/repos/a",
+  "https://git-codecommit.a.b.amazonaws.com/v1/repos/a",
+  "https://git-codecommit.amazonaws.com/v1/repos/a",
+])("%s is not of CodeCommit as it has to be asked", (text) => {
+  expect(() => codeCommitRegion(new URL(text))).toThrow(GitLoginError);
 });
