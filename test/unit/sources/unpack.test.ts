@@ -132,18 +132,19 @@ describe("unpacking a layer", () => {
   });
 
   test("a size may be a binary number", async () => {
-    const content = "x".repeat(300);
+    // 0x01c8: one byte has its highest bit.
+    const content = "x".repeat(456);
     const tar = tarOf([
       { name: "a", content },
       { name: "b", content: "b" },
     ]);
     tar.fill(0, 124, 136).writeUInt8(0x80, 124);
-    tar.writeUInt32BE(300, 132);
+    tar.writeUInt32BE(456, 132);
     tar.write("        ", 148);
     const sum = tar.subarray(0, 512).reduce((total, byte) => total + byte, 0);
     tar.write(`${sum.toString(8).padStart(6, "0")}\u0000 `, 148);
     const { entries } = await unpackTar(tar);
-    expect(entries.map(contentOf).map((entry) => entry.bytes.length)).toEqual([600, 2]);
+    expect(entries.map(contentOf).map((entry) => entry.bytes.length)).toEqual([912, 2]);
   });
 
   test("as many entries as are allowed are unpacked, and small files that are packed as well as they like", async () => {
