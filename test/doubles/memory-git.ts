@@ -59,6 +59,23 @@ export function memoryGit() {
     );
   }
 
+  /** Adds an object and those that it leads to, without the history of a commit. */
+  function reach(oid: string, reached: Set<string>): void {
+    const object = objects.get(oid);
+    if (object === undefined || reached.has(oid)) return;
+    reached.add(oid);
+    const { type } = object;
+    const bytes = Buffer.from(object.bytes);
+    if (type === "commit") reach(bytes.toString("latin1", 5, 45), reached);
+    if (type === "tag") reach(bytes.toString("latin1", 7, 47), reached);
+    if (type !== "tree") return;
+    for (let at = 0; at < bytes.length; ) {
+      const end = bytes.indexOf(0, at) + 1;
+      reach(bytes.toString("hex", end, end + 20), reached);
+      at = end + 20;
+    }
+  }
+
   function entryOf(file: MemoryFile): { readonly mode: string; readonly oid: string } {
     if (typeof file === "string" || file instanceof Uint8Array)
       return { mode: "100644", oid: add("blob", Buffer.from(file)) };
@@ -84,14 +101,17 @@ export function memoryGit() {
       );
       throwFault();
       for (const want of wants) if (!objects.has(want)) throw new GitFault("missing", `no object ${want}`);
+      // As a real server, which sends what the wanted objects lead to and nothing else.
+      const sent = new Set<string>();
+      for (const oid of [...wants, ...(options.within ?? [])]) reach(oid, sent);
       const read = async (oid: string): Promise<GitObject> => {
-        const found = objects.get(oid);
+        const found = sent.has(oid) ? objects.get(oid) : undefined;
         if (found === undefined) throw new GitFault("missing", `no object ${oid}`);
         return found;
       };
       const { packedBytes } = costs;
       costs.onFetch();
-      return { packedBytes, has: (oid) => objects.has(oid), read, [Symbol.asyncDispose]: async () => undefined };
+      return { packedBytes, has: (oid) => sent.has(oid), read, [Symbol.asyncDispose]: async () => undefined };
     },
     [Symbol.asyncDispose]: async () => undefined,
   });

@@ -58,6 +58,12 @@ export const decryptionFaults: readonly FileFaults[] = [
     file: "lib/manifests/decrypt/decrypt-objects.ts",
     tests: [build],
     faults: [
+      {
+        what: "an object whose namespace is encrypted keeps its ciphertext",
+        find: 'object["kind"], name, namespace].some(isCiphertext)',
+        replace: 'object["kind"], name].some(isCiphertext)',
+        tests: ["test/unit/manifests/decrypt/build-encrypted.test.ts"],
+      },
       { what: "the MAC is not verified", find: "      await verify(macOf(object));\n", replace: "" },
       { what: "the annotation is ignored", find: "isOptedOut(object) ? object : await", replace: "await" },
       { what: "values of decrypted objects are shown", find: "values.push(value);", replace: "void value;" },

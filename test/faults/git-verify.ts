@@ -39,6 +39,12 @@ export const gitVerifyFaults: readonly FileFaults[] = [
     tests: [`${unit}/verify-signature.test.ts`],
     faults: [
       {
+        what: "an entry that has .sshpub anywhere in its name holds SSH keys",
+        find: 'name.endsWith(".sshpub") === isSsh',
+        replace: 'name.includes(".sshpub") === isSsh',
+        tests: ["test/unit/sources/git/verify/verify-signature.test.ts"],
+      },
+      {
         what: "several armors are taken for one",
         find: "  if (begins.length > 1) {",
         replace: "  if (begins.length > 2) {",

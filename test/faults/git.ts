@@ -9,6 +9,20 @@ export const gitFaults: readonly FileFaults[] = [
     tests: tests("http-transport"),
     faults: [
       {
+        what: "another port of the host gets the credentials",
+        find: "const isOwn = new URL(request.url).host === host;",
+        replace: 'const isOwn = new URL(request.url).hostname === host.replace(/:\\d+$/, "");',
+        tests: ["test/unit/sources/git/http-transport.test.ts"],
+        named: "only if the host is its own",
+      },
+      {
+        what: "the client certificate goes to the host that a redirect led to",
+        find: "tls: isOwn ? tls : trustElsewhere(tls),",
+        replace: "tls,",
+        tests: ["test/unit/sources/git/http-transport.test.ts"],
+        named: "only if the host is its own",
+      },
+      {
         what: "a status is told in words of our own",
         find: 'const asked = kind === "advertisement" ? `${at}?${service}` : at;',
         replace: "const asked = at;",
@@ -188,6 +202,22 @@ export const gitFaults: readonly FileFaults[] = [
         what: "objects that did not come are not missed",
         find: "if (absent.length === 0) return objects;",
         replace: "if (absent.length >= 0) return objects;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/github-app.ts",
+    tests: ["test/unit/sources/git/github-app.test.ts"],
+    faults: [
+      {
+        what: "a token that came by one login to a proxy is kept for every other",
+        find: "[proxy?.url.href, proxy?.username, proxy?.password?.reveal()]",
+        replace: "[proxy?.url.href, proxy?.username]",
+      },
+      {
+        what: "a token that came by one trust is kept for every other",
+        find: "baseUrl, tls, way]);",
+        replace: "baseUrl, way]);",
       },
     ],
   },

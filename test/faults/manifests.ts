@@ -6,6 +6,11 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/name-references.test.ts"],
     faults: [
       {
+        what: "no namespace is another one than default",
+        find: 'metadata.namespace ?? "default"',
+        replace: 'metadata.namespace ?? ""',
+      },
+      {
         what: "a reference finds an object of another namespace",
         find: "namespaceOf(referrer) === namespaceOf(target)",
         replace: 'namespaceOf(referrer) !== ""',
@@ -68,6 +73,29 @@ export const manifestsFaults: readonly FileFaults[] = [
     file: "lib/manifests/transform-patches.ts",
     tests: ["test/unit/manifests/transform-patches.test.ts"],
     faults: [
+      {
+        what: "the version of a target does not count",
+        find: `      ofVersion?.test(itsVersion) === true &&
+`,
+        replace: "",
+      },
+      {
+        what: "the group of a target does not count",
+        find: `      ofGroup?.test(itsGroup) === true &&
+`,
+        replace: "",
+      },
+      {
+        what: "a patch that names its object changes the namesake of another namespace",
+        find: `object.metadata.name === metadata.name &&
+    object.metadata.namespace === metadata.namespace;`,
+        replace: "object.metadata.name === metadata.name;",
+      },
+      {
+        what: "a target's name may begin the name of an object",
+        find: 'new RegExp(text === "" ? "" : `^(?:${text})$`)',
+        replace: 'new RegExp(text === "" ? "" : `^(?:${text})`)',
+      },
       {
         what: "a number replaces a text",
         find: "if (value !== undefined && typeof value !== typeof change) {",
@@ -201,6 +229,12 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/substitute/substitute-objects.test.ts"],
     faults: [
       {
+        what: "a folder that begins like the built one is in it",
+        find: "path.startsWith(`${folder}/`)",
+        replace: "path.startsWith(folder)",
+      },
+      { what: "the name of an object is a pattern", find: 'value.replaceAll(/\\W/g, "\\\\$&")', replace: "value" },
+      {
         what: "an object that becomes another one is only noticed at the apply",
         find: "if (matched > 1) throw",
         replace: "if (matched > objects.length) throw",
@@ -242,6 +276,38 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/substitute/evaluate.test.ts"],
     faults: [
       {
+        what: "a letter beyond 16 bits is two",
+        find: 'const [first = "", ...rest] = Array.from(text);',
+        replace: 'const [first = "", ...rest] = text.split("");',
+      },
+      {
+        what: "an offset before the beginning counts from the end twice",
+        find: "Math.max(0, value.length + at)",
+        replace: "value.length + at",
+      },
+      {
+        what: "the first of two equal parts is replaced in place of the end",
+        find: "value.slice(0, value.length - first.length) + second",
+        replace: "value.replace(first, () => second)",
+      },
+      {
+        what: "$& in a value that replaces a beginning is a pattern",
+        find: "value.startsWith(first) ? value.replace(first, () => second)",
+        replace: "value.startsWith(first) ? value.replace(first, second)",
+      },
+      {
+        what: "$& in a value that replaces every part is a pattern",
+        find: "value.replaceAll(pattern, () => replacement)",
+        replace: "value.replaceAll(pattern, replacement)",
+      },
+      {
+        what: "$& in a value that replaces a part is a pattern",
+        find: `case "/":
+      return value.replace(first, () => second);`,
+        replace: `case "/":
+      return value.replace(first, second);`,
+      },
+      {
         what: "what is inside of an expression is not counted",
         find: "this.#length += bytes.length;",
         replace: 'if ("text" in node) this.#length += bytes.length;',
@@ -263,9 +329,40 @@ export const manifestsFaults: readonly FileFaults[] = [
     tests: ["test/unit/manifests/cached-build.test.ts"],
     faults: [
       {
+        what: "a build is known though a variable is no text any more",
+        find: "[...notText], always, strict, fault]",
+        replace: "always, strict, fault]",
+      },
+      {
         what: "another value is no other build",
         find: "const key = canonicalJson([owner.uid, artifact, spec, inputsDigest(postBuild)]);",
         replace: "const key = canonicalJson([owner.uid, artifact, spec]);",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/transform-images.ts",
+    tests: ["test/unit/manifests/transform-images.test.ts"],
+    faults: [
+      {
+        what: "a digest leaves the tag",
+        find: '? { tag: image.newTag ?? "", digest: image.digest ?? "" }',
+        replace: '? { tag: image.newTag ?? tag, digest: image.digest ?? "" }',
+      },
+      {
+        what: "the images of init containers stay",
+        find: 'key === "containers" || key === "initContainers"',
+        replace: 'key === "containers"',
+      },
+      {
+        what: "the port of a registry is taken for a tag",
+        find: 'const from = Math.max(image.indexOf("/"), 0);',
+        replace: "const from = 0;",
+      },
+      {
+        what: "an image that begins like the named one is changed",
+        find: "(@sha256:[a-zA-Z0-9_.{}-]*)?$`",
+        replace: "(@sha256:[a-zA-Z0-9_.{}-]*)?`",
       },
     ],
   },

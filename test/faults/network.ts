@@ -34,6 +34,25 @@ export const networkFaults: readonly FileFaults[] = [
     ],
     faults: [
       {
+        what: "a PATCH is sent again where a kept connection was closed",
+        find: '(method === "POST" || method === "PATCH") && request',
+        replace: 'method === "POST" && request',
+        named: "is repeated once",
+      },
+      {
+        what: "a redirect to another host goes past the proxy",
+        find: "return { ...request, headers: Object.fromEntries(harmless), tls: trustElsewhere(tls) };",
+        replace: `const { proxy: _proxy, ...rest } = request;
+  return { ...rest, headers: Object.fromEntries(harmless), tls: trustElsewhere(tls) };`,
+        tests: ["test/unit/http/proxied-request.test.ts"],
+      },
+      {
+        what: "a host that leads back to ours gets us to log in there",
+        find: "if (next.host !== url.host) current = withoutCredentials(current);",
+        replace: "current = next.host === new URL(request.url).host ? request : withoutCredentials(current);",
+        named: "leads back",
+      },
+      {
         what: "connections in use are cut off to make room",
         find: "retire(longestUnused[1]);",
         replace: "longestUnused[1].destroy();",
@@ -74,6 +93,12 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/git/known-hosts.test.ts"],
     faults: [
       {
+        what: "a line without a port counts at every port",
+        find: "patterns.filter(({ name, port }) => port === atPort && isMatch(name, host))",
+        replace:
+          "patterns.filter(({ name, port }) => (port === atPort || port === defaultPort) && isMatch(name, host))",
+      },
+      {
         what: "a revoked host key taken",
         find: `      if (revoked.some((one) => one.key.equals(key))) return "knownhosts: key is revoked";
 `,
@@ -102,6 +127,12 @@ export const networkFaults: readonly FileFaults[] = [
     file: "lib/sources/git/codecommit-host.ts",
     tests: ["test/unit/aws/codecommit/codecommit-login.test.ts"],
     faults: [
+      {
+        what: "a host of CodeCommit with FIPS is none",
+        find: "(?:-fips)?",
+        replace: "",
+        tests: ["test/unit/flows/git-repository/provider-login.test.ts"],
+      },
       {
         what: "a host that only begins like CodeCommit's gets a signature",
         find: String.raw`(?:\.cn)?$/`,
@@ -134,6 +165,67 @@ export const networkFaults: readonly FileFaults[] = [
         what: "our signature sent to a server of the tenant's own authority",
         find: `["ca.crt", "caFile"].filter(`,
         replace: `["ca"].filter(`,
+      },
+    ],
+  },
+  {
+    file: "lib/core/json.ts",
+    tests: ["test/unit/core/values.test.ts"],
+    faults: [
+      {
+        what: "an object is equal to one with more fields",
+        find: "keys.length === definedKeys(b).length && keys.every",
+        replace: "keys.every",
+      },
+      { what: "a list is equal to one that goes on", find: "a.length === b.length && a.every(", replace: "a.every(" },
+    ],
+  },
+  {
+    file: "lib/core/json-pointer.ts",
+    tests: ["test/unit/core/json-pointer.test.ts"],
+    faults: [
+      {
+        what: "only the first slash of a part is read",
+        find: 'part.replaceAll("~1", "/")',
+        replace: 'part.replace("~1", "/")',
+      },
+      {
+        what: "~01 is a slash",
+        find: 'part.replaceAll("~1", "/").replaceAll("~0", "~")',
+        replace: 'part.replaceAll("~0", "~").replaceAll("~1", "/")',
+      },
+    ],
+  },
+  {
+    file: "lib/core/concurrency.ts",
+    tests: ["test/unit/core/concurrency.test.ts"],
+    faults: [
+      {
+        what: "a place that was given to one who has left is lost",
+        find: `if (index === -1) release();
+        else`,
+        replace: "if (index !== -1)",
+      },
+      {
+        what: "mapLimit throws the last failure",
+        find: "firstError ??= { error };",
+        replace: "firstError = { error };",
+      },
+    ],
+  },
+  {
+    file: "lib/http/connect-by-proxy.ts",
+    tests: ["test/unit/http/dial.test.ts"],
+    faults: [
+      {
+        what: "a proxy of https listens at port 80",
+        find: '{ "http:": 80, "https:": 443 }[url.protocol] ?? 1080',
+        replace: '{ "http:": 80, "https:": 80 }[url.protocol] ?? 1080',
+      },
+      {
+        what: "an IPv6 address is named to a proxy without brackets",
+        find: "isIP(host) === 6 ? `[${host}]` : host",
+        replace: "host",
       },
     ],
   },

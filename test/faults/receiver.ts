@@ -12,6 +12,12 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: deliveries,
     faults: [
       {
+        what: "a token beyond ASCII is compared by its characters",
+        find: 'Buffer.from(value, "latin1")',
+        replace: "Buffer.from(value)",
+        tests: ["test/unit/receiver/deliveries.test.ts"],
+      },
+      {
         what: "a missing signature counts as a right one",
         find: `export function hmacFault(signature: string | undefined, token: Uint8Array, body: Uint8Array): string | undefined {
   if (signature === undefined || signature === "") return "the signature is missing";`,
@@ -99,6 +105,11 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/receiver.test.ts"],
     faults: [
       {
+        what: "a query ends at its second question mark",
+        find: 'const asked = query.join("?");',
+        replace: 'const [asked = ""] = query;',
+      },
+      {
         what: "a path with a backslash leads to another host",
         find: "encodeURI(target.toWellFormed())",
         replace: "target",
@@ -114,6 +125,12 @@ export const receiverFaults: readonly FileFaults[] = [
     file: "lib/receiver/oidc.ts",
     tests: ["test/unit/receiver/oidc.test.ts"],
     faults: [
+      {
+        what: "an issuer with a slash at its end is asked with two",
+        find: 'issuerURL.replace(/\\/$/, "")',
+        replace: "issuerURL",
+        named: "with the path",
+      },
       {
         what: "a time that no int64 holds is far away",
         find: "(Math.abs(seconds) < 2 ** 63 ? seconds : 0)",
@@ -159,6 +176,18 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: [...deliveries, lookup],
     faults: [
       {
+        what: "only the filter of the first entry sees the body",
+        find: "[entry.resourceFilter, ...entry.resources.map(({ filter }) => filter)].some(",
+        replace: "[entry.resourceFilter, entry.resources[0]?.filter].some(",
+        tests: ["test/unit/receiver/filters.test.ts"],
+      },
+      {
+        what: "a Receiver that takes a delivery hides that another failed",
+        find: "[500, 200, 400, 503]",
+        replace: "[200, 500, 400, 503]",
+        tests: ["test/unit/receiver/receiver-lookup.test.ts"],
+      },
+      {
         what: "a suspended Receiver takes deliveries",
         find: 'if (entry.state !== "ready") return',
         replace: 'if (entry.state === "not ready") return',
@@ -202,6 +231,19 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: [...deliveries, filters],
     faults: [
       {
+        what: "a filter of an entry hides that the one for all failed",
+        find: "left = next.fault === undefined && left.fault !== undefined ? { ...next, fault: left.fault } : next;",
+        replace: "left = next;",
+        tests: ["test/unit/receiver/filters.test.ts"],
+      },
+      {
+        what: "the namesake in the Receiver's own namespace is woken",
+        find: "const { group, kind, namespace } = resource;",
+        replace: `const { group, kind } = resource;
+        const { namespace } = key;`,
+        tests: ["test/unit/receiver/deliveries.test.ts"],
+      },
+      {
         what: "objects after one whose filter fails are woken",
         find: "const before = failed === -1 ? names : names.slice(0, failed);",
         replace: "const before = names;",
@@ -218,6 +260,16 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: [lookup, "test/unit/receiver/caches.test.ts"],
     faults: [
       {
+        what: "Secrets of two clusters are one",
+        find: "const id = `${ref.cluster}/${ref.namespace}/${ref.name}`",
+        replace: "const id = `${ref.namespace}/${ref.name}`",
+      },
+      {
+        what: "Secrets of two namespaces are one",
+        find: "`${ref.cluster}/${ref.namespace}/${ref.name}`",
+        replace: "`${ref.cluster}/${ref.name}`",
+      },
+      {
         what: "a Secret that was replaced is not read again",
         find: "(fits(values) ? maxSecretAgeMs : minAgeMs)",
         replace: "maxSecretAgeMs",
@@ -233,6 +285,24 @@ export const receiverFaults: readonly FileFaults[] = [
     file: "lib/flows/receiver/receiver-flow.ts",
     tests: flow,
     faults: [
+      {
+        what: "the finalizers of others are removed",
+        find: "finalizers.filter((one) => one !== finalizer)",
+        replace: "finalizers.filter((one) => !one.endsWith(finalizer))",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "the finalizers of others are replaced",
+        find: "(finalizers) => [...finalizers, finalizer]",
+        replace: "() => [finalizer]",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "the wait after failures does not grow beyond the second",
+        find: "carried: { failures: failures + 1 },",
+        replace: "carried: { failures: Math.min(failures + 1, 1) },",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
       {
         what: "the entry stays when the token is gone",
         find: 'if (reason === "TokenNotFound") await deps.receivers.remove(run.fence, run.signal);\n  else',
@@ -259,6 +329,30 @@ export const receiverFaults: readonly FileFaults[] = [
     file: "lib/flows/receiver/receiver-status.ts",
     tests: flow,
     faults: [
+      {
+        what: "a Receiver that is ready stays stalled",
+        find: 'removeConditions(status, ["Reconciling", "Stalled"])',
+        replace: 'removeConditions(status, ["Reconciling"])',
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "a Receiver that fails stays stalled",
+        find: `removeConditions(status, ["Stalled"]),
+    [retrying`,
+        replace: `removeConditions(status, []),
+    [retrying`,
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "a Receiver that is stalled is still tried again",
+        find: `removeConditions(status, ["Reconciling"]),
+    [
+      { type: "Stalled"`,
+        replace: `removeConditions(status, []),
+    [
+      { type: "Stalled"`,
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
       {
         what: "a Receiver that failed is suspended unseen",
         find: "return isRetried ? setConditions(status, [retrying], now) : status;",
@@ -309,6 +403,37 @@ export const receiverFaults: readonly FileFaults[] = [
     tests: flow,
     faults: [
       {
+        what: "kinds of two groups are one",
+        find: "return `${group}/${kind}/${namespace}`;",
+        replace: "return `${group.slice(0, 0)}${kind}/${namespace}`;",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "an ArtifactGenerator has the version of the sources",
+        find: '"source.extensions.fluxcd.io/v1beta1"',
+        replace: '"source.extensions.fluxcd.io/v1"',
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "filters do not see the owners of an object",
+        find: "creationTimestamp, finalizers, ownerReferences },",
+        replace: "creationTimestamp, finalizers },",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "only the last entry of a kind is followed",
+        find: "[...(found.get(pool) ?? []), name",
+        replace: "[name",
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "a Receiver selects in its own namespace alone",
+        find: "const { kind, name, namespace = own, matchLabels } = resource;",
+        replace: `const { kind, name, matchLabels } = resource;
+  const namespace = noCrossNamespaceRefs ? (resource.namespace ?? own) : own;`,
+        tests: ["test/unit/receiver/deliveries.test.ts"],
+      },
+      {
         what: "every version of a kind that is reconciled is served",
         find: "if (!reconciled.versions.includes(pool.version)) return",
         replace: "if (pool.version === undefined) return",
@@ -327,6 +452,58 @@ export const receiverFaults: readonly FileFaults[] = [
         what: "another namespace is always allowed",
         find: "if (noCrossNamespaceRefs && namespace !== own)",
         replace: "if (noCrossNamespaceRefs && namespace === own)",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/receiver/receiver-context.ts",
+    tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+    faults: [
+      {
+        what: "only the first request is copied to the status",
+        find: "handled === undefined ? status",
+        replace: "handled === undefined || before.lastHandledReconcileAt !== undefined ? status",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/receiver/index-entry.ts",
+    tests: ["test/unit/flows/receiver/oidc-rules.test.ts"],
+    faults: [
+      {
+        what: "a suspended Receiver does not follow its Secret",
+        find: '...(secret === undefined ? [] : [configTopic({ cluster, kind: "Secret", namespace, name: secret })]),',
+        replace:
+          '...(secret === undefined || state !== "ready" ? [] : [configTopic({ cluster, kind: "Secret", namespace, name: secret })]),',
+        tests: ["test/unit/flows/receiver/receiver-flow.test.ts"],
+      },
+      {
+        what: "only the first provider of tokens is kept",
+        find: "oidcProviders: spec.oidcProviders.map(toJsonObject)",
+        replace: "oidcProviders: spec.oidcProviders.slice(0, 1).map(toJsonObject)",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/google-token.ts",
+    tests: ["test/unit/receiver/google-token.test.ts"],
+    faults: [
+      {
+        what: "a token of Google ends with the beginning of its last second",
+        find: "Math.floor(clock.now() / 1000) > exp",
+        replace: "clock.now() / 1000 > exp",
+      },
+    ],
+  },
+  {
+    file: "lib/receiver/json-web-token.ts",
+    tests: ["test/unit/receiver/oidc.test.ts"],
+    faults: [
+      {
+        what: "a key without a name is called by the empty one",
+        find: 'kid !== undefined && kid !== "" && each.kid !== kid',
+        replace: "kid !== undefined && each.kid !== kid",
+        named: "empty name",
       },
     ],
   },

@@ -9,6 +9,12 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/import-keys.test.ts`],
     faults: [
       {
+        what: "the Secret of the installation gives keys of OpenPGP too",
+        find: 'if (secretRef === undefined && !key.endsWith(".agekey")) continue;',
+        replace: 'if (secretRef === undefined && key.startsWith("sops.")) continue;',
+        tests: ["test/unit/sops/keys/import-keys.test.ts"],
+      },
+      {
         what: "the Secret of the installation holds beside that of the object",
         find: "const place = secretRef === undefined ? ageSecret : { namespace, name: secretRef.name };",
         replace:
@@ -100,6 +106,18 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     tests: [`${unit}/azure-key-vault.test.ts`],
     faults: [
       {
+        what: "a token of Azure is used to its last second",
+        find: "expires_in * 1000 - renewBeforeMs",
+        replace: "expires_in * 1000",
+        tests: ["test/unit/sops/keys/azure-key-vault.test.ts"],
+      },
+      {
+        what: "the token of one cloud goes to the vaults of another",
+        find: "const known = kept.get(domain);",
+        replace: "const [known] = kept.values();",
+        tests: ["test/unit/sops/keys/azure-key-vault.test.ts"],
+      },
+      {
         what: "a host that ends alike gets the token",
         find: "url?.hostname.endsWith(`.${one}`) === true",
         replace: "url?.hostname.includes(`.${one}`) === true",
@@ -146,6 +164,51 @@ export const sopsKeyFaults: readonly FileFaults[] = [
         what: "a listed key may be used through any role",
         find: "listed.includes(role === undefined ? sealedBy : `${sealedBy}+${role}`)",
         replace: '(listed.includes(sealedBy) || listed.includes(`${sealedBy}+${role ?? ""}`))',
+      },
+    ],
+  },
+  {
+    file: "lib/sops/metadata.ts",
+    tests: ["test/unit/sops/data-key.test.ts"],
+    faults: [
+      {
+        what: "mac_only_encrypted is true in few spellings",
+        find: '["1", "t", "T", "true", "True", "TRUE"]',
+        replace: '["1", "true", "True", "TRUE"]',
+      },
+      {
+        what: "the role of a key of KMS is not read",
+        find: 'role: key.text("role") || undefined,',
+        replace: "role: undefined,",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/key-source.ts",
+    tests: ["test/unit/sops/data-key.test.ts"],
+    faults: [
+      {
+        what: "a key of KMS with a profile is named without its context",
+        find: "return `${withRole}|${words}|${awsProfile}`;",
+        replace: "return `${withRole}|${awsProfile}`;",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/data-key.ts",
+    tests: ["test/unit/sops/data-key.test.ts"],
+    faults: [
+      { what: "a group more than is needed is asked", find: "if (shares.length === wanted) break;", replace: "" },
+    ],
+  },
+  {
+    file: "lib/sops/keys/azure-credentials.ts",
+    tests: ["test/unit/sops/keys/azure-key-vault.test.ts"],
+    faults: [
+      {
+        what: "the former fields ask the public authority",
+        find: "{ tokenUrl: tokenUrl(entry.authorityHost, tenant), clientId: appId }",
+        replace: '{ tokenUrl: tokenUrl("", tenant), clientId: appId }',
       },
     ],
   },

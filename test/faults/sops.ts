@@ -21,6 +21,12 @@ export const sopsFaults: readonly FileFaults[] = [
     tests: [`${unit}/refusals.test.ts`],
     faults: [
       {
+        what: "an int may be larger than 64 bits",
+        find: 'if (BigInt.asIntN(64, value) !== value) throw unreadable("int");',
+        replace: "",
+        tests: ["test/unit/sops/decrypt-tree.test.ts"],
+      },
+      {
         what: "a tag of four bytes is enough",
         find: "tag.length !== tagBytes || ",
         replace: "tag.length < 4 || ",
@@ -48,6 +54,20 @@ export const sopsFaults: readonly FileFaults[] = [
     file: "lib/sops/decrypt-tree.ts",
     tests: [`${unit}/refusals.test.ts`, `${unit}/decrypt-file.test.ts`],
     faults: [
+      {
+        what: "a comment in a list counts for all items behind it",
+        find: `      items.push(yield* this.#value(value, path, stack));
+      lines.length = 0;`,
+        replace: "      items.push(yield* this.#value(value, path, stack));",
+        tests: ["test/unit/sops/decrypt-tree.test.ts"],
+      },
+      {
+        what: "a comment in a list says nothing about the item behind it",
+        find: `        lines.push(value.text);
+        items.push(this.#comment(value, path, stack));`,
+        replace: "        items.push(this.#comment(value, path, stack));",
+        tests: ["test/unit/sops/decrypt-tree.test.ts"],
+      },
       {
         what: "a value in the open is not in the MAC",
         find: "if (encrypted || !this.#macOnlyEncrypted)",
@@ -112,6 +132,12 @@ export const sopsFaults: readonly FileFaults[] = [
     file: "lib/sops/encryption-rule.ts",
     tests: [`${unit}/decrypt-file.test.ts`],
     faults: [
+      {
+        what: "encrypted_suffix counts for the last key alone",
+        find: "return (path) => path.some((key) => key.endsWith(text));",
+        replace: "return (path) => path.at(-1)?.endsWith(text) === true;",
+        tests: ["test/unit/sops/decrypt-tree.test.ts"],
+      },
       {
         what: "a part of a name is enough",
         find: "return (text) => wanted.has(text);",
@@ -196,6 +222,50 @@ export const sopsFaults: readonly FileFaults[] = [
         what: "a file is parsed however many values it may have",
         find: "if (count > maxIndicators)",
         replace: "if (count > maxIndicators * 1_000)",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/go-values.ts",
+    tests: ["test/unit/sops/go-values.test.ts"],
+    faults: [
+      {
+        what: "the year 2000 has no leap day",
+        find: "year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)",
+        replace: "year % 4 === 0 && year % 100 !== 0",
+      },
+      {
+        what: "a fraction of zeros leaves its point",
+        find: 'fraction.replace(/\\.?0+$/, "")',
+        replace: 'fraction.replace(/0+$/, "")',
+      },
+    ],
+  },
+  {
+    file: "lib/sops/stores/dotenv.ts",
+    tests: ["test/unit/sops/stores.test.ts"],
+    faults: [
+      {
+        what: "only the first line break of a dotenv value is escaped",
+        find: 'value.replaceAll("\\n", String.raw`\\n`)',
+        replace: 'value.replace("\\n", String.raw`\\n`)',
+      },
+    ],
+  },
+  {
+    file: "lib/sops/stores/flat-metadata.ts",
+    tests: ["test/unit/sops/stores.test.ts"],
+    faults: [{ what: "the eleventh item of a list is its first", find: "/^[0-9]{1,3}$/", replace: "/^[0-9]$/" }],
+  },
+  {
+    file: "lib/sops/stores/ini.ts",
+    tests: ["test/unit/sops/stores.test.ts"],
+    faults: [
+      { what: "a colon in an INI name ends it", find: '/["=:]/.test(name)', replace: '/["=]/.test(name)' },
+      {
+        what: "a semicolon in an INI value begins a comment",
+        find: "if (/[#;]/.test(value))",
+        replace: "if (/[#]/.test(value))",
       },
     ],
   },

@@ -15,6 +15,18 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ofSource,
     faults: [
       {
+        what: "our finalizer replaces those of others",
+        find: "const withOurs = (finalizers: readonly string[]) => [...finalizers, finalizer];",
+        replace: "const withOurs = () => [finalizer];",
+        tests: ["test/unit/flows/source/memory-source.test.ts"],
+      },
+      {
+        what: "the finalizers of others are removed with ours",
+        find: "const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);",
+        replace: "const withoutOurs = () => [];",
+        tests: ["test/unit/flows/source/memory-source.test.ts"],
+      },
+      {
         what: "a source that has just subscribed takes a listing from before",
         find: "isOld ? since : deps.clock.monotonic()",
         replace: "isOld ? since : since",
@@ -33,6 +45,18 @@ export const sourcesFaults: readonly FileFaults[] = [
     file: "lib/flows/source/report.ts",
     tests: ["test/unit/flows/source/memory-source.test.ts"],
     faults: [
+      {
+        what: "a failure is told at each run after a request",
+        find: "const isRequested = ctx.requestedAt !== undefined && ctx.requestedAt !== ctx.before.lastHandledReconcileAt;",
+        replace: "const isRequested = ctx.requestedAt !== undefined;",
+        tests: ["test/unit/flows/oci-repository-failures.test.ts"],
+      },
+      {
+        what: "a short Retry-After ends a long back-off",
+        find: "Math.max(backOffMs(failures, ctx.deps.timing.retryDelay), retryAfterMs(failure))",
+        replace: "retryAfterMs(failure) || backOffMs(failures, ctx.deps.timing.retryDelay)",
+        tests: ["test/unit/flows/oci-repository-failures.test.ts"],
+      },
       {
         what: "an event that is late counts as missed",
         find: 'if (run.isRequested) return "no finding";',
@@ -126,6 +150,11 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/source/memory-source.test.ts"],
     faults: [
       {
+        what: "a condition with another message keeps its time",
+        find: "was.reason === condition.reason && was.message === condition.message;",
+        replace: "was.reason === condition.reason;",
+      },
+      {
         what: "another failure hides that a source is verified",
         find: "removeConditions(status, isVerified ? removed : ",
         replace: "removeConditions(status, !isVerified ? removed : ",
@@ -172,6 +201,36 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/unpack.test.ts"],
     faults: [
       {
+        what: "a symbolic link has as much content as its header says",
+        find: "/[123456]/.test(type) ? 0 : declaredSize",
+        replace: "/[13456]/.test(type) ? 0 : declaredSize",
+      },
+      {
+        what: "what fills the last block of skipped content is the next header",
+        find: `  if (!(await reader.skip(unread))) throw unexpectedEnd();
+  await reader.skip(padding(size));`,
+        replace: "  if (!(await reader.skip(unread))) throw unexpectedEnd();",
+      },
+      { what: "a folder of an old tar is a file", find: '(name.endsWith("/") ? "5" : "0")', replace: '"0"' },
+      {
+        what: "a contiguous file is none",
+        find: 'flag === "7" ? "0" : flag',
+        replace: "flag",
+        equivalent: "a member of a type that is not known is a file",
+      },
+      {
+        what: "only the low bits of a binary number count",
+        find: "total * 256 + (index === 0 ? byte & 0x7f : byte)",
+        replace: "total * 256 + (index === 0 ? 0 : byte & 0x7f)",
+        named: "binary number",
+      },
+      {
+        what: "the long target of one link is that of all links behind it",
+        find: `      longLink = undefined;
+    }`,
+        replace: "    }",
+      },
+      {
         what: "a pax global header has the records as its content",
         find: 'header.type === "g" ? { ...header, size: 0 } : header',
         replace: "header",
@@ -187,6 +246,22 @@ export const sourcesFaults: readonly FileFaults[] = [
     file: "lib/sources/archive/unpack.ts",
     tests: ["test/unit/sources/unpack.test.ts"],
     faults: [
+      {
+        what: "a small archive is refused if it is packed well",
+        find: "bytes > ratioFreeBytes && bytes > packedBytes * limits.maxRatio",
+        replace: "bytes > packedBytes * limits.maxRatio",
+      },
+      {
+        what: "an archive may have one entry less than is allowed",
+        find: "if (++entries > limits.maxEntries)",
+        replace: "if (++entries >= limits.maxEntries)",
+      },
+      {
+        what: "a link that a later member replaces is still one",
+        find: `  links.delete(path);
+`,
+        replace: "",
+      },
       {
         what: "a link of any length",
         find: 'if ((type !== "1" && type !== "2") || Buffer',
@@ -259,6 +334,30 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/flows/oci-repository-secrets.test.ts"],
     faults: [
       {
+        what: "what our login lets one namespace see is for all namespaces",
+        find: "[ctx.run.key.cluster, ctx.namespace]",
+        replace: "[ctx.run.key.cluster]",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
+        what: "the tags of one repository are those of all",
+        find: "`tags ${identity} ${repository}`",
+        replace: "`tags ${identity}`",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
+        what: "the digest of one tag is that of every tag",
+        find: "`tag ${identity} ${repository}:${tag}`",
+        replace: "`tag ${identity} ${repository}`",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
+        what: "a source with another password takes the answers that one with the right one got",
+        find: "[access, credentials?.password.reveal() ?? null, ...who]",
+        replace: "[access, ...who]",
+        tests: ["test/unit/flows/oci-repository/shared-listing.test.ts"],
+      },
+      {
         what: "a missing secret of a service account is told as the object's own",
         find: "found.push(await pullSecret(name, absent, ctx));",
         replace: "found.push(await pullSecret(name, `secret '${name}' not found`, ctx));",
@@ -297,6 +396,16 @@ export const sourcesFaults: readonly FileFaults[] = [
     tests: ["test/unit/sources/pull-artifact.test.ts"],
     faults: [
       {
+        what: "Docker's index is taken for a manifest",
+        find: "found.mediaType === mediaTypes.index || found.mediaType === mediaTypes.dockerIndex",
+        replace: "found.mediaType === mediaTypes.index",
+      },
+      {
+        what: "an artifact for another system is pulled",
+        find: '(platform.os === "linux" && platform.architecture === "amd64")',
+        replace: 'platform.architecture === "amd64"',
+      },
+      {
         what: "layer's announced size not limited",
         find: `    if (layer.size > limits.maxPackedBytes) {
       throw new RangeError(\`the layer has \${layer.size} bytes, \${limits.maxPackedBytes} are allowed\`);
@@ -314,6 +423,21 @@ export const sourcesFaults: readonly FileFaults[] = [
       "test/unit/sources/registry-limits.test.ts",
     ],
     faults: [
+      {
+        what: "any link of a list is its next page",
+        find: 'return /<([^>]+)>\\s*;[^,]*rel="?next"?/.exec(link)?.[1];',
+        replace: "return /<([^>]+)>/.exec(link)?.[1];",
+      },
+      {
+        what: "a public address beside the private ones is asked by plain HTTP",
+        find: "172\\.(?:1[6-9]|2\\d|3[01])\\.",
+        replace: "172\\.(?:1[6-9]|2\\d|3\\d)\\.",
+      },
+      {
+        what: "plain HTTP that one object allows is for all",
+        find: "if (!access.insecure && !isLocal(access.host)) return",
+        replace: "if (!origins.has(access.host) && !access.insecure && !isLocal(access.host)) return",
+      },
       {
         what: "untrusted TLS falls back to plain HTTP",
         find: 'error.reason === "tls" || error.reason === "refused"',
@@ -342,6 +466,123 @@ export const sourcesFaults: readonly FileFaults[] = [
         what: "only the first page of tags",
         find: 'path = nextPage(response.headers["link"] ?? "", where);',
         replace: "path = undefined;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/docker-config.ts",
+    tests: ["test/unit/sources/docker-config.test.ts"],
+    faults: [
+      { what: "a key that is a URL of plain http names no host", find: "/^https?:\\/\\//", replace: "/^https:\\/\\//" },
+      {
+        what: "a host that begins like another gets its login",
+        find: "return a === b || (dockerHub.has(a) && dockerHub.has(b));",
+        replace: "return a.startsWith(b) || (dockerHub.has(a) && dockerHub.has(b));",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/authorize.ts",
+    tests: ["test/unit/sources/registry-client.test.ts"],
+    faults: [
+      {
+        what: "a token by its other name is none",
+        find: "parsed.data?.token ?? parsed.data?.access_token",
+        replace: "parsed.data?.token",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/oci-repository/oci-repository-flow.ts",
+    tests: ["test/unit/flows/oci-repository-artifact.test.ts"],
+    faults: [
+      {
+        what: "a range of charts is followed as one of tags",
+        find: "...(layerSelector?.mediaType === mediaTypes.helmChart ? { isChart: true } : {}),",
+        replace: "",
+      },
+      {
+        what: "the filter of a range is not followed",
+        find: '...(semverFilter === "" ? {} : { filter: semverFilter }),',
+        replace: "",
+      },
+      {
+        what: "a tag beside a range is followed",
+        find: 'if (semver === "") return { kind: "names"',
+        replace: 'if (semver === "" || tag !== "") return { kind: "names"',
+      },
+    ],
+  },
+  {
+    file: "lib/flows/source/secrets.ts",
+    tests: ["test/unit/flows/oci-repository-secrets.test.ts"],
+    faults: [
+      { what: "a private key by its old name is none", find: '["tls.key", "keyFile"]', replace: '["tls.key"]' },
+      {
+        what: "the authority beside a client certificate is left out",
+        find: "return { cert, key, ...(ca === undefined ? {} : { ca }) };",
+        replace: "return { cert, key };",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/archive/ignore-rules.ts",
+    tests: ["test/unit/sources/ignore-rules.test.ts"],
+    faults: [
+      {
+        what: "an ignore file counts in folders that begin like its own",
+        find: "scope.some((name, index) => path[index] !== name)",
+        replace: "scope.some((name, index) => path[index]?.startsWith(name) !== true)",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/archive/archive-tree.ts",
+    tests: ["test/unit/sources/archive-tree.test.ts"],
+    faults: [
+      {
+        what: "ignore files count in the order in which they were found",
+        find: "return inWalkOrder(found).map(",
+        replace: "return found.map(",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/push-artifact.ts",
+    tests: ["test/unit/sources/push-artifact.test.ts"],
+    faults: [
+      {
+        what: "patterns beside those in place of the default are left out",
+        find: "const ignore = ignoreBy([...patterns, ...lines(artifact.addIgnorePaths ?? [])]);",
+        replace: `const more = artifact.ignorePaths === undefined ? lines(artifact.addIgnorePaths ?? []) : [];
+  const ignore = ignoreBy([...patterns, ...more]);`,
+      },
+    ],
+  },
+  {
+    file: "lib/sources/oci/registry-fault.ts",
+    tests: ["test/unit/sources/registry-client.test.ts"],
+    faults: [
+      {
+        what: "the signature of Amazon's URLs is shown",
+        find: 'new Set(["digest", "from", "last", "mount", "n", "scope", "service"])',
+        replace: 'new Set(["digest", "from", "last", "mount", "n", "scope", "service", "X-Amz-Signature"])',
+      },
+    ],
+  },
+  {
+    file: "lib/sources/archive/follow-links.ts",
+    tests: ["test/unit/sources/follow-links.test.ts"],
+    faults: [
+      {
+        what: "a link over one that leads out leads to nothing",
+        find: 'if (found.target.startsWith("/")) return outside;',
+        replace: "",
+      },
+      {
+        what: "a link to a folder that its own begins like lies in it",
+        find: "entry.path.startsWith(`${end.path}/`)",
+        replace: "entry.path.startsWith(end.path)",
       },
     ],
   },

@@ -42,7 +42,8 @@ export async function registryOf(
   };
   // Our own identity may pull different repositories for each namespace.
   const who = login === undefined ? [] : [ctx.run.key.cluster, ctx.namespace];
-  const identity = digestOf(JSON.stringify([access, ...who]));
+  // As JSON a Secret is the same text as every other one.
+  const identity = digestOf(JSON.stringify([access, credentials?.password.reveal() ?? null, ...who]));
   return sharing(connect({ ...access, timeoutMs: totalMs, totalMs }), identity, share, ctx.since);
 }
 

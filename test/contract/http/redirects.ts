@@ -69,6 +69,22 @@ export function redirectsContract(open: OpenHttp): void {
       ]);
     });
 
+    test("that leads back from another host sends no credentials there either, which that host may have asked for", async () => {
+      const seen: unknown[] = [];
+      let own = "";
+      const elsewhere = await serve((request, response) => redirect(`${own}/end`)(request, response));
+      own = await serve((request, response) => {
+        seen.push([request.url, request.headers.authorization]);
+        if (request.url === "/end") response.end();
+        else redirect(elsewhere)(request, response);
+      });
+      await send(`${own}/begin`, { maxRedirects: 2, headers: { Authorization: "Bearer t" } });
+      expect(seen).toEqual([
+        ["/begin", "Bearer t"],
+        ["/end", undefined],
+      ]);
+    });
+
     test("sends a client certificate only to the host that it is for", async () => {
       const seen: string[] = [];
       const note =

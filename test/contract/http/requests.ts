@@ -1,5 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
+import type { HttpRequest } from "../../../lib/core/ports/http.ts";
 import { faultOf, httpWorld, type OpenHttp, textOf } from "./http-world.ts";
 
 export function requestsContract(open: OpenHttp): void {
@@ -60,18 +61,36 @@ export function requestsContract(open: OpenHttp): void {
       expect(textOf(await send(url))).toBe("in time");
     });
 
-    test("is repeated once if a kept connection breaks, unless repeating it may do harm", async () => {
+    /** Whether each method may be repeated, also if the caller does not say that it is safe. */
+    const methods: {
+      readonly [Method in HttpRequest["method"]]: { readonly method: Method; readonly mayRepeat: boolean };
+    } = {
+      DELETE: { method: "DELETE", mayRepeat: true },
+      GET: { method: "GET", mayRepeat: true },
+      HEAD: { method: "HEAD", mayRepeat: true },
+      PATCH: { method: "PATCH", mayRepeat: false },
+      POST: { method: "POST", mayRepeat: false },
+      PUT: { method: "PUT", mayRepeat: true },
+    };
+    test.each(
+      Object.values(methods).flatMap(({ method, mayRepeat }) => [
+        { method, isSafe: false, isRepeated: mayRepeat },
+        { method, isSafe: true, isRepeated: true },
+      ]),
+    )("by $method (safe: $isSafe) is repeated once if a kept connection breaks: $isRepeated", async (each) => {
+      const { method, isRepeated, isSafe } = each;
       const seen: unknown[] = [];
       const sockets = new Set<unknown>();
-      const url = await serve(({ method, socket }, response) => {
-        seen.push(method);
+      const url = await serve(({ method: asked, socket }, response) => {
+        seen.push(asked);
         if (sockets.has(socket)) socket.destroy();
         else response.end("once");
         sockets.add(socket);
       });
-      for (const method of ["GET", "PUT"] as const) expect(textOf(await send(url, { method }))).toBe("once");
-      expect(await faultOf(send(url, { method: "POST" }))).toMatchObject({ name: "HttpError" });
-      expect(seen).toEqual(["GET", "PUT", "PUT", "POST"]);
+      await send(url);
+      const answer = await faultOf(send(url, { method, isSafe }));
+      expect(answer).toMatchObject(isRepeated ? { status: 200 } : { name: "HttpError" });
+      expect(seen).toEqual(["GET", method, ...(isRepeated ? [method] : [])]);
     });
   });
 }

@@ -26,6 +26,17 @@ describe("a JSON pointer", () => {
     expect(valueAt(object, pointer(text))).toEqual(value);
   });
 
+  test.each([
+    ["/", [""]],
+    ["//a", ["", "a"]],
+    ["/a~01", ["a~1"]],
+    ["/~1a~1b~1", ["/a/b/"]],
+    ["/~0~0~01", ["~~~1"]],
+    ["/~00~11", ["~0/1"]],
+  ])("%s has the parts %j", (text, parts) => {
+    expect(parsePointer(text)).toEqual(parts);
+  });
+
   test("begins with a slash, unless it is empty", () => {
     expect(parsePointer("a/b")).toBeUndefined();
   });

@@ -14,6 +14,31 @@ describe("canonical JSON", () => {
     );
   });
 
+  test.each([
+    [[], [1]],
+    [[1], [1, 2]],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+    [[1], { 0: 1 }],
+    [[], {}],
+    [{}, { a: 1 }],
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [{ a: 1 }, { a: "1" }],
+    [{ a: null }, {}],
+    [{ a: { b: [] } }, { a: { b: [{}] } }],
+    [{ toString: 1 }, {}],
+    ["a", ["a"]],
+    [0, false],
+    [null, "null"],
+    [null, {}],
+    ["1,2", [1, 2]],
+  ])("%j and %j differ, whichever comes first", (a, b) => {
+    expect([equal(a, b), equal(b, a), equal(a, a), equal(b, b)]).toEqual([false, false, true, true]);
+    expect(canonicalJson(a)).not.toBe(canonicalJson(b));
+  });
+
   test("the order of keys does not matter, an undefined field counts as absent", () => {
     expect(canonicalJson({ b: 1, a: undefined, c: [{ y: 1, x: 2 }] })).toBe('{"b":1,"c":[{"x":2,"y":1}]}');
     expect(equal({ a: undefined, b: 1 }, { b: 1 })).toBe(true);

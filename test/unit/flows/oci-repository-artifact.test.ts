@@ -33,6 +33,52 @@ describe("which revision", () => {
   });
 });
 
+/** Tags of the repository: with each field by itself another one is chosen. Versions of charts have + for _. */
+const allTags = ["latest", "1.0.0", "1.0.0-old", "1.2.0-rc.1", "2.0.0_7_1", "2.0.0-old"];
+const wanted = { digest: "of 1.0.0-old", semver: ">=1.0.0-0 <2.0.0-0", semverFilter: "^1[.]0[.]0$", tag: "2.0.0-old" };
+
+/** The tag that a set of fields leads to, and what of the repository it follows. */
+function chosenBy(ref: Partial<typeof wanted>, isChart: boolean) {
+  const { digest, semver, semverFilter: filter, tag = "latest" } = ref;
+  if (digest !== undefined) return { tag: "1.0.0-old", follows: { kind: "digest", digest } };
+  if (semver === undefined) return { tag, follows: { kind: "names", names: [tag] } };
+  const follows = {
+    kind: "range",
+    semver,
+    ...(filter === undefined ? {} : { filter }),
+    ...(isChart ? { isChart } : {}),
+  };
+  return { tag: filter === undefined ? "1.2.0-rc.1" : "1.0.0", follows };
+}
+
+const mediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
+
+describe("what of spec.ref counts decides the revision, and what of the repository is followed:", () => {
+  const cases = Array.from({ length: 2 ** 4 }, (_, bits) =>
+    Object.keys(wanted).filter((_field, at) => (bits & (2 ** at)) !== 0),
+  );
+  test.each(cases.map((fields) => [fields.join(" and ") || "nothing", fields] as const))("%s", async (_, fields) => {
+    const digests = new Map<string, string>();
+    for (const tag of allTags) digests.set(tag, await world().push(tag, { "v.yaml": tag }));
+    const own = { ...wanted, digest: digests.get("1.0.0-old") ?? "" };
+    const ref = Object.fromEntries(Object.entries(own).filter(([field]) => fields.includes(field)));
+    for (const isChart of [false, true]) {
+      const layerSelector = isChart ? { mediaType, operation: "copy" } : undefined;
+      world().apply(
+        ociRepository("app", { url: url(), ref, ...(layerSelector === undefined ? {} : { layerSelector }) }),
+      );
+      await world().run();
+      const { tag, follows } = chosenBy(ref, isChart);
+      const subscribed = [...world().listens.values()].flat();
+      expect(subscribed).toEqual([{ topic: `repo#${world().address}/app`, follows }]);
+      // These artifacts have no layer of a chart, so nothing is stored of them.
+      if (isChart) continue;
+      const digest = digests.get(tag) ?? "";
+      expect(artifactOf("app").revision).toBe("digest" in ref ? digest : `${tag}@${digest}`);
+    }
+  });
+});
+
 describe("golden: what Flux wrote about sources that it could reconcile", () => {
   const versions = ["1.0.0", "1.2.3", "1.3.0-rc.1", "2.0.0", "d"];
 

@@ -42,6 +42,24 @@ describe("an OCIRepository that cannot be reconciled", () => {
     expect((await world().run()).dueInMs).toBe(750);
   });
 
+  test("11.1/6: waits twice as long after each failure, up to 15 minutes", async () => {
+    world().apply(ociRepository("app", { url: url(), ref: { tag: "missing" } }));
+    const waits: unknown[] = [];
+    for (let run = 0; run < 13; run++) waits.push((await world().run()).dueInMs);
+    expect(waits).toEqual([...Array.from({ length: 11 }, (_, failures) => 750 * 2 ** failures), 900_000, 900_000]);
+  });
+
+  test("tells of a failure again for each new request, and for no run that the same one asks for", async () => {
+    world().apply(ociRepository("app", { url: url(), ref: { tag: "missing" } }));
+    const counts: number[] = [];
+    for (const request of [undefined, undefined, "one", "one", "two", "two"]) {
+      if (request !== undefined) world().annotate("app", { "reconcile.fluxcd.io/requestedAt": request });
+      await world().run();
+      counts.push(told().length);
+    }
+    expect(counts).toEqual([1, 1, 2, 2, 3, 3]);
+  });
+
   test("an artifact that was not stored is neither recorded nor named by a status", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));
@@ -106,6 +124,19 @@ describe("an OCIRepository that cannot be reconciled", () => {
       reason: "OCIArtifactPullFailed",
       message: expect.stringContaining("unexpected status code 429 Too Many Requests"),
     });
+  });
+
+  test("a Retry-After that is shorter than the wait after so many failures does not shorten it", async () => {
+    world().deps.http.send = async ({ url: asked }) => ({
+      url: asked,
+      status: 503,
+      headers: { "retry-after": "2" },
+      body: new Uint8Array(),
+    });
+    world().apply(ociRepository("app", { url: url() }));
+    const waits: unknown[] = [];
+    for (let run = 0; run < 4; run++) waits.push((await world().run()).dueInMs);
+    expect(waits).toEqual([2_000, 2_000, 3_000, 6_000]);
   });
 
   test("a run that ends midway writes nothing: the next one finds out", async () => {

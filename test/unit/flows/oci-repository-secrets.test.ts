@@ -8,7 +8,7 @@ import { pem } from "../../doubles/pem.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { ociRepository, sourceWorld, type World } from "./source-world.ts";
 
-const [certificate, key, expired] = await Promise.all(["server.crt", "server.key", "expired.crt"].map(pem));
+const [certificate, key, expired] = await Promise.all([pem("server.crt"), pem("server.key"), pem("expired.crt")]);
 
 let world: World;
 beforeEach(async () => {
@@ -140,6 +140,44 @@ describe("credentials", () => {
   });
 });
 
+describe("a TLS secret gives every request", () => {
+  test("its authority, its pair or both, by the present names of its keys before the old ones", async () => {
+    const [cert, own, other] = await Promise.all([pem("client.crt"), pem("client.key"), pem("expired.crt")]);
+    const [ca, pair] = [{ ca: certificate }, { cert, key: own }];
+    const cases: readonly (readonly [Readonly<Record<string, string>>, object])[] = [
+      [{ "ca.crt": certificate }, ca],
+      [{ caFile: certificate }, ca],
+      [{ "ca.crt": certificate, caFile: other }, ca],
+      [{ "ca.crt": "", caFile: certificate }, ca],
+      [{ "tls.crt": cert, "tls.key": own }, pair],
+      [{ certFile: cert, keyFile: own }, pair],
+      [{ "tls.crt": cert, keyFile: own, certFile: other }, pair],
+      [
+        { "ca.crt": certificate, "tls.crt": cert, "tls.key": own },
+        { ...ca, ...pair },
+      ],
+      [
+        { caFile: certificate, certFile: cert, keyFile: own },
+        { ...ca, ...pair },
+      ],
+    ];
+    const sent: unknown[] = [];
+    world.deps.http.send = async ({ url, tls }) => {
+      sent.push(tls);
+      return { url, status: 404, headers: {}, body: new Uint8Array() };
+    };
+    for (const [data, tls] of cases) {
+      sent.length = 0;
+      secret("tls", data);
+      const spec = { url: "oci://registry.example.test/app", insecure: false, certSecretRef: { name: "tls" } };
+      world.apply(ociRepository("app", spec));
+      await world.run();
+      expect(sent.length).toBeGreaterThan(0);
+      expect(sent).toEqual(sent.map(() => tls));
+    }
+  });
+});
+
 describe("a TLS secret that cannot be used", () => {
   test.each<readonly [what: string, data: Readonly<Record<string, string>>, message: string]>([
     ["11.1/30: tls.crt alone", { "tls.crt": "x" }, "secret 'apps/tls' contains 'tls.crt' but missing 'tls.key'"],
@@ -212,7 +250,7 @@ describe("11.3/75: a registry with an unknown certificate", () => {
   });
 
   test("is known by certSecretRef, insecure or not", async () => {
-    secret("tls", { "ca.crt": certificate ?? "" });
+    secret("tls", { "ca.crt": certificate });
     for (const insecure of [false, true]) {
       world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure, certSecretRef: { name: "tls" } }));
       await world.run();
@@ -221,10 +259,10 @@ describe("11.3/75: a registry with an unknown certificate", () => {
   });
 
   test("is known by the system's authorities even if certSecretRef has another one", async () => {
-    secret("tls", { "ca.crt": expired ?? "" });
+    secret("tls", { "ca.crt": expired });
     world.apply(ociRepository("app", { url: `oci://${host}/app`, insecure: false, certSecretRef: { name: "tls" } }));
     const before = getCACertificates("default");
-    setDefaultCACertificates([...before, certificate ?? ""]);
+    setDefaultCACertificates([...before, certificate]);
     try {
       await world.run();
     } finally {
@@ -234,7 +272,7 @@ describe("11.3/75: a registry with an unknown certificate", () => {
   });
 
   test("is refused by another certSecretRef even if the source is insecure", async () => {
-    secret("tls", { "ca.crt": expired ?? "" });
+    secret("tls", { "ca.crt": expired });
     world.apply(ociRepository("app", { url: `oci://${host}/app`, certSecretRef: { name: "tls" } }));
     await world.run();
     expect(ready().message).toContain("x509: certificate signed by unknown authority");

@@ -66,6 +66,7 @@ test.each([
   ["/hook", "/hook/"],
   ["/hook?x=/../y", "/hook/?x=/../y"],
   ["//hook/x", "/hook/x"],
+  ["/hook//x?y=?z&/../w#v", "/hook/x?y=?z&/../w#v"],
   ["/hook//x/", "/hook/x/"],
   ["/hook/./x", "/hook/x"],
   ["/hook/../x", "/x"],

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { homeNetwork, networkPolicy } from "../../../lib/core/network/network-policy.ts";
 import { Secret } from "../../../lib/core/secret.ts";
+import { proxyPort } from "../../../lib/http/connect-by-proxy.ts";
 import { dialer } from "../../../lib/http/dial.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 import { socksProxy } from "../../doubles/socks-proxy.ts";
@@ -91,6 +92,32 @@ describe("through a proxy", () => {
     expect(proxy.asked).toEqual([
       { target: `git.example.com:${port}`, authorization: `Basic ${Buffer.from("jane:hunter2").toString("base64")}` },
     ]);
+  });
+
+  test.each([
+    ["git.example.com", "git.example.com"],
+    ["127.0.0.1", "127.0.0.1"],
+    ["::1", "[::1]"],
+  ])("by HTTP, to %s, which CONNECT writes as %s", async (host, written) => {
+    using proxy = await tunnelProxy();
+    const url = new URL(`http://127.0.0.1:${proxy.port}`);
+    for (const own of [{}, { username: "" }, { username: "jane" }]) {
+      expect(await talk(await dial({ host, port, proxy: { url, ...own } }, never))).toBe("hello YOU");
+    }
+    const basic = `Basic ${Buffer.from("jane:").toString("base64")}`;
+    const target = `${written}:${port}`;
+    expect(proxy.asked).toEqual([undefined, undefined, basic].map((authorization) => ({ target, authorization })));
+  });
+
+  test.each([
+    ["http://proxy.test", 80],
+    ["https://proxy.test", 443],
+    ["socks5://proxy.test", 1080],
+    ["http://proxy.test:3128", 3128],
+    ["https://proxy.test:80", 80],
+    ["socks5://proxy.test:443", 443],
+  ])("%s listens at port %i", (url, at) => {
+    expect(proxyPort({ url: new URL(url) })).toBe(at);
   });
 
   test("by SOCKS5, which resolves the name", async () => {

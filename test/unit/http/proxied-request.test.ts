@@ -42,6 +42,29 @@ test("a proxy of HTTP takes a request for plain http itself, with the whole URL"
   expect(said).toBe(`GET ${url} git.example.com:8080 Basic own ${basic}`);
 });
 
+test.each(["http://git.example.com/new", "http://mirror.example.com/new"])(
+  "a redirect to %s goes through the proxy too, with the login of the proxy",
+  async (location) => {
+    const seen: unknown[] = [];
+    const redirecting = createServer((request, response) => {
+      seen.push([request.url, request.headers.authorization, request.headers["proxy-authorization"]]);
+      if (request.url === location) response.end("end");
+      else response.writeHead(302, { location }).end();
+    });
+    const proxy = { url: new URL(`http://127.0.0.1:${await portOnLoopback(redirecting)}`), ...login };
+    const url = "http://git.example.com/old";
+    const request = { url, proxy, maxRedirects: 1, headers: { authorization: "Basic own" } };
+    const { url: answered } = await http.send({ ...bounds, ...request }, never);
+    redirecting.close();
+    expect(answered).toBe(location);
+    const isOwn = new URL(location).host === new URL(url).host;
+    expect(seen).toEqual([
+      [url, "Basic own", basic],
+      [location, isOwn ? "Basic own" : undefined, basic],
+    ]);
+  },
+);
+
 test("a request over https goes through a tunnel, and the proxy's login goes to the proxy alone", async () => {
   await using front = await tlsFront(`127.0.0.1:${port}`);
   using tunnel = await tunnelProxy();

@@ -1,8 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
+import { KustomizationSpec } from "../../../lib/api/kustomization-spec.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { Failure, messageOf } from "../../../lib/core/failure.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
-import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
+import { type BuildSpec, buildSpec, type PostBuild } from "../../../lib/manifests/build-input.ts";
 import { cachedBuild } from "../../../lib/manifests/cached-build.ts";
 import type { Decryption } from "../../../lib/manifests/decrypt/decryption.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
@@ -39,6 +40,62 @@ test("equal owner, artifact, spec and inputs are built once; a change in any of 
   const changed = await inputOf({ "a.yaml": configMap("b") }, { targetNamespace: "x" });
   expect((await build(changed, signal))?.manifests[0]?.metadata.name).toBe("b");
 });
+
+/** One other value for each field of a spec that a build depends on. */
+const specs: Readonly<Required<BuildSpec>> = {
+  path: "./",
+  targetNamespace: "x",
+  namePrefix: "a-",
+  nameSuffix: "-b",
+  patches: [{ patch: '[{"op":"add","path":"/data","value":{"a":"b"}}]', target: { kind: "ConfigMap" } }],
+  images: [{ name: "web", newTag: "2" }],
+  components: ["missing"],
+  ignoreMissingComponents: true,
+  buildMetadata: ["originAnnotations"],
+  commonMetadata: { labels: { a: "b" } },
+};
+
+test.each(Object.entries(specs))(
+  "a spec is built by its %s, and so is not taken for one without it",
+  async (field, value) => {
+    const kustomization = { interval: "1m", prune: true, sourceRef: { kind: "GitRepository", name: "a" } };
+    expect(buildSpec(KustomizationSpec.parse({ ...kustomization, [field]: value }))).toEqual({ [field]: value });
+    const input = await inputOf({ "a.yaml": configMap("a") });
+    let builds = 0;
+    const build = cachedBuild(deps);
+    const made = (spec: BuildSpec) =>
+      build({ ...input, spec, archive: () => input.archive().finally(() => builds++) }, signal).catch(() => undefined);
+    await made({});
+    await made({ [field]: value });
+    await made({});
+    expect(builds).toBe(2);
+  },
+);
+
+const plain: PostBuild = { variables: new Map(), secrets: [], always: false, strict: true };
+/** Others than the ones of the plain input; the values of Secrets are hidden in texts alone, and stand among the variables. */
+const postBuilds: Readonly<Required<Omit<PostBuild, "secrets">>> = {
+  variables: new Map([["a", "b"]]),
+  notText: new Set(["a"]),
+  always: true,
+  strict: false,
+  fault: "a variable cannot be read",
+};
+
+test.each(Object.entries(postBuilds))(
+  "another input of the substitution is another build: %s",
+  async (field, value) => {
+    const input = await inputOf({ "a.yaml": configMap("a") });
+    let builds = 0;
+    const build = cachedBuild(deps);
+    const archive = () => input.archive().finally(() => builds++);
+    const made = (postBuild: PostBuild) => build({ ...input, postBuild, archive }, signal).catch(() => undefined);
+    await made(plain);
+    await made({ ...plain, [field]: value });
+    await made({ ...plain, variables: new Map() });
+    expect(builds).toBe(2);
+  },
+);
 
 test("an artifact is fetched only if its build is not cached", async () => {
   const build = cachedBuild(deps);

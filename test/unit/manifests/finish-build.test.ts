@@ -61,6 +61,22 @@ describe("normalisation", () => {
   });
 
   test.each([
+    ["apps/v1 Deployment", { strategy: {} }],
+    ["apps/v1 StatefulSet", { updateStrategy: {} }],
+    ["apps/v1 DaemonSet", { updateStrategy: {} }],
+    ["apps/v1 ReplicaSet", {}],
+    ["batch/v1 Job", {}],
+    ["example.com/v1 Deployment", undefined],
+  ] as const)("the Pods of a %s are settled as a Pod is, and no others", (kind, own) => {
+    const [apiVersion = "", name = ""] = kind.split(" ");
+    const before = object(apiVersion, name, { spec: template(ports) });
+    const after =
+      own === undefined ? before : object(apiVersion, name, { spec: { ...own, ...typedTemplate(settled) } });
+    expect(normalise(before)).toEqual(after);
+    expect(normalise(after)).toEqual(after);
+  });
+
+  test.each([
     { kind: "v1 Namespace", before: {}, after: { spec: {} } },
     { kind: "v1 PersistentVolumeClaim", before: { spec: {} }, after: { spec: { resources: {} } } },
     { kind: "apps/v1 DaemonSet", before: { spec: {} }, after: { spec: { updateStrategy: {} } } },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { nameReferences } from "../../../lib/manifests/name-references.ts";
+import { transformNames } from "../../../lib/manifests/transform-names.ts";
 import { kustomizeTable, segmentsOf } from "../../property/referring-tree.ts";
 import { buildFiles, configMap, noEngine, realEngine } from "./build-files.ts";
 
@@ -177,3 +178,24 @@ test.each([
 ])("a reference that $what is left to the engine", async ({ more, spec = {} }) => {
   await expect(buildFiles({ ...files, ...more }, spec, noEngine)).rejects.toThrow("the engine was asked");
 });
+
+const namespaces = [undefined, "default", "team", "team-old"];
+test.each(namespaces.flatMap((from) => namespaces.map((to) => ({ from, to }))))(
+  "a reference from namespace $from to a name in $to is renamed only if they are one, as no namespace is default",
+  ({ from, to }) => {
+    const metadata = (name: string, namespace: string | undefined) => ({
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+    });
+    const referrer = (name: string) => ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: metadata("web", from),
+      spec: { volumes: [{ configMap: { name } }] },
+    });
+    const target = { apiVersion: "v1", kind: "ConfigMap", metadata: metadata("settings", to) };
+    const [pod] = transformNames([referrer("settings"), target], { prefix: "p-", suffix: "", isUntouched: false });
+    const isOne = (from ?? "default") === (to ?? "default");
+    expect(pod).toEqual({ ...referrer(isOne ? "p-settings" : "settings"), metadata: metadata("p-web", from) });
+  },
+);

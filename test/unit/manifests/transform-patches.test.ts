@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { formatJson } from "../../../lib/core/json.ts";
 import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
+import { transformPatches } from "../../../lib/manifests/transform-patches.ts";
 import { buildFiles, configMap, noEngine, realEngine } from "./build-files.ts";
 
 type Patch = NonNullable<BuildSpec["patches"]>[number];
@@ -172,4 +173,43 @@ test.each<{ name: string; patch: Patch; says: string }>([
   },
 ])("$name fails in kustomize's words", async ({ patch, says }) => {
   await expect(buildFiles(files, { patches: [patch] }, realEngine)).rejects.toThrow(says);
+});
+
+/** Objects that differ in one thing from the first. */
+const alike = [
+  { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "n" } },
+  { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web-old", namespace: "n" } },
+  { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "my-web", namespace: "n" } },
+  { apiVersion: "apps/v1", kind: "DeploymentPlan", metadata: { name: "web", namespace: "n" } },
+  { apiVersion: "apps/v1beta1", kind: "Deployment", metadata: { name: "web", namespace: "n" } },
+  { apiVersion: "apps.example.com/v1", kind: "Deployment", metadata: { name: "web", namespace: "n" } },
+  { apiVersion: "v1", kind: "Deployment", metadata: { name: "web", namespace: "n" } },
+  { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "n-old" } },
+];
+
+/** Which of them a patch changes. */
+const changedBy = (patch: Patch): readonly number[] =>
+  transformPatches(alike, [patch]).flatMap((object, index) => (object === alike[index] ? [] : [index]));
+
+test.each([
+  [{}, [0, 1, 2, 3, 4, 5, 6, 7]],
+  [{ name: "web" }, [0, 3, 4, 5, 6, 7]],
+  [{ kind: "Deployment" }, [0, 1, 2, 4, 5, 6, 7]],
+  [{ version: "v1" }, [0, 1, 2, 3, 5, 6, 7]],
+  [{ group: "apps" }, [0, 1, 2, 3, 4, 7]],
+  [{ group: "apps", version: "v1", kind: "Deployment", name: "web" }, [0, 7]],
+  [{ group: "", version: "", kind: "", name: "web-old" }, [1]],
+])("a patch with the target %j changes what has all of it, and nothing that is called alike", (target, indexes) => {
+  const patch = operations({ op: "add", path: "/metadata/labels", value: { a: "b" } });
+  expect(() => changedBy({ patch, target })).toThrow("a patch of other metadata than labels and annotations");
+  expect(changedBy({ patch: operations({ op: "add", path: "/data", value: "x" }), target })).toEqual(indexes);
+  expect(changedBy({ patch: "apiVersion: v1\nkind: Any\nmetadata: {name: any}\ndata: x\n", target })).toEqual(indexes);
+});
+
+test("a merge patch without a target changes the object with its group, version, kind, namespace and name", () => {
+  for (const [index, object] of alike.entries()) {
+    expect(changedBy({ patch: formatJson({ ...object, data: "x" }) })).toEqual([index]);
+  }
+  const withoutNamespace = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" }, data: "x" };
+  expect(() => changedBy({ patch: formatJson(withoutNamespace) })).toThrow("a patch that names no object, or several");
 });

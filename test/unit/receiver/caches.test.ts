@@ -21,6 +21,20 @@ test("of more tokens than fit into memory the oldest is read again", async () =>
   expect(reads.at(-1)).toBe("token-0");
 });
 
+test("Secrets of the same name are kept by cluster and namespace", async () => {
+  const secretOf = secretCache(
+    async (ref) => new Map([["token", new Secret(`${ref.cluster} ${ref.namespace} ${ref.name}`)]]),
+    clock,
+  );
+  const refs = ["c", "c-old"].flatMap((cluster) =>
+    ["n", "n-old"].flatMap((namespace) => ["token", "token-old"].map((name) => ({ cluster, namespace, name }))),
+  );
+  const read = async (ref: (typeof refs)[number]) => (await secretOf(ref, () => true, signal))?.get("token")?.reveal();
+  for (const ref of [...refs, ...refs.toReversed()]) {
+    expect(await read(ref)).toBe(`${ref.cluster} ${ref.namespace} ${ref.name}`);
+  }
+});
+
 test("of more unknown paths than fit into memory the oldest is looked up again", async () => {
   const asked: string[] = [];
   const index = rememberingUnknown(

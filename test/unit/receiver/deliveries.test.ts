@@ -244,6 +244,21 @@ describe("a delivery", () => {
     expect(await world.deliver({ uri: path })).toBe(404);
   });
 
+  test.each([
+    ["gitlab", "X-Gitlab-Token"],
+    ["harbor", "Authorization"],
+  ])("to %s is authentic by the bytes of its token, which need not be ASCII", async (type, header) => {
+    const world = receiverWorld();
+    world.secret({ token: "tökén ☃" });
+    await world.ready({ type });
+    // Node hands out each byte of a header as a character.
+    const asSent = (text: string): string => Buffer.from(text).toString("latin1");
+    const status = (text: string) => world.deliver({ headers: { [header]: text } });
+    expect([await status(asSent("tökén ☃")), await status("tökén ☃"), await status(asSent("token ☃"))]).toEqual([
+      200, 400, 400,
+    ]);
+  });
+
   test("24: wakes what is there although the entry before it is missing, and is 500", async () => {
     const kind = "OCIRepository";
     const world = await readyWorld({
@@ -282,6 +297,32 @@ describe("a delivery", () => {
     await world.ready({ resources: wildcard() });
     expect(await world.deliver()).toBe(500);
     expect(world.requested).toHaveLength(2);
+  });
+
+  test("26: to another namespace wakes what it names there, and not its namesake at home", async () => {
+    const kind = "OCIRepository";
+    const world = receiverWorld();
+    for (const within of ["retail", "retail-old", "other"]) {
+      for (const name of ["shop", "shop-old"]) world.source(name, { at: within }, within);
+    }
+    await world.ready({
+      resources: [
+        { kind, name: "shop", namespace: "other" },
+        { kind, name: "*", namespace: "retail-old", matchLabels: { at: "retail-old" } },
+        { kind, name: "shop-old" },
+      ],
+    });
+    expect(await world.deliver()).toBe(200);
+    expect(world.requested).toEqual([
+      "OCIRepository/other/shop",
+      "OCIRepository/retail-old/shop",
+      "OCIRepository/retail-old/shop-old",
+      "OCIRepository/retail/shop-old",
+    ]);
+    // A source of that name in the Receiver's own namespace does not count.
+    await world.ready({ resources: [{ kind, name: "shop", namespace: "empty" }] });
+    expect(await world.deliver()).toBe(500);
+    expect(world.requested).toHaveLength(4);
   });
 
   test("26: to another namespace is 500 where that is forbidden, and nothing there is woken", async () => {

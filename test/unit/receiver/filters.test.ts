@@ -106,6 +106,45 @@ describe("filters", () => {
     });
   });
 
+  test.each([
+    ["fails", undefined, 500, ["cart"]],
+    [undefined, "fails", 500, ["cart"]],
+    ["fails", "fails", 500, ["cart"]],
+    ["fails", "all", 500, ["cart"]],
+    ["all", "fails", 500, ["cart"]],
+    ["fails", "none", 500, []],
+    ["none", "fails", 200, []],
+    ["all", "none", 200, []],
+    ["none", "all", 200, []],
+    ["all", "all", 200, ["cart", "mail", "shop"]],
+  ] as const)("for all (%s) and of an entry (%s) are %i together and wake %j", async (shared, own, status, names) => {
+    const expressions = { fails: "res.metadata.annotations.go == 'yes'", all: "true", none: "false" };
+    for (const name of ["cart", "shop"]) {
+      const metadata = { name, namespace: "retail", annotations: { go: "yes" } };
+      world.apply({ apiVersion: "source.toolkit.fluxcd.io/v1", kind, metadata });
+    }
+    await world.ready({
+      resourceFilter: shared === undefined ? "" : expressions[shared],
+      resources: [{ ...all[0], filter: own === undefined ? "" : expressions[own] }],
+    });
+    expect(await told({})).toEqual({ status, woken: names.map((name) => `${kind}/retail/${name}`) });
+  });
+
+  test.each([0, 1, 2])("of the entry at %i read the body, whatever the other entries have", async (index) => {
+    const entries = ["cart", "mail", "shop"].map((name, at) => ({
+      kind,
+      name,
+      ...(at === index ? { filter: "req.go == true" } : {}),
+    }));
+    await world.ready({ resourceFilter: "", resources: entries });
+    const woken = entries.map(({ name }) => `${kind}/retail/${name}`);
+    expect(await told({ headers: json, body: '{"go":true}' })).toEqual({ status: 200, woken });
+    expect(await told({ headers: json, body: '{"go":false}' })).toEqual({
+      status: 200,
+      woken: woken.toSpliced(index, 1),
+    });
+  });
+
   test("see an empty request where the body is null, as Go reads it", async () => {
     await world.ready({ resources: [{ kind, name: "shop" }], resourceFilter: "req == {}" });
     expect(await told({ headers: json, body: "null" })).toEqual({ status: 200, woken: ["OCIRepository/retail/shop"] });

@@ -59,6 +59,16 @@ test.each([
   await expect(verify(more)).rejects.toThrow(message);
 });
 
+test("a token is valid until its last second is over, by the second as Google's library has it", async () => {
+  const now = Math.floor(clock.now() / 1000);
+  await expect(verify({ exp: now })).resolves.toBeUndefined();
+  await expect(verify({ exp: now - 1 })).rejects.toThrow("token expired");
+  clock.pass(999);
+  await expect(verify({ exp: now })).resolves.toBeUndefined();
+  clock.pass(1);
+  await expect(verify({ exp: now })).rejects.toThrow("token expired");
+});
+
 test("a token by another key or algorithm is refused", async () => {
   await expect(verify({}, {}, { alg: "RS256", kid: "two" })).rejects.toThrow("no key of Google has signed it");
   await expect(verify({}, {}, { alg: "RS512", kid: "one" })).rejects.toThrow("expected JWT signed with RS256");

@@ -201,11 +201,41 @@ describe("signatures", () => {
     expect(await verify(bearer({}, { alg: "RS256" }))).toBeDefined();
   });
 
+  test("of a token whose key has an empty name are tried with all", async () => {
+    expect(await verify(bearer({}, { alg: "RS256", kid: "" }))).toBeDefined();
+  });
+
   test("with a header that asks for extensions are refused", async () => {
     const token = signedToken(rsa.privateKey, { alg: "RS256", kid: "one", crit: ["b64"] }, claims());
     await expect(verify(`Bearer ${token}`)).rejects.toThrow("its header has crit");
   });
 });
+
+test.each(["", "/", "/tenant", "/tenant/"])(
+  "the issuer with the path '%s' is asked below it, with one slash",
+  async (path) => {
+    const [iss, jwksUri] = [`https://issuer.test${path}`, "https://keys.test/jwks"];
+    const asked: string[] = [];
+    const own = {
+      document: async (url: string) => {
+        asked.push(url);
+        return { issuer: iss, jwks_uri: jwksUri };
+      },
+      hasSigned: async (url: string) => asked.push(url) > 0,
+    };
+    await verify(bearer({ iss }), [provider({ issuerURL: iss })], { ...deps, keySets: own });
+    const folder = iss.endsWith("/") ? iss : `${iss}/`;
+    expect(asked).toEqual([`${folder}.well-known/openid-configuration`, jwksUri]);
+    // Letter for letter, as in Flux.
+    const others = ["https://issuer.test/x", iss.endsWith("/") ? iss.slice(0, -1) : `${iss}/`];
+    await expect(
+      verify(
+        bearer({ iss }),
+        others.map((issuerURL) => provider({ issuerURL })),
+      ),
+    ).rejects.toThrow("no oidcProvider configured for the token's issuer");
+  },
+);
 
 describe("the issuer", () => {
   const fetched = ["/.well-known/openid-configuration", "/jwks"];

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import type { ReceiverEntry } from "../../../lib/core/ports/receiver-index.ts";
 import { maxMissingAgeMs, maxSecretAgeMs } from "../../../lib/receiver/secret-cache.ts";
 import { maxUnknownAgeMs } from "../../../lib/receiver/unknown-paths.ts";
 import { a, json, sha256OfA, signed } from "./data-set.ts";
@@ -89,5 +90,34 @@ describe("two Receivers of one path", () => {
     if (found === undefined) throw new Error("no Receiver");
     world.alsoFound({ key: other, entry: { ...found.entry, state: "suspended" } });
     expect(await world.deliver()).toBe(200);
+  });
+
+  /** How an entry answers by itself, and what of it makes it answer so. */
+  const answers = {
+    200: {},
+    500: { resources: [{ label: "x", group: "", version: "v1", kind: "x", namespace: "x", objects: [], fault: "x" }] },
+    400: { type: "gitlab" },
+    503: { state: "suspended" },
+    404: { secret: "other" },
+  } as const satisfies Readonly<Record<number, Partial<ReceiverEntry>>>;
+  const mostSevereFirst = [500, 200, 400, 503] as const;
+  const pairs = mostSevereFirst.flatMap((answer, index) =>
+    [...mostSevereFirst.slice(index), 404 as const].flatMap((other) => [
+      { first: answer, second: other, answer },
+      { first: other, second: answer, answer },
+    ]),
+  );
+  test.each(pairs)("that answer $first and $second are answered $answer", async ({ first, second, answer }) => {
+    const world = await readyWorld();
+    world.secret({ token: "another" }, "other");
+    const [found] = await world.receivers.find(world.path(), new AbortController().signal);
+    if (found === undefined) throw new Error("no Receiver");
+    for (const one of [first, second]) {
+      world.alsoFound({ key: found.key, entry: { ...found.entry, ...answers[one] } });
+    }
+    // The Receiver of the path itself: 503.
+    world.receiver({ suspend: true });
+    await world.run();
+    expect(await world.deliver()).toBe(answer);
   });
 });

@@ -27,6 +27,36 @@ describe("the credentials of a pull secret", () => {
     expect(read(host, config)).toBe("user:pa:ss");
   });
 
+  const neighbours = [
+    "reg.example",
+    "reg.example:5000",
+    "reg.example.org",
+    "my-reg.example",
+    "reg.exampl",
+    "docker.io",
+  ];
+  test.each([
+    ["reg.example", "reg.example"],
+    ["reg.example/", "reg.example"],
+    ["reg.example/v2/team", "reg.example"],
+    ["http://reg.example", "reg.example"],
+    ["http://reg.example/v1/", "reg.example"],
+    ["https://reg.example", "reg.example"],
+    ["https://reg.example/v1/", "reg.example"],
+    ["reg.example:5000", "reg.example:5000"],
+    ["https://reg.example:5000/v1/", "reg.example:5000"],
+    ["reg.example.org", "reg.example.org"],
+    ["my-reg.example", "my-reg.example"],
+    ["docker.io", "docker.io"],
+    ["https://index.docker.io/v1/", "docker.io"],
+    ["registry-1.docker.io", "docker.io"],
+    ["my.docker.io", undefined],
+  ])("by the key %s are those of %s alone", (key, host) => {
+    for (const config of [{ auths: { [key]: { auth } } }, { [key]: { auth } }]) {
+      expect(neighbours.filter((one) => read(one, config) !== undefined)).toEqual(host === undefined ? [] : [host]);
+    }
+  });
+
   test.each([
     { what: "another host", config: { auths: { other: { auth } } } },
     { what: "an entry that a helper fills", config: { auths: { r: {} } } },

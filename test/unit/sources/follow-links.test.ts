@@ -55,3 +55,37 @@ test("the end of a run ends the way over other links, not only the copies", asyn
   await expect(followLinks(tree, stopped.signal)).rejects.toThrow("the time is over");
   expect(asked).toEqual(["l1"]);
 });
+
+/** What becomes of the link: the paths below it, or why it cannot be read. */
+async function endOf(path: string, entries: readonly LinkedEntry[]): Promise<unknown> {
+  const followed = await followLinks(treeOf(entries), forever);
+  const own = followed.find((entry) => entry.path === path);
+  if (own?.type === "file") {
+    return own.read().then(
+      () => "file",
+      (error: unknown) => /, (which .*): put a file in its place/.exec(String(error))?.[1],
+    );
+  }
+  return followed.flatMap((entry) => (entry.path.startsWith(`${path}/`) ? [entry.path.slice(path.length + 1)] : []));
+}
+
+const sides = [folder("apps"), file("apps/a"), folder("apps-old"), folder("apps-old/in")];
+test.each([
+  ["apps-old/l", "../apps", ["a"]],
+  ["apps-old/in/l", "../../apps", ["a"]],
+  ["apps/l", "../apps-old", ["in"]],
+  ["apps/l", ".", "which leads to a folder that it lies in"],
+  ["apps-old/in/l", "..", "which leads to a folder that it lies in"],
+  ["apps/l", "a", "file"],
+  ["apps/l", "../apps/a", "file"],
+  ["apps/l", "../a", "which leads to nothing in the archive"],
+  ["apps/l", "../..", "which leads out of the archive"],
+  ["l", "apps-o", "which leads to nothing in the archive"],
+  ["l", "/apps", "which leads out of the archive"],
+])("the link %s to %s", async (path, target, end) => {
+  expect(await endOf(path, [...sides, link(path, target)])).toEqual(end);
+  // Over another link, beside it, it comes to the same.
+  const over = path.slice(0, path.lastIndexOf("/") + 1);
+  const both = [...sides, link(path, "other"), link(`${over}other`, target)];
+  expect(await endOf(path, both)).toEqual(end);
+});

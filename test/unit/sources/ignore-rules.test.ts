@@ -39,6 +39,40 @@ describe("files that a source leaves out", () => {
     expect(kept(files, { "sub/.sourceignore": "*.txt\n" })).toEqual(["a.txt", "sub/d.yaml"]);
   });
 
+  test.each([
+    ["sub/.sourceignore", "*.txt", ["sub/x.txt", "sub/deep/x.txt"]],
+    ["sub/.sourceignore", "/x.txt", ["sub/x.txt"]],
+    ["sub/.sourceignore", "deep/", ["sub/deep/x.txt"]],
+    ["sub/.sourceignore", "deep/x.txt", ["sub/deep/x.txt"]],
+    ["sub/deep/.sourceignore", "*.txt", ["sub/deep/x.txt"]],
+    [".sourceignore", "sub/", ["sub/x.txt", "sub/deep/x.txt", "other/sub/x.txt"]],
+    [".sourceignore", "/sub", ["sub/x.txt", "sub/deep/x.txt"]],
+    [".sourceignore", "sub-old/deep", ["sub-old/deep/x.txt"]],
+  ])(
+    "11.1/22: %s with %s leaves out what lies there, and nothing in a folder that is called alike",
+    (file, line, out) => {
+      const folders = ["", "sub/", "sub/deep/", "sub-old/", "sub-old/deep/", "subs/", "other/sub/", "deep/"];
+      const files = folders.map((folder) => `${folder}x.txt`);
+      expect(kept(files, { [file]: `${line}\n` })).toEqual(files.filter((path) => !out.includes(path)));
+    },
+  );
+
+  const versionControl = [".git/config", ".gitignore", ".gitmodules", ".gitattributes"];
+  const tools = [
+    ...[".github/x", ".circleci/x", ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml"],
+    ...["codeship-services.yml", "codeship-steps.yml", ".goreleaser.yml", ".sops.yaml", ".flux.yaml"],
+  ];
+  const media = ["jpg", "jpeg", "gif", "png", "wmv", "flv", "tar.gz", "zip"].map((end) => `a.${end}`);
+  test.each([...versionControl, ...tools, ...media])(
+    "11.1/18, 23: %s, without rules of the source, below it too",
+    (file) => {
+      const files = [file, `sub/${file}`, `${file}.txt`];
+      expect(kept(files, {})).toEqual([`${file}.txt`].filter((path) => !/^\.git(hub)?\/|^\.circleci\//.test(path)));
+      const isOwn = versionControl.includes(file);
+      expect(kept([file, `sub/${file}`], {}, "/other")).toEqual(isOwn ? [] : [file, `sub/${file}`]);
+    },
+  );
+
   test("11.1/23: files of the version control are left out unless a pattern includes them", () => {
     const files = [".gitignore", ".git/config", "a.yaml"];
     expect(kept(files, {}, "b.yaml")).toEqual(["a.yaml"]);

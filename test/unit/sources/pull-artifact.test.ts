@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { OciRepositorySpec } from "../../../lib/api/oci-repository.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
+import { messageOf } from "../../../lib/core/failure.ts";
 import { defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
 import {
   maxIndexChildren,
@@ -105,6 +106,40 @@ describe("the layer of an artifact", () => {
       message: `failed to pull artifact from 'oci://r/app': no child with platform linux/amd64 in index r/app@${digestOf(armOnly.bytes)}`,
     });
   });
+});
+
+/** Children of an index by their platform; undefined for one that names none. */
+const platforms = [
+  { os: "windows", architecture: "amd64" },
+  { os: "linux", architecture: "arm64" },
+  { os: "linux", architecture: "amd64", variant: "v2" },
+  { os: "linux", architecture: "amd64" },
+  undefined,
+];
+const parameters = ["", "; charset=utf-8", ";charset=utf-8"];
+
+test.each([
+  { order: [0, 1, 2, 3, 4], chosen: 2 },
+  { order: [0, 1, 3, 2], chosen: 3 },
+  { order: [4, 3], chosen: 4 },
+  { order: [0, 4], chosen: 4 },
+  { order: [0, 1], chosen: undefined },
+  { order: [], chosen: undefined },
+])("11.3/74: of the children $order of an index, $chosen is the first for linux/amd64", async ({ order, chosen }) => {
+  for (const type of [indexType, "application/vnd.docker.distribution.manifest.list.v2+json"]) {
+    for (const parameter of parameters) {
+      const layers = platforms.map((_, at) => layer(`child-${at}`));
+      const children = layers.map((one) => manifestOf([one]));
+      const manifests = order.flatMap((at) => {
+        const [child, platform] = [children[at], platforms[at]];
+        return child === undefined ? [] : [{ ...described(child), ...(platform === undefined ? {} : { platform }) }];
+      });
+      const pulled = pull(json(`${type}${parameter}`, { manifests }), [...children, ...layers]);
+      const end = await pulled.then(({ bytes }) => namesIn(bytes), messageOf);
+      const none = expect.stringContaining("no child with platform linux/amd64");
+      expect(end).toEqual(chosen === undefined ? none : [`child-${chosen}`]);
+    }
+  }
 });
 
 describe("manifests that are refused", () => {

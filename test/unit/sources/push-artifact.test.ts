@@ -124,6 +124,8 @@ describe("a push", () => {
     expect(await names({})).toEqual([".", ".sops.yaml", "a.yaml", "sub", "sub/run.sh"]);
     expect(await names({ addIgnorePaths: ["sub/"] })).toEqual([".", ".sops.yaml", "a.yaml"]);
     expect(await names({ ignorePaths: ["*.yaml", "sub"] })).toEqual([".", ".gitignore", "logo.png"]);
+    const both = { ignorePaths: ["*.yaml"], addIgnorePaths: ["sub/", "logo.*", "!/a.yaml"] };
+    expect(await names(both)).toEqual([".", ".gitignore", "a.yaml"]);
   });
 
   test("packs a single file as a folder with one file", async () => {

@@ -2,11 +2,13 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { createGzip, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../lib/core/failure.ts";
+import { readTar } from "../../../lib/sources/archive/read-tar.ts";
 import { type ArchiveLimits, defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
 import { type Member, tarOf } from "./tar-of.ts";
 import { contentOf } from "./tree-file.ts";
@@ -68,6 +70,96 @@ describe("unpacking a layer", () => {
     ]);
     expect(entries.map(({ path }) => path)).toEqual(["a", "a/b.yaml"]);
     expect(entries.map(contentOf).at(-1)?.bytes).toBe(Buffer.from("two").toString("hex"));
+  });
+
+  const kinds = {
+    file: { name: "a", content: "own" },
+    soft: { name: "a", type: "2", link: "x" },
+    hard: { name: "a", type: "1", link: "y" },
+  };
+  const targets: Readonly<Record<string, readonly string[]>> = { file: [], soft: ["x"], hard: ["y"] };
+  const sizes: Readonly<Record<string, readonly number[]>> = { file: [3], soft: [], hard: [0] };
+  const pairs = Object.entries(kinds).flatMap(([first, one]) =>
+    Object.entries(kinds).map(([second, other]) => ({ first, second, members: [one, other] })),
+  );
+  test.each(pairs)("of a $first and a $second of one name, the last one counts", async ({ first, second, members }) => {
+    const { entries, links } = await unpackMembers(members);
+    expect(links.map(({ target }) => target)).toEqual(targets[second]);
+    // A soft link is left out, so what was there before it stays, as in Flux.
+    const shown = second === "soft" ? first : second;
+    const found = entries.flatMap((entry) => (entry.type === "file" ? [entry.bytes.length] : []));
+    expect(found).toEqual(sizes[shown]);
+  });
+
+  test("a long name or target of GNU's is that of the next member alone", async () => {
+    const long = "n".repeat(200);
+    const { entries, links } = await unpackMembers([
+      { name: "././@LongLink", type: "K", content: `${long}\0` },
+      { name: "l1", type: "2", link: "short" },
+      { name: "l2", type: "2", link: "own" },
+      { name: "././@LongLink", type: "L", content: `${long}\0` },
+      { name: "f1", content: "1" },
+      { name: "f2", content: "2" },
+    ]);
+    expect(links.map(({ path, target }) => [path, target])).toEqual([
+      ["l1", long],
+      ["l2", "own"],
+    ]);
+    expect(entries.map(({ path }) => path)).toEqual([long, "f2"]);
+  });
+
+  test.each([
+    { name: "l", type: "2", link: "x" },
+    { name: "l", type: "1", link: "x" },
+    { name: "d", type: "5" },
+  ])("what has no content has none, whatever its header says: $name of type $type", async (member) => {
+    const { entries } = await unpackMembers([
+      { ...member, size: 700 },
+      { name: "next", content: "next" },
+    ]);
+    expect(entries.map(contentOf).at(-1)?.bytes).toBe(Buffer.from("next").toString("hex"));
+  });
+
+  test.each([
+    ["7", "a", "file"],
+    ["\0", "a", "file"],
+    ["\0", "a/", "directory"],
+    ["5", "a", "directory"],
+    ["0", "a", "file"],
+  ])("a member of type %j with the name %s is a %s", async (type, name, is) => {
+    const { entries } = await unpackMembers([{ name, type }]);
+    expect(entries.map((entry) => [entry.path, entry.type])).toEqual([["a", is]]);
+  });
+
+  test("a size may be a binary number", async () => {
+    // 0x01c8: one byte has its highest bit.
+    const content = "x".repeat(456);
+    const tar = tarOf([
+      { name: "a", content },
+      { name: "b", content: "b" },
+    ]);
+    tar.fill(0, 124, 136).writeUInt8(0x80, 124);
+    tar.writeUInt32BE(456, 132);
+    tar.write("        ", 148);
+    const sum = tar.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+    tar.write(`${sum.toString(8).padStart(6, "0")}\u0000 `, 148);
+    const { entries } = await unpackTar(tar);
+    expect(entries.map(contentOf).map((entry) => entry.bytes.length)).toEqual([912, 2]);
+  });
+
+  test("as many entries as are allowed are unpacked, and small files that are packed as well as they like", async () => {
+    const members = Array.from({ length: 3 }, (_, index) => ({ name: `f${index}`, content: "0".repeat(100_000) }));
+    const limits = { maxEntries: 3, maxRatio: 2 };
+    expect((await unpackMembers(members, limits)).entries).toHaveLength(3);
+    await expect(unpackMembers([...members, { name: "f4" }], limits)).rejects.toThrow("tar has more than 3 entries");
+  });
+
+  test("content that nobody reads is skipped, with what fills its last block", async () => {
+    const names: string[] = [];
+    const sizes = [1, 511, 512, 513, 0];
+    const tar = tarOf(sizes.map((size) => ({ name: `f${size}`, content: "x".repeat(size) })));
+    for await (const { name } of readTar(Readable.from([tar]))) names.push(name);
+    expect(names).toEqual(sizes.map((size) => `f${size}`));
   });
 
   test("a pax global header, as git archive writes it, is an empty file", async () => {

@@ -24,9 +24,14 @@ describe("spec.sparseCheckout", () => {
     apply({ sparseCheckout: ["a/b/y.yaml"] });
     await run();
     expect((await stored()).names).toEqual(["d 750 a", "d 750 a/b", "- 600 a/b/y.yaml"]);
-    apply({ sparseCheckout: ["./"] });
+    for (const sparseCheckout of [["./"], ["./", "a"], ["a", "./"]]) {
+      apply({ sparseCheckout });
+      await run();
+      expect((await stored()).names).toContain("- 600 root.yaml");
+    }
+    apply({ sparseCheckout: ["ab", "a/b"] });
     await run();
-    expect((await stored()).names).toContain("- 600 root.yaml");
+    expect((await stored()).names).toEqual(["d 750 a", "d 750 a/b", "- 600 a/b/y.yaml", "d 750 ab", "- 600 ab/z.yaml"]);
   });
 
   test.each([
@@ -226,3 +231,37 @@ describe("content that cannot become an artifact", () => {
     expect(artifact("other").digest).not.toBe(digest);
   });
 });
+
+/** Each setting that decides what is in an artifact: a value, and the field of the status that shows it. */
+const settings = {
+  ignore: ["*.md", "observedIgnore"],
+  include: [[{ repository: { name: "lib" } }], "observedInclude"],
+  recurseSubmodules: [true, "observedRecurseSubmodules"],
+  sparseCheckout: [["a"], "observedSparseCheckout"],
+} as const;
+
+test.each(Object.entries(settings))(
+  "an artifact is made again at the same revision where spec.%s is new, and where it is gone",
+  async (field, [value, observed]) => {
+    const lib = "https://git.example.test/lib.git";
+    repository(lib).commit({ "lib.yaml": manifest });
+    repository().commit({ "a/a.yaml": manifest });
+    apply({ url: lib }, "lib");
+    await run("lib");
+    apply();
+    const seen: unknown[] = [];
+    for (const set of [null, value, null]) {
+      repository().asked.length = 0;
+      apply({ [field]: set });
+      await run();
+      await run();
+      const fetches = repository().asked.filter((line) => line.startsWith("fetch"));
+      seen.push([fetches.length, status()[observed]]);
+    }
+    expect(seen).toEqual([
+      [1, undefined],
+      [1, value],
+      [1, undefined],
+    ]);
+  },
+);

@@ -72,6 +72,10 @@ describe("the proxy of spec.proxySecretRef", () => {
       "jane",
       "hunter2",
     ],
+    [{ address: "http://a%40b:p%3A%25@proxy.example.com" }, "http://proxy.example.com/", "a@b", "p:%"],
+    [{ address: "http://a:b@proxy.example.com", username: "jane" }, "http://proxy.example.com/", "jane", ""],
+    [{ address: "http://proxy.example.com", password: "alone" }, "http://proxy.example.com/", "", ""],
+    [{ address: "socks5://[::1]:1080", username: "", password: "x" }, "socks5://[::1]:1080", "", "x"],
   ])("%j", async (data, url, username, password) => {
     const proxy = await read(data);
     expect([proxy?.url.href, proxy?.username, proxy?.password?.reveal()]).toEqual([url, username, password]);
@@ -121,6 +125,16 @@ describe("a login by http", () => {
     ["bearer beside the URL's", { bearerToken: "t" }, withLogin, ["jane", "p@ss", "t"]],
   ])("%s", (_what, data, url, login) => {
     expect(read(data, url)).toEqual(login);
+  });
+
+  const odd = "a@b:/%?#é +";
+  test.each([
+    [{ username: odd, password: odd }, ""],
+    [{ username: odd }, `x:${encodeURIComponent(odd)}@`],
+    [{ password: odd }, `${encodeURIComponent(odd)}:x@`],
+    [undefined, `${encodeURIComponent(odd)}:${encodeURIComponent(odd)}@`],
+  ])("with the Secret %j and the URL's own '%s' is sent as it is meant", (data, login) => {
+    expect(read(data, new URL(`https://${login}git.example.com/app.git`))).toEqual([odd, odd, undefined]);
   });
 
   test.each(["http", "https"])("a password without username, with the scheme in the text: %s", (scheme) => {

@@ -60,8 +60,8 @@ export function gitWorld() {
     return found;
   };
 
-  const openRepository: OpenRepository = async (url, { secretRef }) => {
-    opened.push({ url, hasLogin: secretRef !== undefined });
+  const openRepository: OpenRepository = async (url, { secretRef, provider, serviceAccountName }) => {
+    opened.push({ url, hasLogin: [secretRef, provider, serviceAccountName].some((one) => one !== undefined) });
     if (refusal !== undefined) throw refusal;
     return repository(url.replace(/\/\/[^/@]*@/, "//")).remote();
   };

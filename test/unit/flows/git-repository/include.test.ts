@@ -77,6 +77,42 @@ describe("spec.include", () => {
   });
 
   test.each([
+    [{ fromPath: "sub" }, ["lib/two.yaml"]],
+    [{ fromPath: "sub", toPath: "" }, ["lib/two.yaml"]],
+    [{ fromPath: "./sub/", toPath: "in/sub" }, ["in/sub/two.yaml"]],
+    [{ fromPath: "sub-old" }, ["lib/three.yaml"]],
+    [{ fromPath: "sub.yaml" }, ["lib"]],
+    [{ fromPath: "", toPath: "" }, ["lib/sub-old/three.yaml", "lib/sub.yaml", "lib/sub/two.yaml"]],
+  ])("takes with %j what lies there, and nothing beside it that begins alike", async (include, paths) => {
+    repository().commit({ "a.yaml": manifest });
+    repository(lib).commit({ "sub/two.yaml": "2\n", "sub-old/three.yaml": "3\n", "sub.yaml": "4\n" });
+    apply({ url: lib }, "lib");
+    await run("lib");
+    including(include);
+    await run();
+    expect(Object.keys((await stored()).files).toSorted()).toEqual(["a.yaml", ...paths]);
+  });
+
+  test("is awaited with all the others, and seen again with a new revision of the same content", async () => {
+    repository().commit({ "a.yaml": manifest });
+    apply({ include: ["lib", "lib-old"].map((name) => ({ repository: { name } })) });
+    await run();
+    const topics = ["lib", "lib-old"].map((name) => `src#here/source.toolkit.fluxcd.io/GitRepository/apps/${name}`);
+    expect([...world().listens.values()][0]).toEqual([expect.anything(), ...topics]);
+    await withLib();
+    apply({ url: lib }, "lib-old");
+    await run("lib-old");
+    await run();
+    expect(conditions()).toContain("Ready=True Succeeded");
+    const { digest, revision } = artifact("lib");
+    repository(lib).commit(files, { message: "The same\n" });
+    await run("lib");
+    expect(artifact("lib")).toMatchObject({ digest, revision: expect.not.stringMatching(revision) });
+    await run();
+    expect(status().includedArtifacts?.map((one) => one.revision)).toEqual([artifact("lib").revision, revision]);
+  });
+
+  test.each([
     {
       what: "11.2/53: a toPath that is a folder with files",
       include: { toPath: "full" },

@@ -3,6 +3,7 @@ import { GitLoginError } from "../../../../lib/core/ports/git-login.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import type { AccessSpec } from "../../../../lib/flows/git-repository/credentials.ts";
 import { type ProviderLogins, providerLogin } from "../../../../lib/flows/git-repository/provider-login.ts";
+import { codeCommitRegion, isCodeCommitHost } from "../../../../lib/sources/git/codecommit-host.ts";
 import type { GitHubApp } from "../../../../lib/sources/git/github-app.ts";
 
 const asked: GitHubApp[] = [];
@@ -196,4 +197,27 @@ test("provider azure is refused by name", async () => {
     message:
       "spec.provider azure is not supported: give a secretRef with a personal access token, or leave this GitRepository to Flux",
   });
+});
+
+test.each([
+  ["https://git-codecommit.eu-west-1.amazonaws.com/v1/repos/a", "eu-west-1"],
+  ["https://git-codecommit-fips.us-gov-west-1.amazonaws.com/v1/repos/a", "us-gov-west-1"],
+  ["https://git-codecommit.cn-north-1.amazonaws.com.cn/v1/repos/a", "cn-north-1"],
+  ["https://git-codecommit.eu-west-1.amazonaws.com:443/v1/repos/a", "eu-west-1"],
+])("%s is of CodeCommit in the region %s", (text, region) => {
+  const url = new URL(text);
+  expect([codeCommitRegion(url), isCodeCommitHost(url.hostname)]).toEqual([region, true]);
+});
+
+test.each([
+  "http://git-codecommit.eu-west-1.amazonaws.com/v1/repos/a",
+  "ssh://git-codecommit.eu-west-1.amazonaws.com/v1/repos/a",
+  "https://git-codecommit.eu-west-1.amazonaws.com:8443/v1/repos/a",
+  "https://git-codecommit.eu-west-1.amazonaws.com.evil.test/v1/repos/a",
+  "https://my-git-codecommit.eu-west-1.amazonaws.com/v1/repos/a",
+  "https://git-codecommit.eu-west-1.amazonaws.org/v1/repos/a",
+  "https://git-codecommit.a.b.amazonaws.com/v1/repos/a",
+  "https://git-codecommit.amazonaws.com/v1/repos/a",
+])("%s is not of CodeCommit as it has to be asked", (text) => {
+  expect(() => codeCommitRegion(new URL(text))).toThrow(GitLoginError);
 });

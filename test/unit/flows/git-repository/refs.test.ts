@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
+import { chooseRef, idleFields, type WantedRef } from "../../../../lib/sources/git/choose-ref.ts";
 import { GitFault } from "../../../../lib/sources/git/git-fault.ts";
 import { gitWorld, manifest } from "./git-world.ts";
 
@@ -128,6 +129,115 @@ describe("spec.ref", () => {
     expect(await follows({ commit, branch: "main" })).toEqual(names("refs/heads/main"));
     // A push of any ref may bring a commit that is not there yet.
     expect(await follows({ commit })).toEqual([topic]);
+  });
+});
+
+/** Each field by itself leads to a commit of its own. The names beside them begin with theirs, and come first. */
+const oids = { old: "0".repeat(40), commit: "1".repeat(40), branch: "2".repeat(40), tag: "3".repeat(40) };
+const versions = { semver: "4".repeat(40), name: "5".repeat(40) };
+const listed = [
+  { name: "refs/heads/main-old", oid: oids.old },
+  { name: "refs/heads/main", oid: oids.branch },
+  { name: "refs/heads/named-old", oid: oids.old },
+  { name: "refs/heads/named", oid: versions.name },
+  { name: "refs/tags/1.0.0-old", oid: oids.old },
+  { name: "refs/tags/1.0.0", oid: oids.tag },
+  { name: "refs/tags/2.0.0", oid: versions.semver },
+];
+const wanted = {
+  commit: oids.commit,
+  name: "refs/heads/named",
+  tag: "1.0.0",
+  semver: "2.x",
+  branch: "main",
+} as const satisfies Required<WantedRef>;
+
+/** The fields that count: the first of them decides, and beside a commit a name or else a branch is shown. */
+const countingIn = (ref: WantedRef): readonly (keyof WantedRef)[] => {
+  const isSet = (field: keyof WantedRef) => ref[field] !== undefined;
+  const first = (...fields: readonly (keyof WantedRef)[]) => fields.filter(isSet).slice(0, 1);
+  return isSet("commit") ? ["commit", ...first("name", "branch")] : first("name", "tag", "semver", "branch");
+};
+const shownAlone = {
+  name: `refs/heads/named@sha1:${versions.name}`,
+  tag: `1.0.0@sha1:${oids.tag}`,
+  semver: `2.0.0@sha1:${versions.semver}`,
+  branch: `main@sha1:${oids.branch}`,
+} as const;
+const shownFor = (ref: WantedRef): string => {
+  const [first, second] = countingIn(ref);
+  if (first !== "commit") return shownAlone[first ?? "branch"];
+  return `${second === undefined ? "" : `${wanted[second]}@`}sha1:${oids.commit}`;
+};
+
+const combinations = Array.from(
+  { length: 2 ** Object.keys(wanted).length },
+  (_, bits): WantedRef => Object.fromEntries(Object.entries(wanted).filter((_field, at) => (bits & (2 ** at)) !== 0)),
+).filter((ref) => Object.keys(ref).length > 0);
+
+test.each(combinations.map((ref) => [Object.keys(ref).join(" and "), ref] as const))(
+  "with %s set, the revision shows the field that counts, for a commit its name or branch, and the others are idle",
+  async (_, ref) => {
+    const { revision, commit } = await chooseRef(ref, listed, async () => new Map(), AbortSignal.timeout(20_000));
+    expect(revision).toBe(shownFor(ref));
+    expect(revision.endsWith(`sha1:${commit}`)).toBe(true);
+    const idle = Object.keys(ref).filter((field) => !countingIn(ref).some((one) => one === field));
+    expect(idleFields(ref).toSorted()).toEqual(idle.toSorted());
+  },
+);
+
+test("the history in which a commit is looked for is that of its branch alone, or of every ref", async () => {
+  const within = async (ref: WantedRef) =>
+    (await chooseRef(ref, listed, async () => new Map(), AbortSignal.timeout(20_000))).within;
+  expect(await within({ commit: oids.commit, branch: "main" })).toEqual([oids.branch]);
+  expect(await within({ commit: oids.commit })).toEqual([
+    oids.old,
+    oids.branch,
+    versions.name,
+    oids.tag,
+    versions.semver,
+  ]);
+  const onlyOld = listed.filter(({ name }) => name !== "refs/heads/main");
+  const gone = chooseRef(
+    { commit: oids.commit, branch: "main" },
+    onlyOld,
+    async () => new Map(),
+    AbortSignal.timeout(20_000),
+  );
+  await expect(gone).rejects.toThrow('couldn\'t find remote ref "refs/heads/main"');
+});
+
+describe("of tags with the same version, that of the newest commit is chosen, or else the last by name:", () => {
+  const lightweight = (name: string, commit: string) => ({ name: `refs/tags/${name}`, oid: commit });
+  const annotated = (name: string, commit: string) => ({ name: `refs/tags/${name}`, oid: oids.tag, peeled: commit });
+  const [older, newer] = ["a".repeat(40), "b".repeat(40)];
+  const committedAt = async (commits: readonly string[]) =>
+    new Map(commits.map((oid) => [oid, { [older]: 1, [newer]: 2 }[oid] ?? Number.NaN]));
+  const kinds = { lightweight, annotated };
+  const cases = Object.entries(kinds).flatMap(([first, one]) =>
+    Object.entries(kinds).flatMap(([second, other]) => [
+      {
+        name: `${first}, newer, before ${second}`,
+        tags: [one("1.0.0+a", newer), other("1.0.0+b", older)],
+        chosen: "1.0.0+a",
+      },
+      {
+        name: `${first} before ${second}, which is newer`,
+        tags: [one("1.0.0+a", older), other("1.0.0+b", newer)],
+        chosen: "1.0.0+b",
+      },
+      {
+        name: `${first} before ${second}, which is as old`,
+        tags: [one("1.0.0+a", older), other("1.0.0+b", older)],
+        chosen: "1.0.0+b",
+      },
+    ]),
+  );
+  test.each(cases)("$name", async ({ tags, chosen }) => {
+    for (const refs of [tags, tags.toReversed()]) {
+      const { revision } = await chooseRef({ semver: "1.x" }, refs, committedAt, AbortSignal.timeout(20_000));
+      expect(revision).toMatch(new RegExp(`^${chosen.replace("+", "[+]")}@sha1:[ab]+$`));
+    }
   });
 });
 

@@ -34,6 +34,34 @@ describe("submodules", () => {
     expect(status()).toMatchObject({ observedRecurseSubmodules: true });
   });
 
+  test("with relative URLs lie beside the repository that names them, not beside the outermost", async () => {
+    const at = (path: string) => `https://git.example.test/${path}.git`;
+    const deep = repository(at("group/deep")).commit({ "deep.yaml": "deep\n" });
+    repository(at("deep")).commit({ "deep.yaml": "another\n" });
+    const lib = repository(at("group/lib")).commit({
+      ".gitmodules": '[submodule "deep"]\npath = deep\nurl = ../deep.git\n',
+      deep: { commit: deep },
+    });
+    repository().commit({ ".gitmodules": gitmodules("../group/lib.git"), "vendor/lib": { commit: lib } });
+    apply({ recurseSubmodules: true });
+    await run();
+    expect((await stored()).files).toEqual({ "vendor/lib/deep/deep.yaml": "deep\n" });
+    expect(opened.map((one) => one.url)).toEqual([at("app"), at("group/lib"), at("group/deep")]);
+  });
+
+  test("are named by a .gitmodules that is executable too, and by none that is a link", async () => {
+    const lib = repository(url).commit({ "lib.yaml": "x\n" });
+    apply({ recurseSubmodules: true });
+    for (const [file, ends] of [
+      [{ exec: gitmodules(url) }, "Ready=True Succeeded"],
+      [{ link: "modules.txt" }, "Ready=False GitOperationFailed"],
+    ] as const) {
+      repository().commit({ ".gitmodules": file, "modules.txt": gitmodules(url), "vendor/lib": { commit: lib } });
+      await run();
+      expect(conditions()).toContain(ends);
+    }
+  });
+
   test("are fetched at their commit, whatever their branches are at now", async () => {
     const lib = repository(url).commit({ "lib.yaml": "old\n" });
     repository(url).commit({ "lib.yaml": "new\n" });
@@ -61,6 +89,37 @@ describe("submodules", () => {
       elsewhere,
       url.replace("https", "http"),
     ]);
+  });
+
+  test.each([
+    { secretRef: { name: "login" } },
+    { provider: "aws" },
+    { provider: "azure", serviceAccountName: "robot" },
+  ])("get the login of %j on the same host alone, and behind another host no more", async (login) => {
+    const at = (host: string, name: string) => `https://${host}/${name}.git`;
+    const own = "git.example.test";
+    /** A repository with one submodule, and the submodule's. */
+    const chain = (urls: readonly string[]): string => {
+      const [to = "", ...rest] = urls;
+      if (rest.length === 0) return repository(to).commit({ "end.yaml": "x\n" });
+      const [next = ""] = rest;
+      return repository(to).commit({
+        ".gitmodules": `[submodule "s"]\npath = s\nurl = ${next}\n`,
+        s: { commit: chain(rest) },
+      });
+    };
+    const urls = [
+      at(own, "app"),
+      at(own, "inner"),
+      at(`${own}:8443`, "port"),
+      at(own, "behind"),
+      at(`${own}.evil.test`, "evil"),
+      at(own, "last"),
+    ];
+    chain(urls);
+    apply({ recurseSubmodules: true, ...login });
+    await run();
+    expect(opened).toEqual(urls.map((to, index) => ({ url: to, hasLogin: index < 2 })));
   });
 
   test.each(["file:///etc", "/etc", "ext::sh -c x", "git://git.example.test/lib.git"])(

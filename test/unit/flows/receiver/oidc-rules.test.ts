@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "vitest";
 import { ReceiverSpec } from "../../../../lib/api/receiver.ts";
 import { celModule, wasmCel } from "../../../../lib/cel/wasm-cel.ts";
 import { checkSpec } from "../../../../lib/flows/receiver/check-spec.ts";
+import { receiverWorld } from "../../receiver/receiver-world.ts";
 
 const cel = wasmCel({ file: celModule, threads: 1, idleMs: 60_000 });
 afterAll(() => cel.close());
@@ -35,4 +36,18 @@ test("notification statement 30: claims are there for generic-oidc alone", async
     reason: "InvalidCELExpression",
     message: expect.stringContaining("undeclared reference to 'claims'"),
   });
+});
+
+test("every provider of a Receiver is in its entry, with its own audience, variables and validations", async () => {
+  const world = receiverWorld({ cel });
+  const oidcProviders = ["a", "a-old", "b"].map((name) => ({
+    issuerURL: `https://${name}.example`,
+    audience: `audience of ${name}`,
+    variables: [{ name: "v", expression: `'${name}'` }],
+    validations: [{ expression: `claims.sub == '${name}'`, message: `not ${name}` }],
+  }));
+  world.receiver({ type: "generic-oidc", secretRef: null, oidcProviders });
+  await world.run();
+  const [{ entry } = { entry: undefined }] = await world.receivers.find(world.path(), new AbortController().signal);
+  expect(entry?.oidcProviders).toEqual(oidcProviders);
 });

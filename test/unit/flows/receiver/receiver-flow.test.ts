@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { maxReceiverEvents, maxReceiverResources } from "../../../../lib/api/receiver.ts";
+import { maxReceiverEvents, maxReceiverResources, type ReceiverResource } from "../../../../lib/api/receiver.ts";
 import { digestOf } from "../../../../lib/core/digest.ts";
+import { parseApiVersion } from "../../../../lib/core/object-ref.ts";
 import { configTopic, selectionTopic } from "../../../../lib/core/topics.ts";
+import { noCel } from "../../../doubles/no-cel.ts";
 import { namespace, receiverWorld, token } from "../../receiver/receiver-world.ts";
 
 const { signal: never } = new AbortController();
@@ -50,6 +52,89 @@ describe("a Receiver", () => {
     const writes = world.writes.length;
     expect(await world.run()).toMatchObject({ outcome: "initialized", isQuiet: true });
     expect(world.writes).toHaveLength(writes);
+  });
+
+  test("keeps finalizers of others when it adds its own, and when it is deleted", async () => {
+    const world = await ready();
+    const finalizersOf = () => world.get()?.metadata.finalizers;
+    const set = (finalizers: readonly string[]) => {
+      const live = world.get();
+      if (live === undefined) throw new Error("the Receiver is gone");
+      world.objects.set("Receiver/retail/shop-hook", { ...live, metadata: { ...live.metadata, finalizers } });
+    };
+    set(["example.com/before", "example.com/finalizers.fluxcd.io"]);
+    await world.run();
+    expect(finalizersOf()).toEqual(["example.com/before", "example.com/finalizers.fluxcd.io", "finalizers.fluxcd.io"]);
+    world.delete("Receiver", "shop-hook");
+    await world.run();
+    expect(finalizersOf()).toEqual(["example.com/before", "example.com/finalizers.fluxcd.io"]);
+    await world.run();
+    expect(finalizersOf()).toEqual(["example.com/before", "example.com/finalizers.fluxcd.io"]);
+  });
+
+  test("that fails again and again waits twice as long each time, up to 15 minutes, and anew after a success", async () => {
+    const world = receiverWorld();
+    world.receiver({});
+    const waits: unknown[] = [];
+    for (let run = 0; run < 13; run++) waits.push((await world.run()).dueInMs);
+    expect(waits).toEqual([...Array.from({ length: 11 }, (_, failures) => 750 * 2 ** failures), 900_000, 900_000]);
+    world.secret({ token });
+    await world.run();
+    world.delete("Secret", "token");
+    expect((await world.run()).dueInMs).toBe(750);
+  });
+
+  const ends = {
+    ready: { spec: {}, conditions: ["Ready=True Succeeded"] },
+    failed: {
+      spec: { secretRef: { name: "missing" } },
+      conditions: ["Ready=False TokenNotFound", "Reconciling=True ProgressingWithRetry"],
+    },
+    stalled: {
+      spec: { secretRef: null },
+      conditions: ["Ready=False ValidationFailed", "Stalled=True ValidationFailed"],
+    },
+  };
+  const named = Object.entries(ends);
+  const pairs = named.flatMap(([before, first]) =>
+    named.map(([after, second]) => ({ before, after, runs: [first, second] })),
+  );
+  test.each(pairs)("that was $before and is $after has the conditions of its last end alone", async ({ runs }) => {
+    const world = receiverWorld();
+    world.secret({ token });
+    for (const { spec, conditions } of runs) {
+      world.receiver(spec);
+      await world.run();
+      expect(world.conditions().toSorted()).toEqual(conditions);
+      expect(world.status().conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual(
+        conditions.map(() => world.get()?.metadata.generation),
+      );
+    }
+  });
+
+  test("that is suspended still follows its Secret", async () => {
+    const world = await ready({ suspend: true });
+    const secret = configTopic({ cluster: "here", kind: "Secret", namespace, name: "token" });
+    expect(await world.subscribers(secret)).toEqual(["shop-hook"]);
+  });
+
+  test.each([
+    { end: "ready", spec: {} },
+    { end: "suspended", spec: { suspend: true } },
+    { end: "stalled", spec: { secretRef: null } },
+    { end: "failed", spec: { secretRef: { name: "missing" } } },
+  ])("that ends $end has handled each request that was made until then", async ({ spec }) => {
+    const world = await ready();
+    const request = async (at: string) => {
+      world.receiver(spec);
+      const live = world.get();
+      if (live === undefined) throw new Error("the Receiver is gone");
+      const annotations = { "reconcile.fluxcd.io/requestedAt": at };
+      world.objects.set("Receiver/retail/shop-hook", { ...live, metadata: { ...live.metadata, annotations } });
+      await world.run();
+      return world.status().lastHandledReconcileAt;
+    };
+    expect([await request("noon"), await request("one"), await request("two")]).toEqual(["noon", "one", "two"]);
   });
 
   test("copies the handled request to its status", async () => {
@@ -308,6 +393,115 @@ describe("what a Receiver selects", () => {
     const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
     expect(entry?.resources).toMatchObject([{ fault: "OCIRepository/retail/shop does not exist", objects: [] }]);
   });
+
+  test("is followed entry by entry, in the kind and namespace of each", async () => {
+    const kind = "OCIRepository";
+    const world = await ready({
+      resources: [
+        { kind, name: "shop" },
+        { kind, name: "shop-old" },
+        { kind, name: "*", matchLabels: { team: "x", tier: "y" } },
+        { kind, name: "mail", namespace: "retail-old" },
+        { kind: "GitRepository", name: "shop" },
+        { kind: "Kustomization", apiVersion: "kustomize.toolkit.fluxcd.io/v1", name: "shop" },
+      ],
+    });
+    const selectors = async (of: string, within: string, group = "source.toolkit.fluxcd.io") => {
+      const topic = selectionTopic({ cluster: "here", group, kind: of, namespace: within });
+      const followers = await world.deps.subscriptions.followers(topic, never);
+      return followers.map(({ follows }) => follows);
+    };
+    const objects = (...all: readonly object[]) => [{ kind: "objects", selectors: all }];
+    expect(await selectors(kind, "retail")).toEqual(
+      objects({ name: "shop" }, { name: "shop-old" }, { labels: { team: "x", tier: "y" } }),
+    );
+    expect(await selectors(kind, "retail-old")).toEqual(objects({ name: "mail" }));
+    expect(await selectors("GitRepository", "retail")).toEqual(objects({ name: "shop" }));
+    expect(await selectors("Kustomization", "retail", "kustomize.toolkit.fluxcd.io")).toEqual(
+      objects({ name: "shop" }),
+    );
+    expect(world.lists.toSorted()).toEqual([
+      "GitRepository of retail",
+      "Kustomization of retail",
+      "OCIRepository of retail",
+      "OCIRepository of retail-old",
+    ]);
+  });
+
+  test("is told apart by group where two have a kind of the same name", async () => {
+    const kind = "Bucket";
+    const groups = ["source.toolkit.fluxcd.io", "buckets.example.com"];
+    const world = receiverWorld({ reconciled: groups.map((group) => ({ group, kind, versions: ["v1"] })) });
+    world.secret({ token });
+    for (const [index, group] of groups.entries()) {
+      world.apply({ apiVersion: `${group}/v1`, kind, metadata: { name: `of-${index}`, namespace } });
+    }
+    world.receiver({
+      resources: groups.map((group) => ({ apiVersion: `${group}/v1`, kind, name: "*", matchLabels: {} })),
+    });
+    await world.run();
+    const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
+    expect(entry?.resources).toMatchObject([
+      { group: groups[0], objects: [{ name: "of-0" }] },
+      { group: groups[1], objects: [{ name: "of-1" }] },
+    ]);
+  });
+
+  test("shows filters the metadata of each object that seldom changes", async () => {
+    const world = receiverWorld({
+      cel: { ...noCel, compileBool: async () => ({ evaluate: async () => true, evaluateEach: async () => [] }) },
+    });
+    world.secret({ token });
+    const metadata = {
+      name: "shop",
+      namespace,
+      creationTimestamp: "2026-11-23T12:00:00Z",
+      labels: { team: "x" },
+      annotations: { go: "yes", "reconcile.fluxcd.io/requestedAt": "noon" },
+      finalizers: ["finalizers.fluxcd.io"],
+      ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "u" }],
+      resourceVersion: "17",
+    };
+    world.apply({ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "OCIRepository", metadata });
+    world.receiver({ resourceFilter: "true" });
+    await world.run();
+    const { annotations: _, resourceVersion: __, ...kept } = metadata;
+    const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
+    expect(entry?.resources.flatMap(({ objects }) => objects)).toEqual([
+      { name: "shop", metadata: { ...kept, uid: "uid-of-OCIRepository/retail/shop", annotations: { go: "yes" } } },
+    ]);
+  });
+
+  /** The version of an entry that names none, by kind; undefined for a kind that has to be named with its version. */
+  const defaults: Readonly<Record<ReceiverResource["kind"], string | undefined>> = {
+    ArtifactGenerator: "source.extensions.fluxcd.io/v1beta1",
+    Bucket: "source.toolkit.fluxcd.io/v1",
+    ExternalArtifact: undefined,
+    GitRepository: "source.toolkit.fluxcd.io/v1",
+    HelmChart: "source.toolkit.fluxcd.io/v1",
+    HelmRelease: undefined,
+    HelmRepository: "source.toolkit.fluxcd.io/v1",
+    ImagePolicy: undefined,
+    ImageRepository: "image.toolkit.fluxcd.io/v1",
+    ImageUpdateAutomation: undefined,
+    Kustomization: undefined,
+    OCIRepository: "source.toolkit.fluxcd.io/v1",
+  };
+  test.each(Object.entries(defaults))(
+    "23: of kind %s without apiVersion has the version %s",
+    async (kind, apiVersion) => {
+      const { group = "", version = "" } = apiVersion === undefined ? {} : parseApiVersion(apiVersion);
+      const world = receiverWorld({ reconciled: [{ group, kind, versions: [version] }] });
+      world.secret({ token });
+      world.apply({ apiVersion: apiVersion ?? "v1", kind, metadata: { name: "shop", namespace } });
+      world.receiver({ resources: [{ kind, name: "shop" }] });
+      await world.run();
+      const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
+      const found = { group, version, kind, objects: [{ name: "shop" }] };
+      const fault = `apiVersion must be specified for kind "${kind}"`;
+      expect(entry?.resources).toMatchObject([apiVersion === undefined ? { fault, objects: [] } : found]);
+    },
+  );
 
   test.each([
     {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Conditions } from "../../../../lib/api/condition.ts";
+import { type Condition, Conditions } from "../../../../lib/api/condition.ts";
 import { Artifact } from "../../../../lib/api/source.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { Flow } from "../../../../lib/core/run.ts";
 import { parseWorkKey } from "../../../../lib/core/work-key.ts";
 import { type OutageDeps, reportOutage, retryOutages } from "../../../../lib/flows/outages.ts";
+import { withTimesOf } from "../../../../lib/flows/source/source-conditions.ts";
 import { sourceFlow } from "../../../../lib/flows/source/source-flow.ts";
 import { untilDeadline } from "../../../deadline.ts";
 import { memoryKind, memorySource, type Shelves, shelves } from "../../../doubles/memory-source.ts";
@@ -247,6 +248,19 @@ describe("a kind of source in memory, made in one file", () => {
     expect(conditions()).toEqual(["Ready=True Succeeded", "ArtifactInStorage=True Succeeded"]);
   });
 
+  test("keeps finalizers of others when it adds its own, and when it is deleted", async () => {
+    const others = ["example.com/before", "example.com/finalizers.fluxcd.io"];
+    const metadata = { name: "app", namespace: "apps", finalizers: others };
+    const spec = { interval: "1h", shelf: "a" };
+    world.apply({ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "Bucket", metadata, spec });
+    await run();
+    expect(world.get("app").metadata.finalizers).toEqual([...others, "finalizers.fluxcd.io"]);
+    world.delete("app");
+    await run();
+    await run();
+    expect(world.get("app").metadata.finalizers).toEqual(others);
+  });
+
   test("is deleted with everything that is kept about it", async () => {
     bucket();
     await run();
@@ -255,4 +269,26 @@ describe("a kind of source in memory, made in one file", () => {
     expect(world.has("app")).toBe(false);
     expect([...world.recorded]).toEqual([]);
   });
+});
+
+test("a condition has the time of its last change of status, reason or message, and of nothing else", () => {
+  const was: Condition = {
+    type: "Ready",
+    status: "True",
+    reason: "Succeeded",
+    message: "a",
+    lastTransitionTime: "2026-11-21T12:00:00Z",
+    observedGeneration: 1,
+  };
+  const now = "2026-11-21T13:00:00Z";
+  const timeAfter = (changes: Partial<Condition>) =>
+    withTimesOf(
+      { conditions: [{ ...was, type: "Reconciling" }, was] },
+      { conditions: [{ ...was, lastTransitionTime: now, ...changes }] },
+    ).conditions?.map(({ lastTransitionTime }) => lastTransitionTime);
+  expect(timeAfter({})).toEqual([was.lastTransitionTime]);
+  expect(timeAfter({ observedGeneration: 2 })).toEqual([was.lastTransitionTime]);
+  for (const change of [{ status: "False" }, { reason: "Failed" }, { message: "b" }, { type: "ReadyOld" }] as const) {
+    expect(timeAfter(change)).toEqual([now]);
+  }
 });

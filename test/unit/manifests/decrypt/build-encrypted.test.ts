@@ -366,7 +366,24 @@ describe("a build for the names of its objects", () => {
     expect(without).not.toBe(real);
   });
 
-  test("decrypts an object whose name is encrypted", async () => {
+  test.each([
+    ["kind", "kind:", "ConfigMap"],
+    ["name", "metadata:name:", "a"],
+    ["namespace", "metadata:namespace:", "own"],
+  ])("decrypts an object whose %s is encrypted", async (field, path, value) => {
+    const hidden = (own: string, wanted: string) => (own === field ? encryptedValue(value, path) : wanted);
+    const metadata = { name: hidden("name", "a"), namespace: hidden("namespace", "own") };
+    const object = { apiVersion: "v1", kind: hidden("kind", "ConfigMap"), metadata };
+    const sops = sopsOf(macOf("any"), { encrypted_regex: `^${field}$` });
+    const decryption = decryptionWith({ namesOnly: true, keys: async () => dataKeys([plainKeys]) });
+    const files = { "a.json.yaml": JSON.stringify({ ...object, sops }) };
+    const { manifests } = await build(files, { decryption, spec: { targetNamespace: "" } });
+    expect(manifests.map(({ kind, metadata: { name, namespace } }) => [kind, namespace, name])).toEqual([
+      ["ConfigMap", "own", "a"],
+    ]);
+  });
+
+  test("decrypts an object whose name is encrypted, with the rest of it", async () => {
     const files = { "whole.yaml": encrypted("whole.yaml") };
     const without: JsonObject = { targetNamespace: "" };
     const { manifests } = await build(files, { decryption: namesOnly, spec: without });

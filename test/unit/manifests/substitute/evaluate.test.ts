@@ -28,6 +28,43 @@ describe("a template", () => {
     expect(substituteText(template, variables, { strict: false })).toBe(text);
   });
 
+  test.each(["$&", "$1", "$$", "$`", "$'", "$<a>", "\\1", "\\/", "&", "${foo}", "*", "[a]", "."])(
+    "puts a value with %s into its place as it is, whichever expression names it",
+    (value) => {
+      const withValue = new Map([...variables, ["value", value]]);
+      const answers = (text: string): string => substituteText(text, withValue);
+      expect(answers("${value} ${missing:=${value}} ${missing:=<${value}>}")).toBe(`${value} ${value} <${value}>`);
+      expect(answers("${m/./${value}} ${m//./${value}}")).toBe(`a${value}b.c a${value}b${value}c`);
+      expect(answers("${path/#\\/a/${value}} ${path/%gz/${value}}")).toBe(`${value}/b/c.tar.gz /a/b/c.tar.${value}`);
+      expect(answers("${value//x/y} ${value/x/y} ${value%x} ${value#x}")).toBe([value, value, value, value].join(" "));
+    },
+  );
+
+  const odd = new Map(
+    Object.entries({
+      twice: "a-a",
+      three: "abc",
+      short: "-2",
+      long: "-9",
+      plus: "+1",
+      deseret: "𐐨𐐨",
+      eszett: "ßa",
+      i: "İI",
+    }),
+  );
+  test.each([
+    ["${twice/a/b} ${twice//a/b} ${twice/#a/b} ${twice/%a/b}", "b-a b-b b-a a-b"],
+    ["${twice/#-/b} ${twice/%-/b} ${twice/x/b}", "a-a a-a a-a"],
+    ["${twice#a} ${twice%a} ${twice##*a} ${twice%%a*}", "-a a-  "],
+    ["${three:${short}} ${three:${long}} ${three:${plus}}", "bc abc bc"],
+    ["${three:${short}:1} ${three:${long}:1} ${three:${plus}:${plus}}", "b a b"],
+    ["${deseret^} ${deseret^^}", "𐐀𐐨 𐐀𐐀"],
+    ["${eszett^} ${eszett^^} ${i,} ${i,,}", "ßa ßA iI ii"],
+    ["${#deseret} ${#eszett}", "8 3"],
+  ])("%s is %j for values that repeat, are short, or have letters beyond ASCII", (template, text) => {
+    expect(substituteText(template, odd)).toBe(text);
+  });
+
   test("names the place of the expression at fault", () => {
     const at = (template: string): unknown => {
       try {

@@ -124,6 +124,17 @@ test.each<{ what: string; files: Readonly<Record<string, string>>; place: string
     files: { "base/a.json": '{"kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "${a.b}"}}\n' },
     place: " in base/a.json, line 1",
   },
+  {
+    what: "not that of a folder or an object whose name begins alike",
+    files: {
+      "prod-old/a.yaml": inDocument("a"),
+      "prod.yaml": inDocument("a"),
+      "prod/b.yaml": inDocument("a-b"),
+      "prod/c.yaml": inDocument("ab"),
+      "prod/d.yaml": `\n${inDocument("a")}`,
+    },
+    place: " in prod/d.yaml, line 6",
+  },
   { what: "none of two bases", files: { "base/a.yaml": inDocument("a"), "dev/a.yaml": inDocument("a") }, place: "" },
   { what: "none of two patches", files: { "prod/a.yaml": inDocument("a"), "prod/p.yaml": inDocument("a") }, place: "" },
 ])("the place of an expression at fault is $what", async ({ files, place }) => {
@@ -184,4 +195,11 @@ test("why the variables could not be read fails the first object that needs them
     message: `post build failed for 'ConfigMap.v1.[noGrp]/a': ${fault}`,
   });
   expect((await substitute([out], {}, { fault })).objects).toEqual([out]);
+});
+
+test("the place of an expression at fault is not that of an object whose name is alike but for its dots", async () => {
+  const files = { "a.yaml": inDocument("axb"), "b.yaml": inDocument("a.b"), "c.yaml": inDocument("a-b") };
+  await expect(substitute([configMap({ a: "${a.b}" }, { name: "a.b" })], { v: "x" }, { files })).rejects.toMatchObject({
+    message: expect.stringMatching(/ in b\.yaml, line 5$/),
+  });
 });

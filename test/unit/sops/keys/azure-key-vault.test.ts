@@ -1,6 +1,7 @@
 import { createVerify, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { Http } from "../../../../lib/core/ports/http.ts";
 import { readAzureCredentials, tokenForm } from "../../../../lib/sops/keys/azure-credentials.ts";
 import { azureKeyVaultSource } from "../../../../lib/sops/keys/azure-key-vault.ts";
 import { SopsFault } from "../../../../lib/sops/sops-fault.ts";
@@ -37,6 +38,38 @@ describe("a data key of Azure Key Vault", () => {
     expect(Buffer.from(opened ?? []).toString()).toBe("the data key of sops, 32 bytes..");
     await source.open(recipient, never);
     expect(http.seen).toHaveLength(3);
+  });
+
+  test("is asked for with a token of its cloud, until a minute before the end of that", async () => {
+    let now = clock.now();
+    const scopes: string[] = [];
+    const tokens: string[] = [];
+    const http: Http = {
+      send: async ({ url, headers, body }) => {
+        const isToken = url.includes("/oauth2/");
+        if (isToken) scopes.push(new URLSearchParams(Buffer.from(body ?? []).toString()).get("scope") ?? "");
+        else tokens.push(headers?.["authorization"] ?? "");
+        const answer = isToken ? { access_token: `t${scopes.length}`, expires_in: 3_600 } : { value: "eA" };
+        return { url, status: 200, headers: {}, body: Buffer.from(JSON.stringify(answer)) };
+      },
+    };
+    const credentials = await readAzureCredentials(Buffer.from(JSON.stringify(entry)));
+    const source = azureKeyVaultSource(http, { now: () => now }, credentials);
+    const open = (vaultUrl: string) => source.open({ ...recipient, vaultUrl }, never);
+    for (const vaultUrl of [
+      "https://a.vault.azure.net",
+      "https://b.vault.azure.net",
+      "https://a.managedhsm.azure.net",
+    ]) {
+      await open(vaultUrl);
+    }
+    now += 3_539_000;
+    await open("https://a.vault.azure.net");
+    now += 1_000;
+    await open("https://a.vault.azure.net");
+    const [vaults, modules] = ["https://vault.azure.net/.default", "https://managedhsm.azure.net/.default"];
+    expect(scopes).toEqual([vaults, modules, vaults]);
+    expect(tokens).toEqual(["t1", "t1", "t2", "t1", "t3"].map((token) => `Bearer ${token}`));
   });
 
   test("stays closed in the vault's words", async () => {
@@ -100,6 +133,22 @@ describe("the entry sops.azure-kv", () => {
     expect(tokenUrl).toBe(`https://login.microsoftonline.com/${ids.tenantId}/oauth2/v2.0/token`);
     expect(clientId).toBe(ids.clientId);
     expect(proof.kind === "secret" && proof.secret.reveal()).toBe("s3cret");
+  });
+
+  test.each([
+    { tenantId: "t", clientId: "c", clientSecret: "s" },
+    { tenant: "t", appId: "c", password: "s" },
+    { tenantId: "t", clientId: "c", clientSecret: "s", tenant: "x", appId: "x", password: "x" },
+    { tenantId: "x", tenant: "t", appId: "c", password: "s" },
+  ])("names the application and its tenant at the authority of its cloud: %j", async (fields) => {
+    for (const [authorityHost, origin] of [
+      [undefined, "https://login.microsoftonline.com"],
+      ["https://login.microsoftonline.us/", "https://login.microsoftonline.us"],
+    ]) {
+      const { tokenUrl, clientId, proof } = await read(JSON.stringify({ ...fields, authorityHost }));
+      expect([tokenUrl, clientId]).toEqual([`${origin}/t/oauth2/v2.0/token`, "c"]);
+      expect(proof.kind === "secret" && proof.secret.reveal()).toBe("s");
+    }
   });
 
   test.each([true, false])(

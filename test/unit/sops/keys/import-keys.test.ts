@@ -135,6 +135,24 @@ describe("the entries of the decryption Secret", () => {
     expect(String(fault)).not.toContain("hunter2");
   });
 
+  test("of the Secret of the installation are keys of age alone", async () => {
+    const all = {
+      "a.agekey": agekey,
+      "gpg.asc": fixture("sops-keys/pgp/rsa.asc"),
+      "sops.vault-token": "hvs.test-token",
+      "sops.aws-kms": "aws_access_key_id: AKIA\naws_secret_access_key: s\n",
+      agekey: "ignored",
+      "b.agekey.old": "ignored",
+    };
+    const ageSecret = { namespace: "flux-system", name: "age" };
+    const { asked, open } = worldOf([secret("flux-system/age", all)], { ageSecret });
+    const pgp: Recipient = { kind: "pgp", fingerprint: "X", enc: fixture("sops-keys/pgp/rsa.message") };
+    await expect(open({}, pgp)).rejects.toThrow(SopsFault);
+    await expect(open({}, vault)).rejects.toThrow(SopsFault);
+    await open({}, kms);
+    expect(asked).toEqual([{ kind: "installation", cluster: "c1", namespace: "apps" }]);
+  });
+
   test("are read in the namespace of the object alone", async () => {
     const { open, reads } = worldOf([secret("other/sops-keys", { "sops.vault-token": "x" })]);
     await expect(open({ secretRef }, kms)).rejects.toThrow(new SopsFault('secrets "sops-keys" not found'));

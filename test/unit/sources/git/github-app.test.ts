@@ -130,6 +130,51 @@ describe("a token is kept", () => {
     expect(asked).toHaveLength(5);
   });
 
+  test("for no app that differs in anything, its way to GitHub included", async () => {
+    const other = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const proxy = (url: string, username?: string, password?: string) => ({
+      url: new URL(url),
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password: new Secret(password) }),
+    });
+    const apps: readonly Partial<GitHubApp>[] = [
+      {},
+      { id: "123" },
+      { privateKey: pem(other.privateKey) },
+      { installation: { id: "345" } },
+      { installation: { owner: "acme" } },
+      { installation: { owner: "jane" } },
+      { baseUrl: "https://github.example/" },
+      { tls: { ca: "a" } },
+      { tls: { ca: "b" } },
+      { tls: { insecure: true } },
+      { proxy: proxy("http://proxy.test") },
+      { proxy: proxy("http://proxy.test:8080") },
+      { proxy: proxy("http://proxy.test", "jane") },
+      { proxy: proxy("http://proxy.test", "jane", "hunter2") },
+      { proxy: proxy("http://proxy.test", "jane", "hunter3") },
+    ];
+    const sent: string[] = [];
+    const token = githubAppTokens(
+      {
+        send: async ({ url, method }) => {
+          sent.push(method);
+          const body = { id: 71, token: `ghs_${sent.length}`, expires_at: "2026-11-23T13:00:00Z" };
+          return { url, status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)) };
+        },
+      },
+      { now: () => now },
+    );
+    const ask = async (change: Partial<GitHubApp>) => (await token(appOf(change), never)).reveal();
+    const all: string[] = [];
+    for (const app of apps) all.push(await ask(app));
+    expect(new Set(all).size).toBe(apps.length);
+    sent.length = 0;
+    const again: string[] = [];
+    for (const app of apps) again.push(await ask(app));
+    expect([again, sent]).toEqual([all, []]);
+  });
+
   test("but not one that never came", async () => {
     const get = tokens();
     answer = { status: 401, body: '{"message":"hunter2"}' };

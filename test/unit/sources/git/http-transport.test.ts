@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { homeNetwork, type NetworkPolicy, networkPolicy } from "../../../../lib/core/network/network-policy.ts";
+import type { HttpStreams } from "../../../../lib/core/ports/http.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { httpClient } from "../../../../lib/http/http-client.ts";
 import { defaultGitLimits, type GitLimits, type GitRemote } from "../../../../lib/sources/git/git-remote.ts";
@@ -269,6 +270,37 @@ describe("a redirect", () => {
       "own GET /new.git/info/refs?service=git-upload-pack Bearer hunter2",
       "elsewhere GET /new.git/info/refs?service=git-upload-pack none",
       "elsewhere POST /new.git/git-upload-pack none",
+    ]);
+  });
+
+  test.each([
+    ["another host", "https://other.test/app.git"],
+    ["another port", "https://git.test:8443/app.git"],
+    ["a host that begins alike", "https://git.test.example/app.git"],
+    ["a folder of its own host", "https://git.test/new.git"],
+  ])("to %s has our header and client certificate only if the host is its own", async (_, place) => {
+    const tls = { ca: "ca", cert: "cert", key: "key" };
+    const sent: (readonly [string, unknown, unknown])[] = [];
+    const http: HttpStreams = {
+      open: async ({ method, url, tls: shown, headers: { authorization } = {} }) => {
+        sent.push([method, shown, authorization]);
+        const isFirst = method === "GET";
+        return {
+          url: isFirst ? `${place}/info/refs?service=git-upload-pack` : url,
+          status: 200,
+          headers: { "content-type": `application/x-git-upload-pack-${isFirst ? "advertisement" : "result"}` },
+          body: (async function* () {})(),
+          [Symbol.dispose]: () => undefined,
+        };
+      },
+    };
+    const transport = httpTransport({ url: "https://git.test/app.git", headers: credentials, tls }, http);
+    await transport.greet(never);
+    await transport.send(Buffer.from("0000"), 2, never);
+    const isOwn = new URL(place).host === "git.test";
+    expect(sent).toEqual([
+      ["GET", tls, "Bearer hunter2"],
+      isOwn ? ["POST", tls, "Bearer hunter2"] : ["POST", { ca: "ca" }, undefined],
     ]);
   });
 

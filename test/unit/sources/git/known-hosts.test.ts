@@ -57,6 +57,30 @@ describe("a host is known by", () => {
   });
 });
 
+describe("a line without a port is of port 22, one with a port of that port:", () => {
+  const name = "git.example.com";
+  test.each([
+    [name, 22],
+    [`[${name}]:22`, 22],
+    [`${name}:2222`, 2222],
+    [`[${name}]:2222`, 2222],
+    ["*.example.com", 22],
+    ["[*.example.com]:2222", 2222],
+    [`gitlab.com,${name}`, 22],
+    [`gitlab.com:2222,${name}`, 22],
+    [`gitlab.com,[${name}]:2222`, 2222],
+    [`!${name}:2222,*.example.com`, 22],
+    [hash(name), 22],
+    [hash(`[${name}]:2222`), 2222],
+    ["::1", 22],
+    ["[::1]:2222", 2222],
+  ])("%s", (hosts, port) => {
+    const host = hosts.includes("::1") ? "::1" : name;
+    const ports = [22, 2222, 222].filter((at) => knownHostKeys(line(hosts, ed), { host, port: at }).types.length > 0);
+    expect(ports).toEqual([port]);
+  });
+});
+
 test("several types of keys are the host's, each with its own", () => {
   const keys = knownHostKeys(`${line("github.com", ed)}\n${line("github.com", rsa)}`, github);
   expect(keys.types.toSorted()).toEqual(["ssh-ed25519", "ssh-rsa"]);

@@ -3,7 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CheckoutFault } from "../../../../../lib/sources/git/checkout/checkout-fault.ts";
 import { parseGitConfig } from "../../../../../lib/sources/git/checkout/git-config.ts";
-import { parseGitmodules } from "../../../../../lib/sources/git/checkout/gitmodules.ts";
+import {
+  parseGitmodules,
+  sharesLogin,
+  submoduleUrl,
+  withLoginOf,
+} from "../../../../../lib/sources/git/checkout/gitmodules.ts";
 
 const submodules = (text: string) => parseGitmodules(Buffer.from(text));
 
@@ -92,4 +97,46 @@ test.skipIf(!hasGit)("a configuration file has the variables that git finds in i
     }),
     { numRuns: 60 },
   );
+});
+
+const parent = "https://git.example.test/group/app.git";
+test.each([
+  [parent, "../lib.git", "https://git.example.test/group/lib.git"],
+  [parent, "./lib.git", "https://git.example.test/group/app.git/lib.git"],
+  [parent, "../../lib.git", "https://git.example.test/lib.git"],
+  [parent, "../../../../lib", "https://git.example.test/lib"],
+  [`${parent}//`, "../lib", "https://git.example.test/group/lib"],
+  [`${parent}?token=x#y`, "../lib", "https://git.example.test/group/lib"],
+  ["https://me:x@git.example.test:8443/group/app", "../lib", "https://me:x@git.example.test:8443/group/lib"],
+  ["ssh://git@git.example.test/group/app", "../lib", "ssh://git@git.example.test/group/lib"],
+  [parent, "git@other.test:org/lib.git", "ssh://git@other.test/org/lib.git"],
+  [parent, "other.test:org/lib", "ssh://git@other.test/org/lib"],
+  [parent, "me@other.test:/srv/lib", "ssh://me@other.test/srv/lib"],
+  [parent, "http://other.test/lib", "http://other.test/lib"],
+  [parent, "ssh://me@other.test:2222/lib", "ssh://me@other.test:2222/lib"],
+])("in %s, the submodule's URL %s is %s", (of, url, whole) => {
+  expect(submoduleUrl({ path: "lib", url }, of)).toBe(whole);
+});
+
+test.each([
+  ["https://git.example.test/lib", true],
+  ["https://GIT.example.test:443/lib", true],
+  ["https://me@git.example.test/lib", true],
+  ["http://git.example.test/lib", false],
+  ["http://git.example.test:443/lib", false],
+  ["ssh://git.example.test/lib", false],
+  ["https://git.example.test:8443/lib", false],
+  ["https://git.example.test.evil.test/lib", false],
+  ["https://sub.git.example.test/lib", false],
+])("%s shares the login of its parent: %s", (url, shares) => {
+  expect([sharesLogin(url, parent), sharesLogin(parent, url)]).toEqual([shares, shares]);
+});
+
+test.each([
+  ["https://h.test/lib", "https://u%40:p%2F@h.test/lib"],
+  ["https://own@h.test/lib", "https://own@h.test/lib"],
+  ["https://own:x@h.test/lib", "https://own:x@h.test/lib"],
+  ["https://:x@h.test/lib", "https://:x@h.test/lib"],
+])("%s has its own login before that of its parent: %s", (url, whole) => {
+  expect(withLoginOf("https://u%40:p%2F@h.test/app", url)).toBe(whole);
 });

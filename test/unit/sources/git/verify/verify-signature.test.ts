@@ -23,7 +23,8 @@ function verify(
 describe("a signature of git", () => {
   test("by SSH is verified by the entries *.sshpub alone", async () => {
     expect((await verify(ssh, { "a.asc": "x", "b.sshpub": signer.line })).keyId).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/);
-    await expect(verify(ssh, { "a.asc": signer.line, "b.pub": signer.line })).rejects.toThrow(
+    const others = ["a.asc", "b.pub", "c.sshpub.old", "sshpub", "d.SSHPUB"].map((name) => [name, signer.line] as const);
+    await expect(verify(ssh, Object.fromEntries(others))).rejects.toThrow(
       /^SSH signature detected but no SSH public keys found in secret \(keys with \.sshpub suffix\)$/,
     );
   });
