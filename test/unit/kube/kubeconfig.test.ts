@@ -192,6 +192,23 @@ describe("several kubeconfigs in KUBECONFIG", () => {
     expect(config.server.host).toBe("first");
   });
 
+  test("that share a context name: a cluster is found by the context that wins, never by another file's of that name", async () => {
+    const files = ["a", "b"].map((name) => {
+      const server = { name, cluster: { server: `https://${name}` } };
+      return write(
+        name,
+        JSON.stringify({ clusters: [server], contexts: [{ name: "dev", context: { cluster: name } }] }),
+      );
+    });
+    const KUBECONFIG = (await Promise.all(files)).join(delimiter);
+    const find = (cluster: string, more = "") =>
+      readKubeconfig({ env: { KUBECONFIG: `${KUBECONFIG}${more}` }, homeDir: folder, cluster });
+    expect((await find("a")).server.host).toBe("a");
+    await expect(find("b")).rejects.toThrow("has 0 contexts of cluster b: add one");
+    const third = await write("third", "contexts: [{name: to-b, context: {cluster: b}}]");
+    expect((await find("b", `${delimiter}${third}`)).server.host).toBe("b");
+  });
+
   test("are ignored if the command line names a file", async () => {
     const named = await write("named", kubeconfig({ cluster: "server: https://named" }));
     const other = await write("other", kubeconfig({ cluster: "server: https://other" }));
