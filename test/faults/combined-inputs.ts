@@ -26,6 +26,12 @@ export const combinedInputFaults: readonly FileFaults[] = [
         replace: "const isSame = wait?.revision === source.revision;",
         named: "an edit of the spec gives the health check its whole time again",
       },
+      {
+        what: "events about the end carry the reason of the wait",
+        find: "const known = readCarriedState(run.carried).ending;",
+        replace: "const known = undefined;",
+        named: "WaitForTermination gives up after the timeout",
+      },
     ],
   },
   {
