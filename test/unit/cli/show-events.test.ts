@@ -48,6 +48,22 @@ describe("events", () => {
     ]);
   });
 
+  test("--for one whose source is in another namespace name the namespaces, and leave out a source of that name in its own", async () => {
+    const elsewhere = event("OCIRepository", "app", "Elsewhere", "2026-11-21T12:00:00Z");
+    const session = fakeSession([
+      ...objects.filter(({ kind }) => kind === "Event"),
+      { ...elsewhere, metadata: { ...elsewhere.metadata, namespace: "sources" } },
+      kustomization("web", { sourceRef: { kind: "OCIRepository", name: "app", namespace: "sources" } }),
+    ]);
+    await showEvents(declaredKinds, { for: "Kustomization/web" }, session);
+    const rows = session.output.out.split("\n").map((line) => line.split("\t").map((cell) => cell.trim()));
+    expect(rows[0]?.[0]).toBe("NAMESPACE");
+    expect(rows.slice(1, -1).map((cells) => `${cells[0]} ${cells[3]}`)).toEqual([
+      "sources Elsewhere",
+      "flux-system BuildFailed",
+    ]);
+  });
+
   test("--for an object that is gone are its last events, and a line says that it is gone", async () => {
     const session = fakeSession(objects);
     await showEvents(declaredKinds, { for: "Kustomization/db" }, session);
