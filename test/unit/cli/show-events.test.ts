@@ -41,6 +41,21 @@ describe("events", () => {
     ]);
   });
 
+  test("of one second are in the order in which the cluster stored them", async () => {
+    const stored = ["10", "9", "11"].map((resourceVersion) => {
+      const { metadata, ...one } = event(
+        "Kustomization",
+        `app-${resourceVersion}`,
+        "Progressing",
+        "2026-11-21T12:00:00Z",
+      );
+      return { ...one, metadata: { ...metadata, resourceVersion } };
+    });
+    const session = fakeSession(stored);
+    await showEvents(declaredKinds, {}, session);
+    expect(session.output.out.match(/app-\d+/g)).toEqual(["app-9", "app-10", "app-11"]);
+  });
+
   test("--for one object are its own events and those of its source (14)", async () => {
     expect((await shown({ for: "kustomization/web" })).map((cells) => cells[3])).toEqual([
       "OCIRepository/app",
