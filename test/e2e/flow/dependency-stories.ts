@@ -87,6 +87,10 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       world.requested.length = 0;
       await world.run("root");
       expect(world.requested).toEqual([]);
+      // A dependent that has looked since the edit has found it not ready.
+      await world.kustomization("root", { interval: "7m" });
+      await world.run("root");
+      expect(world.requested).toEqual(["Kustomization/app"]);
     });
 
     test("an object that was applied is reported although the prune after it did not end", async () => {
