@@ -17,6 +17,7 @@ import { kubeFaults } from "./kube.ts";
 import { localFaults } from "./local.ts";
 import { manifestStatementFaults } from "./manifest-statements.ts";
 import { manifestsFaults } from "./manifests.ts";
+import { neighbourFaults } from "./neighbours.ts";
 import { networkFaults } from "./network.ts";
 import { otherClusterFaults } from "./other-clusters.ts";
 import { pruneFaults } from "./prune.ts";
@@ -55,5 +56,6 @@ export const fileFaults: readonly FileFaults[] = [
   ...flowStatementFaults,
   ...manifestStatementFaults,
   ...combinedInputFaults,
+  ...neighbourFaults,
   ...infraFaults,
 ];

@@ -174,6 +174,8 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       await world.kustomization("app", remote);
       const whole = { provider: "aws", cluster: arn, address: eks.server.host, "ca.crt": eks.ca };
       await put(world, { ...whole, serviceAccountName: "enters" });
+      // The one that the ConfigMap names comes first.
+      world.defaultKubeconfigAccount = "usual";
       await world.run("app");
       expect(await world.ready("app")).toBe(
         fault(`failed to get service account '${namespace}/enters': serviceaccounts "enters" not found`),
