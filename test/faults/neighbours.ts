@@ -493,4 +493,16 @@ export const neighbourFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/flows/kustomization/other-owners.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "one of the same source that was edited counts as done at this revision",
+        find: "    status.observedGeneration === metadata.generation &&\n    isTrue",
+        replace: "    isTrue",
+        named: "also where an edit of both moves it",
+      },
+    ],
+  },
 ];
