@@ -45,8 +45,3 @@ export const Envelope = z.object({
 export function changeOf({ name = "", digest = "" }: Partial<Record<keyof Change, string | undefined>>): Change {
   return { ...(name === "" ? {} : { name }), ...(digest === "" ? {} : { digest }) };
 }
-
-/** How the services of a region are named, the partition of China included. */
-export function awsDomain(region: string): string {
-  return region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
-}

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { domainOfRegion } from "../../lib/aws/partitions.ts";
 import { gitTopic } from "../../lib/core/topics.ts";
-import { awsDomain, changeOf, Envelope, type Sender } from "./announcement.ts";
+import { changeOf, Envelope, type Sender } from "./announcement.ts";
 
 /** Of a repository's name: CodeCommit's own limit. */
 export const maxRepositoryChars = 100;
@@ -34,7 +35,9 @@ export const codeCommit: Sender = {
     if (!moves.has(detail.event)) return undefined;
     return {
       // The same for HTTPS and SSH.
-      topics: hosts.map((host) => gitTopic(`https://${host}.${region}.${awsDomain(region)}/v1/repos/${repository}`)),
+      topics: hosts.map((host) =>
+        gitTopic(`https://${host}.${region}.${domainOfRegion(region)}/v1/repos/${repository}`),
+      ),
       change: changeOf({ name: ref }),
       about: { action: detail.event, repository, ref },
     };

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { domainOfRegion } from "../../lib/aws/partitions.ts";
 import { repositoryTopic } from "../../lib/core/topics.ts";
-import { awsDomain, changeOf, Envelope, type Sender } from "./announcement.ts";
+import { changeOf, Envelope, type Sender } from "./announcement.ts";
 
 /** Of a repository's name, a tag and a digest, in characters; ECR's own limit for names. */
 export const maxEcrNameChars = 256;
@@ -43,5 +44,5 @@ export const ecr: Sender = {
 
 /** How ECR is named in image references. */
 export function ecrHosts(account: string, region: string): readonly string[] {
-  return [`${account}.dkr.ecr.${region}.${awsDomain(region)}`];
+  return [`${account}.dkr.ecr.${region}.${domainOfRegion(region)}`];
 }

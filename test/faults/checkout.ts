@@ -9,6 +9,10 @@ export interface Checkout extends Disposable {
 }
 
 const root = join(import.meta.dirname, "../..");
+const cdkModules = join(root, "infra/node_modules");
+
+/** The CDK is installed apart from the rest. */
+export const hasCdk = existsSync(join(cdkModules, "aws-cdk-lib"));
 
 export function copyProject(): Checkout {
   const folder = mkdtempSync(join(tmpdir(), "sluice-faults-"));
@@ -30,6 +34,7 @@ function linkModules(folder: string): void {
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   }
   for (const name of readdirSync(join(folder, "packages"))) symlinkSync(`../../packages/${name}`, join(own, name));
+  if (hasCdk) symlinkSync(cdkModules, join(folder, "infra/node_modules"));
 }
 
 /** A landing has the commits of a session, which lasts three hours. */

@@ -1,6 +1,7 @@
 import { applyFaults } from "./apply.ts";
 import { applyStatementFaults } from "./apply-statements.ts";
 import { awsFaults } from "./aws.ts";
+import { combinedInputFaults } from "./combined-inputs.ts";
 import { decryptionFaults } from "./decryption.ts";
 import { embeddedKubernetesFaults } from "./embedded-kubernetes.ts";
 import type { FileFaults } from "./fault.ts";
@@ -11,10 +12,12 @@ import { gateFaults } from "./gate.ts";
 import { gitFaults } from "./git.ts";
 import { gitRepositoryFaults } from "./git-repository.ts";
 import { gitVerifyFaults } from "./git-verify.ts";
+import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { localFaults } from "./local.ts";
 import { manifestStatementFaults } from "./manifest-statements.ts";
 import { manifestsFaults } from "./manifests.ts";
+import { neighbourFaults } from "./neighbours.ts";
 import { networkFaults } from "./network.ts";
 import { otherClusterFaults } from "./other-clusters.ts";
 import { pruneFaults } from "./prune.ts";
@@ -52,4 +55,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...applyStatementFaults,
   ...flowStatementFaults,
   ...manifestStatementFaults,
+  ...combinedInputFaults,
+  ...neighbourFaults,
+  ...infraFaults,
 ];

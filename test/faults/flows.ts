@@ -195,12 +195,6 @@ export const flowsFaults: readonly FileFaults[] = [
         replace: "",
         named: "as when a Kustomization is renamed",
       },
-      {
-        what: "events about the end carry the reason of the wait",
-        find: "const known = readCarriedState(ctx.run.carried).ending;",
-        replace: "const known = undefined;",
-        named: "WaitForTermination gives up after the timeout",
-      },
     ],
   },
   {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../lib/core/failure.ts";
-import { type Checkout, changedPaths, copyProject } from "./checkout.ts";
+import { type Checkout, changedPaths, copyProject, hasCdk } from "./checkout.ts";
 import { chooseFaults } from "./choose-faults.ts";
 import { type Fault, faultsToTry, withMistake } from "./fault.ts";
 import { fileFaults } from "./files.ts";
@@ -18,12 +18,14 @@ const asked = askedOrEnd();
 /** A fault that makes its tests hang counts as noticed: they would not end in CI either. */
 const timeoutMs = 180_000;
 
-const listed = faultsToTry(fileFaults);
+const all = faultsToTry(fileFaults);
+const listed = hasCdk ? all : all.filter(({ file }) => !file.startsWith("infra/"));
 const changed = changedPaths(asked.since);
 const chosen = chooseFaults(listed, { ...asked, changed: changed ?? new Set() });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 if (changed === undefined && !asked.all) say("no commit to compare with: nothing counts as changed");
 say(`${chosen.length} of ${listed.length} faults`);
+if (listed.length < all.length) say(`${all.length - listed.length} in infra/ are left out: the CDK is not installed`);
 
 const stopped = new AbortController();
 process.once("SIGINT", () => stopped.abort(new Error("interrupted")));

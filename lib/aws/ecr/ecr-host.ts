@@ -1,16 +1,7 @@
 import { RegistryLoginError } from "../../core/ports/registry-login.ts";
+import { awsDomains } from "../partitions.ts";
 
-/** The domains of the services in Amazon's partitions. */
-const domains = [
-  "amazonaws.com",
-  "amazonaws.com.cn",
-  "amazonaws.eu",
-  "sc2s.sgov.gov",
-  "c2s.ic.gov",
-  "cloud.adc-e.uk",
-  "csp.hci.ic.gov",
-] as const;
-const anyDomain = [...domains, "on.aws"].map((domain) => domain.replaceAll(".", "\\.")).join("|");
+const anyDomain = [...awsDomains, "on.aws"].map((domain) => domain.replaceAll(".", "\\.")).join("|");
 /**
  * Flux's expression (reference sources 5.2), which its message quotes, except that it matches the whole host and an account of 12 digits: by Flux's
  * own, `….amazonaws.com.evil.example` would get the region's token. The second group is the region.
@@ -47,7 +38,7 @@ export function ecrEntries(region: string): readonly string[] {
   return [
     `*.dkr-ecr.${region}.on.aws`,
     `*.dkr-ecr-fips.${region}.on.aws`,
-    ...domains.flatMap((domain) => [
+    ...awsDomains.flatMap((domain) => [
       `*.dkr.ecr.${region}.${domain}`,
       `*.dkr.ecr-fips.${region}.${domain}`,
       `prod-${region}-starport-layer-bucket.s3.${region}.${domain}`,

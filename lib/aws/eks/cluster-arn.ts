@@ -1,4 +1,5 @@
 import { clusterArnPattern } from "../../core/work-key.ts";
+import { domainOfPartition } from "../partitions.ts";
 
 /** The parts of the ARN of an EKS cluster. */
 export interface ClusterArn {
@@ -19,17 +20,7 @@ export function parseClusterArn(text: string): ClusterArn {
   return { partition, region, account, name };
 }
 
-/** The domain of AWS in each partition. */
-const suffixes: Readonly<Record<string, string>> = {
-  "aws-cn": "amazonaws.com.cn",
-  "aws-eusc": "amazonaws.eu",
-  "aws-iso": "c2s.ic.gov",
-  "aws-iso-b": "sc2s.sgov.gov",
-  "aws-iso-e": "cloud.adc-e.uk",
-  "aws-iso-f": "csp.hci.ic.gov",
-};
-
 /** The regional endpoint of STS: the global one is slower and does not serve every region. */
 export function stsHost({ partition, region }: Pick<ClusterArn, "partition" | "region">): string {
-  return `sts.${region}.${suffixes[partition] ?? "amazonaws.com"}`;
+  return `sts.${region}.${domainOfPartition(partition)}`;
 }

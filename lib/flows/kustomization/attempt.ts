@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { findCondition, isTrue } from "../../api/condition.ts";
 import { effectiveTimeoutMs } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { Artifact } from "../../api/source.ts";
@@ -51,6 +52,13 @@ export type Wait = Readonly<NonNullable<CarriedState["wait"]>>;
 export function readCarriedState(carried: JsonObject | undefined): CarriedState {
   const parsed = CarriedState.safeParse(carried ?? {});
   return parsed.success ? parsed.data : { failures: 0 };
+}
+
+/** The Ready condition as it was before the deletion reported what it waits for. */
+export function ending({ kustomization, run }: KustomizationContext): NonNullable<CarriedState["ending"]> {
+  const { conditions = [] } = kustomization.status;
+  const known = readCarriedState(run.carried).ending;
+  return known ?? { reason: findCondition(conditions, "Ready")?.reason ?? "", isReady: isTrue(conditions, "Ready") };
 }
 
 /** How long after the n-th look the next wake-up comes: 1, 2, 3, 5, 5 … seconds. */

@@ -9,7 +9,7 @@ import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { FlowResult } from "../../core/run.ts";
 import { releaseTopic } from "../../core/topics.ts";
-import type { CarriedState } from "./attempt.ts";
+import { type CarriedState, ending } from "./attempt.ts";
 import { type KustomizationContext, openTarget } from "./context.ts";
 import { kubeConfigTopics } from "./dependencies.ts";
 import { deletesObjects } from "./other-owners.ts";
@@ -73,7 +73,13 @@ async function held(error: Error, ctx: KustomizationContext, carried: CarriedSta
   return {
     outcome: "failed",
     dueInMs: backOffMs(carried.failures, deps.timing.retryDelay),
-    carried: { failures: carried.failures + 1, isFinalizing: true },
+    carried: {
+      failures: carried.failures + 1,
+      isFinalizing: true,
+      ending: ending(ctx),
+      // Of the deletion: that of an attempt before it is over.
+      ...(carried.isFinalizing && carried.wait !== undefined ? { wait: carried.wait } : {}),
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { ConditionReason, findCondition, isTrue } from "../../api/condition.ts";
+import { ConditionReason } from "../../api/condition.ts";
 import { declaredKustomization } from "../../api/kinds/kustomization.ts";
 import { deletionPolicy, effectiveTimeoutMs } from "../../api/kustomization.ts";
 import { finalizer } from "../../api/names.ts";
@@ -23,7 +23,7 @@ import type { FlowResult } from "../../core/run.ts";
 import { reportEvent } from "../record-event.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { applySetOf, inventoryOf } from "./apply-set.ts";
-import { type CarriedState, readCarriedState } from "./attempt.ts";
+import { type CarriedState, ending } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
 import { finalizeRemote, letGoElsewhere, mayExistThere } from "./finalize-remote.ts";
 import { deletesObjects, refOfOwner } from "./other-owners.ts";
@@ -92,13 +92,6 @@ async function letGo(ctx: KustomizationContext, startedAt: number): Promise<Flow
   const others = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
   await writeFinalizers(live, others, { home, manager: declaredKustomization.statusManager }, run.signal);
   return { outcome: "deleted", dueInMs: undefined };
-}
-
-/** The Ready condition as it was before the deletion reported what it waits for. */
-function ending(ctx: KustomizationContext): NonNullable<CarriedState["ending"]> {
-  const { conditions = [] } = ctx.kustomization.status;
-  const known = readCarriedState(ctx.run.carried).ending;
-  return known ?? { reason: findCondition(conditions, "Ready")?.reason ?? "", isReady: isTrue(conditions, "Ready") };
 }
 
 /** The reason of the events about the end: that of the Ready condition, or Flux's for an object without one. */

@@ -139,9 +139,11 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       await put(world, { provider: "aws", cluster: arn, address: "http.example.com" });
       await world.run("app");
       expect(await world.ready("app")).toContain("does not match specified address: 'https://http.example.com'");
-      await put(world, { provider: "aws", cluster: arn, "ca.crt": otherCa });
-      await world.run("app");
-      expect(await world.ready("app")).toContain("ca.crt is not the certificate authority of EKS cluster");
+      for (const authority of [otherCa, `${eks.ca}\n${otherCa}`]) {
+        await put(world, { provider: "aws", cluster: arn, "ca.crt": authority });
+        await world.run("app");
+        expect(await world.ready("app")).toContain("ca.crt is not the certificate authority of EKS cluster");
+      }
       expect(eks.shown()).toEqual([]);
       await put(world, {
         provider: "aws",
@@ -172,6 +174,8 @@ export function configMapStories(name: string, begin: () => Promise<HomeAndOther
       await world.kustomization("app", remote);
       const whole = { provider: "aws", cluster: arn, address: eks.server.host, "ca.crt": eks.ca };
       await put(world, { ...whole, serviceAccountName: "enters" });
+      // The one that the ConfigMap names comes first.
+      world.defaultKubeconfigAccount = "usual";
       await world.run("app");
       expect(await world.ready("app")).toBe(
         fault(`failed to get service account '${namespace}/enters': serviceaccounts "enters" not found`),

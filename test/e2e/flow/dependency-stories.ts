@@ -87,6 +87,10 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       world.requested.length = 0;
       await world.run("root");
       expect(world.requested).toEqual([]);
+      // A dependent that has looked since the edit has found it not ready.
+      await world.kustomization("root", { interval: "7m" });
+      await world.run("root");
+      expect(world.requested).toEqual(["Kustomization/app"]);
     });
 
     test("an object that was applied is reported although the prune after it did not end", async () => {
@@ -321,11 +325,17 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       }
     });
 
-    test("no circle is named where a member of it is ready and waits for nothing", async () => {
+    test.each([
+      ["of the same source", "repo"],
+      // Whose revision is compared with that of no other source.
+      ["of another source", "other"],
+    ])("no circle is named where a member of it %s is ready and waits for nothing", async (_, from) => {
       const world = await newWorld();
       await world.publish("v1", [configMap("a")]);
+      if (from !== "repo") await world.publish("w1", [configMap("o")], { source: from });
       await world.kustomization("one", { namePrefix: "one-" });
-      await world.kustomization("two", { namePrefix: "two-", dependsOn: [{ name: "one" }] });
+      const sourceRef = { kind: "OCIRepository", name: from };
+      await world.kustomization("two", { namePrefix: "two-", sourceRef, dependsOn: [{ name: "one" }] });
       for (const name of ["one", "two"]) await world.run(name);
       const dependsOn = [{ name: "later" }, { name: "two" }];
       await world.kustomization("one", { namePrefix: "one-", dependsOn });
@@ -373,22 +383,20 @@ export function dependencyStories(name: string, newWorld: () => Promise<World>):
       const elsewhere = `${world.namespace}-circle`;
       await world.publish("v1", [configMap("a")], { within: elsewhere });
       await world.kustomization("app", { dependsOn: [{ name: "far", namespace: elsewhere }] });
-      const spec = {
-        interval: "10m",
-        prune: true,
-        sourceRef: { kind: "OCIRepository", name: "repo" },
-        dependsOn: [{ name: "app", namespace: world.namespace }],
-      };
-      const far = {
-        apiVersion: kustomize,
-        kind: "Kustomization",
-        metadata: { name: "far", namespace: elsewhere },
-        spec,
-      };
-      await world.cluster.create(far, { manager: "test" }, world.signal);
+      const spec = { interval: "10m", prune: true, sourceRef: { kind: "OCIRepository", name: "repo" } };
+      const members = [
+        // Without a namespace it is in that of the one that names it.
+        { name: "far", dependsOn: [{ name: "near" }] },
+        { name: "near", dependsOn: [{ name: "app", namespace: world.namespace }] },
+      ];
+      for (const { name: member, dependsOn } of members) {
+        const metadata = { name: member, namespace: elsewhere };
+        const made = { apiVersion: kustomize, kind: "Kustomization", metadata, spec: { ...spec, dependsOn } };
+        await world.cluster.create(made, { manager: "test" }, world.signal);
+      }
       await world.run("app");
-      const [own, other] = [`${world.namespace}/app`, `${elsewhere}/far`];
-      expect(await world.ready("app")).toContain(`circular dependency detected: ${own} -> ${other} -> ${own}`);
+      const circle = [`${world.namespace}/app`, `${elsewhere}/far`, `${elsewhere}/near`, `${world.namespace}/app`];
+      expect(await world.ready("app")).toContain(`circular dependency detected: ${circle.join(" -> ")}`);
     });
 
     test("a circle is looked for up to a limit of objects", async () => {

@@ -239,6 +239,22 @@ export function healthStories(name: string, newWorld: () => Promise<World>): voi
       ]);
     });
 
+    test("an edit of the spec gives the health check its whole time again", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [probe("slow")]);
+      await world.kustomization("app", { wait: true, timeout: "60s" });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
+      world.clock.advance(50_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      await world.kustomization("app", { wait: true, timeout: "59s" });
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 1_000 });
+      world.clock.advance(50_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "waiting", dueInMs: 2_000 });
+      world.clock.advance(10_000);
+      expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      expect(await world.ready("app")).toMatch(/^False HealthCheckFailed: health check failed after 1m\d\.?\d*s: /);
+    });
+
     test("with CancelHealthCheckOnNewRevision off the wait goes on, and the newer revision follows at once (113)", async () => {
       const world = await newWorld();
       world.gates = { ...world.gates, CancelHealthCheckOnNewRevision: false };

@@ -42,15 +42,19 @@ export function kubeconfigEndStories(name: string, begin: () => Promise<HomeAndO
       expect(await world.inventory("app")).toEqual([]);
     });
 
-    test("waits there for what a finalizer holds until its timeout, and says so (120)", async () => {
+    test("waits there for what a finalizer holds until its timeout, which an outage does not begin anew, and says so (120)", async () => {
       const { world, other } = await beginBoth();
-      await put(world, { value: inlineKubeconfig(other.config) });
+      const kubeconfig = inlineKubeconfig(other.config);
+      await put(world, { value: kubeconfig });
       await world.publish("v1", [configMap("a", { k: "v" }, { finalizers: ["example.com/hold"] })]);
       await world.kustomization("app", { ...remote, deletionPolicy: "WaitForTermination", timeout: "30s" });
       await world.run("app");
       await world.remove("app");
       expect(await world.run("app")).toMatchObject({ outcome: "waiting" });
       world.clock.advance(31_000);
+      await away(world);
+      expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      await put(world, { value: kubeconfig });
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
       expect(await world.events("app")).toContainEqual(
         "Warning ReconciliationSucceeded: failed to wait for resources termination",
@@ -67,7 +71,9 @@ export function kubeconfigEndStories(name: string, begin: () => Promise<HomeAndO
       await world.run("app");
       await away(world);
       await world.remove("app");
-      for (let runs = 0; runs < 3; runs++) expect(await world.run("app")).toMatchObject({ outcome: "failed" });
+      for (const dueInMs of [750, 1_500, 3_000]) {
+        expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs });
+      }
       const why = await world.ready("app");
       expect(why).toContain(`unable to read KubeConfig secret '${namespace}/remote' error: secrets "remote" not found`);
       expect(why).toContain("set spec.deletionPolicy to Orphan");
@@ -79,6 +85,11 @@ export function kubeconfigEndStories(name: string, begin: () => Promise<HomeAndO
       await put(world, { value: kubeconfig });
       expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
       expect(await there("a")).toBeUndefined();
+      // With the reason that Ready had before the deletion.
+      expect((await world.events("app")).slice(-2)).toEqual([
+        `Normal ReconciliationSucceeded: ConfigMap/${namespace}/a deleted`,
+        expect.stringMatching(/^Normal ReconciliationSucceeded: Reconciliation finished in /),
+      ]);
       // What was never applied holds nothing up.
       await away(world);
       await world.kustomization("kept", remote);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { configMap, service } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -198,6 +199,28 @@ export function lifeCycleStories(name: string, newWorld: () => Promise<World>): 
       await world.run("app");
       expect(await world.get("ConfigMap", "a")).toBeDefined();
       expect(await world.get("Kustomization", "app", kustomize)).toBeUndefined();
+    });
+
+    test("deleted while deletes are refused: it is tried again less and less often, and goes once they are not", async () => {
+      const world = await newWorld();
+      await world.publish("v1", [configMap("a")]);
+      await world.kustomization("app");
+      await world.run("app");
+      await world.remove("app");
+      world.fault = (call) => {
+        if (call !== "cluster.delete") return;
+        throw new ApiError({ code: 403, reason: "Forbidden", message: "admission webhook denied the request" });
+      };
+      for (const dueInMs of [750, 1_500, 3_000]) {
+        expect(await world.run("app")).toMatchObject({ outcome: "failed", dueInMs });
+      }
+      expect(await world.ready("app")).toMatch(/^Unknown Progressing: pruning for deleted resource failed: /);
+      world.fault = () => {};
+      expect(await world.run("app")).toMatchObject({ outcome: "deleted" });
+      expect(await world.get("ConfigMap", "a")).toBeUndefined();
+      expect((await world.events("app")).at(-1)).toMatch(
+        /^Normal ReconciliationSucceeded: Reconciliation finished in /,
+      );
     });
 
     test("WaitForTermination gives up after the timeout and says so (120)", async () => {

@@ -55,6 +55,18 @@ export function movingStories(name: string, newWorld: () => Promise<World>): voi
       expect((await world.inventory("b")).map(({ id }) => id)).toContain(`${world.namespace}_x__ConfigMap`);
     });
 
+    test("is the same object also where an edit of both moves it: the other is ready, and at this revision", async () => {
+      const world = await newWorld();
+      await twoFolders(world, { without: [configMap("stale")], with: [configMap("own"), configMap("x")] });
+      const before = await uidOf(world, "ConfigMap", "x");
+      await world.kustomization("a", { path: "without" });
+      await world.kustomization("b", { path: "with" });
+      for (const name of ["a", "b", "a"]) await world.run(name);
+      expect(before).toBeDefined();
+      expect(await uidOf(world, "ConfigMap", "x")).toBe(before);
+      expect((await world.inventory("b")).map(({ id }) => id)).toContain(`${world.namespace}_x__ConfigMap`);
+    });
+
     test("stays while the other cannot apply it, and is pruned when the other no longer wants it", async () => {
       const world = await newWorld();
       await twoFolders(world);

@@ -13,6 +13,7 @@ describe("apply order (kustomization 3.13)", () => {
     expect(stageOf(ref("ClusterRole", "rbac.authorization.k8s.io"), usualRules)).toBe("definitions");
     expect(stageOf(ref("IngressClass", "networking.k8s.io"), usualRules)).toBe("classes");
     expect(stageOf(ref("GatewayClass", "gateway.networking.k8s.io"), usualRules)).toBe("classes");
+    expect(stageOf(ref("DeviceClassParameters", "example.com"), usualRules)).toBe("rest");
     expect(stageOf(ref("Role", "rbac.authorization.k8s.io"), usualRules)).toBe("rest");
     expect(stageOf(ref("Namespace", "example.com"), usualRules)).toBe("rest");
   });

@@ -178,6 +178,34 @@ describe("whose identity opens it", () => {
     ]);
   });
 
+  test("each role in each region has a session of its own", async () => {
+    const signers: string[] = [];
+    await using wire = await faultyWire(undefined, ({ headers: { authorization = "" } }, _, body) => {
+      const { Action: action, RoleArn: assumed = "" } = Object.fromEntries(new URLSearchParams(body.toString()));
+      if (action !== undefined) {
+        const text = session(action).replace("SESSION", assumed.split("/").at(-1) ?? "");
+        return { status: 200, headers: { "content-type": "text/xml" }, body: text };
+      }
+      signers.push(/Credential=([^/]+)\/[0-9]+\/([^/]+)/.exec(authorization)?.slice(1).join(" ") ?? "nobody");
+      return opened;
+    });
+    const connection = { region: "us-east-1", endpoint: wire.url, credentials };
+    const keys = kmsDataKeys({ connection, clock: systemClock, isAllowed: () => true });
+    const far = sealed.sealedBy.replace(region, "eu-north-1");
+    for (const changed of [{ role }, { role: `${role}-2` }, { role, sealedBy: far }, {}, { sealedBy: far }, { role }]) {
+      await keys.open({ ...sealed, ...changed }, installation("apps"), never);
+    }
+    keys.close();
+    expect(signers).toEqual([
+      `team ${region}`,
+      `team-2 ${region}`,
+      "team eu-north-1",
+      `x ${region}`,
+      "x eu-north-1",
+      `team ${region}`,
+    ]);
+  });
+
   test("the role of a service account is assumed by its token alone", async () => {
     const decrypt = { action: "Decrypt", signedBy: "SESSION" };
     const token = async () => new Secret("a.b.c");

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { sqsClient, sqsVisibility, sqsWakeUps } from "../../../lib/aws/sqs.ts";
+import { z } from "zod";
+import { sqsClient, sqsDeadLetters, sqsSweepRequests, sqsVisibility, sqsWakeUps } from "../../../lib/aws/sqs.ts";
+import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 import { signedAt } from "./signed-at.ts";
@@ -10,6 +12,7 @@ const region = "eu-west-1";
 const credentials = { accessKeyId: "x", secretAccessKey: "y" };
 const account = "111111111111";
 const wakeUp = { key: "home/g/K/ns/web" };
+const Sent = z.looseObject({ MessageBody: z.string(), MessageGroupId: z.string() });
 
 function sqsError(status: number, type: string, message: string): WireFault {
   const body = JSON.stringify({ __type: `com.amazonaws.sqs#${type}`, message });
@@ -140,6 +143,48 @@ describe("a queue", () => {
     expect([error, requests]).toEqual([undefined, 1]);
     const wakeUps = sqsWakeUps(sqsClient({ region, credentials }), { url: "https://sqs.test/1/q", region });
     await expect(wakeUps.send({ key: "web" }, 900_001, never)).rejects.toThrow("store its dueAt instead");
+  });
+
+  test.each([
+    ["home", "home"],
+    ["arn:aws:eks:eu-west-1:123456789012:cluster/prod", "arn:aws:eks:eu-west-1:123456789012:cluster/prod"],
+    ["of two words", expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
+    ["x".repeat(129), expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
+  ])("keeps wake-ups, sweeps and dead letters of cluster %j in a group that SQS takes", async (cluster, group) => {
+    const groups: unknown[] = [];
+    await using wire = await faultyWire(undefined, (_, __, bytes) => {
+      const { MessageBody, MessageGroupId } = Sent.parse(JSON.parse(bytes.toString()));
+      groups.push(MessageGroupId);
+      const body = JSON.stringify({
+        MessageId: "1",
+        MD5OfMessageBody: createHash("md5").update(MessageBody).digest("hex"),
+      });
+      return { status: 200, headers: { "content-type": "application/x-amz-json-1.0" }, body };
+    });
+    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    const queue = { url: `${wire.url}/${account}/q`, region };
+    const key = { cluster, group: "g", kind: "K", namespace: "ns", name: "web" };
+    await sqsWakeUps(client, queue).send({ key: formatWorkKey(key) }, 0, never);
+    await sqsSweepRequests(client, queue).send(cluster, never);
+    await sqsDeadLetters(client, queue).send({ key, attempts: 1, message: "m" }, never);
+    expect(groups).toEqual([group, group, group]);
+    client.destroy();
+  });
+
+  test.each([
+    [1, 1],
+    [60_000, 60],
+    [100_000_000, 43_200],
+  ])("hides a message for %i ms, in seconds and for twelve hours at most", async (ms, seconds) => {
+    const hidden: unknown[] = [];
+    await using wire = await faultyWire(undefined, (_, __, bytes) => {
+      hidden.push(JSON.parse(bytes.toString()));
+      return { status: 200, headers: { "content-type": "application/x-amz-json-1.0" }, body: "{}" };
+    });
+    const client = sqsClient({ region, endpoint: wire.url, credentials });
+    await sqsVisibility(client, { url: `${wire.url}/${account}/q`, region })("handle", ms, never);
+    expect(hidden).toMatchObject([{ ReceiptHandle: "handle", VisibilityTimeout: seconds }]);
+    client.destroy();
   });
 
   test("that has given the message to another reader ignores hiding it", async () => {

@@ -265,15 +265,16 @@ describe("sluice create source git", () => {
 
   test("overwrites the spec of one that exists", async () => {
     const of = (...args: string[]) => ["create", "source", "git", "again", "--url", "https://x/y", ...args];
-    const first = sluice(of("--tag", "v1", "--ignore-paths", "a,b"));
+    const first = sluice(of("--tag", "v1", "--ignore-paths", "a,b", "--label", "team=a", "--label", "stage=x"));
     await reconciled("again", "v1@sha1:1");
     expect((await first).code).toBe(0);
-    const second = sluice(of("--branch", "main", "--interval", "90s", "--secret-ref", "mine"));
+    const second = sluice(of("--branch", "main", "--interval", "90s", "--secret-ref", "mine", "--label", "team=b"));
     await expect
       .poll(async () => (await cluster.get(repositoryRef("again"), signal))?.["spec"])
       .toEqual({ url: "https://x/y", interval: "1m30s", ref: { branch: "main" }, secretRef: { name: "mine" } });
     await reconciled("again", "main@sha1:2");
     expect((await second).err).toContain("✔ GitRepository source updated");
+    expect((await cluster.get(repositoryRef("again"), signal))?.metadata.labels).toEqual({ team: "b" });
   });
 
   test("without a terminal needs --silent for a new key, and makes nothing otherwise", async () => {

@@ -104,8 +104,10 @@ describe("get", () => {
 
   test("--watch shows a row for each event and ends when its time is up", async () => {
     const stop = new AbortController();
-    const session = fakeSession([kustomization("web")], undefined, stop.signal);
-    const watching = getObjects(declaredKustomization, undefined, { header: true, watch: true }, session);
+    const failing = kustomization("failing", {}, { conditions: [condition("Ready", "False", "no")] });
+    const session = fakeSession([failing, kustomization("web")], undefined, stop.signal);
+    const options = { header: true, watch: true, statusSelector: "ready=true" };
+    const watching = getObjects(declaredKustomization, undefined, options, session);
     await expect.poll(() => session.output.out).toMatch(/^NAME.*\nweb \t/);
     stop.abort(new TimeIsUp());
     await expect(watching).rejects.toThrow("timed out waiting for the condition");

@@ -41,10 +41,41 @@ describe("events", () => {
     ]);
   });
 
+  test("of one second are in the order in which the cluster stored them", async () => {
+    const stored = ["10", "9", "11"].map((resourceVersion) => {
+      const { metadata, ...one } = event(
+        "Kustomization",
+        `app-${resourceVersion}`,
+        "Progressing",
+        "2026-11-21T12:00:00Z",
+      );
+      return { ...one, metadata: { ...metadata, resourceVersion } };
+    });
+    const session = fakeSession(stored);
+    await showEvents(declaredKinds, {}, session);
+    expect(session.output.out.match(/app-\d+/g)).toEqual(["app-9", "app-10", "app-11"]);
+  });
+
   test("--for one object are its own events and those of its source (14)", async () => {
     expect((await shown({ for: "kustomization/web" })).map((cells) => cells[3])).toEqual([
       "OCIRepository/app",
       "Kustomization/web",
+    ]);
+  });
+
+  test("--for one whose source is in another namespace name the namespaces, and leave out a source of that name in its own", async () => {
+    const elsewhere = event("OCIRepository", "app", "Elsewhere", "2026-11-21T12:00:00Z");
+    const session = fakeSession([
+      ...objects.filter(({ kind }) => kind === "Event"),
+      { ...elsewhere, metadata: { ...elsewhere.metadata, namespace: "sources" } },
+      kustomization("web", { sourceRef: { kind: "OCIRepository", name: "app", namespace: "sources" } }),
+    ]);
+    await showEvents(declaredKinds, { for: "Kustomization/web" }, session);
+    const rows = session.output.out.split("\n").map((line) => line.split("\t").map((cell) => cell.trim()));
+    expect(rows[0]?.[0]).toBe("NAMESPACE");
+    expect(rows.slice(1, -1).map((cells) => `${cells[0]} ${cells[3]}`)).toEqual([
+      "sources Elsewhere",
+      "flux-system BuildFailed",
     ]);
   });
 

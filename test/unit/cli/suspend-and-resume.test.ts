@@ -24,6 +24,28 @@ describe("suspend and resume (11)", () => {
     );
   });
 
+  test("--all is all of the namespace, and none of another", async () => {
+    const objects = [kustomization("here"), kustomization("there", {}, undefined, "other")];
+    const session = fakeSession(objects);
+    await suspendObjects(declaredKustomization, [], true, session);
+    await resumeObjects(declaredKustomization, [], { all: true, wait: false }, session);
+    expect(session.patched).toEqual(["Kustomization/here", "Kustomization/here"]);
+  });
+
+  test.each([
+    { names: ["web"], all: false, wait: false, waits: true },
+    { names: ["web"], all: false, wait: true, waits: true },
+    { names: ["web", "none"], all: false, wait: false, waits: false },
+    { names: [], all: true, wait: false, waits: false },
+    { names: [], all: true, wait: true, waits: true },
+    // With --all the names do not matter.
+    { names: ["web"], all: true, wait: false, waits: false },
+  ])("resume of $names with all $all and wait $wait waits: $waits", async ({ names, all, wait, waits }) => {
+    const session = fakeSession([kustomization("web")], handled);
+    await resumeObjects(declaredKustomization, names, { all, wait }, session);
+    expect(session.output.err.includes("waiting for Kustomization reconciliation")).toBe(waits);
+  });
+
   test.each([false, true])("reports that no object was selected (--all %s)", async (all) => {
     const session = fakeSession([]);
     const outcome = await suspendObjects(declaredKustomization, [], all, session).then(

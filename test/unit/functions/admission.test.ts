@@ -98,6 +98,7 @@ describe("the admission webhook", () => {
     { name: "a dry run", body: review({ dryRun: true }) },
     { name: "a status", body: review({ subResource: "status" }) },
     { name: "another kind", body: review({ kind: { ...kind, kind: "Pod" } }) },
+    { name: "a kind of that name in another group", body: review({ kind: { ...kind, group: "example.com" } }) },
     { name: "another operation", body: review({ operation: "CONNECT" }) },
     { name: "an object without a name", body: review({ name: "", object: null }) },
     { name: "a name that is none", body: review({ name: "a/b" }) },

@@ -184,25 +184,31 @@ describe("the sweep of a cluster", () => {
     expect(asked).toEqual(["web", "web", "web"]);
   });
 
-  test("that may not list Secrets looks after its own kinds all the same, and says what it left out", async () => {
-    const requests = { request: async () => undefined };
-    const configs = configKinds("watched=Enabled", { subscriptions: { subscribers: async () => [] }, requests });
-    const home = {
-      async listMetadata(query: ListQuery) {
-        if (query.group !== "") return [kustomization("web")];
-        throw new ApiError({ code: 403, reason: "Forbidden", message: `may not list ${query.kind}` });
-      },
-    };
-    using world = sweepWorld({}, { clusters: { get: () => ({ gate: openGate, home }) }, kinds: [...configs, kind] });
-    await world.sweep();
-    expect(world.woken()).toEqual(["home/web"]);
-    expect(world.lines()).toEqual(
-      expect.arrayContaining([
-        expect.stringContaining("may not list ConfigMap"),
-        expect.stringContaining("may not list Secret"),
-      ]),
-    );
-  });
+  test.each([
+    { code: 403, reason: "Forbidden" },
+    { code: 404, reason: "NoMatch" },
+  ])(
+    "that cannot list what others watch ($reason) looks after its own kinds all the same, and says what it left out",
+    async (refusal) => {
+      const requests = { request: async () => undefined };
+      const configs = configKinds("watched=Enabled", { subscriptions: { subscribers: async () => [] }, requests });
+      const home = {
+        async listMetadata(query: ListQuery) {
+          if (query.group !== "") return [kustomization("web")];
+          throw new ApiError({ ...refusal, message: `may not list ${query.kind}` });
+        },
+      };
+      using world = sweepWorld({}, { clusters: { get: () => ({ gate: openGate, home }) }, kinds: [...configs, kind] });
+      await world.sweep();
+      expect(world.woken()).toEqual(["home/web"]);
+      expect(world.lines()).toEqual(
+        expect.arrayContaining([
+          expect.stringContaining("may not list ConfigMap"),
+          expect.stringContaining("may not list Secret"),
+        ]),
+      );
+    },
+  );
 
   test("renews its lease, and gives up once another process has it", async () => {
     const clock = heldClock();

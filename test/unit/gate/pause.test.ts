@@ -54,7 +54,7 @@ describe("a pause", () => {
   });
 
   test("stays when the owner leaves the cluster", async () => {
-    const { self, pause, letGo } = clusterWith(ofA);
+    const { self, pause, letGo } = clusterWith({ ...ofA, webhookUrl: "https://hooks.example.test" });
     await pause("eve@laptop");
     await letGo(a);
     expect(self.object?.["data"]).toEqual({ ...ofEve, cluster: "cluster-1" });

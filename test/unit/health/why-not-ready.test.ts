@@ -98,6 +98,43 @@ describe("why an object is not ready", () => {
     );
   });
 
+  test("a container of an init step comes before the others, and a Pod that is going is not looked at", async () => {
+    const failing = (name: string) => ({ name, state: { terminated: { exitCode: 1 } } });
+    const both = { containerStatuses: [failing("app")], initContainerStatuses: [failing("migrate")] };
+    const { metadata, ...going } = pod("web-0", { phase: "Running", containerStatuses: [failing("former")] });
+    const terminating = { ...going, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    const { target } = cluster([terminating, pod("web-1", { phase: "Pending", ...both })], []);
+    expect(await whyNotReady([unhealthy(deployment("web"))], target, signal)).toEqual([
+      "Deployment/t/web: container migrate of Pod/t/web-1 ended with exit code 1",
+    ]);
+  });
+
+  test("a Pod without a failing container is named by its event if it is not running", async () => {
+    const events = [
+      event("web-0", "Unhealthy", "a while ago", "2026-01-01T00:00:09Z"),
+      event("web-1", "FailedScheduling", "no node", "2026-01-01T00:00:01Z"),
+    ];
+    const { target } = cluster([pod("web-0", { phase: "Running" }), pod("web-1", { phase: "Pending" })], events);
+    expect(await whyNotReady([unhealthy(deployment("web"))], target, signal)).toEqual([
+      "Deployment/t/web: Warning FailedScheduling: no node",
+    ]);
+  });
+
+  test.each<[string, JsonObject]>([
+    ["lastTimestamp", { lastTimestamp: "2026-01-01T00:00:09Z" }],
+    ["the last of its series", { series: { lastObservedTime: "2026-01-01T00:00:09.000000Z" } }],
+    ["eventTime", { eventTime: "2026-01-01T00:00:09.000000Z" }],
+  ])("the newest event is known by %s", async (_field, times) => {
+    const { lastTimestamp: _, ...timeless } = event("web", "Newest", "last", "");
+    const older = ["01", "05"].map((second) => event("web", "Older", "before", `2026-01-01T00:00:${second}Z`));
+    const [first, last] = older;
+    if (first === undefined || last === undefined) throw new Error("two events are older");
+    const { target } = cluster([], [first, { ...timeless, ...times }, last]);
+    expect(await whyNotReady([unhealthy(deployment("web"))], target, signal)).toEqual([
+      "Deployment/t/web: Warning Newest: last",
+    ]);
+  });
+
   test("says less where rights are missing, and nothing where nothing is known", async () => {
     const events = [event("web", "Failed", "image not found", "2026-01-01T00:00:00Z")];
     const web = [unhealthy(deployment("web"), "Available: 0/1")];

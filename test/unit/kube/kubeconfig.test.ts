@@ -82,6 +82,9 @@ describe("a kubeconfig", () => {
   describe("by the name of its cluster", () => {
     const arn = (name: string, region = "eu-west-1") => `arn:aws:eks:${region}:123456789012:cluster/${name}`;
     const clusters = [arn("prod"), arn("test"), arn("test", "us-east-1"), "home", "demo.eu-west-1.eksctl.io", "bare"];
+    // Whose names begin or end alike.
+    const neighbours = [arn("pre-prod"), arn("prod-2"), "demo-2.eu-west-1.eksctl.io", "a-demo.eu-west-1.eksctl.io"];
+    clusters.push(...neighbours);
     const contexts = [
       ["prod-alias", arn("prod")],
       ["test-eu", arn("test")],
@@ -89,6 +92,7 @@ describe("a kubeconfig", () => {
       ["home-a", "home"],
       ["home-b", "home"],
       ["demo", "demo.eu-west-1.eksctl.io"],
+      ...neighbours.map((name) => [`of ${name}`, name]),
     ];
     const text = (current = "") =>
       JSON.stringify({
@@ -163,14 +167,22 @@ describe("a kubeconfig", () => {
   test("may have a credential plugin with its environment, and the cluster if the plugin wants it", async () => {
     const exec =
       "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/login, args: [a, b], env: [{name: X, value: y}], provideClusterInfo: true}";
-    const { token } = (await read(kubeconfig({ user: exec }))).user;
+    const cluster =
+      "server: https://127.0.0.1:6443, tls-server-name: api.test, certificate-authority-data: UEVN, insecure-skip-tls-verify: true, proxy-url: http://proxy:3128";
+    const { token } = (await read(kubeconfig({ cluster, user: exec }))).user;
     expect(token).toMatchObject({
       kind: "exec",
       plugin: {
         command: join(folder, "bin/login"),
         args: ["a", "b"],
         env: { X: "y" },
-        cluster: { server: "https://127.0.0.1:6443" },
+        cluster: {
+          server: "https://127.0.0.1:6443",
+          "tls-server-name": "api.test",
+          "certificate-authority-data": "UEVN",
+          "insecure-skip-tls-verify": true,
+          "proxy-url": "http://proxy:3128",
+        },
       },
     });
   });
@@ -190,6 +202,23 @@ describe("several kubeconfigs in KUBECONFIG", () => {
     const config = await readKubeconfig({ env, homeDir: folder });
     expect(config.name).toBe("two");
     expect(config.server.host).toBe("first");
+  });
+
+  test("that share a context name: a cluster is found by the context that wins, never by another file's of that name", async () => {
+    const files = ["a", "b"].map((name) => {
+      const server = { name, cluster: { server: `https://${name}` } };
+      return write(
+        name,
+        JSON.stringify({ clusters: [server], contexts: [{ name: "dev", context: { cluster: name } }] }),
+      );
+    });
+    const KUBECONFIG = (await Promise.all(files)).join(delimiter);
+    const find = (cluster: string, more = "") =>
+      readKubeconfig({ env: { KUBECONFIG: `${KUBECONFIG}${more}` }, homeDir: folder, cluster });
+    expect((await find("a")).server.host).toBe("a");
+    await expect(find("b")).rejects.toThrow("has 0 contexts of cluster b: add one");
+    const third = await write("third", "contexts: [{name: to-b, context: {cluster: b}}]");
+    expect((await find("b", `${delimiter}${third}`)).server.host).toBe("b");
   });
 
   test("are ignored if the command line names a file", async () => {
@@ -220,6 +249,13 @@ describe("a pod without a kubeconfig", () => {
     const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
     await expect(inClusterConfig(env, join(folder, "nowhere"))).rejects.toThrow(
       /^no kubeconfig, and the pod's service account cannot be read: ENOENT.*; mount a service account token/,
+    );
+  });
+
+  test("is not in the cluster that --cluster names", async () => {
+    const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
+    await expect(readKubeconfig({ env, homeDir: join(folder, "no-home"), cluster: "prod" })).rejects.toThrow(
+      /^no kubeconfig at .*no-home.*: give --kubeconfig FILE or set KUBECONFIG$/,
     );
   });
 

@@ -34,6 +34,24 @@ test("a list has a limit of objects, all pages together", async () => {
   );
 });
 
+test("each page of a list is asked for with the same selectors", async () => {
+  const asked: unknown[] = [];
+  const client: Client = {
+    budget: answerBudget(),
+    expect: async ({ query }) => {
+      asked.push(query);
+      const text = JSON.stringify({ metadata: { continue: asked.length === 1 ? "next" : "" }, items: [{}] });
+      return { status: 200, headers: {}, rawHeaders: [], text };
+    },
+  };
+  const selectors = { labelSelector: "a=b", fieldSelector: "metadata.name=c" };
+  await listPages(client, resource, { ...resource, ...selectors }, "whole", signal);
+  expect(asked).toMatchObject([
+    { ...selectors, continue: undefined },
+    { ...selectors, continue: "next" },
+  ]);
+});
+
 describe("a list of a cluster that a kubeconfig names", () => {
   /** Whether a list without an end is given up, and how many pages that took. What is kept of each item has about this many bytes. */
   const endless = async (parts: "metadata" | "whole", item: (bytes: number) => JsonObject) => {

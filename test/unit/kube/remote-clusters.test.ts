@@ -113,6 +113,8 @@ describe("clusters of kubeconfigs", () => {
     expect(world).toMatchObject({ described: 1, signed: 2 });
     expect([...api.tokens]).toEqual(["Bearer token-1", "Bearer token-2"]);
     expect(await open()).toBe(first);
+    world.now = 1_200_000;
+    expect(await open()).toBe(first);
     expect(world.described).toBe(2);
     world.now = 1_202_000;
     world.server = moved.url;

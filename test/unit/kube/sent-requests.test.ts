@@ -87,6 +87,33 @@ describe("the request of a write", () => {
   });
 });
 
+describe("what a delete answers", () => {
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  test.each<[string, object, string]>([
+    ["a status", { kind: "Status", status: "Success" }, "deleted"],
+    ["the object as it was", configMapOf("a"), "deleted"],
+    ["a terminating object that nothing holds", { metadata: { name: "a", deletionTimestamp } }, "deleted"],
+    ["one that a finalizer holds", { metadata: { name: "a", deletionTimestamp, finalizers: ["x"] } }, "deleting"],
+    [
+      "one that has its grace period",
+      { metadata: { name: "a", deletionTimestamp, deletionGracePeriodSeconds: 30 } },
+      "deleting",
+    ],
+    [
+      "a namespace that its own finalizer holds",
+      { metadata: { name: "a", deletionTimestamp }, spec: { finalizers: ["kubernetes"] } },
+      "deleting",
+    ],
+  ])("%s: %o is %s", async (_, answer, outcome) => {
+    await using api = await fakeApi((request, response) => {
+      if (!sendDiscovery(request, response)) sendJson(response, 200, answer);
+    });
+    const cluster = connect(configOf(api.url), apiDeps);
+    expect(await cluster.delete(ref, { propagation: "Background" }, signal)).toBe(outcome);
+    cluster.close();
+  });
+});
+
 describe("requests that are repeated if a connection breaks", () => {
   const writes: readonly [name: string, times: number, write: (cluster: Cluster) => Promise<unknown>][] = [
     ["an apply", 2, (cluster) => cluster.apply(manifest, { manager: "m", force: true }, signal)],

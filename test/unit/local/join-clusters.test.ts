@@ -19,7 +19,10 @@ interface Played {
   readonly wake: (ms: number) => Promise<void>;
 }
 
-function play(tries: ReadonlyMap<ClusterEntry, Ends>): Played {
+function play(
+  tries: ReadonlyMap<ClusterEntry, Ends>,
+  serve: (id: string) => Promise<void> = () => Promise.resolve(),
+): Played {
   const served: string[] = [];
   const log: string[] = [];
   const sleeping: { readonly ms: number; readonly end: () => void }[] = [];
@@ -48,7 +51,10 @@ function play(tries: ReadonlyMap<ClusterEntry, Ends>): Played {
         onId(end);
         return { id: end };
       },
-      serve: async ({ id }) => void served.push(id),
+      async serve({ id }) {
+        await serve(id);
+        served.push(id);
+      },
       clock,
       log: { ...silentLog, info: say, warn: say },
     },
@@ -80,6 +86,26 @@ test("two clusters are served, each under its own id, and known by the names tha
     { name: "b", kubeconfig: "/b", context: "blue", id: "2" },
   ]);
   expect([joining.nameOf("1"), joining.nameOf("2"), joining.nameOf("3")]).toEqual(["a", "b", undefined]);
+});
+
+test("a cluster that is open and cannot be served has its fault in place of its id, and each new fault is logged once", async () => {
+  const faults = ["no room", "no room", "no disk"];
+  const { joining, log, wake } = play(
+    new Map([
+      [entryA, ["1"]],
+      [entryB, ["2", "2", "2"]],
+    ]),
+    async (id) => {
+      if (id === "2") throw new Error(faults.shift());
+    },
+  );
+  await joining.begun;
+  for (let tries = 0; tries < 2; tries++) await wake(10_000);
+  await expect.poll(() => faults.length).toBe(0);
+  const { id, fault } = joining.clusters()[1] ?? {};
+  expect({ id, fault }).toEqual({ id: undefined, fault: "no disk" });
+  const warned = log.filter((line) => line.includes("not served"));
+  expect(warned.map((line) => /no \w+/.exec(line)?.[0])).toEqual(["no room", "no disk"]);
 });
 
 test("the only cluster that cannot be used ends the start, with its own error", async () => {

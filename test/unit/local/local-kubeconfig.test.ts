@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findLocalKubeconfig } from "../../../local/local-kubeconfig.ts";
 
@@ -34,6 +34,7 @@ describe("the kubeconfig of sluice local in the working folder", () => {
 
   test.each([
     ["KUBECONFIG", { KUBECONFIG: "/elsewhere" }],
+    ["KUBECONFIG with an empty entry", { KUBECONFIG: `${delimiter}/elsewhere${delimiter}` }],
     ["the service account of a pod", { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" }],
   ])("does not come before %s", async (_, env) => {
     expect(await find(env)).toEqual({ kind: "none" });

@@ -44,6 +44,8 @@ describe("a row that stays the same", () => {
     expect(holdIn(seen, after(180_000))).toBeUndefined();
     const probed = viewAfter(seen, { hold: { ...hold, probes: 4 }, busy: [] }, after(170_000));
     expect(holdIn(probed, after(300_000))).toMatchObject({ probes: 4 });
+    const anew = viewAfter(seen, { hold: { ...hold, since: 2 }, busy: [] }, after(170_000));
+    expect(holdIn(anew, after(300_000))).toMatchObject({ since: 2 });
   });
 
   test("does not count runs of the process itself among those elsewhere", () => {

@@ -50,6 +50,19 @@ describe("whom a namespace waits for", () => {
   };
 
   test.each([
+    {
+      name: "one that is kept",
+      metadata: {},
+      line: "ConfigMap/team/kept (kustomize.toolkit.fluxcd.io/prune: disabled on the object in the cluster)",
+    },
+    { name: "not one that goes in any case", metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" }, line: undefined },
+  ])("an object in it: $name", ({ metadata, line }) => {
+    const annotations = { [`${kustomizeGroup}/prune`]: "disabled" };
+    const kept = unwanted(ref("kept", { namespace: "team" }), { object: there("kept", { annotations, ...metadata }) });
+    expect(lineFor([], {}, kept)).toBe(line);
+  });
+
+  test.each([
     { name: "one that lives on", of: nearby(), line: "ConfigMap/team/a of Kustomization/apps/child" },
     {
       name: "one that lives in it",

@@ -209,6 +209,25 @@ describe("an object that is handed over", () => {
     expect(world.metadata(x)).toBeUndefined();
   });
 
+  test("is ours again, and those who wait for another object are woken all the same", async () => {
+    const y = ref("y");
+    const world = pruneWorld([x, y], theirs);
+    claim(world, "deleting");
+    // Kept with the labels of one that does not exist, and claimed by another that lives on.
+    world.claims.set(formatEntryId(y), [
+      ...(world.claims.get(formatEntryId(y)) ?? []),
+      { id: formatEntryId(y), ownerUid: "uid-c", owner: "Kustomization/team/c" },
+    ]);
+    world.states.set("uid-c", "alive");
+    world.before = (what) => {
+      if (what.startsWith("release") && world.metadata(x)?.labels === theirs) world.change(x, { labels: ours });
+    };
+    await prune(world.order, world.set, signal);
+    expect(world.metadata(x)).toBeUndefined();
+    expect(world.metadata(y)).toBeDefined();
+    expect(world.done).toContain("announce release");
+  });
+
   test("gets its next owner's labels from a finalizing owner", async () => {
     const world = pruneWorld([x], ours);
     claim(world);

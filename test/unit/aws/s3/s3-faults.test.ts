@@ -94,6 +94,30 @@ describe("a bucket", () => {
     client.destroy();
   });
 
+  test.each([1_000, 20_000_000])("writes an artifact of %i bytes only where there is none", async (length) => {
+    const conditions: unknown[] = [];
+    await using wire = await faultyWire(undefined, ({ headers, method, url = "" }) => {
+      const xml = { status: 200, headers: { "content-type": "application/xml", etag: '"1"' } };
+      if (url.includes("uploads")) {
+        const upload = "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>";
+        return { ...xml, body: upload };
+      }
+      // What makes the object appear: the whole of it, or the end of its parts.
+      if (method === "POST" || !url.includes("partNumber")) conditions.push(headers["if-none-match"]);
+      return { ...xml, body: method === "POST" ? "<CompleteMultipartUploadResult/>" : "" };
+    });
+    const client = s3Client({ region, endpoint: wire.url, credentials });
+    const store = s3Artifacts({
+      bucket: { client, name: "artifacts", region, account },
+      prefix: "",
+      clock: systemClock,
+    });
+    const large = new Uint8Array(length).fill(5);
+    await store.put(digestOf(large), large, never);
+    expect(conditions).toEqual(["*"]);
+    client.destroy();
+  });
+
   test("gives no object that is longer than any artifact, and reads nothing of it", async () => {
     const told = async (length: number) => {
       // The connection ends where the content should begin.

@@ -76,6 +76,23 @@ describe("spec.include", () => {
     expect((await stored()).files).toEqual({ "a.yaml": "1\n" });
   });
 
+  test("takes a folder without its neighbours that begin alike", async () => {
+    repository().commit({ "a.yaml": manifest });
+    const beside = {
+      "deploy-old/b.yaml": "b\n",
+      "deploy.txt": "t\n",
+      "deploy/sub/deploy/c.yaml": "c\n",
+      "x/deploy": "x\n",
+    };
+    repository(lib).commit({ "deploy/one.yaml": "1\n", ...beside }, { message: "Lib\n" });
+    apply({ url: lib }, "lib");
+    await run("lib");
+    including({ fromPath: "deploy" });
+    await run();
+    const taken = { "lib/one.yaml": "1\n", "lib/sub/deploy/c.yaml": "c\n" };
+    expect((await stored()).files).toEqual({ "a.yaml": manifest, ...taken });
+  });
+
   test.each([
     [{ fromPath: "sub" }, ["lib/two.yaml"]],
     [{ fromPath: "sub", toPath: "" }, ["lib/two.yaml"]],

@@ -126,6 +126,26 @@ describe("who applies to our cluster", () => {
     },
   );
 
+  test("is tried by objects of another home cluster though one of the same name did not answer here", async () => {
+    const { ctx, opened } = context(never);
+    const first = sharing(ctx, [sibling("dead", "1")]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await first;
+    const there = { ...ctx, run: { ...ctx.run, key: { ...ctx.run.key, cluster: "d" } } };
+    const second = sharing(there, [sibling("dead", "1")]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await second;
+    expect(opened).toEqual(["dead", "dead"]);
+  });
+
+  test("is told by what one names alone where that is what we name: a Secret of that name in another namespace is another", async () => {
+    const { ctx, opened } = context(async () => cluster("elsewhere"));
+    const { metadata, ...own } = sibling("far", "own");
+    const far = { ...own, metadata: { ...metadata, namespace: "other" } };
+    expect(await sharing(ctx, [sibling("near", "own"), far, sibling("prefix", "own-2")])).toEqual(["near"]);
+    expect(opened).toEqual(["far", "prefix"]);
+  });
+
   test("is asked again at once where it was refused: that may be mended", async () => {
     const { ctx, opened } = context(() => Promise.reject(new TargetFault("no Secret")));
     for (let runs = 0; runs < 2; runs++) expect(await sharing(ctx, [sibling("a", "1")])).toEqual([]);

@@ -100,6 +100,12 @@ describe("the inventory in the status", () => {
     expect(statusInventory(entries, undefined)).toEqual({ entries: [{ id: "a", v: "v1" }] });
   });
 
+  test("shows what is planned and was shown before: Flux has applied it", () => {
+    const before = { entries: ["a", "b", "c"].map((id) => ({ id, v: "v1" })) };
+    const entries = [entry("a", "planned"), entry("b", "deleting"), entry("c", "retained"), entry("d", "planned")];
+    expect(statusInventory(entries, before)).toEqual({ entries: [{ id: "a", v: "v1" }] });
+  });
+
   test("holds as much of 20,000 entries as an object can", () => {
     const entries = Array.from({ length: 20_000 }, (_, index) =>
       entry(`namespace-of-the-team_object-${index}_apps_Deployment`),

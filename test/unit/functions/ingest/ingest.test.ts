@@ -58,9 +58,18 @@ describe("an event of ECR", () => {
 
   test.each([
     { region: "eu-central-1", host: "1.dkr.ecr.eu-central-1.amazonaws.com" },
+    { region: "us-gov-west-1", host: "1.dkr.ecr.us-gov-west-1.amazonaws.com" },
     { region: "cn-north-1", host: "1.dkr.ecr.cn-north-1.amazonaws.com.cn" },
-  ])("in $region is of the registry $host", ({ region, host }) => {
+    { region: "cn-northwest-1", host: "1.dkr.ecr.cn-northwest-1.amazonaws.com.cn" },
+    { region: "eusc-de-east-1", host: "1.dkr.ecr.eusc-de-east-1.amazonaws.eu" },
+    { region: "us-iso-east-1", host: "1.dkr.ecr.us-iso-east-1.c2s.ic.gov" },
+    { region: "us-isob-east-1", host: "1.dkr.ecr.us-isob-east-1.sc2s.sgov.gov" },
+    { region: "us-isof-south-1", host: "1.dkr.ecr.us-isof-south-1.csp.hci.ic.gov" },
+    { region: "eu-isoe-west-1", host: "1.dkr.ecr.eu-isoe-west-1.cloud.adc-e.uk" },
+  ])("in $region is of the registry $host, and wakes its sources", async ({ region, host }) => {
     expect(ecrHosts("1", region)).toEqual([host]);
+    using world = await ingestWorld({ db: `repo#${host}/my-repository-name` });
+    expect(await world.ingest({ ...(await sample("ecr-push")), account: "1", region })).toEqual(["db"]);
   });
 });
 

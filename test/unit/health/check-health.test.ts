@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import { type LiveObject, refOf } from "../../../lib/core/manifest.ts";
+import { refKey } from "../../../lib/core/object-ref.ts";
+import type { ListQuery } from "../../../lib/core/ports/cluster.ts";
+import { checkHealth, verdict } from "../../../lib/health/check-health.ts";
+import type { HealthRules } from "../../../lib/health/health-rules.ts";
+import { noTarget } from "../../doubles/no-cluster.ts";
+
+const { signal } = new AbortController();
+const noRules: HealthRules = { ruleOf: () => undefined };
+
+function object(kind: string, namespace: string, name: string, more: JsonObject = {}, labels = {}): LiveObject {
+  const apiVersion = kind === "Pod" || kind === "ConfigMap" ? "v1" : "apps/v1";
+  return { apiVersion, kind, metadata: { name, namespace, uid: `${namespace}/${name}`, labels }, ...more };
+}
+
+/** An API server with these objects, which answers what its queries name and nothing else. */
+function clusterWith(objects: readonly LiveObject[]) {
+  const calls: string[] = [];
+  const matches = ({ kind, namespace, labelSelector = "" }: ListQuery, one: LiveObject): boolean =>
+    one.kind === kind &&
+    (namespace === undefined || one.metadata.namespace === namespace) &&
+    labelSelector
+      .split(",")
+      .filter((pair) => pair !== "")
+      .every((pair) => pair === Object.entries(one.metadata.labels ?? {}).map((label) => label.join("="))[0]);
+  const target = {
+    ...noTarget,
+    get: async (ref: Parameters<typeof noTarget.get>[0]) => {
+      calls.push(`get ${ref.kind}/${ref.namespace}/${ref.name}`);
+      return objects.find((one) => refKey(refOf(one)) === refKey(ref));
+    },
+    list: async (query: ListQuery) => {
+      calls.push(`list ${query.kind}/${query.namespace ?? ""} ${query.labelSelector ?? ""}`);
+      return objects.filter((one) => matches(query, one));
+    },
+  };
+  const check = async (targets: readonly LiveObject[], labelSelector?: string) => {
+    const all = targets.map((one) => ({ ref: refOf(one), mayVanish: false }));
+    const selected = labelSelector === undefined ? {} : { labelSelector };
+    return checkHealth(all, { cluster: target, now: 0, rules: noRules, ...selected }, signal);
+  };
+  return { check, calls };
+}
+
+const crashing = { status: { phase: "Failed" } };
+const spec = { replicas: 1, selector: { matchLabels: { app: "web" } } };
+
+describe("a set of Pods", () => {
+  test.each([
+    ["StatefulSet", "t", { app: "web" }, "Failed"],
+    ["ReplicaSet", "t", { app: "web" }, "Failed"],
+    ["Deployment", "t", { app: "web" }, "InProgress"],
+    ["StatefulSet", "other", { app: "web" }, "InProgress"],
+    ["StatefulSet", "t", { app: "web-2" }, "InProgress"],
+  ] as const)("%s with a failed Pod in namespace %s and labels %j is %s", async (kind, namespace, labels, status) => {
+    const set = object(kind, "t", "web", { spec, status: { replicas: 0 } });
+    const { check } = clusterWith([set, object("Pod", namespace, "web-0", crashing, labels)]);
+    expect(await check([set])).toMatchObject([{ status }]);
+  });
+});
+
+describe("several objects", () => {
+  const owned = { owner: "app" };
+  const maps = [
+    object("ConfigMap", "b", "x", {}, owned),
+    object("ConfigMap", "a", "x", {}, owned),
+    object("ConfigMap", "a", "y", {}, owned),
+    object("ConfigMap", "b", "y", {}, owned),
+  ];
+
+  test("are read by one list for each kind and namespace, and told in their own order", async () => {
+    const { check, calls } = clusterWith(maps);
+    const told = await check(maps, "owner=app");
+    expect(told.map(({ ref }) => `${ref.namespace}/${ref.name}`)).toEqual(["b/x", "a/x", "a/y", "b/y"]);
+    expect(calls.toSorted()).toEqual(["list ConfigMap/a owner=app", "list ConfigMap/b owner=app"]);
+  });
+
+  test("without labels in common are read one by one, as is one that the list does not have", async () => {
+    const { check, calls } = clusterWith([...maps, object("ConfigMap", "a", "unlabelled")]);
+    await check(maps.slice(0, 2));
+    expect(calls.toSorted()).toEqual(["get ConfigMap/a/x", "get ConfigMap/b/x"]);
+    calls.length = 0;
+    const told = await check([...maps.slice(1, 3), object("ConfigMap", "a", "unlabelled")], "owner=app");
+    expect(told.map(({ status }) => status)).toEqual(["Current", "Current", "Current"]);
+    expect(calls).toEqual(["list ConfigMap/a owner=app", "get ConfigMap/a/unlabelled"]);
+  });
+});
+
+describe("the verdict", () => {
+  const seen = (...statuses: readonly ("Current" | "Failed" | "InProgress")[]) =>
+    statuses.map((status, at) => ({ ref: refOf(object("ConfigMap", "t", `${at}`)), status }));
+
+  test.each([
+    [seen("Current", "Current"), true, "healthy"],
+    [seen("Current", "InProgress"), true, "waiting"],
+    [seen("Current", "InProgress", "Failed"), true, "failed"],
+    [seen("Current", "InProgress", "Failed"), false, "waiting"],
+    [seen("Current", "Failed"), false, "failed"],
+    [seen("Failed", "Failed"), false, "failed"],
+    [[], false, "healthy"],
+  ])("over %j with fail-fast %s is %s", (observed, isFailFast, kind) => {
+    expect(verdict(observed, { isFailFast }).kind).toBe(kind);
+  });
+});
