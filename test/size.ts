@@ -5,3 +5,6 @@
 export function inGateOrDeep<Size>(inGate: Size, inDeep: Size): Size {
   return process.env["SLUICE_DEEP"] === "true" ? inDeep : inGate;
 }
+
+/** The distance between two of a run's calls at which stories interrupt it. Odd, so that a call is met before and after its effect. */
+export const callStride = inGateOrDeep(3, 1);

@@ -57,7 +57,13 @@ export const deepSteps: readonly DeepStep[] = [
     name: "kills",
     shows:
       "a process that is killed, a handler that is cut off and an uninstall end well, killed at each write in place of some",
-    command: vitest("--project=embedded", "test/e2e/crash", "test/e2e/uninstall", "test/e2e/definitions"),
+    command: vitest(
+      "--project=embedded",
+      "test/e2e/crash",
+      "test/e2e/uninstall",
+      "test/e2e/definitions",
+      "test/e2e/flow",
+    ),
     env: { SLUICE_DEEP: "true" },
   },
   {
@@ -76,6 +82,20 @@ export const deepSteps: readonly DeepStep[] = [
     shows: "every story of the Kustomization flow on a real control plane; the gate plays those that depend on it",
     command: vitest("--project=real", "test/e2e/flow/real.test.ts"),
     env: { SLUICE_REAL_STORIES: "all" },
+    needsRealParts: true,
+  },
+  {
+    name: "real-kills",
+    shows:
+      "the whole system on real parts and an uninstall end well, with 500 objects, and killed at each write in place of some",
+    command: vitest(
+      "--project=real",
+      "test/e2e/whole-system",
+      "test/e2e/uninstall",
+      "test/e2e/definitions",
+      "test/e2e/local-on-real",
+    ),
+    env: { SLUICE_DEEP: "true" },
     needsRealParts: true,
   },
   {

@@ -8,7 +8,7 @@ import { wireFaults } from "./wire-faults.ts";
 
 const connection = realAws("SQS");
 const only = process.env["SLUICE_SIM_SQS_SEED"];
-const count = Number(process.env["SLUICE_SIM_SQS_SEEDS"] ?? 4);
+const count = Number(process.env["SLUICE_SIM_SQS_SEEDS"] ?? 1);
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
 
 /**

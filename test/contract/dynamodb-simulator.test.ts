@@ -12,7 +12,7 @@ import { wireFaults } from "./wire-faults.ts";
 const connection = realAws("DYNAMODB");
 const sqs = realAws("SQS");
 const only = process.env["SLUICE_SIM_DYNAMODB_SEED"];
-const count = Number(process.env["SLUICE_SIM_DYNAMODB_SEEDS"] ?? 4);
+const count = Number(process.env["SLUICE_SIM_DYNAMODB_SEEDS"] ?? 1);
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
 const timeout = 2 * testTimeoutMs;
 

@@ -1,9 +1,12 @@
 import { artifactRecordsContract } from "./artifact-records.ts";
+import { clusterStatesContract } from "./cluster-states.ts";
 import { historyContract } from "./history.ts";
 import { inventoryStoreContract } from "./inventory-store.ts";
 import { ledgerContract } from "./ledger.ts";
+import { observedResourcesContract } from "./observed-resources.ts";
 import { receiverIndexContract } from "./receiver-index.ts";
 import { subscriptionsContract } from "./subscriptions.ts";
+import { sweepLeasesContract } from "./sweep-leases.ts";
 import { workItemsContract } from "./work-items.ts";
 
 /** The contracts of the state that runs read and write. */
@@ -15,4 +18,12 @@ export const stateContracts = [
   artifactRecordsContract,
   historyContract,
   receiverIndexContract,
+];
+
+/** All contracts of the state table. */
+export const dynamodbContracts = [
+  ...stateContracts,
+  observedResourcesContract,
+  clusterStatesContract,
+  sweepLeasesContract,
 ];

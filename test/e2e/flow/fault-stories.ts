@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import { callStride } from "../../size.ts";
 import { configMap, configMapRef, service } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -32,7 +33,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
       const world = await newWorld();
       const { namespace } = world;
       const desired = [configMap("a", { k: "2" }), configMap("c")];
-      for (let at = 1, ended = false; !ended; at++) {
+      for (let at = 1, ended = false; !ended; at += callStride) {
         await world.publish(`before-${at}`, [configMap("a", { k: "1" }), configMap("b")]);
         await world.kustomization("app");
         await world.run("app");
@@ -87,7 +88,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
 
     test("killed before or after any effect of a release, the released object belongs to its next owner alone", async () => {
       const world = await newWorld();
-      for (let at = 1, ended = false; !ended; at++) {
+      for (let at = 1, ended = false; !ended; at += callStride) {
         const next = `next-${at}`;
         await world.publish(`with-${at}`, [], { folders: { app: [configMap("a")], next: [] } });
         await world.kustomization("app", { path: "app", prune: false });
@@ -117,7 +118,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
         const wanted = { app: [configMap("a")], other: [configMap("a")] };
         await world.kustomization("app", { path: "app", prune });
         await world.kustomization("other", { path: "other" });
-        for (let at = 1, ended = false; !ended; at++) {
+        for (let at = 1, ended = false; !ended; at += callStride) {
           await world.publish(`with-${at}`, [], { folders: wanted });
           await world.patch("app", { spec: { suspend: false } }, { manager: "test" });
           await world.run("app");
@@ -145,7 +146,7 @@ export function faultStories(name: string, newWorld: () => Promise<World>): void
 
     test("killed before or after any effect of its deletion, it ends with everything gone", async () => {
       const world = await newWorld();
-      for (let at = 1, ended = false; !ended; at++) {
+      for (let at = 1, ended = false; !ended; at += callStride) {
         await world.publish(`v${at}`, [configMap("a"), configMap("b")]);
         await world.kustomization("app");
         await world.run("app");

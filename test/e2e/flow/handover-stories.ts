@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { testTimeoutMs } from "../../deadline.ts";
+import { callStride } from "../../size.ts";
 import { configMap, configMapRef, namespaceNamed, placed } from "./sample-manifests.ts";
 import { settle as settleUntilReady } from "./taking-along.ts";
 import type { World } from "./world.ts";
@@ -307,7 +308,7 @@ export function handoverStories(name: string, newWorld: () => Promise<World>): v
       { timeout: 2 * testTimeoutMs },
       async ({ order, first }) => {
         const world = await newWorld();
-        for (let at = first, ended = false; !ended; at += 2) {
+        for (let at = first, ended = false; !ended; at += 2 * callStride) {
           await begin(world, `-${at}`);
           await world.publish(`both-${at}`, [], folders([x], [x]));
           await runKilledAt(world, "b");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../lib/api/names.ts";
+import { callStride } from "../../size.ts";
 import { configMap } from "./sample-manifests.ts";
 import type { World } from "./world.ts";
 
@@ -58,7 +59,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
   describe(`a Kustomization that is changed while it runs on ${name}`, () => {
     test("edited at any effect of a run, the new generation counts as observed only when it is applied", async () => {
       const world = await newWorld();
-      for (let at = 1, happened = true; happened; at++) {
+      for (let at = 1, happened = true; happened; at += callStride) {
         const [first, edition] = [`before-${at}`, `after-${at}`];
         const revision = await begin(world, at, { commonMetadata: { labels: { edition: first } } });
         const edit = () => world.patch("app", { spec: { commonMetadata: { labels: { edition } } } }, manager);
@@ -79,7 +80,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
 
     test("suspended at any effect of a run, it is as before or as after it, and goes on when it is resumed", async () => {
       const world = await newWorld();
-      for (let at = 1, happened = true; happened; at++) {
+      for (let at = 1, happened = true; happened; at += callStride) {
         const revision = await begin(world, at, { suspend: false });
         happened = await runDuring(world, at, () => world.patch("app", { spec: { suspend: true } }, manager));
         const left = await found(world);
@@ -97,7 +98,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
       const { cluster, namespace, signal } = world;
       const foreign = { ...configMap("foreign"), metadata: { name: "foreign", namespace } };
       await cluster.create(foreign, { manager: "another-client" }, signal);
-      for (let at = 1, happened = true; happened; at++) {
+      for (let at = 1, happened = true; happened; at += callStride) {
         await begin(world, at);
         happened = await runDuring(world, at, () => world.remove("app"));
         if (!happened) await world.remove("app");
@@ -112,7 +113,7 @@ export function meanwhileStories(name: string, newWorld: () => Promise<World>): 
 
     test("deleted at any effect of a run and created again under its name, the new one has all of its objects", async () => {
       const world = await newWorld();
-      for (let at = 1, happened = true; happened; at++) {
+      for (let at = 1, happened = true; happened; at += callStride) {
         const revision = await begin(world, at);
         happened = await runDuring(world, at, () => world.remove("app"));
         const isThere = async () => (await world.get("Kustomization", "app", kustomize)) !== undefined;

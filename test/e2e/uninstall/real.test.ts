@@ -29,5 +29,6 @@ async function open(): Promise<AuditedCluster> {
 }
 
 describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => {
-  uninstallStories("a real control plane", open, inGateOrDeep(12, 1));
+  // A real control plane takes ten seconds to remove the definitions, and each kill is two uninstalls.
+  uninstallStories("a real control plane", open, inGateOrDeep(undefined, 1));
 });

@@ -4,6 +4,7 @@ import { deadlineMs } from "../../deadline.ts";
 import { type DynamodbFault, faultyDynamodb } from "../../doubles/faulty-dynamodb.ts";
 import { isAlive, readPidFiles } from "../../real/pid-file.ts";
 import { startProcessAgain } from "../../real/start-process.ts";
+import { inGateOrDeep } from "../../size.ts";
 import { random } from "../../unit/queue/simulator/random.ts";
 import { type AuditEvent, writes } from "./audit-log.ts";
 import { doubledAndReordered, toAllAtOnce } from "./deliveries.ts";
@@ -12,17 +13,17 @@ import { configMaps } from "./manifests.ts";
 import type { RealParts } from "./real-parts.ts";
 import type { World, WorldOptions } from "./world.ts";
 
-const manyObjects = 500;
+const manyObjects = inGateOrDeep(200, 500);
 const fewObjects = 100;
 /** How many a round brings, and how many it takes away. */
 const turnover = 10;
-const kills = 3;
+const kills = inGateOrDeep(2, 3);
 /** So often a kill may come too late, as where this process gets no processor for a while. */
 const mostRollouts = 5;
 /** Before the last objects, so that there is something left to be cut short. */
-const lastKillAt = 250;
+const lastKillAt = manyObjects / 2;
 const seed = 20261121;
-const outageMs = 20_000;
+const outageMs = inGateOrDeep(8_000, 20_000);
 const environments = 5;
 const once: Deliver = (event, own) => own(event);
 
