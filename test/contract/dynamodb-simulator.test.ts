@@ -14,6 +14,8 @@ const sqs = realAws("SQS");
 const only = process.env["SLUICE_SIM_DYNAMODB_SEED"];
 const count = Number(process.env["SLUICE_SIM_DYNAMODB_SEEDS"] ?? 1);
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
+// Where both parts are named, the first seed is played on both together.
+const [first, ...others] = seeds;
 const timeout = 2 * testTimeoutMs;
 
 describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one (npm run real -- up)", () => {
@@ -28,7 +30,7 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     return wrong.length === 0 ? [] : [...wrong, `replay it with its trace: ${replay}`];
   };
 
-  test.each(seeds)(
+  test.each(sqs === undefined ? seeds : others)(
     "the work queue keeps its promises on DynamoDB under every fault, its own and the wire's: seed %i",
     { timeout },
     async (seed) => {
@@ -38,10 +40,10 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     },
   );
 
-  test.skipIf(sqs === undefined).each(seeds.slice(0, 1))(
+  test.skipIf(sqs === undefined).each([first])(
     "and on DynamoDB and SQS together (SLUICE_REAL_SQS names one): seed %i",
     { timeout },
-    async (seed) => {
+    async (seed = 1) => {
       await using table = await simulatedDynamodb(of, wireFaults(dynamodbFaults, seed).of);
       await using queue = await simulatedSqs(sqs ?? { region: "" }, wireFaults(sqsFaults, seed).of);
       expect(await play(seed, table, queue)).toEqual([]);

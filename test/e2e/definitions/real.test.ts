@@ -19,6 +19,7 @@ import { connectUnderTest } from "../../contract/cluster/connect-under-test.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { mayHaveOwnControlPlane, type OwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
+import { inGateOrDeep } from "../../size.ts";
 import { untilAllowed } from "../flow/known-rights.ts";
 import { configMap } from "../flow/sample-manifests.ts";
 import { world } from "../flow/world.ts";
@@ -113,7 +114,9 @@ describe.skipIf(!mayHaveOwnControlPlane())("with SLUICE_REAL_KUBECONFIG", () => 
       "of the definitions function are all needed: without any verb of any right it is denied something",
       async () => {
         const all = clusterRights["sluice-definitions"];
-        const cases = all.flatMap((right, at) => right.verbs.map(({ verb }) => ({ right, at, verb })));
+        const verbs = all.flatMap((right, at) => right.verbs.map(({ verb }) => ({ right, at, verb })));
+        // Each is a whole life of the definitions on a real control plane.
+        const cases = verbs.filter((_, index) => index % inGateOrDeep(4, 1) === 0);
         const notNeeded: string[] = [];
         for (const [index, { right, at, verb }] of cases.entries()) {
           const less = { ...right, verbs: right.verbs.filter((one) => one.verb !== verb) };
