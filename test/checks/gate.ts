@@ -47,8 +47,8 @@ async function run(step: Step, onLine?: (line: string) => void): Promise<StepRes
 async function runVitest(step: Step, name: string): Promise<void> {
   const first = await run(step);
   if (first.outcome === "passed") return;
-  const again = ["test/report/try-again.ts", `.cache/ci/${name}.json`];
-  const second = await run({ name: `${step.name} again`, command: ["node", ...again] });
+  const again = ["node", "test/report/try-again.ts", `.cache/ci/${name}.json`] as const;
+  const second = await run({ ...step, name: `${step.name} again`, command: again });
   if (second.outcome === "passed") results.splice(results.indexOf(first), 1);
 }
 
