@@ -211,9 +211,37 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "cli/push-artifact.ts",
+    tests: ["test/unit/cli/push-artifact.test.ts"],
+    faults: [
+      {
+        what: "a password with a colon is cut off there",
+        find: "new Secret(text.slice(colon + 1))",
+        replace: 'new Secret(text.split(":")[1] ?? "")',
+      },
+      { what: "--creds is taken without a user", find: "if (colon <= 0)", replace: "if (colon < 0)" },
+      {
+        what: "--insecure is not the same as --insecure-registry",
+        find: "options.insecureRegistry === true || options.insecure === true",
+        replace: "options.insecureRegistry === true",
+      },
+      { what: "a file .yml counts as no manifest", find: "/\\.ya?ml$/", replace: "/\\.yaml$/" },
+    ],
+  },
+  {
     file: "cli/get-objects.ts",
     tests: ["test/unit/cli/get-objects.test.ts"],
     faults: [
+      {
+        what: "with -A the name does not limit the rows",
+        find: "...(name === undefined ? {} : { fieldSelector:",
+        replace: "...(name === undefined || options.allNamespaces === true ? {} : { fieldSelector:",
+      },
+      {
+        what: "with a name --label-selector is ignored",
+        find: "...(options.labelSelector === undefined ?",
+        replace: "...(options.labelSelector === undefined || name !== undefined ?",
+      },
       {
         what: "--watch shows objects that --status-selector leaves out",
         find: "          if (isSelected(object)) print(object);",
@@ -391,6 +419,11 @@ export const neighbourFaults: readonly FileFaults[] = [
     file: "cli/suspend-and-resume.ts",
     tests: ["test/unit/cli/suspend-and-resume.test.ts"],
     faults: [
+      {
+        what: "a status of an earlier generation counts as the present one",
+        find: "return observed === generation ||",
+        replace: "return observed !== undefined ||",
+      },
       {
         what: "resume --all waits if one name is given too",
         find: "if (!options.wait && (options.all || names.length !== 1)) return;",
