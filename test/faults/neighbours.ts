@@ -187,6 +187,11 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/create-git.test.ts"],
     faults: [
       {
+        what: "with --secret-ref and a user another Secret is made and used",
+        find: "const data = options.secretRef === undefined ?",
+        replace: "const data = options.secretRef === undefined || options.username !== undefined ?",
+      },
+      {
         what: "labels that are no longer given stay on an object that exists",
         find: "metadata: { labels: replacing(before.metadata.labels, metadata.labels ?? {}) }",
         replace: "metadata: { labels: metadata.labels ?? {} }",
@@ -535,6 +540,64 @@ export const neighbourFaults: readonly FileFaults[] = [
         find: "    status.observedGeneration === metadata.generation &&\n    isTrue",
         replace: "    isTrue",
         named: "also where an edit of both moves it",
+      },
+    ],
+  },
+  {
+    file: "functions/configuration.ts",
+    tests: ["test/e2e/definitions/embedded.test.ts"],
+    faults: [
+      {
+        what: "a login is stored for its secret in place of its host",
+        find: "auths: { [host]: data }",
+        replace: "auths: { [stored]: data }",
+        named: "a configuration on",
+      },
+      {
+        what: "logins are copied without the role that reaches the cluster",
+        find: "refresh.role, signal",
+        replace: "undefined, signal",
+        named: "a configuration on",
+      },
+      {
+        what: "an object that has failed leaves the configuration's state unknown",
+        find: 'isFalse ? "False" : "Unknown"',
+        replace: 'isFalse ? "Unknown" : "Unknown"',
+        named: "a configuration on",
+      },
+    ],
+  },
+  {
+    file: "functions/definitions.ts",
+    tests: ["test/e2e/definitions/embedded.test.ts"],
+    faults: [
+      {
+        what: "the newest version that was tested counts as newer",
+        find: "Number(minor) <= newestMinor",
+        replace: "Number(minor) < newestMinor",
+        named: "at the ends of the tested versions",
+      },
+      {
+        what: "the oldest version that was tested counts as too old",
+        find: "Number(minor) < oldestMinor",
+        replace: "Number(minor) <= oldestMinor",
+        named: "at the ends of the tested versions",
+      },
+    ],
+  },
+  {
+    file: "cli/local-command.ts",
+    tests: ["test/unit/cli/local-command.test.ts"],
+    faults: [{ what: "the highest port is refused", find: "number <= 65_535", replace: "number < 65_535" }],
+  },
+  {
+    file: "cli/git-credentials.ts",
+    tests: ["test/unit/cli/create-git.test.ts"],
+    faults: [
+      {
+        what: "keys of RSA may have any number of bits",
+        find: "bits <= 8192 && bits % 8 === 0",
+        replace: "bits <= 8192",
       },
     ],
   },
