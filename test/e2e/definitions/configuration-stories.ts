@@ -73,7 +73,7 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
     const storedLogin = async (): Promise<unknown> => {
       const data = (await get({ kind: "Secret" }, "login"))?.["data"];
       const encoded = isJsonObject(data) ? data[".dockerconfigjson"] : undefined;
-      return JSON.parse(Buffer.from(String(encoded), "base64").toString());
+      return typeof encoded === "string" ? JSON.parse(Buffer.from(encoded, "base64").toString()) : undefined;
     };
     const run = (asked: ResourceRequest) => configurationHandler(deps())(asked, signal);
     const kustomization = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
