@@ -187,11 +187,6 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/create-git.test.ts"],
     faults: [
       {
-        what: "with --secret-ref and a user another Secret is made and used",
-        find: "const data = options.secretRef === undefined ?",
-        replace: "const data = options.secretRef === undefined || options.username !== undefined ?",
-      },
-      {
         what: "labels that are no longer given stay on an object that exists",
         find: "metadata: { labels: replacing(before.metadata.labels, metadata.labels ?? {}) }",
         replace: "metadata: { labels: metadata.labels ?? {} }",
@@ -225,11 +220,6 @@ export const neighbourFaults: readonly FileFaults[] = [
         replace: 'new Secret(text.split(":")[1] ?? "")',
       },
       { what: "--creds is taken without a user", find: "if (colon <= 0)", replace: "if (colon < 0)" },
-      {
-        what: "--insecure is not the same as --insecure-registry",
-        find: "options.insecureRegistry === true || options.insecure === true",
-        replace: "options.insecureRegistry === true",
-      },
       { what: "a file .yml counts as no manifest", find: "/\\.ya?ml$/", replace: "/\\.yaml$/" },
     ],
   },
