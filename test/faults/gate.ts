@@ -199,6 +199,11 @@ export const gateFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/reconcile-object.test.ts"],
     faults: [
       {
+        what: "--with-source reconciles the source of that name in the object's own namespace",
+        find: 'own === "" ? session.namespace : own',
+        replace: "session.namespace",
+      },
+      {
         what: "the failure of an earlier request ends the command",
         find: "const failure = isLastRequestHandled(seen) ? failureOf(seen) : undefined;",
         replace: "const failure = failureOf(seen);",

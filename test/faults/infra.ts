@@ -18,4 +18,120 @@ export const infraFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "infra/lib/sluice.ts",
+    tests: ["infra/test/options.test.ts"],
+    faults: [
+      {
+        what: "the VPC that is given for the default network is ignored",
+        find: "      [defaultNetwork]: undefined,\n      ...props.networks,",
+        replace: "      ...props.networks,\n      [defaultNetwork]: undefined,",
+      },
+      {
+        what: "logs are always kept for a month",
+        find: "logRetention: props.logRetention ?? RetentionDays.ONE_MONTH",
+        replace: "logRetention: RetentionDays.ONE_MONTH",
+      },
+      {
+        what: "maxConcurrency is not passed on",
+        find: "made.consume(queue, { batchSize: 10, maxConcurrency });",
+        replace: "made.consume(queue, { batchSize: 10, maxConcurrency: 10 });",
+      },
+      {
+        what: "state is retained whatever removalPolicy says",
+        find: "props.removalPolicy ?? RemovalPolicy.RETAIN",
+        replace: "RemovalPolicy.RETAIN",
+      },
+      {
+        what: "clusters are not told the selector of the admission webhook",
+        find: '...(typeof selector === "string" ? { selector } : {}),',
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "infra/lib/functions.ts",
+    tests: ["infra/test/options.test.ts"],
+    faults: [
+      {
+        what: "a function of a network is in other subnets than those that are given",
+        find: "      vpcSubnets: vpc?.subnets,\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "infra/lib/repository.ts",
+    tests: ["infra/test/options.test.ts"],
+    faults: [
+      {
+        what: "tags of a new repository can be moved whatever immutableTags says",
+        find: "immutableTags ? TagMutability.IMMUTABLE : TagMutability.MUTABLE",
+        replace: "TagMutability.MUTABLE",
+      },
+      {
+        what: "only the network of the first cluster may pull a repository",
+        find: "filter(({ arn }) => arns.includes(arn))",
+        replace: "filter(({ arn }) => arns[0] === arn)",
+      },
+      {
+        what: "images without a tag go after 30 days whatever untaggedExpiry says",
+        find: "maxImageAge: untaggedExpiry",
+        replace: "maxImageAge: Duration.days(30)",
+      },
+    ],
+  },
+  {
+    file: "infra/lib/configuration.ts",
+    tests: ["infra/test/options.test.ts"],
+    faults: [
+      {
+        what: "retryInterval is that of interval",
+        find: "retryInterval: optionalSeconds(one.retryInterval)",
+        replace: "retryInterval: optionalSeconds(one.interval)",
+      },
+      {
+        what: "a login is copied every hour whatever loginRefresh says",
+        find: "schedule: Schedule.rate(loginRefresh)",
+        replace: "schedule: Schedule.rate(Duration.hours(1))",
+      },
+      {
+        what: "a login is copied without the role that reaches the cluster",
+        find: "refresh: { ...target, name, namespace, secrets }",
+        replace: "refresh: { cluster: cluster.arn, installation: cluster.installation, name, namespace, secrets }",
+      },
+      {
+        what: "the key of a login cannot be used",
+        find: 'allow("", ["kms:Decrypt"], [login.encryptionKey.keyArn])',
+        replace: 'allow("", ["kms:Decrypt"], [arn])',
+      },
+      {
+        what: "what leaves the stack stays whatever onDelete says",
+        find: "    onDelete,\n    waitSeconds",
+        replace: '    onDelete: "orphan",\n    waitSeconds',
+      },
+    ],
+  },
+  {
+    file: "infra/lib/cluster.ts",
+    tests: ["infra/test/options.test.ts"],
+    faults: [
+      {
+        what: "each configuration of a cluster makes the access entry again",
+        find: "    if (this.configurationEntry === undefined) {\n",
+        replace: "    {\n",
+      },
+    ],
+  },
+  {
+    file: "infra/lib/observability.ts",
+    tests: ["infra/test/options.test.ts"],
+    faults: [
+      {
+        what: "only the first email gets the alarms",
+        find: "for (const email of props.emails ?? [])",
+        replace: "for (const email of props.emails?.slice(0, 1) ?? [])",
+      },
+    ],
+  },
 ];

@@ -211,9 +211,32 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "cli/push-artifact.ts",
+    tests: ["test/unit/cli/push-artifact.test.ts"],
+    faults: [
+      {
+        what: "a password with a colon is cut off there",
+        find: "new Secret(text.slice(colon + 1))",
+        replace: 'new Secret(text.split(":")[1] ?? "")',
+      },
+      { what: "--creds is taken without a user", find: "if (colon <= 0)", replace: "if (colon < 0)" },
+      { what: "a file .yml counts as no manifest", find: "/\\.ya?ml$/", replace: "/\\.yaml$/" },
+    ],
+  },
+  {
     file: "cli/get-objects.ts",
     tests: ["test/unit/cli/get-objects.test.ts"],
     faults: [
+      {
+        what: "with -A the name does not limit the rows",
+        find: "...(name === undefined ? {} : { fieldSelector:",
+        replace: "...(name === undefined || options.allNamespaces === true ? {} : { fieldSelector:",
+      },
+      {
+        what: "with a name --label-selector is ignored",
+        find: "...(options.labelSelector === undefined ?",
+        replace: "...(options.labelSelector === undefined || name !== undefined ?",
+      },
       {
         what: "--watch shows objects that --status-selector leaves out",
         find: "          if (isSelected(object)) print(object);",
@@ -392,6 +415,11 @@ export const neighbourFaults: readonly FileFaults[] = [
     tests: ["test/unit/cli/suspend-and-resume.test.ts"],
     faults: [
       {
+        what: "a status of an earlier generation counts as the present one",
+        find: "return observed === generation ||",
+        replace: "return observed !== undefined ||",
+      },
+      {
         what: "resume --all waits if one name is given too",
         find: "if (!options.wait && (options.all || names.length !== 1)) return;",
         replace: "if (!options.wait && names.length !== 1) return;",
@@ -502,6 +530,64 @@ export const neighbourFaults: readonly FileFaults[] = [
         find: "    status.observedGeneration === metadata.generation &&\n    isTrue",
         replace: "    isTrue",
         named: "also where an edit of both moves it",
+      },
+    ],
+  },
+  {
+    file: "functions/configuration.ts",
+    tests: ["test/e2e/definitions/embedded.test.ts"],
+    faults: [
+      {
+        what: "a login is stored for its secret in place of its host",
+        find: "auths: { [host]: data }",
+        replace: "auths: { [stored]: data }",
+        named: "a configuration on",
+      },
+      {
+        what: "logins are copied without the role that reaches the cluster",
+        find: "refresh.role, signal",
+        replace: "undefined, signal",
+        named: "a configuration on",
+      },
+      {
+        what: "an object that has failed leaves the configuration's state unknown",
+        find: 'isFalse ? "False" : "Unknown"',
+        replace: 'isFalse ? "Unknown" : "Unknown"',
+        named: "a configuration on",
+      },
+    ],
+  },
+  {
+    file: "functions/definitions.ts",
+    tests: ["test/e2e/definitions/embedded.test.ts"],
+    faults: [
+      {
+        what: "the newest version that was tested counts as newer",
+        find: "Number(minor) <= newestMinor",
+        replace: "Number(minor) < newestMinor",
+        named: "at the ends of the tested versions",
+      },
+      {
+        what: "the oldest version that was tested counts as too old",
+        find: "Number(minor) < oldestMinor",
+        replace: "Number(minor) <= oldestMinor",
+        named: "at the ends of the tested versions",
+      },
+    ],
+  },
+  {
+    file: "cli/local-command.ts",
+    tests: ["test/unit/cli/local-command.test.ts"],
+    faults: [{ what: "the highest port is refused", find: "number <= 65_535", replace: "number < 65_535" }],
+  },
+  {
+    file: "cli/git-credentials.ts",
+    tests: ["test/unit/cli/create-git.test.ts"],
+    faults: [
+      {
+        what: "keys of RSA may have any number of bits",
+        find: "bits <= 8192 && bits % 8 === 0",
+        replace: "bits <= 8192",
       },
     ],
   },

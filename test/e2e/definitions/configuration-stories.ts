@@ -69,6 +69,12 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       };
       return { ...given, log };
     };
+    /** What the login in the cluster holds. */
+    const storedLogin = async (): Promise<unknown> => {
+      const data = (await get({ kind: "Secret" }, "login"))?.["data"];
+      const encoded = isJsonObject(data) ? data[".dockerconfigjson"] : undefined;
+      return typeof encoded === "string" ? JSON.parse(Buffer.from(encoded, "base64").toString()) : undefined;
+    };
     const run = (asked: ResourceRequest) => configurationHandler(deps())(asked, signal);
     const kustomization = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
     const repository = { group: "source.toolkit.fluxcd.io", version: "v1", kind: "OCIRepository" };
@@ -193,6 +199,45 @@ export function configurationStories(where: string, admin: () => Cluster, cluste
       expect(await names()).toEqual([]);
       expect([await get(repository, "shop"), await get({ kind: "Secret" }, "login")]).toEqual([undefined, undefined]);
       await run(request({ secrets: [login] }, { type: "Delete", physicalId: "x" }));
+    });
+
+    test.each([
+      { name: "a user and a password, for the host of its source", auths: undefined },
+      { name: "a .dockerconfigjson, as it is", auths: { "other.example.com": { auth: "cmVhZGVyOmh1bnRlcjI=" } } },
+    ])("has a login that is stored as $name", async ({ auths }) => {
+      if (auths !== undefined) text = JSON.stringify({ auths });
+      await run(request({ secrets: [login] }));
+      const ofHost = { "registry.example.com": { username: "reader", password: "hunter2" } };
+      expect(await storedLogin()).toEqual({ auths: auths ?? ofHost });
+    });
+
+    test("is not Ready as soon as one of its objects is not, and unknown while none has failed", async () => {
+      const readyNow = async () => (await run(request({}, { type: "Update", physicalId: "x" }))).attributes?.["Ready"];
+      await run(request());
+      await report(repository, "shop", "True");
+      expect(await readyNow()).toBe("Unknown");
+      await report(kustomization, "shop-infrastructure", "False");
+      expect(await readyNow()).toBe("False");
+    });
+
+    test("is reached by the role that is given, at each request and where logins are copied", async () => {
+      const role = "arn:aws:iam::210987654321:role/sluice";
+      const roles: unknown[] = [];
+      const given = deps();
+      const open: ConfigurationDeps["open"] = (cluster, by, stop) => {
+        roles.push(by);
+        return given.open(cluster, by, stop);
+      };
+      for (const type of ["Create", "Update", "Delete"] as const) {
+        const { properties } = request();
+        await configurationHandler({ ...given, open })(
+          request({}, { type, properties: { ...properties, role } }),
+          signal,
+        );
+      }
+      const refresh = { cluster: id, role, installation, name: "shop", namespace, secrets: [] };
+      await refreshHandler({ ...given, open })({ refresh }, signal);
+      expect(roles).toEqual([role, role, role, role]);
     });
 
     test("gets a login again that was rotated; one that is gone stays gone", async () => {

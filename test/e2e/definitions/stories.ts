@@ -263,6 +263,19 @@ export function definitionsStories(where: string, clusterOf: () => Cluster): voi
       expect(attributes).toMatchObject({ Notice: expect.stringContaining("look for a newer Sluice") });
     });
 
+    test.each([
+      { version: "1.32", outcome: "upgrade the cluster first" },
+      { version: "1.33", outcome: "no notice" },
+      { version: "1.36", outcome: "no notice" },
+      { version: "1.37", outcome: "look for a newer Sluice" },
+    ])("at the ends of the tested versions: Kubernetes $version, $outcome", async ({ version, outcome }) => {
+      const said = await run(request(), { described: { version } }).then(
+        ({ attributes }) => (attributes?.["Notice"] === "" ? "no notice" : attributes?.["Notice"]),
+        (error: unknown) => String(error),
+      );
+      expect(said).toContain(outcome);
+    });
+
     test("properties that cannot be used are all named", async () => {
       const asked = request({ properties: { cluster: "prod", onDelete: "all" } });
       await expect(run(asked)).rejects.toThrow(

@@ -218,6 +218,10 @@ describe("sluice create secret git", () => {
       args: ["--url", "ssh://x/y", "--ssh-key-algorithm", "rsa", "--ssh-rsa-bits", "1024"],
       says: "--ssh-rsa-bits must be a multiple of 8 from 2048 to 8192, not 1024",
     },
+    {
+      args: ["--url", "ssh://x/y", "--ssh-key-algorithm", "rsa", "--ssh-rsa-bits", "2050"],
+      says: "--ssh-rsa-bits must be a multiple of 8 from 2048 to 8192, not 2050",
+    },
     { args: ["--url", "ssh://127.0.0.1:1/y"], says: "the key of the SSH server 127.0.0.1:1 could not be collected" },
   ])("refuses $args", async ({ args, says }) => {
     const { code, err } = await sluice(["create", "secret", "git", "refused", ...args]);
@@ -268,7 +272,9 @@ describe("sluice create source git", () => {
     const first = sluice(of("--tag", "v1", "--ignore-paths", "a,b", "--label", "team=a", "--label", "stage=x"));
     await reconciled("again", "v1@sha1:1");
     expect((await first).code).toBe(0);
-    const second = sluice(of("--branch", "main", "--interval", "90s", "--secret-ref", "mine", "--label", "team=b"));
+    // With a Secret of the user's own no other is made.
+    const own = ["--secret-ref", "mine", "-u", "eve", "-p", "x"];
+    const second = sluice(of("--branch", "main", "--interval", "90s", ...own, "--label", "team=b"));
     await expect
       .poll(async () => (await cluster.get(repositoryRef("again"), signal))?.["spec"])
       .toEqual({ url: "https://x/y", interval: "1m30s", ref: { branch: "main" }, secretRef: { name: "mine" } });

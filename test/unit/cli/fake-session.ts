@@ -53,7 +53,10 @@ export function fakeSession(
       get: ({ kind, namespace, name }) =>
         Promise.resolve(find({ group: "", version: "", kind, namespace, fieldSelector: `metadata.name=${name}` })[0]),
       patch(ref, patch, { manager }) {
-        const at = stored.findIndex(({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name);
+        const at = stored.findIndex(
+          ({ kind, metadata }) =>
+            kind === ref.kind && metadata.name === ref.name && metadata.namespace === ref.namespace,
+        );
         const before = stored[at];
         if (before === undefined || manager !== "flux") return Promise.reject(new Error("cannot be patched"));
         const after = merged(before, patch);
@@ -79,6 +82,11 @@ export function fakeSession(
 function matches({ kind, metadata, involvedObject }: LiveObject, query: ListQuery): boolean {
   if (kind !== query.kind) return false;
   if (query.namespace !== undefined && metadata.namespace !== query.namespace) return false;
+  const isLabelled = (query.labelSelector ?? "").split(",").every((term) => {
+    const [label = "", value] = term.split("=");
+    return label === "" || metadata.labels?.[label] === value;
+  });
+  if (!isLabelled) return false;
   return (query.fieldSelector ?? "").split(",").every((term) => {
     const [field = "", value] = term.split("=");
     if (field === "") return true;

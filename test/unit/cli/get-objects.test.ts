@@ -8,6 +8,11 @@ import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { condition, kustomization, readyStatus } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
 
+function labelled(name: string, team: string, namespace = "flux-system"): LiveObject {
+  const object = kustomization(name, {}, readyStatus, namespace);
+  return { ...object, metadata: { ...object.metadata, labels: { team } } };
+}
+
 describe("get", () => {
   const get = async (objects: readonly LiveObject[], name?: string, options: Partial<GetOptions> = {}) => {
     const session = fakeSession(objects);
@@ -50,6 +55,36 @@ describe("get", () => {
         .map((line) => line.split("\t")[0]?.trim());
     expect(await names("ready=false")).toEqual(["bad", ""]);
     expect(await names("Ready!=True")).toEqual(["bad", "new", ""]);
+  });
+
+  test.each([
+    { name: undefined, options: {}, shown: ["web", "db"] },
+    { name: "web", options: {}, shown: ["web"] },
+    { name: "web", options: { allNamespaces: true }, shown: ["flux-system web", "apps web"] },
+    { name: undefined, options: { labelSelector: "team=a" }, shown: ["web"] },
+    {
+      name: undefined,
+      options: { labelSelector: "team=a", allNamespaces: true },
+      shown: ["flux-system web", "apps db"],
+    },
+    { name: "db", options: { labelSelector: "team=a", allNamespaces: true }, shown: ["apps db"] },
+    { name: "db", options: { labelSelector: "team=b", statusSelector: "ready=true" }, shown: ["db"] },
+  ])("name, namespace and selectors limit the rows together: $name $options", async ({ name, options, shown }) => {
+    const objects = [
+      labelled("web", "a"),
+      labelled("db", "b"),
+      labelled("web", "b", "apps"),
+      labelled("db", "a", "apps"),
+    ];
+    const columns = "allNamespaces" in options ? 2 : 1;
+    const rows = (await get(objects, name, { ...options, header: false })).trimEnd().split("\n");
+    const cells = rows.map((row) =>
+      row
+        .split("\t")
+        .slice(0, columns)
+        .map((cell) => cell.trim()),
+    );
+    expect(cells.map((row) => row.join(" "))).toEqual(shown);
   });
 
   test.each([

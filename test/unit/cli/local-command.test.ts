@@ -68,3 +68,22 @@ test.each(["kubeconfig", "context"])(
     });
   },
 );
+
+test.each([
+  ...["0", "1", "65535"].map((port) => ({ port, says: "--yes needs --reset" })),
+  ...["65536", "100000", "-1", "1.5", "", "http"].map((port) => ({ port, says: `invalid port "${port}"` })),
+])("--registry-port $port is answered with: $says", async ({ port, says }) => {
+  let said = "";
+  const write = (text: string) => {
+    said += text;
+  };
+  const code = await run(["local", "--yes", `--registry-port=${port}`], {
+    terminal: terminal(write, write),
+    ...{ env: {}, homeDir: homedir(), cwd: "/", stdin: Readable.from([]), onSignal: () => {} },
+    signal: new AbortController().signal,
+    exit: () => {
+      throw new Error("exit");
+    },
+  });
+  expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining(says) });
+});

@@ -1,13 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { hasManifests, pushArtifact } from "../../../cli/push-artifact.ts";
+import { hasManifests, type PushOptions, pushArtifact } from "../../../cli/push-artifact.ts";
 import { TimeIsUp } from "../../../cli/session.ts";
 import { terminal } from "../../../cli/terminal.ts";
+import { messageOf } from "../../../lib/core/failure.ts";
 
 const fileWith = (text: string) => ({ type: "file", path: "app.yaml", mode: 0o644, bytes: Buffer.from(text) }) as const;
 
@@ -38,6 +40,20 @@ describe("whether a file has manifests", () => {
         expect(hasManifests([fileWith(text)])).toBe(hasContent);
       }),
     );
+  });
+
+  test.each([
+    ["app.yaml", true],
+    ["apps/app.yml", true],
+    ["Kustomization", true],
+    ["apps/Kustomization", true],
+    ["myKustomization", false],
+    ["Kustomization/readme.md", false],
+    ["app.yaml.tmpl", false],
+    ["appyaml", false],
+    ["app.json", false],
+  ])("is found by its name: %s, %s", (path, has) => {
+    expect(hasManifests([{ ...fileWith("a: b"), path }])).toBe(has);
   });
 
   test.each([
@@ -95,4 +111,58 @@ describe("the time limit of a push", () => {
     expect(happened.slice(0, 2)).toEqual(["answered", "connected"]);
     silent.close();
   });
+});
+
+describe("a push to a registry over HTTP", () => {
+  /** What the registry was sent in Authorization headers before the push failed, and why it failed. */
+  async function pushWith(options: PushOptions): Promise<{ readonly seen: readonly string[]; readonly fault: string }> {
+    const seen = new Set<string>();
+    const registry = createHttpServer(({ headers }, response) => {
+      seen.add(headers.authorization ?? "");
+      response.writeHead(401, { "www-authenticate": 'Basic realm="registry"' }).end();
+    });
+    await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve));
+    const address = registry.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const folder = await mkdtemp(join(tmpdir(), "sluice-push-"));
+    const ignored = () => {};
+    try {
+      await pushArtifact(
+        `oci://127.0.0.1:${port}/app:v1`,
+        { path: folder, source: "https://git.test/app", revision: "main", allowEmpty: true, ...options },
+        {
+          terminal: terminal(ignored, ignored),
+          ...{ env: {}, homeDir: folder, cwd: folder, stdin: Readable.from([]), onSignal: ignored },
+          signal: new AbortController().signal,
+          exit: () => {
+            throw new Error("exit");
+          },
+        },
+      );
+      throw new Error("the registry took the push");
+    } catch (error) {
+      return { seen: [...seen].filter((one) => one !== ""), fault: messageOf(error) };
+    } finally {
+      await rm(folder, { recursive: true });
+      registry.close();
+      registry.closeAllConnections();
+    }
+  }
+
+  const basic = (login: string) => `Basic ${Buffer.from(login).toString("base64")}`;
+
+  test.each([{ insecure: true }, { insecureRegistry: true }])("logs in with all of --creds: %o", async (allowed) => {
+    const creds = "eve:one:two";
+    expect((await pushWith({ ...allowed, creds })).seen).toEqual([basic(creds)]);
+  });
+
+  test.each(["eve", ":secret", ""])(
+    "refuses --creds %j before it asks the registry, and does not repeat it",
+    async (creds) => {
+      expect(await pushWith({ insecure: true, creds })).toEqual({
+        seen: [],
+        fault: 'invalid argument for "--creds" flag: write it like user:password',
+      });
+    },
+  );
 });

@@ -38,6 +38,17 @@ describe("reconcile", () => {
     ]);
   });
 
+  test("--with-source reconciles the source of the namespace that sourceRef names, and not its neighbour", async () => {
+    const inApps = { ...source, metadata: { ...source.metadata, namespace: "apps", uid: "u-apps" } };
+    const sourceRef = { kind: "OCIRepository", name: "app", namespace: "apps" };
+    const session = fakeSession([source, inApps, kustomization("web", { sourceRef })], handled);
+    await reconcileObject(declaredKustomization, "web", { withSource: [declaredOciRepository] }, session);
+    expect(session.output.err.split("\n").filter((line) => line.startsWith("►"))).toEqual([
+      "► annotating OCIRepository app in apps namespace",
+      "► annotating Kustomization web in flux-system namespace",
+    ]);
+  });
+
   test.each([
     ["a Kustomization", declaredKustomization, kustomization("web"), "web", []],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resumeObjects, suspendObjects } from "../../../cli/suspend-and-resume.ts";
+import { isObserved, resumeObjects, suspendObjects } from "../../../cli/suspend-and-resume.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import { declaredOciRepository } from "../../../lib/api/kinds/oci-repository.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
@@ -96,3 +96,19 @@ describe("suspend and resume (11)", () => {
     expect(session.output.err).toContain("✗ Kustomization web reconciliation failed: no such path\n");
   });
 });
+
+test.each([
+  { observed: 2, ready: undefined, isNow: true },
+  { observed: 1, ready: undefined, isNow: false },
+  { observed: 1, ready: 2, isNow: true },
+  { observed: undefined, ready: 2, isNow: true },
+  { observed: undefined, ready: 1, isNow: false },
+  { observed: undefined, ready: undefined, isNow: false },
+])(
+  "at generation 2 a status of $observed with a Ready condition of $ready is of the present generation: $isNow",
+  ({ observed, ready, isNow }) => {
+    const conditions = [{ ...condition("Ready", "True", ""), ...(ready && { observedGeneration: ready }) }];
+    const object = kustomization("web", {}, { ...(observed && { observedGeneration: observed }), conditions });
+    expect(isObserved({ ...object, metadata: { ...object.metadata, generation: 2 } })).toBe(isNow);
+  },
+);

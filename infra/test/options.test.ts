@@ -1,0 +1,216 @@
+import { App, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { SecurityGroup, Subnet, Vpc } from "aws-cdk-lib/aws-ec2";
+import { Key } from "aws-cdk-lib/aws-kms";
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { describe, expect, test } from "vitest";
+import { SluiceConfiguration } from "../lib/configuration.ts";
+import { SluiceObservability } from "../lib/observability.ts";
+import { SluiceRepository } from "../lib/repository.ts";
+import { Sluice } from "../lib/sluice.ts";
+import { env, prod, resourcesOf, templateOf } from "./synthesise.ts";
+
+const edge = prod.replace("/prod", "/edge");
+const far = "arn:aws:eks:eu-north-1:210987654321:cluster/far";
+const role = "arn:aws:iam::210987654321:role/sluice";
+const topicArn = `arn:aws:sns:${env.region}:${env.account}:ours`;
+
+/** One installation with every option that no reviewed template has, each set to another value than its default. */
+function everyOption() {
+  const stack = new Stack(new App({ analyticsReporting: false }), "Sluice", { env });
+  const attributes = {
+    vpcId: "vpc-0123456789abcdef0",
+    availabilityZones: ["eu-west-1a"],
+    privateSubnetIds: ["subnet-0123456789abcdef0"],
+  };
+  const vpc = Vpc.fromVpcAttributes(stack, "Vpc", attributes);
+  const sluice = new Sluice(stack, "Sluice", {
+    networks: {
+      default: {
+        vpc,
+        subnets: { subnets: [Subnet.fromSubnetId(stack, "Subnet", "subnet-0123456789abcdef1")] },
+        securityGroups: [SecurityGroup.fromSecurityGroupId(stack, "Group", "sg-0123456789abcdef0")],
+      },
+      other: { vpc },
+    },
+    logRetention: RetentionDays.ONE_WEEK,
+    logLevel: "debug",
+    removalPolicy: RemovalPolicy.DESTROY,
+    maxConcurrency: 7,
+    admission: true,
+    webhooks: true,
+    settings: { "watch-configs-label-selector": "team=shop" },
+  });
+  const rights = "clusterAdmin";
+  const cluster = sluice.addCluster("Prod", { clusterArn: prod, rights });
+  sluice.addCluster("Edge", { clusterArn: edge, rights, network: "other" });
+  const there = sluice.addCluster("Far", { clusterArn: far, rights, role });
+  new SluiceRepository(stack, "Apps", {
+    sluice,
+    newRepositoryName: "apps",
+    clusters: [prod, edge],
+    namespaces: ["apps"],
+    untaggedExpiry: Duration.days(3),
+    maxImages: 40,
+    scanOnPush: false,
+    immutableTags: true,
+  });
+  const url = "oci://registry.example.com/shop";
+  const apps = {
+    path: "apps",
+    interval: Duration.minutes(1),
+    retryInterval: Duration.minutes(2),
+    timeout: Duration.minutes(3),
+    wait: false,
+    force: true,
+  };
+  const configuration = { namespace: "shop", kustomizations: { apps } };
+  const key = Key.fromKeyArn(
+    stack,
+    "Key",
+    `arn:aws:kms:${env.region}:${env.account}:key/11111111-2222-3333-4444-555555555555`,
+  );
+  const login = new Secret(stack, "Login", { encryptionKey: key });
+  new SluiceConfiguration(stack, "Shop", {
+    ...configuration,
+    cluster: there,
+    name: "shop",
+    source: { oci: { url, login } },
+    loginRefresh: Duration.hours(6),
+    onDelete: "delete",
+  });
+  for (const name of ["one", "two"]) {
+    new SluiceConfiguration(stack, name, { ...configuration, cluster, name, source: { oci: { url } } });
+  }
+  const watch = new SluiceObservability(stack, "Watch", {
+    sluice,
+    topic: Topic.fromTopicArn(stack, "Ours", topicArn),
+    emails: ["first@example.test", "second@example.test"],
+  });
+  return { template: templateOf(stack), watch };
+}
+
+describe("each option reaches its resource:", () => {
+  const { template, watch } = everyOption();
+  const all = (type: string) => Object.entries(resourcesOf(template, type));
+  const properties = (type: string, id: RegExp) =>
+    all(type).flatMap(([name, resource]) => (id.test(name) ? [resource.Properties] : []));
+  const rights = (id: RegExp) => JSON.stringify(properties("AWS::IAM::Policy", id));
+
+  test("networks.default puts the functions that name no network into its VPC, subnets and security groups", () => {
+    const [inside] = properties("AWS::Lambda::Function", /^SluiceReconcileFunction/);
+    expect(inside?.["VpcConfig"]).toEqual({
+      SubnetIds: ["subnet-0123456789abcdef1"],
+      SecurityGroupIds: ["sg-0123456789abcdef0"],
+    });
+    const [other] = properties("AWS::Lambda::Function", /^SluiceReconcileOtherFunction/);
+    expect(other?.["VpcConfig"]).toMatchObject({ SubnetIds: ["subnet-0123456789abcdef0"] });
+  });
+
+  test("logRetention and logLevel are of every function", () => {
+    const levels = properties("AWS::Lambda::Function", /^Sluice/).map((one) => JSON.stringify(one["Environment"]));
+    expect(levels.length).toBeGreaterThan(5);
+    expect(levels.filter((text) => !text.includes('"SLUICE_LOG_LEVEL":"debug"'))).toEqual([]);
+    expect(new Set(properties("AWS::Logs::LogGroup", /./).map((one) => one["RetentionInDays"]))).toEqual(new Set([7]));
+  });
+
+  test("maxConcurrency is of the wake-ups of each network, and of no other queue", () => {
+    const most = properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["ScalingConfig"]);
+    expect(most).toEqual([2, 7, 7].map((MaximumConcurrency) => ({ MaximumConcurrency })));
+  });
+
+  test("removalPolicy removes table and bucket, and never the installation key", () => {
+    const kept = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret"].flatMap((type) =>
+      all(type).map(([id, { DeletionPolicy }]) => [id.replace(/[0-9A-F]{8}$/, ""), DeletionPolicy]),
+    );
+    expect(Object.fromEntries(kept)).toEqual({
+      SluiceTable: "Delete",
+      SluiceArtifacts: "Delete",
+      SluiceInstallationKey: "Retain",
+      SluiceAdmissionSecret: "Delete",
+      Login: "Delete",
+    });
+    expect(properties("AWS::DynamoDB::Table", /./)[0]?.["DeletionProtectionEnabled"]).toBe(false);
+  });
+
+  test("watch-configs-label-selector is told with the admission webhook to each cluster", () => {
+    const told = properties("Custom::SluiceDefinitions", /./).map((one) => one["admission"]);
+    expect(told).toHaveLength(3);
+    for (const one of told) expect(one).toMatchObject({ selector: "team=shop" });
+  });
+
+  test("a repository has the expiry, the number of images, the scan and the tags that its properties say", () => {
+    const [repository] = properties("AWS::ECR::Repository", /./);
+    expect(repository).toMatchObject({
+      ImageScanningConfiguration: { ScanOnPush: false },
+      ImageTagMutability: "IMMUTABLE",
+    });
+    const policy: unknown = JSON.parse(String(Object(repository?.["LifecyclePolicy"])["LifecyclePolicyText"]));
+    expect(policy).toMatchObject({
+      rules: [
+        { selection: { tagStatus: "untagged", countNumber: 3, countUnit: "days" } },
+        { selection: { tagStatus: "any", countNumber: 40, countType: "imageCountMoreThan" } },
+      ],
+    });
+  });
+
+  test("a repository is pulled by the reconcile function of each network that its clusters are in", () => {
+    expect(rights(/^SluiceReconcileRole/)).toContain("ecr:BatchGetImage");
+    expect(rights(/^SluiceReconcileOtherRole/)).toContain("ecr:BatchGetImage");
+    expect(rights(/^Sluice(Receiver|Ingest|Sweep|Admission|Definitions|Configuration)/)).not.toContain("ecr:");
+  });
+
+  test("each time of a Kustomization is told as its own field, beside wait, force and onDelete", () => {
+    const [shop] = properties("Custom::SluiceConfiguration", /^Shop/);
+    const text = JSON.stringify(shop?.["configuration"]).replaceAll("\\", "");
+    const times = '"interval":"60s","retryInterval":"120s","timeout":"180s"';
+    expect(text).toContain(`"apps":{"path":"apps",${times},"wait":false,"force":true}`);
+    expect(text).toContain('"onDelete":"delete"');
+  });
+
+  test("a login under a key of one's own can be opened, and is copied as often as loginRefresh says", () => {
+    expect(rights(/^SluiceConfigurationRole/)).toContain("key/11111111-2222-3333-4444-555555555555");
+    const [rule] = properties("AWS::Events::Rule", /^ShopLoginRefresh/);
+    expect(rule?.["ScheduleExpression"]).toBe("rate(6 hours)");
+  });
+
+  test("a cluster with a role is reached by it, also by the schedule that copies logins, and has no access entry", () => {
+    const [rule] = properties("AWS::Events::Rule", /^ShopLoginRefresh/);
+    const [shop] = properties("Custom::SluiceConfiguration", /^Shop/);
+    expect(shop).toMatchObject({ cluster: far, role });
+    expect(JSON.stringify(rule?.["Targets"]).replaceAll("\\", "")).toContain(`"cluster":"${far}","role":"${role}"`);
+    for (const name of ["Reconcile", "Receiver", "Definitions", "Configuration"]) {
+      expect(rights(new RegExp(`^Sluice${name}Role`))).toContain(role);
+    }
+    expect(all("AWS::EKS::AccessEntry").filter(([id]) => id.includes("Far"))).toEqual([]);
+  });
+
+  test("several configurations of a cluster share one access entry", () => {
+    const entries = properties("AWS::EKS::AccessEntry", /Configuration/);
+    expect(entries).toMatchObject([{ ClusterName: "prod", KubernetesGroups: ["sluice-configuration"] }]);
+  });
+
+  test("every email gets the alarms, and every alarm tells the topic that is given", () => {
+    expect(properties("AWS::SNS::Subscription", /./)).toMatchObject(
+      ["first@example.test", "second@example.test"].map((Endpoint) => ({ Endpoint, TopicArn: topicArn })),
+    );
+    const alarms = properties("AWS::CloudWatch::Alarm", /./);
+    expect(alarms).toHaveLength(Object.keys(watch.alarms).length);
+    for (const alarm of alarms) expect(alarm).toMatchObject({ AlarmActions: [topicArn], OKActions: [topicArn] });
+  });
+
+  test("webhooks and admission have alarms of their own", () => {
+    expect(Object.keys(watch.alarms)).toEqual(
+      expect.arrayContaining([
+        "ReceiverErrors",
+        "ReceiverErrorsOther",
+        "ReceiverThrottles",
+        "ReceiverAnswers5xx",
+        "ReceiverAnswers5xxOther",
+        "AdmissionErrors",
+        "ReconcileErrorsOther",
+      ]),
+    );
+  });
+});
