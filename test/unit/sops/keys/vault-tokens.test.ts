@@ -18,13 +18,19 @@ function world(instances: readonly { readonly address: string; readonly loginPat
     },
   };
   const data = { "config.yaml": JSON.stringify({ instances }) };
-  const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "vault", namespace: "sluice" }, data };
+  const config = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "vault", namespace: "sluice", uid: "u" },
+    data,
+  };
   const home = asHome({ ...noCluster, get: async () => config });
   const account = {
     token: async (audience: readonly string[]) => {
       audiences.push(audience);
       return new Secret(`e30.${subject}.c2ln`);
     },
+    awsRole: () => Promise.reject(new Error("not asked for")),
     awsIdentity: () => Promise.reject(new Error("not asked for")),
   };
   const tokenFor = vaultTokens(undefined, account, {
