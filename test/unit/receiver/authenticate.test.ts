@@ -22,15 +22,13 @@ async function kindOf(type: keyof typeof authentications, { headers = {}, body =
   return (await authentications[type]?.(challenge, new AbortController().signal))?.kind;
 }
 
-const shapes = {
-  dockerhub: ["push_data.tag", "repository.repo_url"],
-  quay: ["docker_url", "updated_tags"],
-  acr: ["action", "target.repository", "target.tag"],
-  nexus: ["action", "repositoryName"],
-} as const;
-const fields = Object.entries(shapes).flatMap(([type, paths]) =>
-  paths.map((path) => ({ type: type as keyof typeof shapes, path })),
-);
+const shapes = [
+  { type: "dockerhub", paths: ["push_data.tag", "repository.repo_url"] },
+  { type: "quay", paths: ["docker_url", "updated_tags"] },
+  { type: "acr", paths: ["action", "target.repository", "target.tag"] },
+  { type: "nexus", paths: ["action", "repositoryName"] },
+] as const;
+const fields = shapes.flatMap(({ type, paths }) => paths.map((path) => ({ type, path })));
 test.each(fields)(
   "a delivery to $type is refused for the type of $path and taken with null",
   async ({ type, path }) => {
