@@ -538,7 +538,6 @@ export const limitFaults: readonly FileFaults[] = [
         find: "refs.set(name, { ...tag, peeled: ref.oid });",
         replace: "refs.set(name, { ...tag, oid: ref.oid });",
       },
-      { what: "an empty repository has a ref", find: 'if (name !== "capabilities^{}") refs.add', replace: "refs.add" },
       {
         what: "the ends of a shallow repository are refs",
         find: 'for await (const text of more) if (!text.startsWith("shallow ")) add(text);',
