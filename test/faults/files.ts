@@ -14,6 +14,7 @@ import { gitRepositoryFaults } from "./git-repository.ts";
 import { gitVerifyFaults } from "./git-verify.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
+import { limitFaults } from "./limits.ts";
 import { localFaults } from "./local.ts";
 import { manifestStatementFaults } from "./manifest-statements.ts";
 import { manifestsFaults } from "./manifests.ts";
@@ -57,5 +58,6 @@ export const fileFaults: readonly FileFaults[] = [
   ...manifestStatementFaults,
   ...combinedInputFaults,
   ...neighbourFaults,
+  ...limitFaults,
   ...infraFaults,
 ];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { minIntervalMs } from "../../../lib/api/fields.ts";
-import { defaultTiming, spreadInterval } from "../../../lib/flows/interval.ts";
+import { defaultTiming, shortIntervalWarning, spreadInterval } from "../../../lib/flows/interval.ts";
 
 describe("the interval of one run", () => {
   test("of 10m lies between 9m30s and 10m30s (13)", () => {
@@ -41,4 +41,33 @@ describe("the interval of one run", () => {
     expect(short).toEqual(short.map(() => minIntervalMs));
     expect(spreadInterval(minIntervalMs + 100, 0, defaultTiming)).toBe(1_045);
   });
+});
+
+const shortest = "is shorter than a second: it runs at most once a second";
+test.each([
+  { spec: { interval: "999ms" }, message: `spec.interval 999ms ${shortest}` },
+  { spec: { interval: "1s" }, message: undefined },
+  { spec: { interval: "0s" }, message: undefined },
+  { spec: { interval: "1m", retryInterval: "5ms" }, message: `spec.retryInterval 5ms ${shortest}` },
+  {
+    spec: { interval: "1ms", retryInterval: "5ms" },
+    message: `spec.interval 1ms and spec.retryInterval 5ms ${shortest}`,
+  },
+])("the warning about $spec is $message", ({ spec, message }) => {
+  expect(shortIntervalWarning(spec, { generation: 1, conditions: [] })?.message).toBe(message);
+});
+
+const condition = (type: string, observedGeneration: number) => ({
+  ...({ type, observedGeneration, status: "True", reason: "Succeeded", message: "" } as const),
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+test.each([
+  { generations: [], isTold: true },
+  { generations: [1], isTold: true },
+  { generations: [2], isTold: false },
+  { generations: [1, 2], isTold: false },
+  { generations: [3], isTold: true },
+])("of generation 2 it is told after conditions of generations $generations: $isTold", ({ generations, isTold }) => {
+  const conditions = generations.map((generation, at) => condition(`Type${at}`, generation));
+  expect(shortIntervalWarning({ interval: "1ms" }, { generation: 2, conditions }) !== undefined).toBe(isTold);
 });

@@ -4,7 +4,7 @@ import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import type { Run } from "../../../lib/core/run.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { reportEvent } from "../../../lib/flows/record-event.ts";
+import { recordEvent, reportEvent } from "../../../lib/flows/record-event.ts";
 import { noHome } from "../../doubles/no-cluster.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 
@@ -79,4 +79,44 @@ describe("events that the API server refuses", () => {
     await tell("apps", "b");
     expect(lines()).toEqual(["event not recorded: apps", "event not recorded: apps"]);
   });
+});
+
+/** The event that is created about a Kustomization of this name with these annotations. */
+async function createdFor(name: string, annotations: Readonly<Record<string, string>>, own: object) {
+  let created: LiveObject["metadata"] | undefined;
+  const cluster: HomeCluster = {
+    ...noHome,
+    create: async ({ apiVersion, kind, metadata }) => {
+      created = { ...metadata, uid: "event" };
+      return { apiVersion, kind, metadata: created };
+    },
+  };
+  const key = { cluster: "c", group: "kustomize.toolkit.fluxcd.io", kind: "Kustomization", namespace: "n", name };
+  const object = { apiVersion: "v1", kind: "Kustomization", metadata: { name, namespace: "n", uid: "u", annotations } };
+  const run: Run = {
+    ...{ key, carried: undefined, signal: new AbortController().signal, fence: { key, token: 1 } },
+    ...{ assertLease: () => {}, isRequested: true, superseded: async () => false },
+  };
+  await recordEvent(cluster, object, { ...event, annotations: { ...own } }, "kustomize-controller", run, systemClock);
+  return created;
+}
+
+test("an event has the object's own metadata for events, and what the run says of the same key counts", async () => {
+  const prefix = "event.toolkit.fluxcd.io/";
+  const annotations = {
+    [`${prefix}team`]: "a",
+    [`${prefix}revision`]: "old",
+    "event.toolkit.fluxcd.io.x/a": "b",
+    a: "b",
+  };
+  const created = await createdFor("app", annotations, { [`${prefix}revision`]: "main@sha1:1" });
+  expect(created?.annotations).toEqual({ [`${prefix}team`]: "a", [`${prefix}revision`]: "main@sha1:1" });
+});
+
+test.each([
+  ["app", "app"],
+  ["a".repeat(253), "a".repeat(200)],
+  [`${"a".repeat(198)}.-b`, "a".repeat(198)],
+])("the name of an event about %s is a valid one", async (name, begin) => {
+  expect((await createdFor(name, {}, {}))?.name).toMatch(new RegExp(`^${begin}\\.[0-9a-f]{16}$`));
 });

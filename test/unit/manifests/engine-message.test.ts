@@ -106,3 +106,10 @@ describe("messages of the engine are shown without values", () => {
     expect(shown).toContain(cut);
   });
 });
+
+test("the address of a remote base is shown without its query, which may hold a token", () => {
+  const shown = safeEngineMessage(
+    `open https://git.example/apps.git?ref=main&token=${canary}: no such file or directory`,
+  );
+  expect(shown).toBe("open https://git.example/apps.git?...: no such file or directory");
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Secret } from "../../../lib/core/secret.ts";
-import { maxCachedSecrets, maxSecretAgeMs, secretCache } from "../../../lib/receiver/secret-cache.ts";
+import { maxCachedSecrets, maxMissingAgeMs, maxSecretAgeMs, secretCache } from "../../../lib/receiver/secret-cache.ts";
 import { maxUnknownAgeMs, maxUnknownPaths, rememberingUnknown } from "../../../lib/receiver/unknown-paths.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 
@@ -34,6 +34,31 @@ test("Secrets of the same name are kept by cluster and namespace", async () => {
     expect(await read(ref)).toBe(`${ref.cluster} ${ref.namespace} ${ref.name}`);
   }
 });
+
+const kinds = { fits: true, "does not fit": false, "is not there": undefined } as const;
+test.each([
+  ["fits", maxSecretAgeMs],
+  ["does not fit", 1_000],
+  ["is not there", maxMissingAgeMs],
+] as const)(
+  "a Secret that %s is read again after %i ms and not before, and once for all who wait",
+  async (kind, ageMs) => {
+    const own = steppedClock();
+    let reads = 0;
+    const secretOf = secretCache(async () => {
+      reads++;
+      return kinds[kind] === undefined ? undefined : new Map([["token", new Secret("x")]]);
+    }, own);
+    const read = () => secretOf({ cluster: "c", namespace: "n", name: "token" }, () => kinds[kind] === true, signal);
+    await read();
+    own.freeze(ageMs - 1);
+    await Promise.all([read(), read()]);
+    expect(reads).toBe(1);
+    own.freeze(1);
+    await Promise.all([read(), read(), read()]);
+    expect(reads).toBe(2);
+  },
+);
 
 test("of more unknown paths than fit into memory the oldest is looked up again", async () => {
   const asked: string[] = [];

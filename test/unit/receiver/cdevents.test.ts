@@ -45,3 +45,30 @@ test("notification statement 35: a body that fails its schema is refused, for ea
 test.each(["", "not json", "5", "null", "[]", "{}", '{"context": {"type": 5}}'])("%j is refused", (body) => {
   expect(isValid(body)).toBe(false);
 });
+
+const run = "dev.cdevents.testcaserun";
+test.each([
+  { type: `${run}.finished.0.2.0`, field: "outcome", words: ["pass", "fail", "cancel", "error"] },
+  { type: `${run}.finished.0.2.0`, field: "severity", words: ["low", "medium", "high", "critical", "", null] },
+  {
+    type: `${run}.queued.0.2.0`,
+    field: "trigger.type",
+    words: ["manual", "pipeline", "event", "schedule", "other", "", null],
+  },
+  {
+    type: `${run}.started.0.2.0`,
+    field: "testCase.type",
+    words: ["performance", "functional", "unit", "security", "compliance", "integration", "e2e", "other", "", null],
+  },
+  {
+    type: "dev.cdevents.testoutput.published.0.2.0",
+    field: "outputType",
+    words: ["report", "video", "image", "log", "other"],
+  },
+])("$field of $type is one of $words", ({ type, field, words }) => {
+  const event = changed(byType.get(type) ?? {}, ["subject", "content", "testCase", "id"], "a");
+  const path = `subject.content.${field}`.split(".");
+  const taken = (word: Json) => isValid(JSON.stringify(changed(event, path, word)));
+  expect(words.filter((word) => !taken(word))).toEqual([]);
+  expect(["x", "Low", "passed", 5].filter(taken)).toEqual([]);
+});

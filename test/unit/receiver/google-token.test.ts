@@ -25,7 +25,11 @@ const claims = {
   exp: Math.floor(clock.now() / 1000) + 60,
 };
 
-function verify(more: object = {}, own: Partial<typeof expected> = {}, header = { alg: "RS256", kid: "one" }) {
+function verify(
+  more: object = {},
+  own: Partial<typeof expected> = {},
+  header: { readonly alg: string; readonly kid?: string } = { alg: "RS256", kid: "one" },
+) {
   const authorization = `Bearer ${signedToken(rsa.privateKey, header, { ...claims, ...more })}`;
   const deps = { clock, keySets: keySets({ http, clock }), keysUrl: `${google.url}/jwks` };
   return verifyGoogleToken(authorization, { ...expected, ...own }, deps, new AbortController().signal);
@@ -48,11 +52,15 @@ test.each(["email", "audience"])(
 
 test.each([
   { more: { aud: "other" }, message: "audience provided does not match" },
+  { more: { aud: `${expected.audience}2` }, message: "audience provided does not match" },
+  { more: { aud: expected.audience.slice(0, -1) }, message: "audience provided does not match" },
   { more: { aud: [expected.audience] }, message: "audience provided does not match" },
   { more: { exp: claims.exp - 61 }, message: "token expired" },
   { more: { exp: undefined }, message: "token expired" },
   { more: { iss: "https://accounts.example" }, message: "token issuer is not 'accounts.google.com'" },
   { more: { email: "other@shop.iam.gserviceaccount.com" }, message: "token email is not the expected one" },
+  { more: { email: `${expected.email}.example` }, message: "token email is not the expected one" },
+  { more: { iss: "https://accounts.google.com.example" }, message: "token issuer is not 'accounts.google.com'" },
   { more: { email_verified: false }, message: "token email is not verified" },
   { more: { email_verified: "true" }, message: "token email is not verified" },
 ])("a token with $more is refused", async ({ more, message }) => {
@@ -71,6 +79,7 @@ test("a token is valid until its last second is over, by the second as Google's 
 
 test("a token by another key or algorithm is refused", async () => {
   await expect(verify({}, {}, { alg: "RS256", kid: "two" })).rejects.toThrow("no key of Google has signed it");
+  await expect(verify({}, {}, { alg: "RS256" })).rejects.toThrow("no key of Google has signed it");
   await expect(verify({}, {}, { alg: "RS512", kid: "one" })).rejects.toThrow("expected JWT signed with RS256");
   google.keys = [{ kid: "one", key: generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey }];
   await expect(verify()).rejects.toThrow("no key of Google has signed it");

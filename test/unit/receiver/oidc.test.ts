@@ -84,6 +84,11 @@ describe("notification statement 32: a token of an OIDC provider", () => {
     { name: "an unknown issuer", more: { iss: "https://other.example" }, message: "no oidcProvider configured" },
     { name: "no issuer", more: { iss: undefined }, message: "token is missing the 'iss' claim" },
     { name: "another audience", more: { aud: "flux" }, message: `expected audience "notification-controller"` },
+    {
+      name: "an audience that only begins alike",
+      more: { aud: ["notification-controller-old", "notification-controller/x", "notification"] },
+      message: `expected audience "notification-controller"`,
+    },
     { name: "no audience", more: { aud: undefined }, message: `expected audience "notification-controller"` },
     { name: "no expiry", more: { exp: undefined }, message: "token is expired (Token Expiry: 1970-" },
     {
@@ -320,6 +325,7 @@ describe("the issuer", () => {
 
   test.each([
     { name: "another issuer", discovery: { issuer: "https://other.example" }, message: "names another issuer" },
+    { name: "an issuer that begins alike", discovery: { issuer: "http://127.0.0.1" }, message: "names another issuer" },
     { name: "keys at no URL", discovery: { jwks_uri: "file:///etc/passwd" }, message: "has no issuer or no jwks_uri" },
     { name: "keys that are not there", path: "/gone", message: "fetching keys" },
   ])("whose discovery document names $name is refused", async ({ discovery, path, message }) => {

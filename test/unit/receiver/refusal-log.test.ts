@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { quietMs } from "../../../lib/receiver/refusal-log.ts";
+import { quietMs, refusalLog } from "../../../lib/receiver/refusal-log.ts";
+import { recordedLog } from "../../doubles/recorded-log.ts";
+import { steppedClock } from "../../doubles/stepped-clock.ts";
 import { receiverWorld } from "./receiver-world.ts";
 
 test("a delivery that is refused is a warning once a second for each Receiver, however many come", async () => {
@@ -18,4 +20,33 @@ test("a delivery that is refused is a warning once a second for each Receiver, h
   world.state.now += quietMs;
   await deliver("one");
   expect(warned).toEqual([refused("one"), refused("two"), refused("one")]);
+});
+
+/** Refusals, and the Receivers that they were warnings about. */
+function refusals() {
+  const clock = steppedClock();
+  const warned: unknown[] = [];
+  const log = { ...recordedLog(), warn: (_: string, fields?: object) => void warned.push(fields) };
+  const tell = refusalLog({ log, clock });
+  const refuse = (name: string): void =>
+    tell({ cluster: "c", group: "g", kind: "Receiver", namespace: "n", name }, { status: 400, why: "no token" });
+  return { clock, warned, refuse };
+}
+
+test("refusals that never pause are warnings once a second too", () => {
+  const { clock, refuse, warned } = refusals();
+  for (let times = 0; times <= 8; times++) {
+    refuse("busy");
+    clock.pass(quietMs / 2);
+  }
+  expect(warned).toHaveLength(5);
+});
+
+test("of a thousand Receivers and one the first is forgotten, and the others are not", () => {
+  const { refuse, warned } = refusals();
+  for (let at = 0; at <= 1_000; at++) refuse(`hook-${at}`);
+  refuse("hook-1");
+  expect(warned).toHaveLength(1_001);
+  refuse("hook-0");
+  expect(warned).toHaveLength(1_002);
 });

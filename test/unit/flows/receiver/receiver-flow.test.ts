@@ -166,7 +166,9 @@ describe("a Receiver", () => {
   test("that is suspended keeps its conditions, moves its observed generation and tells so; its entry says so", async () => {
     const world = await ready();
     world.receiver({ suspend: true });
+    world.lists.length = 0;
     expect(await world.run()).toMatchObject({ outcome: "suspended", dueInMs: undefined });
+    expect(world.lists).toEqual([]);
     const conditions = [expect.objectContaining({ type: "Ready", status: "True", observedGeneration: 1 })];
     expect(world.status()).toMatchObject({ observedGeneration: 2, webhookPath: path, conditions });
     expect(world.told()[1]).toBe("Normal Succeeded Reconciliation finished, next run in 10m0s");
