@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../core/json.ts";
 import { type Look, maxVersionChars } from "../core/ports/wake-ups.ts";
 import { formatWorkKey } from "../core/work-key.ts";
 
@@ -43,7 +44,7 @@ export interface AdmissionReview {
 /** Reads an `admission.k8s.io/v1` AdmissionReview. Never throws. */
 export function readReview(body: Uint8Array): AdmissionReview {
   if (body.byteLength > maxReviewBytes) return { uid: "" };
-  const json = parseJson(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
+  const json = jsonOf(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
   const review = Review.safeParse(json);
   if (!review.success) return { uid: Uid.safeParse(json).data?.request.uid ?? "" };
   const { subResource = "", ...change } = review.data.request;
@@ -72,9 +73,9 @@ function versionOf(object: Metadata | null | undefined): Look["before"] {
   return { uid, resourceVersion };
 }
 
-function parseJson(body: string): unknown {
+function jsonOf(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parseJson(body);
   } catch {
     return undefined;
   }

@@ -1,3 +1,6 @@
+import { randomUUID } from "node:crypto";
+import { checkJson, endOfString } from "./json-text.ts";
+
 /**
  * Any JSON value. Everything sent to or received from a Kubernetes API is one. A whole number that a double cannot hold is a
  * `bigint` (adr/0045), so such a value is read by {@link parseJson} and written by {@link formatJson}.
@@ -6,13 +9,9 @@ export type Json = null | boolean | number | bigint | string | readonly Json[] |
 export type JsonObject = { readonly [key: string]: Json };
 
 declare global {
-  // Node has both; the compiler's library does not declare them yet.
+  // Node has it; the compiler's library does not declare it yet.
   interface JSON {
     rawJSON(text: string): object;
-    parse(
-      text: string,
-      reviver: (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown,
-    ): unknown;
   }
 }
 
@@ -21,19 +20,58 @@ const [minInteger, maxInteger] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 /** Digits that only a whole number of more than 53 bits can have, where a value begins. Rarely in a text, and cheap to look for. */
 const longInteger = /[:[,]\s*-?\d{16}/;
+const longIntegers = /(?<=[:[,]\s*)-?\d{16,19}(?=\s*[,}\]])/g;
 
-/** `JSON.parse` that loses no digit of a whole number of 64 bits. Throws a `SyntaxError`. */
+/** Begins the strings that stand for whole numbers while a text is parsed. No text can know it. */
+const mark = `integer ${randomUUID()} `;
+
+/**
+ * `JSON.parse` that loses no digit of a whole number of 64 bits. Throws a `SyntaxError`, or a `RangeError` for a text of more values or
+ * levels than {@link checkJson} accepts.
+ */
 export function parseJson(text: string): unknown {
+  checkJson(text);
   if (!longInteger.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value, { source = "" }) =>
-    typeof value === "number" ? exactly(value, source) : value,
-  );
+  return withIntegers(JSON.parse(markedIntegers(text)));
 }
 
-function exactly(value: number, source: string): number | bigint {
-  if (Number.isSafeInteger(value) || !/^-?\d+$/.test(source)) return value;
-  const integer = BigInt(source);
-  return minInteger <= integer && integer <= maxInteger ? integer : value;
+/** The text with a string in place of each whole number that a double cannot hold. A reviver would be called for every value. */
+function markedIntegers(text: string): string {
+  const parts: string[] = [];
+  let written = 0;
+  let string = { begin: -1, end: -1 };
+  for (const { 0: digits, index } of text.matchAll(longIntegers)) {
+    while (string.end < index) string = nextString(text, string.end + 1);
+    const isInString = string.begin < index;
+    const integer = isInString ? 0n : BigInt(digits);
+    if (Number.isSafeInteger(Number(integer)) || integer < minInteger || integer > maxInteger) continue;
+    parts.push(text.slice(written, index), `"${mark}${digits}"`);
+    written = index + digits.length;
+  }
+  return parts.join("") + text.slice(written);
+}
+
+/** The first string that begins here or later. Both are the text's length where there is none. */
+function nextString(text: string, from: number): { readonly begin: number; readonly end: number } {
+  const begin = text.indexOf('"', from);
+  return begin === -1 ? { begin: text.length, end: text.length } : { begin, end: endOfString(text, begin) };
+}
+
+/** Puts the whole numbers back, in the value itself. */
+function withIntegers(parsed: unknown): unknown {
+  const containers: object[] = [];
+  const restored = (value: unknown): unknown => {
+    if (typeof value === "object" && value !== null) containers.push(value);
+    return typeof value === "string" && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value;
+  };
+  const root = restored(parsed);
+  for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
+    for (const [key, value] of Object.entries(container)) {
+      const whole = restored(value);
+      if (whole !== value) Object.defineProperty(container, key, { value: whole });
+    }
+  }
+  return root;
 }
 
 /** `JSON.stringify` of values with integers of any size. The result has every digit of them. */

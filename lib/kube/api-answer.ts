@@ -25,13 +25,24 @@ const reasonByCode: Readonly<Record<number, ApiReason>> = {
   504: "Timeout",
 };
 
-/** The JSON of an answer. Throws an {@link ApiError} if it is not a JSON object. */
+/** The JSON of an answer. Throws an {@link ApiError} if it is not a JSON object, or one with too many values to be read. */
 export function jsonOf(answer: Pick<Answer, "status" | "text">): JsonObject {
-  const value = parsed(answer.text);
-  if (value !== undefined) return value;
+  let value: unknown;
+  try {
+    value = parseJson(answer.text);
+  } catch (error) {
+    throw unreadable(answer, error);
+  }
+  if (isJsonObject(value)) return value;
+  throw unreadable(answer);
+}
+
+/** @param error why its text cannot be read */
+export function unreadable({ status, text }: Pick<Answer, "status" | "text">, error?: unknown): ApiError {
   // Not quoted: an answer that broke off may be the beginning of an object with secrets.
-  const message = `the cluster's answer of ${answer.text.length} characters is not a JSON object`;
-  throw new ApiError({ code: answer.status, reason: "InternalError", message });
+  const why = error instanceof RangeError ? `cannot be read: ${error.message}` : "is not a JSON object";
+  const message = `the cluster's answer of ${text.length} characters ${why}`;
+  return new ApiError({ code: status, reason: "InternalError", message });
 }
 
 /** The error of an answer whose status is not 2xx. */

@@ -1,9 +1,10 @@
 import { formatJson, isJsonObject, type JsonObject } from "../core/json.ts";
 import { ApiError, type ListQuery, type Resource } from "../core/ports/cluster.ts";
 import { AnswerTooLong, type Held } from "./answer-limits.ts";
-import { jsonOf } from "./api-answer.ts";
+import { unreadable } from "./api-answer.ts";
 import type { ApiClient } from "./api-client.ts";
 import { collectionPath } from "./discovery.ts";
+import { maxListedObjects, parseList } from "./list-answer.ts";
 import type { Answer } from "./transport.ts";
 
 /** Asks for a list of metadata alone. */
@@ -12,9 +13,6 @@ const pageSize = 500;
 const maxRestarts = 3;
 /** One after the other. A server that filters what it reads may have some. */
 export const maxEmptyPages = 100;
-
-/** Of one list, all pages together, which are held in memory. */
-export const maxListedObjects = 500_000;
 
 export interface Listing {
   readonly items: readonly JsonObject[];
@@ -72,7 +70,7 @@ async function readPages(
       limit = Math.ceil(limit / 10);
       continue;
     }
-    const list = jsonOf(answer);
+    const list = await listOf(answer, signal);
     // An empty page may have null for its items.
     const found = list["items"] ?? [];
     const metadata = list["metadata"];
@@ -94,6 +92,17 @@ async function readPages(
     if (emptyPages > maxEmptyPages) throw refused(`'s list does not end: it gave ${emptyPages} empty pages`);
     next = token;
   }
+}
+
+async function listOf(answer: Answer, signal: AbortSignal): Promise<JsonObject> {
+  try {
+    const list = await parseList(answer.text, signal);
+    if (isJsonObject(list)) return list;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw unreadable(answer, error);
+  }
+  throw unreadable(answer);
 }
 
 /** Some servers answer whole objects whatever they are asked for. */

@@ -16,13 +16,80 @@ export const kubeFaults: readonly FileFaults[] = [
       { what: "an integer of 16 digits is not looked for", find: "-?\\d{16}/;", replace: "-?\\d{17}/;" },
       {
         what: "an integer past 64 bits keeps digits that the API server drops",
-        find: "return minInteger <= integer && integer <= maxInteger ? integer : value;",
-        replace: "return integer;",
+        find: "|| integer < minInteger || integer > maxInteger",
+        replace: "",
+      },
+      {
+        what: "the digits in a string count as a whole number",
+        find: "const isInString = string.begin < index;",
+        replace: "const isInString = false;",
+      },
+      {
+        what: "a whole number in a field is not put back",
+        find: "if (whole !== value) Object.defineProperty(container, key, { value: whole });",
+        replace: "",
       },
       {
         what: "equal bigints have a digest of nothing",
         find: 'if (typeof value === "bigint") return String(value);\n  if (!isJsonObject',
         replace: "if (!isJsonObject",
+      },
+    ],
+  },
+  {
+    file: "lib/core/json-text.ts",
+    tests: ["test/unit/kube/list-answer.test.ts"],
+    faults: [
+      {
+        what: "values of a long text are not counted",
+        find: "if (++values > maxJsonValues)",
+        replace: "if (++values > 1e9)",
+      },
+      {
+        what: "one level more than allowed",
+        find: "cursor.depth > maxJsonDepth",
+        replace: "cursor.depth > maxJsonDepth + 1",
+      },
+      {
+        what: "a quote after an escaped backslash does not end the string",
+        find: "if ((end - before) % 2 === 1) return end;",
+        replace: "if (end - before === 1) return end;",
+      },
+      {
+        what: "brackets in a string count",
+        find: "at = endOfString(text, at);",
+        replace: "break;",
+      },
+    ],
+  },
+  {
+    file: "lib/kube/list-answer.ts",
+    tests: ["test/unit/kube/list-answer.test.ts"],
+    faults: [
+      {
+        what: "of two fields named items the first counts",
+        find: "if (!isLast) return parseJson(text);",
+        replace: "",
+      },
+      {
+        what: "of two lists named items the last counts, and the first is parsed as well",
+        find: "if (found !== undefined) return undefined;",
+        replace: "items = [];",
+      },
+      {
+        what: "the last item is left out",
+        find: "} else if (code === closeList && cursor.depth === 1) {",
+        replace: "} else if (code === closeList && cursor.depth === 1) {\n      items.pop();",
+      },
+      {
+        what: "an empty list has an item",
+        find: "if (items.length > 0 || text",
+        replace: "if (items.length >= 0 || text",
+      },
+      {
+        what: "a field whose name ends with a quote and items is taken for them",
+        find: "(?<!\\\\)",
+        replace: "",
       },
     ],
   },

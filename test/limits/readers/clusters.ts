@@ -1,4 +1,63 @@
+import { messageOf } from "../../../lib/core/failure.ts";
+import { parseJson } from "../../../lib/core/json.ts";
+import { maxJsonValues } from "../../../lib/core/json-text.ts";
+import { maxAnswerBytes, remoteLimits } from "../../../lib/kube/answer-limits.ts";
+import { parseList } from "../../../lib/kube/list-answer.ts";
+import { maxEventBytes } from "../../../lib/kube/watch-events.ts";
 import type { WorstInput } from "../worst-input.ts";
 
-/** What an API server answers, and kubeconfigs that are read from Secrets. */
-export const clusterReaders: readonly WorstInput[] = [];
+const signal = new AbortController().signal;
+
+/** A text of about this many bytes that repeats a part. */
+function filled(begin: string, part: string, end: string, bytes: number): string {
+  return begin + part.repeat(Math.floor((bytes - begin.length - end.length) / part.length)) + end;
+}
+
+function listOf(name: string, text: () => string, memoryMiB: number): WorstInput {
+  return {
+    reader: "lib/kube/list-answer.ts",
+    name,
+    memoryMiB,
+    make: async () => {
+      const answer = text();
+      return () => parseList(answer, signal).catch(messageOf);
+    },
+  };
+}
+
+function jsonOf(name: string, text: () => string, memoryMiB: number): WorstInput {
+  return {
+    reader: "lib/core/json.ts",
+    name,
+    memoryMiB,
+    make: async () => {
+      const answer = text();
+      return async () => {
+        try {
+          return parseJson(answer);
+        } catch (error) {
+          return messageOf(error);
+        }
+      };
+    },
+  };
+}
+
+/** What an API server answers. */
+export const clusterReaders: readonly WorstInput[] = [
+  jsonOf("as many empty objects as it may have", () => filled("[", "{},", "{}]", 3 * maxJsonValues), 128),
+  jsonOf(
+    "as many long numbers as it may have",
+    () => filled("[", "1234567890123456789,", "1]", 20 * maxJsonValues),
+    256,
+  ),
+  jsonOf("an event of 16 MiB of empty objects", () => filled("[", "{},", "{}]", maxEventBytes), 64),
+  jsonOf("an answer of 8 MiB of brackets", () => "[".repeat(remoteLimits.answer), 64),
+  jsonOf("an answer of 64 MiB, a string of escapes", () => filled('["', "\\u00e9", '"]', maxAnswerBytes), 256),
+  listOf("64 MiB of empty items", () => filled('{"items":[', "{},", "{}]}", maxAnswerBytes), 256),
+  listOf(
+    "64 MiB of items with many fields",
+    () => filled('{"items":[', `{${filled("", '"a":{},', '"b":1', 1024 * 1024)}},`, "{}]}", maxAnswerBytes),
+    1_024,
+  ),
+];

@@ -5,7 +5,8 @@ import { systemClock } from "../../../lib/core/system-clock.ts";
 import { answerBudget, remoteLimits } from "../../../lib/kube/answer-limits.ts";
 import { type ApiClient, apiClient } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
-import { listPages, maxEmptyPages, maxListedObjects } from "../../../lib/kube/list-pages.ts";
+import { maxListedObjects } from "../../../lib/kube/list-answer.ts";
+import { listPages, maxEmptyPages } from "../../../lib/kube/list-pages.ts";
 import { configMapOf, configOf, fakeApi, readNodes, sendDiscovery, sendJson } from "./fake-api.ts";
 
 type Client = Pick<ApiClient, "budget" | "expect">;

@@ -1,0 +1,89 @@
+/** Values that one JSON text may have: far more than an object of Kubernetes has. Each takes much more memory than its text. */
+export const maxJsonValues = 200_000;
+/** As in Go's decoder, and so in every API server. */
+export const maxJsonDepth = 10_000;
+
+/** A larger text is checked before it is parsed. */
+export const checkedChars = 256 * 1024;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Walks the brackets and commas of a JSON text that are outside of strings, in linear time and without memory of its own. The text
+ * need not be valid.
+ */
+export class JsonCursor {
+  readonly #text: string;
+  #at: number;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#at = -1;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Of lists and objects that are open after the bracket or comma. */
+  get depth(): number {
+    return this.#depth;
+  }
+
+  /** Moves to the next bracket or comma. Answers its character code, or -1 at the end of the text. */
+  next(): number {
+    const text = this.#text;
+    for (let at = this.#at + 1; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      switch (code) {
+        case quote:
+          at = endOfString(text, at);
+          break;
+        case openList:
+        case openObject:
+          this.#depth++;
+          this.#at = at;
+          return code;
+        case closeList:
+        case closeObject:
+          this.#depth--;
+          this.#at = at;
+          return code;
+        case comma:
+          this.#at = at;
+          return code;
+      }
+    }
+    this.#at = text.length;
+    return -1;
+  }
+}
+
+/** Where the string ends that begins here: at its closing quote, or at the end of the text. */
+export function endOfString(text: string, begin: number): number {
+  for (let end = text.indexOf('"', begin + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === backslash) before--;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return text.length;
+}
+
+/**
+ * Throws a `RangeError` for a text that nests deeper than {@link maxJsonDepth}, or that has more than {@link maxJsonValues} values:
+ * to parse it would keep the process from other work. A text of less than 256 KiB always passes.
+ */
+export function checkJson(text: string): void {
+  if (text.length <= checkedChars) return;
+  const cursor = new JsonCursor(text);
+  let values = 1;
+  for (let code = cursor.next(); code !== -1; code = cursor.next()) {
+    if (code === closeList || code === closeObject) continue;
+    if (cursor.depth > maxJsonDepth) throw new RangeError(`it nests deeper than ${maxJsonDepth} levels`);
+    if (++values > maxJsonValues) throw new RangeError(`it has more than ${maxJsonValues} values`);
+  }
+}

@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { formatJson, parseJson } from "../../../lib/core/json.ts";
+import { checkedChars, maxJsonDepth, maxJsonValues } from "../../../lib/core/json-text.ts";
+import { maxListedObjects, parseList } from "../../../lib/kube/list-answer.ts";
+
+const signal = new AbortController().signal;
+/** Makes a text long enough to be parsed item by item. */
+const filler = `"filler":""${" ".repeat(checkedChars)}`;
+
+describe("an answer with items", () => {
+  test("is read item by item as it is read whole", async () => {
+    const space = fc.constantFrom("", " ", "\n\t ");
+    const key = fc.constantFrom('"items"', '"a\\"items"', '"metadata"', '"spec"');
+    const value = fc.jsonValue().map((json) => formatJson(json));
+    const list = fc
+      .tuple(fc.array(value, { maxLength: 5 }), space)
+      .map(([items, gap]) => `[${gap}${items.join(`${gap},${gap}`)}${gap}]`);
+    const field = fc
+      .tuple(key, space, fc.oneof(list, value))
+      .map(([name, gap, text]) => `${gap}${name}${gap}:${gap}${text}${gap}`);
+    const fields = fc.array(field, { maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(fields, fields, async (before, after) => {
+        const text = `{${[...before, filler, ...after].join(",")}}`;
+        expect(await parseList(text, signal)).toEqual(parseJson(text));
+      }),
+    );
+  });
+
+  test.each([
+    `{"items":[1,]${filler}}`,
+    `{"items":[,1],${filler}}`,
+    `{"items":[1,,2],${filler}}`,
+    `{"items":[1 2],${filler}}`,
+    `{"items":[1],${filler}`,
+    `{"items":[1,${filler}}`,
+    `{"items":[{]},${filler}}`,
+  ])("is refused where it is not JSON: %#", async (text) => {
+    await expect(parseList(text, signal)).rejects.toThrow(SyntaxError);
+  });
+
+  test("keeps every digit of the whole numbers in its items and beside them", async () => {
+    const text = `{"a":9007199254740993,"items":[{"b":9223372036854775807}],${filler}}`;
+    expect(await parseList(text, signal)).toMatchObject({ a: 9007199254740993n, items: [{ b: 2n ** 63n - 1n }] });
+  });
+
+  test("may have more values than one text may have, each item fewer", async () => {
+    const items = `${"{},".repeat(maxJsonValues)}{}`;
+    expect(await parseList(`{"items":[${items}]}`, signal)).toMatchObject({ items: { length: maxJsonValues + 1 } });
+    await expect(parseList(`{"items":[{"a":[${items}]}]}`, signal)).rejects.toThrow(
+      `it has more than ${maxJsonValues} values`,
+    );
+  });
+});
+
+test("an answer has a limit of items", async () => {
+  const text = `{"items":[${"1,".repeat(maxListedObjects)}1]}`;
+  await expect(parseList(text, signal)).rejects.toThrow(`it has more than ${maxListedObjects} items`);
+});
+
+describe("a long JSON text", () => {
+  const ofValues = (count: number): string => `{${filler},"a":[${"1,".repeat(count - 4)}1]}`;
+  const ofDepth = (depth: number): string => `{${filler},"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
+
+  test("may have this many values and levels, and no more", () => {
+    expect(parseJson(ofValues(maxJsonValues))).toMatchObject({ a: { length: maxJsonValues - 3 } });
+    expect(() => parseJson(ofValues(maxJsonValues + 1))).toThrow(`it has more than ${maxJsonValues} values`);
+    expect(parseJson(ofDepth(maxJsonDepth))).toHaveProperty("a");
+    expect(() => parseJson(ofDepth(maxJsonDepth + 1))).toThrow(`it nests deeper than ${maxJsonDepth} levels`);
+  });
+
+  test("has values, commas and brackets in its strings that do not count", () => {
+    const text = `["${'[,\\"{'.repeat(maxJsonValues)}","\\\\",1]`;
+    expect(parseJson(text)).toHaveLength(3);
+  });
+});
