@@ -1,9 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { timeSlices } from "../core/concurrency.ts";
 import { isJsonObject, parseJson } from "../core/json.ts";
 import { checkedChars, JsonCursor } from "../core/json-text.ts";
 
 /** Of one answer, or of all pages of a list together, which are held in memory. */
 export const maxListedObjects = 500_000;
+
+/** Stands for the items while the rest is parsed. No text can know it. */
+const placeholder = `items ${randomUUID()}`;
 
 /** How many characters are looked at before other work may go on. */
 const sliceChars = 1024 * 1024;
@@ -17,10 +21,9 @@ const [comma, openList, closeList] = [0x2c, 0x5b, 0x5d];
 export async function parseList(text: string, signal: AbortSignal): Promise<unknown> {
   const found = text.length <= checkedChars ? undefined : await findItems(text, signal);
   if (found === undefined) return parseJson(text);
-  const rest = parseJson(`${text.slice(0, found.begin)}[]${text.slice(found.end)}`);
-  const isLast = isJsonObject(rest) && Array.isArray(rest["items"]) && rest["items"].length === 0;
+  const rest = parseJson(`${text.slice(0, found.begin)}"${placeholder}"${text.slice(found.end)}`);
   // Of two fields with one name the last counts.
-  if (!isLast) return parseJson(text);
+  if (!isJsonObject(rest) || rest["items"] !== placeholder) return parseJson(text);
   const items: unknown[] = [];
   const slices = timeSlices(signal);
   for (const [begin, end] of found.items) {
@@ -75,5 +78,5 @@ async function findItems(text: string, signal: AbortSignal): Promise<FoundItems 
 
 /** Whether the list that begins here is the value of the key `items`. */
 function isValueOfItems(text: string, at: number): boolean {
-  return /(?<!\\)"items"\s*:\s*$/.test(text.slice(Math.max(0, at - 64), at));
+  return /"items"\s*:\s*$/.test(text.slice(Math.max(0, at - 64), at));
 }

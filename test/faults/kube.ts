@@ -58,7 +58,7 @@ export const kubeFaults: readonly FileFaults[] = [
       {
         what: "brackets in a string count",
         find: "at = endOfString(text, at);",
-        replace: "break;",
+        replace: "",
       },
     ],
   },
@@ -68,7 +68,7 @@ export const kubeFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "of two fields named items the first counts",
-        find: "if (!isLast) return parseJson(text);",
+        find: ' || rest["items"] !== placeholder',
         replace: "",
       },
       {
@@ -85,11 +85,6 @@ export const kubeFaults: readonly FileFaults[] = [
         what: "an empty list has an item",
         find: "if (items.length > 0 || text",
         replace: "if (items.length >= 0 || text",
-      },
-      {
-        what: "a field whose name ends with a quote and items is taken for them",
-        find: "(?<!\\\\)",
-        replace: "",
       },
     ],
   },

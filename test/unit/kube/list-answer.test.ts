@@ -10,7 +10,7 @@ const filler = `"filler":""${" ".repeat(checkedChars)}`;
 
 describe("an answer with items", () => {
   test("is read item by item as it is read whole", async () => {
-    const space = fc.constantFrom("", " ", "\n\t ");
+    const space = fc.constantFrom("", " ", "\n\t ", " ".repeat(100));
     const key = fc.constantFrom('"items"', '"a\\"items"', '"metadata"', '"spec"');
     const value = fc.jsonValue().map((json) => formatJson(json));
     const list = fc
@@ -60,11 +60,11 @@ test("an answer has a limit of items", async () => {
 });
 
 describe("a long JSON text", () => {
-  const ofValues = (count: number): string => `{${filler},"a":[${"1,".repeat(count - 4)}1]}`;
+  const ofValues = (count: number): string => `{${filler},"b":"\\\\","a":[${"1,".repeat(count - 5)}1]}`;
   const ofDepth = (depth: number): string => `{${filler},"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 
   test("may have this many values and levels, and no more", () => {
-    expect(parseJson(ofValues(maxJsonValues))).toMatchObject({ a: { length: maxJsonValues - 3 } });
+    expect(parseJson(ofValues(maxJsonValues))).toMatchObject({ a: { length: maxJsonValues - 4 } });
     expect(() => parseJson(ofValues(maxJsonValues + 1))).toThrow(`it has more than ${maxJsonValues} values`);
     expect(parseJson(ofDepth(maxJsonDepth))).toHaveProperty("a");
     expect(() => parseJson(ofDepth(maxJsonDepth + 1))).toThrow(`it nests deeper than ${maxJsonDepth} levels`);
