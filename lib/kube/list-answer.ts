@@ -41,7 +41,7 @@ interface FoundItems {
   readonly items: readonly (readonly [begin: number, end: number])[];
 }
 
-/** Where the items of a list are; undefined if the text has no such list, or two. */
+/** Where the items of a list are, of two lists those of the last; undefined if the text has none. */
 async function findItems(text: string, signal: AbortSignal): Promise<FoundItems | undefined> {
   const cursor = new JsonCursor(text);
   const slices = timeSlices(signal);
@@ -58,7 +58,6 @@ async function findItems(text: string, signal: AbortSignal): Promise<FoundItems 
     if (begin === -1) {
       const isList = code === openList && cursor.depth === 2 && isValueOfItems(text, cursor.at);
       if (!isList) continue;
-      if (found !== undefined) return undefined;
       begin = cursor.at;
       itemBegin = begin + 1;
     } else if (code === comma && cursor.depth === 2) {

@@ -72,11 +72,6 @@ export const kubeFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
-        what: "of two lists named items the last counts, and the first is parsed as well",
-        find: "if (found !== undefined) return undefined;",
-        replace: "items = [];",
-      },
-      {
         what: "the last item is left out",
         find: "} else if (code === closeList && cursor.depth === 1) {",
         replace: "} else if (code === closeList && cursor.depth === 1) {\n      items.pop();",
