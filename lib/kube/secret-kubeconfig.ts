@@ -9,8 +9,8 @@ import type { ClientCertificate, ClusterConfig, TokenSource, UserConfig } from "
 import { certificatesIn } from "./endpoint.ts";
 import { type Fields, type KubeconfigFile, kubeconfigOf, parseYaml } from "./kubeconfig-file.ts";
 
-/** Of a kubeconfig in a Secret: no Secret holds more. */
-export const maxStoredKubeconfigBytes = 1024 * 1024;
+/** Of a kubeconfig in a Secret: more would be parsed for too long. A real one has some KiB, or a few hundred with many contexts. */
+export const maxStoredKubeconfigBytes = 256 * 1024;
 
 /** A kubeconfig of a Secret, as far as others may tell us whom to trust and who we are. */
 export interface StoredConfig {

@@ -3,6 +3,7 @@ import { parseJson } from "../../../lib/core/json.ts";
 import { maxJsonValues } from "../../../lib/core/json-text.ts";
 import { maxAnswerBytes, remoteLimits } from "../../../lib/kube/answer-limits.ts";
 import { parseList } from "../../../lib/kube/list-answer.ts";
+import { maxStoredKubeconfigBytes, readStoredKubeconfig } from "../../../lib/kube/secret-kubeconfig.ts";
 import { maxEventBytes } from "../../../lib/kube/watch-events.ts";
 import type { WorstInput } from "../worst-input.ts";
 
@@ -43,7 +44,19 @@ function jsonOf(name: string, text: () => string, memoryMiB: number): WorstInput
   };
 }
 
-/** What an API server answers. */
+function kubeconfigOf(name: string, text: string): WorstInput {
+  return {
+    reader: "lib/kube/secret-kubeconfig.ts",
+    name,
+    memoryMiB: 64,
+    make: async () => () =>
+      readStoredKubeconfig({ secret: "a", key: "value", id: "a", version: "1", bytes: Buffer.from(text) }).catch(
+        messageOf,
+      ),
+  };
+}
+
+/** What an API server answers, and kubeconfigs that are read from Secrets. */
 export const clusterReaders: readonly WorstInput[] = [
   jsonOf("as many empty objects as it may have", () => filled("[", "{},", "{}]", 3 * maxJsonValues), 128),
   jsonOf(
@@ -60,4 +73,6 @@ export const clusterReaders: readonly WorstInput[] = [
     () => filled('{"items":[', `{${filled("", '"a":{},', '"b":1', 1024 * 1024)}},`, "{}]}", maxAnswerBytes),
     1_024,
   ),
+  kubeconfigOf("a list of numbers", filled("a: [", "1,", "1]", maxStoredKubeconfigBytes)),
+  kubeconfigOf("contexts", filled("contexts: [", "{name: a, context: {cluster: a}},", "]", maxStoredKubeconfigBytes)),
 ];
