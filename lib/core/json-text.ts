@@ -1,5 +1,5 @@
-/** Values that one JSON text may have: far more than an object of Kubernetes has. Each takes much more memory than its text. */
-export const maxJsonValues = 200_000;
+/** Lists, objects and commas that one JSON text may have: far more than an object of Kubernetes has. Each takes far more memory than its text. */
+export const maxJsonParts = 200_000;
 /** As in Go's decoder, and so in every API server. */
 export const maxJsonDepth = 10_000;
 
@@ -74,16 +74,16 @@ export function endOfString(text: string, begin: number): number {
 }
 
 /**
- * Throws a `RangeError` for a text that nests deeper than {@link maxJsonDepth}, or that has more than {@link maxJsonValues} values:
- * to parse it would keep the process from other work. A text of less than 256 KiB always passes.
+ * Throws a `RangeError` for a text that nests deeper than {@link maxJsonDepth}, or that has more than {@link maxJsonParts}: to
+ * parse it would keep the process from other work. A text of less than 256 KiB always passes.
  */
 export function checkJson(text: string): void {
   if (text.length <= checkedChars) return;
   const cursor = new JsonCursor(text);
-  let values = 1;
+  let parts = 0;
   for (let code = cursor.next(); code !== -1; code = cursor.next()) {
     if (code === closeList || code === closeObject) continue;
     if (cursor.depth > maxJsonDepth) throw new RangeError(`it nests deeper than ${maxJsonDepth} levels`);
-    if (++values > maxJsonValues) throw new RangeError(`it has more than ${maxJsonValues} values`);
+    if (++parts > maxJsonParts) throw new RangeError(`it has more than ${maxJsonParts} lists, objects and commas`);
   }
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { checkJson, endOfString } from "./json-text.ts";
 
 /**
@@ -23,11 +23,10 @@ const longInteger = /[:[,]\s*-?\d{16}/;
 const longIntegers = /(?<=[:[,]\s*)-?\d{16,19}(?=\s*[,}\]])/g;
 
 /** Begins the strings that stand for whole numbers while a text is parsed. No text can know it. */
-const mark = `integer ${randomUUID()} `;
+const mark = `${randomBytes(12).toString("base64")} `;
 
 /**
- * `JSON.parse` that loses no digit of a whole number of 64 bits. Throws a `SyntaxError`, or a `RangeError` for a text of more values or
- * levels than {@link checkJson} accepts.
+ * `JSON.parse` that loses no digit of a whole number of 64 bits. Throws a `SyntaxError`, or a `RangeError` that {@link checkJson} throws.
  */
 export function parseJson(text: string): unknown {
   checkJson(text);
@@ -66,12 +65,28 @@ function withIntegers(parsed: unknown): unknown {
   };
   const root = restored(parsed);
   for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
-    for (const [key, value] of Object.entries(container)) {
-      const whole = restored(value);
-      if (whole !== value) Object.defineProperty(container, key, { value: whole });
+    if (isList(container)) {
+      for (const [index, value] of container.entries()) container[index] = restored(value);
+    } else if (isFields(container)) {
+      for (const key of Object.keys(container)) setField(container, key, restored(container[key]));
     }
   }
   return root;
+}
+
+function setField(fields: Record<string, unknown>, key: string, value: unknown): void {
+  if (fields[key] === value) return;
+  // To set it would change the prototype.
+  if (key === "__proto__") Object.defineProperty(fields, key, { value });
+  else fields[key] = value;
+}
+
+function isList(value: object): value is unknown[] {
+  return Array.isArray(value);
+}
+
+function isFields(value: object): value is Record<string, unknown> {
+  return !Array.isArray(value);
 }
 
 /** `JSON.stringify` of values with integers of any size. The result has every digit of them. */

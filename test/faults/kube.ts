@@ -26,7 +26,12 @@ export const kubeFaults: readonly FileFaults[] = [
       },
       {
         what: "a whole number in a field is not put back",
-        find: "if (whole !== value) Object.defineProperty(container, key, { value: whole });",
+        find: "  else fields[key] = value;",
+        replace: "",
+      },
+      {
+        what: "a whole number named __proto__ is lost",
+        find: 'if (key === "__proto__") Object.defineProperty(fields, key, { value });\n  else ',
         replace: "",
       },
       {
@@ -41,9 +46,9 @@ export const kubeFaults: readonly FileFaults[] = [
     tests: ["test/unit/kube/list-answer.test.ts"],
     faults: [
       {
-        what: "values of a long text are not counted",
-        find: "if (++values > maxJsonValues)",
-        replace: "if (++values > 1e9)",
+        what: "parts of a long text are not counted",
+        find: "if (++parts > maxJsonParts)",
+        replace: "if (++parts > 1e9)",
       },
       {
         what: "one level more than allowed",

@@ -1,6 +1,6 @@
 import { messageOf } from "../../../lib/core/failure.ts";
 import { parseJson } from "../../../lib/core/json.ts";
-import { maxJsonValues } from "../../../lib/core/json-text.ts";
+import { maxJsonParts } from "../../../lib/core/json-text.ts";
 import { maxAnswerBytes, remoteLimits } from "../../../lib/kube/answer-limits.ts";
 import { parseList } from "../../../lib/kube/list-answer.ts";
 import { maxStoredKubeconfigBytes, readStoredKubeconfig } from "../../../lib/kube/secret-kubeconfig.ts";
@@ -58,10 +58,11 @@ function kubeconfigOf(name: string, text: string): WorstInput {
 
 /** What an API server answers, and kubeconfigs that are read from Secrets. */
 export const clusterReaders: readonly WorstInput[] = [
-  jsonOf("as many empty objects as it may have", () => filled("[", "{},", "{}]", 3 * maxJsonValues), 128),
+  jsonOf("100,000 empty objects", () => filled("[", "{},", "1]", 3 * (maxJsonParts / 2)), 128),
+  jsonOf("200,000 numbers of 19 digits", () => filled("[", "1234567890123456789,", "1]", 20 * maxJsonParts - 10), 256),
   jsonOf(
-    "as many long numbers as it may have",
-    () => filled("[", "1234567890123456789,", "1]", 20 * maxJsonValues),
+    "100,000 objects with a field of a long number",
+    () => filled("[", '{"a":1234567890123456789},', "1]", 26 * (maxJsonParts / 2)),
     256,
   ),
   jsonOf("an event of 16 MiB of empty objects", () => filled("[", "{},", "{}]", maxEventBytes), 64),

@@ -63,6 +63,10 @@ describe("JSON with integers of 64 bits", () => {
     expect(parseJson(text)).toEqual(value);
   });
 
+  test("a field named __proto__ keeps its digits as any other", () => {
+    expect(formatJson(parseJson('{"__proto__":9007199254740993}'))).toBe('{"__proto__":9007199254740993}');
+  });
+
   test("what was read is written with the same digits, compact or indented", () => {
     const text = '{"a":[9007199254740993,-9223372036854775808,1,0.5],"b":{"c":9223372036854775807}}';
     expect(formatJson(parseJson(text))).toBe(text);

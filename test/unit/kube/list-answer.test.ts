@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatJson, parseJson } from "../../../lib/core/json.ts";
-import { checkedChars, maxJsonDepth, maxJsonValues } from "../../../lib/core/json-text.ts";
+import { checkedChars, maxJsonDepth, maxJsonParts } from "../../../lib/core/json-text.ts";
 import { maxListedObjects, parseList } from "../../../lib/kube/list-answer.ts";
 
 const signal = new AbortController().signal;
@@ -45,11 +45,11 @@ describe("an answer with items", () => {
     expect(await parseList(text, signal)).toMatchObject({ a: 9007199254740993n, items: [{ b: 2n ** 63n - 1n }] });
   });
 
-  test("may have more values than one text may have, each item fewer", async () => {
-    const items = `${"{},".repeat(maxJsonValues)}{}`;
-    expect(await parseList(`{"items":[${items}]}`, signal)).toMatchObject({ items: { length: maxJsonValues + 1 } });
+  test("may have more parts than one text may have, each item fewer", async () => {
+    const items = `${"{},".repeat(maxJsonParts)}{}`;
+    expect(await parseList(`{"items":[${items}]}`, signal)).toMatchObject({ items: { length: maxJsonParts + 1 } });
     await expect(parseList(`{"items":[{"a":[${items}]}]}`, signal)).rejects.toThrow(
-      `it has more than ${maxJsonValues} values`,
+      `it has more than ${maxJsonParts} lists, objects and commas`,
     );
   });
 });
@@ -60,18 +60,21 @@ test("an answer has a limit of items", async () => {
 });
 
 describe("a long JSON text", () => {
-  const ofValues = (count: number): string => `{${filler},"b":"\\\\","a":[${"1,".repeat(count - 5)}1]}`;
+  /** Four of them are outside of the list, its brackets among them. */
+  const ofParts = (count: number): string => `{${filler},"b":"\\\\","a":[${"1,".repeat(count - 4)}1]}`;
   const ofDepth = (depth: number): string => `{${filler},"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 
-  test("may have this many values and levels, and no more", () => {
-    expect(parseJson(ofValues(maxJsonValues))).toMatchObject({ a: { length: maxJsonValues - 4 } });
-    expect(() => parseJson(ofValues(maxJsonValues + 1))).toThrow(`it has more than ${maxJsonValues} values`);
+  test("may have this many parts and levels, and no more", () => {
+    expect(parseJson(ofParts(maxJsonParts))).toMatchObject({ a: { length: maxJsonParts - 3 } });
+    expect(() => parseJson(ofParts(maxJsonParts + 1))).toThrow(
+      `it has more than ${maxJsonParts} lists, objects and commas`,
+    );
     expect(parseJson(ofDepth(maxJsonDepth))).toHaveProperty("a");
     expect(() => parseJson(ofDepth(maxJsonDepth + 1))).toThrow(`it nests deeper than ${maxJsonDepth} levels`);
   });
 
-  test("has values, commas and brackets in its strings that do not count", () => {
-    const text = `["${'[,\\"{'.repeat(maxJsonValues)}","\\\\",1]`;
+  test("has commas and brackets in its strings that do not count", () => {
+    const text = `["${'[,\\"{'.repeat(maxJsonParts)}","\\\\",1]`;
     expect(parseJson(text)).toHaveLength(3);
   });
 });
