@@ -68,17 +68,11 @@ function withIntegers(parsed: unknown): unknown {
     if (isList(container)) {
       for (const [index, value] of container.entries()) container[index] = restored(value);
     } else if (isFields(container)) {
-      for (const key of Object.keys(container)) setField(container, key, restored(container[key]));
+      // Also of a field named `__proto__`, which is the object's own after JSON.parse.
+      for (const key of Object.keys(container)) container[key] = restored(container[key]);
     }
   }
   return root;
-}
-
-function setField(fields: Record<string, unknown>, key: string, value: unknown): void {
-  if (fields[key] === value) return;
-  // To set it would change the prototype.
-  if (key === "__proto__") Object.defineProperty(fields, key, { value });
-  else fields[key] = value;
 }
 
 function isList(value: object): value is unknown[] {

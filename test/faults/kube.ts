@@ -26,13 +26,8 @@ export const kubeFaults: readonly FileFaults[] = [
       },
       {
         what: "a whole number in a field is not put back",
-        find: "  else fields[key] = value;",
-        replace: "",
-      },
-      {
-        what: "a whole number named __proto__ is lost",
-        find: 'if (key === "__proto__") Object.defineProperty(fields, key, { value });\n  else ',
-        replace: "",
+        find: "container[key] = restored(container[key]);",
+        replace: "restored(container[key]);",
       },
       {
         what: "equal bigints have a digest of nothing",
