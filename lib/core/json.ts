@@ -20,7 +20,7 @@ const [minInteger, maxInteger] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 /** Digits that only a whole number of more than 53 bits can have, where a value begins. Rarely in a text, and cheap to look for. */
 const longInteger = /[:[,]\s*-?\d{16}/;
-const longIntegers = /(?<=[:[,]\s*)-?\d{16,19}(?=\s*[,}\]])/g;
+const longIntegers = /[:[,]\s*(-?\d{16,19})(?=\s*[,}\]])/g;
 
 /** Begins the strings that stand for whole numbers while a text is parsed. No text can know it. */
 const mark = `${randomBytes(12).toString("base64")} `;
@@ -39,7 +39,8 @@ function markedIntegers(text: string): string {
   const parts: string[] = [];
   let written = 0;
   let string = { begin: -1, end: -1 };
-  for (const { 0: digits, index } of text.matchAll(longIntegers)) {
+  for (const { 0: found, 1: digits = "", index: begin } of text.matchAll(longIntegers)) {
+    const index = begin + found.length - digits.length;
     while (string.end < index) string = nextString(text, string.end + 1);
     const isInString = string.begin < index;
     const integer = isInString ? 0n : BigInt(digits);

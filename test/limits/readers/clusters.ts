@@ -65,6 +65,11 @@ export const clusterReaders: readonly WorstInput[] = [
     () => filled("[", '{"a":1234567890123456789},', "1]", 26 * (maxJsonParts / 2)),
     256,
   ),
+  jsonOf(
+    "8 MiB of space and a number of 19 digits",
+    () => `[${" ".repeat(remoteLimits.answer)}1234567890123456789]`,
+    64,
+  ),
   jsonOf("an event of 16 MiB of empty objects", () => filled("[", "{},", "{}]", maxEventBytes), 64),
   jsonOf("an answer of 8 MiB of brackets", () => "[".repeat(remoteLimits.answer), 64),
   jsonOf("an answer of 64 MiB, a string of escapes", () => filled('["', "\\u00e9", '"]', maxAnswerBytes), 256),
