@@ -7,7 +7,7 @@ import { runnerDeps } from "../functions/runner-deps.ts";
 import { findCondition } from "../lib/api/condition.ts";
 import { parseKustomization } from "../lib/api/kustomization.ts";
 import { kustomizeGroup, sourceGroup } from "../lib/api/names.ts";
-import { usualRules } from "../lib/apply/apply-rules.ts";
+import { usualRules } from "../lib/apply/set/apply-rules.ts";
 import type { DynamodbStores } from "../lib/aws/dynamodb/open-stores.ts";
 import { type Digest, digestOf } from "../lib/core/digest.ts";
 import { defaultGates } from "../lib/core/feature-gates.ts";

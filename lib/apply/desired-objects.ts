@@ -8,9 +8,9 @@ import { type Manifest, refOf } from "../core/manifest.ts";
 import { formatApiVersion, type ObjectRef, subject, type VersionedRef } from "../core/object-ref.ts";
 import type { Resource } from "../core/ports/cluster.ts";
 import type { Secret } from "../core/secret.ts";
-import { byApplyOrder } from "./apply-order.ts";
-import type { ApplyRules } from "./apply-rules.ts";
-import { formatEntryId } from "./entry-id.ts";
+import { byApplyOrder } from "./set/apply-order.ts";
+import type { ApplyRules } from "./set/apply-rules.ts";
+import { formatEntryId } from "./set/entry-id.ts";
 
 /** One object of an apply set, ready to be sent. */
 export interface DesiredObject {

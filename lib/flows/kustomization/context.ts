@@ -2,7 +2,7 @@ import { declaredKustomization } from "../../api/kinds/kustomization.ts";
 import { type Kustomization, parseKustomization, readForEnd } from "../../api/kustomization.ts";
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizeGroup, requestedAtAnnotation } from "../../api/names.ts";
-import type { ApplyRules } from "../../apply/apply-rules.ts";
+import type { ApplyRules } from "../../apply/set/apply-rules.ts";
 import type { Cel } from "../../cel/cel.ts";
 import type { Digest } from "../../core/digest.ts";
 import { Failure, type Reason, type Retry } from "../../core/failure.ts";

@@ -1,6 +1,6 @@
 import { findCondition } from "../../api/condition.ts";
 import { isAccountName } from "../../api/names.ts";
-import { parseEntryId } from "../../apply/entry-id.ts";
+import { parseEntryId } from "../../apply/set/entry-id.ts";
 import { cutText, maxMessageBytes, someOf } from "../../core/cut-text.ts";
 import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
 import { subject } from "../../core/object-ref.ts";

@@ -9,9 +9,9 @@ import {
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizeGroup } from "../../api/names.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
-import { ownerOfClaim } from "../../apply/apply-set.ts";
-import { readEntryId } from "../../apply/entry-id.ts";
-import type { Expected, OwnerNearby, OwnerState } from "../../apply/prune/facts.ts";
+import type { Expected, OwnerNearby, OwnerState } from "../../apply/set/apply-set.ts";
+import { ownerOfClaim } from "../../apply/set/apply-set.ts";
+import { readEntryId } from "../../apply/set/entry-id.ts";
 import { Failure } from "../../core/failure.ts";
 import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
 import { type ObjectRef, subject } from "../../core/object-ref.ts";

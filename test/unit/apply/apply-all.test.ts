@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyAll } from "../../../lib/apply/apply-all.ts";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { PlannedChange, PlannedObject } from "../../../lib/apply/plan.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import { type LiveObject, type Metadata, refOf } from "../../../lib/core/manifest.ts";
 import { subject, type VersionedRef } from "../../../lib/core/object-ref.ts";

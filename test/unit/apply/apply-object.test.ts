@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ownerLabels } from "../../../lib/api/names.ts";
 import { ApplyError, applyObject, StillTerminating } from "../../../lib/apply/apply-object.ts";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
-import { fingerprint } from "../../../lib/apply/field-managers.ts";
 import type { PlannedChange } from "../../../lib/apply/plan.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
+import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
 import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";

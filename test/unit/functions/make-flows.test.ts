@@ -3,7 +3,7 @@ import { servedClusters } from "../../../functions/clusters.ts";
 import { flowsOfClusters, makeFlows } from "../../../functions/make-flows.ts";
 import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";

@@ -1,5 +1,5 @@
 import { ownerLabels } from "../../../../lib/api/names.ts";
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
 import { asHome, asTarget } from "../../../../lib/core/home-and-target.ts";
 import { isJsonObject } from "../../../../lib/core/json.ts";
 import { type Metadata, refOf } from "../../../../lib/core/manifest.ts";

@@ -2,7 +2,7 @@
 import "../../../../lib/flows/kustomization/finalize.ts";
 import { declaredOciRepository } from "../../../../lib/api/kinds/oci-repository.ts";
 import { ownerLabels } from "../../../../lib/api/names.ts";
-import { usualRules } from "../../../../lib/apply/apply-rules.ts";
+import { usualRules } from "../../../../lib/apply/set/apply-rules.ts";
 import { digestOf } from "../../../../lib/core/digest.ts";
 import { defaultGates } from "../../../../lib/core/feature-gates.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";

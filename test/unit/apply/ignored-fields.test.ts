@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ownedButIgnored, payloadOf, withoutIgnored } from "../../../../lib/apply/ignore/ignored-fields.ts";
-import type { JsonObject } from "../../../../lib/core/json.ts";
-import type { LiveObject, ManagedFieldsEntry } from "../../../../lib/core/manifest.ts";
+import { ownedButIgnored, payloadOf, withoutIgnored } from "../../../lib/apply/ignored-fields.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import type { LiveObject, ManagedFieldsEntry } from "../../../lib/core/manifest.ts";
 
 const owner = { "kustomize.toolkit.fluxcd.io/name": "app", "kustomize.toolkit.fluxcd.io/namespace": "t" };
 const wanted = {

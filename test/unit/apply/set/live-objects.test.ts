@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { liveObjects } from "../../../lib/apply/live-objects.ts";
-import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
-import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { ApiError, type ListQuery } from "../../../lib/core/ports/cluster.ts";
-import { noTarget } from "../../doubles/no-cluster.ts";
+import { liveObjects } from "../../../../lib/apply/set/live-objects.ts";
+import type { TargetCluster } from "../../../../lib/core/home-and-target.ts";
+import type { LiveObject } from "../../../../lib/core/manifest.ts";
+import { ApiError, type ListQuery } from "../../../../lib/core/ports/cluster.ts";
+import { noTarget } from "../../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();
 const owner = { name: "app", namespace: "flux" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cascadeScopeOf, isWithin } from "../../../lib/apply/cascade-scope.ts";
+import { cascadeScopeOf, isWithin } from "../../../../lib/apply/set/cascade-scope.ts";
 
 const ref = (group: string, kind: string, name: string, namespace = "") => ({ group, kind, namespace, name });
 const definitions = "apiextensions.k8s.io";

@@ -1,4 +1,4 @@
-import type { Metadata } from "../core/manifest.ts";
+import type { Metadata } from "../../core/manifest.ts";
 
 /** How many looks a delete takes at an object that other clients write between the look and the delete. */
 export const maxLooks = 4;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { byApplyOrder, stageOf } from "../../../lib/apply/apply-order.ts";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
-import { equal } from "../../../lib/core/json.ts";
+import { byApplyOrder, stageOf } from "../../../../lib/apply/set/apply-order.ts";
+import { usualRules } from "../../../../lib/apply/set/apply-rules.ts";
+import { equal } from "../../../../lib/core/json.ts";
 
 const ref = (kind: string, group = "", name = "a") => ({ group, kind, namespace: "t", name });
 

@@ -1,7 +1,7 @@
-import { ownerLabels } from "../../api/names.ts";
-import { equal, isJsonList, isJsonObject, type Json, type JsonObject, toJsonObject } from "../../core/json.ts";
-import { type JsonPointer, parsePointer, valueAt, withoutPointer, withValueAt } from "../../core/json-pointer.ts";
-import type { LiveObject, Manifest, Metadata } from "../../core/manifest.ts";
+import { ownerLabels } from "../api/names.ts";
+import { equal, isJsonList, isJsonObject, type Json, type JsonObject, toJsonObject } from "../core/json.ts";
+import { type JsonPointer, parsePointer, valueAt, withoutPointer, withValueAt } from "../core/json-pointer.ts";
+import type { LiveObject, Manifest, Metadata } from "../core/manifest.ts";
 import { isAppliedByOther, withoutOwned } from "./owned-fields.ts";
 
 /** The object without these fields, for a comparison. Its labels of the owner stay: without them it would not be ours. */

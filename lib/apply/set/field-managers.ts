@@ -1,7 +1,7 @@
-import { keyedDigest } from "../core/digest.ts";
-import { canonicalJson, type JsonObject } from "../core/json.ts";
-import type { ManagedFieldsEntry } from "../core/manifest.ts";
-import type { Secret } from "../core/secret.ts";
+import { keyedDigest } from "../../core/digest.ts";
+import { canonicalJson, type JsonObject } from "../../core/json.ts";
+import type { ManagedFieldsEntry } from "../../core/manifest.ts";
+import type { Secret } from "../../core/secret.ts";
 import { type ApplyRules, isOverridden } from "./apply-rules.ts";
 
 /** The field manager of everything Sluice applies: Flux's, so that a cluster moves over and back without a conflict. */

@@ -1,5 +1,5 @@
-import { kustomizeGroup, ownerLabels } from "../api/names.ts";
-import type { Metadata } from "../core/manifest.ts";
+import { kustomizeGroup, ownerLabels } from "../../api/names.ts";
+import type { Metadata } from "../../core/manifest.ts";
 
 type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
 

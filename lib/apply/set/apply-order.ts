@@ -1,4 +1,4 @@
-import { type ObjectRef, refKey } from "../core/object-ref.ts";
+import { type ObjectRef, refKey } from "../../core/object-ref.ts";
 import { type ApplyRules, stageKind, usualRules } from "./apply-rules.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { ManagedFieldsEntry } from "../core/manifest.ts";
-import { type IgnoreRules, noIgnoreRules } from "./ignore/ignore-rules.ts";
+import type { ManagedFieldsEntry } from "../../core/manifest.ts";
+import { type IgnoreRules, noIgnoreRules } from "../ignore/ignore-rules.ts";
 
 /** How an installation, and the owner of a set, want objects to be applied. */
 export interface ApplyRules {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatEntryId, parseEntryId } from "../../../lib/apply/entry-id.ts";
+import { formatEntryId, parseEntryId } from "../../../../lib/apply/set/entry-id.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 

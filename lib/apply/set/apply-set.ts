@@ -1,12 +1,11 @@
-import type { TargetCluster } from "../core/home-and-target.ts";
-import type { ObjectRef } from "../core/object-ref.ts";
-import type { Clock } from "../core/ports/clock.ts";
-import type { Fence } from "../core/ports/fence.ts";
-import type { InventoryOwner, InventoryStore } from "../core/ports/inventory-store.ts";
-import type { Claim, Ledger } from "../core/ports/ledger.ts";
-import type { Secret } from "../core/secret.ts";
+import type { TargetCluster } from "../../core/home-and-target.ts";
+import type { ObjectRef } from "../../core/object-ref.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Fence } from "../../core/ports/fence.ts";
+import type { InventoryOwner, InventoryStore } from "../../core/ports/inventory-store.ts";
+import type { Claim, Ledger } from "../../core/ports/ledger.ts";
+import type { Secret } from "../../core/secret.ts";
 import type { ApplyRules } from "./apply-rules.ts";
-import type { Expected, OwnerNearby, OwnerState } from "./prune/facts.ts";
 
 /** An owner of objects, of any kind, with its cluster and its stores: the input of planning, inventory and pruning. */
 export interface ApplySet {
@@ -48,6 +47,31 @@ export interface OtherOwners {
   subscribeTo(owners: readonly string[], signal: AbortSignal): Promise<void>;
   /** Wakes each owner that has subscribed to this one, since it has released objects. */
   announceRelease(signal: AbortSignal): Promise<void>;
+}
+
+/** `deleting`: it is being deleted together with all its objects. `gone`: no owner has this uid. */
+export type OwnerState = "alive" | "deleting" | "gone";
+
+/** An object and what the cluster calls its kind in the plural; undefined where that is not served, or does not matter. */
+export interface Placed {
+  readonly ref: ObjectRef;
+  readonly plural?: string | undefined;
+}
+
+export interface Expected extends Placed {
+  /** The owner that is about to apply it, as `Kustomization/namespace/name`. */
+  readonly owner: string;
+}
+
+export interface OwnerNearby extends Placed {
+  /** It is this owner: its objects are those of its inventory. */
+  readonly isSelf: boolean;
+  /** It is being deleted together with all its objects. */
+  readonly isTerminating: boolean;
+  /** Its deletion deletes all its objects. */
+  readonly cascades: boolean;
+  /** The objects in its status that a prune candidate could cascade to. */
+  readonly has: readonly Placed[];
 }
 
 /** The prune candidates, and what their deletion may cascade to. */

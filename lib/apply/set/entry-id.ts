@@ -1,4 +1,4 @@
-import type { ObjectRef } from "../core/object-ref.ts";
+import type { ObjectRef } from "../../core/object-ref.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
 const rbacKinds = new Set(["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"]);

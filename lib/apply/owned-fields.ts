@@ -1,7 +1,7 @@
-import { equal, isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../../core/json.ts";
-import { type JsonPointer, valueAt } from "../../core/json-pointer.ts";
-import type { LiveObject, ManagedFieldsEntry } from "../../core/manifest.ts";
-import { fieldManager } from "../field-managers.ts";
+import { equal, isJsonList, isJsonObject, type Json, type JsonObject, parseJson } from "../core/json.ts";
+import { type JsonPointer, valueAt } from "../core/json-pointer.ts";
+import type { LiveObject, ManagedFieldsEntry } from "../core/manifest.ts";
+import { fieldManager } from "./set/field-managers.ts";
 
 /** Managed fields (`fieldsV1`) without the one that the pointer names in this object, and without parents that are empty then. */
 export function withoutOwned(fields: JsonObject, object: Json, pointer: JsonPointer): JsonObject {

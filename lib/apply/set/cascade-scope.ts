@@ -1,4 +1,4 @@
-import type { ObjectRef } from "../core/object-ref.ts";
+import type { ObjectRef } from "../../core/object-ref.ts";
 
 /** What the API server deletes together with a namespace or a definition. */
 export type CascadeScope =
