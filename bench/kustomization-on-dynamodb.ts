@@ -21,7 +21,7 @@ import { systemClock } from "../lib/core/system-clock.ts";
 import { formatWorkKey, type WorkKey } from "../lib/core/work-key.ts";
 import { installCrds } from "../lib/definitions/install-crds.ts";
 import { defaultTiming } from "../lib/flows/interval.ts";
-import { kinds } from "../lib/flows/kinds.ts";
+import { kinds } from "../lib/flows/kinds/kinds.ts";
 import { connect } from "../lib/kube/connect.ts";
 import { readKubeconfig } from "../lib/kube/kubeconfig.ts";
 import { handleWakeUp } from "../lib/queue/handle-wake-up.ts";

@@ -10,7 +10,7 @@ import { wasmCel } from "../lib/cel/wasm-cel.ts";
 import type { EksTarget } from "../lib/core/ports/remote-clusters.ts";
 import { systemClock } from "../lib/core/system-clock.ts";
 import { wasmEngine } from "../lib/engine/wasm-engine.ts";
-import { kinds } from "../lib/flows/kinds.ts";
+import { kinds } from "../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import { configKinds, externalArtifactKinds } from "../lib/queue/observed-kinds.ts";

@@ -8,7 +8,7 @@ import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import { GateClosed } from "../lib/core/ports/write-gate.ts";
 import { areServed, installCrds } from "../lib/definitions/install-crds.ts";
-import type { Kind } from "../lib/flows/kind.ts";
+import type { Kind } from "../lib/flows/kinds/kind.ts";
 import { ownerCheck, takeOver } from "../lib/gate/cluster-owner.ts";
 import { gatedCluster } from "../lib/gate/gated-cluster.ts";
 import { writeGate } from "../lib/gate/write-gate.ts";

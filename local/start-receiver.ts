@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { IncomingRequest, Receive } from "../functions/receiver.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Log } from "../lib/core/ports/log.ts";
-import { createServer } from "../lib/kube/node-http.ts";
+import { createServer } from "../lib/http/node-http.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
 import { refuseForeignRequest } from "./refuse-foreign-request.ts";
 

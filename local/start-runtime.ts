@@ -16,7 +16,7 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
 import { logMetrics } from "../lib/core/write-log.ts";
-import type { Kind } from "../lib/flows/kind.ts";
+import type { Kind } from "../lib/flows/kinds/kind.ts";
 import { configKinds, externalArtifactKinds } from "../lib/queue/observed-kinds.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { rules } from "../lib/queue/rules.ts";

@@ -18,7 +18,7 @@ import {
   trustElsewhere,
 } from "../core/ports/http.ts";
 import { retire } from "../kube/agents.ts";
-import { Agent, request as requestHttp } from "../kube/node-http.ts";
+import { Agent, request as requestHttp } from "./node-http.ts";
 import { certificateFault, isCertificateFault } from "./certificate-fault.ts";
 import { connectFault } from "./connect-fault.ts";
 import { dialer } from "./dial.ts";

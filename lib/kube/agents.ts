@@ -11,7 +11,7 @@ import { dialer } from "../http/dial.ts";
 import { guardedLookup } from "../http/guarded-lookup.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
 import { certificatesIn } from "./endpoint.ts";
-import { Agent } from "./node-http.ts";
+import { Agent } from "../http/node-http.ts";
 
 const maxSockets = 32;
 

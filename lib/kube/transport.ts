@@ -9,7 +9,7 @@ import { assertAllowed, DestinationRefused } from "../http/guarded-lookup.ts";
 import { agentsOf, placeOf } from "./agents.ts";
 import { type AnswerBudget, AnswerTooLong, type Held } from "./answer-limits.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
-import { request as requestHttp } from "./node-http.ts";
+import { request as requestHttp } from "../http/node-http.ts";
 
 /** One HTTP exchange with the API server. */
 export interface Exchange {

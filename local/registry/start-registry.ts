@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
-import { createServer } from "../../lib/kube/node-http.ts";
+import { createServer } from "../../lib/http/node-http.ts";
 import { DiskFull, namingFullDisk } from "../disk-full.ts";
 import { listenOnLoopback } from "../listen-on-loopback.ts";
 import { refuseForeignRequest } from "../refuse-foreign-request.ts";

@@ -14,7 +14,7 @@ import { Secret } from "../../lib/core/secret.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { repositoryTopic } from "../../lib/core/topics.ts";
 import { installCrds } from "../../lib/definitions/install-crds.ts";
-import { kinds } from "../../lib/flows/kinds.ts";
+import { kinds } from "../../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";

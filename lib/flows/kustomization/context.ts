@@ -16,7 +16,7 @@ import type { Ledger } from "../../core/ports/ledger.ts";
 import type { Run } from "../../core/run.ts";
 import type { Secret } from "../../core/secret.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
-import type { BuildInput } from "../../manifests/build-input.ts";
+import type { BuildInput } from "../../manifests/build/build-input.ts";
 import type { KeyParts } from "../../sops/keys/key-parts.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 import { type EventToRecord, reportEvent } from "../record-event.ts";

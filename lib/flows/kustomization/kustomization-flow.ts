@@ -8,7 +8,7 @@ import { allEnded } from "../../core/concurrency.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Flow, FlowResult, Run } from "../../core/run.ts";
 import { type HealthRules, parseHealthRules } from "../../health/health-rules.ts";
-import { buildInput } from "../../manifests/build-input.ts";
+import { buildInput } from "../../manifests/build/build-input.ts";
 import { shortIntervalWarning } from "../interval.ts";
 import { fetchableArtifact } from "../source/read-source.ts";
 import { writeFinalizers } from "../write-finalizers.ts";

@@ -17,7 +17,7 @@ import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
 import { type ObjectRef, subject } from "../../core/object-ref.ts";
 import type { Claim } from "../../core/ports/ledger.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
-import { buildInput } from "../../manifests/build-input.ts";
+import { buildInput } from "../../manifests/build/build-input.ts";
 import { type FetchableArtifact, fetchableArtifact } from "../source/read-source.ts";
 import type { KustomizationContext } from "./context.ts";
 import { decryptionOf, decryptionRefusal } from "./decryption.ts";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { Failure } from "../../core/failure.ts";
 import { formatJson, type Json, type JsonObject } from "../../core/json.ts";
 import { isEncryptedValue } from "../../sops/cipher.ts";
-import { decryptFile } from "../../sops/decrypt-file.ts";
+import { decryptFile } from "../../sops/file/decrypt-file.ts";
 import { decryptObject, isEncryptedObject } from "../../sops/decrypt-object.ts";
 import { encryptedFormat, formatOfName } from "../../sops/format.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";

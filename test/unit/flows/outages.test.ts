@@ -5,7 +5,7 @@ import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
 import type { FlowResult, Run } from "../../../lib/core/run.ts";
 import type { RunTiming } from "../../../lib/flows/interval.ts";
-import { retryOutages } from "../../../lib/flows/outages.ts";
+import { retryOutages } from "../../../lib/flows/kinds/outages.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "t", name: "x" };

@@ -5,8 +5,8 @@ import type { Patch } from "../../../lib/core/ports/cluster.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
 import type { Run } from "../../../lib/core/run.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
-import { kinds } from "../../../lib/flows/kinds.ts";
-import { reportParked } from "../../../lib/flows/status-reporter.ts";
+import { kinds } from "../../../lib/flows/kinds/kinds.ts";
+import { reportParked } from "../../../lib/flows/kinds/status-reporter.ts";
 import { keyOf } from "../../contract/state-back-end.ts";
 import { noHome } from "../../doubles/no-cluster.ts";
 

@@ -8,7 +8,7 @@ import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { defaultTiming } from "../../../lib/flows/interval.ts";
-import { kinds } from "../../../lib/flows/kinds.ts";
+import { kinds } from "../../../lib/flows/kinds/kinds.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
 import { noCel } from "../../doubles/no-cel.ts";
 import { noHome, noTarget } from "../../doubles/no-cluster.ts";

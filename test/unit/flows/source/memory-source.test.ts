@@ -5,7 +5,7 @@ import { Artifact } from "../../../../lib/api/source.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { Flow } from "../../../../lib/core/run.ts";
 import { parseWorkKey } from "../../../../lib/core/work-key.ts";
-import { type OutageDeps, reportOutage, retryOutages } from "../../../../lib/flows/outages.ts";
+import { type OutageDeps, reportOutage, retryOutages } from "../../../../lib/flows/kinds/outages.ts";
 import { withTimesOf } from "../../../../lib/flows/source/source-conditions.ts";
 import { sourceFlow } from "../../../../lib/flows/source/source-flow.ts";
 import { untilDeadline } from "../../../deadline.ts";

@@ -1,8 +1,8 @@
-import { type Digest, digestOf } from "../core/digest.ts";
-import { Failure } from "../core/failure.ts";
-import type { Manifest } from "../core/manifest.ts";
-import type { Engine } from "../core/ports/engine.ts";
-import type { Log } from "../core/ports/log.ts";
+import { type Digest, digestOf } from "../../core/digest.ts";
+import { Failure } from "../../core/failure.ts";
+import type { Manifest } from "../../core/manifest.ts";
+import type { Engine } from "../../core/ports/engine.ts";
+import type { Log } from "../../core/ports/log.ts";
 import {
   type ArtifactTree,
   artifactTree,
@@ -10,14 +10,14 @@ import {
   hasKustomizationFile,
   joinPath,
   plainFiles,
-} from "./artifact-tree.ts";
-import { buildByEngine } from "./build-by-engine.ts";
+} from "../artifact-tree.ts";
+import { buildByEngine } from "../build-by-engine.ts";
 import type { BuildInput, BuildSpec, PostBuild } from "./build-input.ts";
-import { expressionsIn } from "./decrypt/plain-values.ts";
-import { finishBuild } from "./finish-build.ts";
-import { attemptPlainSafely } from "./off-thread.ts";
-import { carriesSecret, maskSecrets } from "./secrets.ts";
-import type { BuildOutput, TemplateSources } from "./substitute/substitute-objects.ts";
+import { expressionsIn } from "../decrypt/plain-values.ts";
+import { finishBuild } from "../finish-build.ts";
+import { attemptPlainSafely } from "../off-thread.ts";
+import { carriesSecret, maskSecrets } from "../secrets.ts";
+import type { BuildOutput, TemplateSources } from "../substitute/substitute-objects.ts";
 
 export interface BuildDeps {
   readonly engine: Engine;
@@ -99,7 +99,7 @@ async function afterBuild(
   signal: AbortSignal,
 ): Promise<BuildOutput> {
   if (postBuild === undefined) return output;
-  const { substituteObjects } = await import("./substitute/substitute-objects.ts");
+  const { substituteObjects } = await import("../substitute/substitute-objects.ts");
   return substituteObjects(output, postBuild, sources, signal);
 }
 

@@ -1,11 +1,11 @@
-import { formatLabel, type SopsFormat } from "./format.ts";
-import { readMetadata, type SopsMetadata } from "./metadata.ts";
-import { SopsFault } from "./sops-fault.ts";
-import type { Steps } from "./steps.ts";
-import { unflatten } from "./stores/flat-metadata.ts";
-import type { Store } from "./stores/store.ts";
-import { storeOf } from "./stores/stores.ts";
-import { Branch, type Item, type Value } from "./tree.ts";
+import { formatLabel, type SopsFormat } from "../format.ts";
+import { readMetadata, type SopsMetadata } from "../metadata.ts";
+import { SopsFault } from "../sops-fault.ts";
+import type { Steps } from "../steps.ts";
+import { unflatten } from "../stores/flat-metadata.ts";
+import type { Store } from "../stores/store.ts";
+import { storeOf } from "../stores/stores.ts";
+import { Branch, type Item, type Value } from "../tree.ts";
 
 /** A file that sops has encrypted, its metadata apart from its documents. */
 export interface EncryptedFile {

@@ -1,7 +1,7 @@
 import { declaredGitRepository } from "../../api/kinds/git-repository.ts";
-import { type Kind, loadedOnce } from "../kind.ts";
+import { type Kind, loadedOnce } from "./kind.ts";
 import { failed } from "../source/source-conditions.ts";
-import { conditionByReason } from "./condition-by-reason.ts";
+import { conditionByReason } from "../git-repository/condition-by-reason.ts";
 
 export const gitRepositoryKind: Kind = {
   ...declaredGitRepository,
@@ -9,8 +9,8 @@ export const gitRepositoryKind: Kind = {
     loadedOnce(async () => {
       const [{ githubAppTokens }, { gitRepositoryFlow }, { repositoryOpener }] = await Promise.all([
         import("../../sources/git/github-app.ts"),
-        import("./git-repository-flow.ts"),
-        import("./open-repository.ts"),
+        import("../git-repository/git-repository-flow.ts"),
+        import("../git-repository/open-repository.ts"),
       ]);
       const { clock, gitLogins, http, sshAlgorithms } = parts;
       const logins = { github: githubAppTokens(http, clock), aws: gitLogins?.aws };

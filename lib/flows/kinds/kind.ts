@@ -1,20 +1,20 @@
-import type { Condition } from "../api/condition.ts";
-import type { KindDeclaration } from "../api/kinds/declaration.ts";
-import type { Cel } from "../cel/cel.ts";
-import type { Failure } from "../core/failure.ts";
-import type { TargetCluster } from "../core/home-and-target.ts";
-import type { LiveObject } from "../core/manifest.ts";
-import type { Cluster } from "../core/ports/cluster.ts";
-import type { Engine } from "../core/ports/engine.ts";
-import type { GitLogin } from "../core/ports/git-login.ts";
-import type { Outbound } from "../core/ports/http.ts";
-import type { RemoteClusters } from "../core/ports/remote-clusters.ts";
-import type { Flow } from "../core/run.ts";
-import type { SshAlgorithms } from "../sources/git/ssh-transport.ts";
-import type { KustomizationDeps } from "./kustomization/context.ts";
-import type { OciRepositoryDeps } from "./oci-repository/oci-repository-flow.ts";
-import type { ReceiverDeps } from "./receiver/receiver-context.ts";
-import type { SourceReader } from "./source/read-source.ts";
+import type { Condition } from "../../api/condition.ts";
+import type { KindDeclaration } from "../../api/kinds/declaration.ts";
+import type { Cel } from "../../cel/cel.ts";
+import type { Failure } from "../../core/failure.ts";
+import type { TargetCluster } from "../../core/home-and-target.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { Cluster } from "../../core/ports/cluster.ts";
+import type { Engine } from "../../core/ports/engine.ts";
+import type { GitLogin } from "../../core/ports/git-login.ts";
+import type { Outbound } from "../../core/ports/http.ts";
+import type { RemoteClusters } from "../../core/ports/remote-clusters.ts";
+import type { Flow } from "../../core/run.ts";
+import type { SshAlgorithms } from "../../sources/git/ssh-transport.ts";
+import type { KustomizationDeps } from "../kustomization/context.ts";
+import type { OciRepositoryDeps } from "../oci-repository/oci-repository-flow.ts";
+import type { ReceiverDeps } from "../receiver/receiver-context.ts";
+import type { SourceReader } from "../source/read-source.ts";
 
 /** The parts of an installation: the flow of each kind takes those that it needs. */
 export interface FlowParts

@@ -1,7 +1,7 @@
-import { effectivePatches, type Kustomization } from "../api/kustomization.ts";
-import type { KustomizationSpec } from "../api/kustomization-spec.ts";
-import type { Digest } from "../core/digest.ts";
-import type { Decryption } from "./decrypt/decryption.ts";
+import { effectivePatches, type Kustomization } from "../../api/kustomization.ts";
+import type { KustomizationSpec } from "../../api/kustomization-spec.ts";
+import type { Digest } from "../../core/digest.ts";
+import type { Decryption } from "../decrypt/decryption.ts";
 
 /** The Kustomization that owns the manifests. */
 export interface Owner {

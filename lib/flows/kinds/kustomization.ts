@@ -5,12 +5,12 @@ import { sourceGroup } from "../../api/names.ts";
 import { sourceFaults } from "../../api/spec-references.ts";
 import { asTarget } from "../../core/home-and-target.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { cachedBuild } from "../../manifests/cached-build.ts";
+import { cachedBuild } from "../../manifests/build/cached-build.ts";
 import { failing } from "../conditions.ts";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "./kind.ts";
 import { readSource, type SourceReader } from "../source/read-source.ts";
-import { kustomizationFlow } from "./kustomization-flow.ts";
-import { accountUser } from "./service-account.ts";
+import { kustomizationFlow } from "../kustomization/kustomization-flow.ts";
+import { accountUser } from "../kustomization/service-account.ts";
 
 export const kustomizationKind: Kind = {
   ...declaredKustomization,
@@ -22,7 +22,7 @@ export const kustomizationKind: Kind = {
         return user === undefined ? asTarget(parts.home) : targetAs(user);
       },
       remoteTargetOf: async (live, place, signal) => {
-        const { openRemoteTarget } = await import("./remote-target.ts");
+        const { openRemoteTarget } = await import("../kustomization/remote-target.ts");
         const { accountTokens } = parts.sopsKeys;
         return openRemoteTarget(live, place, { ...parts, accountTokens, remoteClusters, gated }, signal);
       },

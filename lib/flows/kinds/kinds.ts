@@ -1,9 +1,9 @@
-import { declaredKinds } from "../api/kinds/declared-kinds.ts";
-import { gitRepositoryKind } from "./git-repository/kind.ts";
+import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
+import { gitRepositoryKind } from "./git-repository.ts";
 import type { Kind } from "./kind.ts";
-import { kustomizationKind } from "./kustomization/kind.ts";
-import { ociRepositoryKind } from "./oci-repository/kind.ts";
-import { receiverKind } from "./receiver/kind.ts";
+import { kustomizationKind } from "./kustomization.ts";
+import { ociRepositoryKind } from "./oci-repository.ts";
+import { receiverKind } from "./receiver.ts";
 
 /** The compiler asks for each declared kind. */
 const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
