@@ -2,8 +2,8 @@ import { kindOf } from "../lib/api/kinds/declaration.ts";
 import type { Flow } from "../lib/core/run.ts";
 import type { WorkKey } from "../lib/core/work-key.ts";
 import type { FlowParts, Kind } from "../lib/flows/kinds/kind.ts";
-import { measured } from "../lib/flows/measured.ts";
 import { reportOutage, retryOutages, stateErrorsAsOutages } from "../lib/flows/kinds/outages.ts";
+import { measured } from "../lib/flows/measured.ts";
 import { sourcesAmong } from "../lib/flows/source/read-source.ts";
 import type { Clusters, ServedCluster } from "./clusters.ts";
 

@@ -1,7 +1,7 @@
 import { declaredGitRepository } from "../../api/kinds/git-repository.ts";
-import { type Kind, loadedOnce } from "./kind.ts";
-import { failed } from "../source/source-conditions.ts";
 import { conditionByReason } from "../git-repository/condition-by-reason.ts";
+import { failed } from "../source/source-conditions.ts";
+import { type Kind, loadedOnce } from "./kind.ts";
 
 export const gitRepositoryKind: Kind = {
   ...declaredGitRepository,

@@ -7,10 +7,10 @@ import { asTarget } from "../../core/home-and-target.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { cachedBuild } from "../../manifests/build/cached-build.ts";
 import { failing } from "../conditions.ts";
-import type { Kind } from "./kind.ts";
-import { readSource, type SourceReader } from "../source/read-source.ts";
 import { kustomizationFlow } from "../kustomization/kustomization-flow.ts";
 import { accountUser } from "../kustomization/service-account.ts";
+import { readSource, type SourceReader } from "../source/read-source.ts";
+import type { Kind } from "./kind.ts";
 
 export const kustomizationKind: Kind = {
   ...declaredKustomization,

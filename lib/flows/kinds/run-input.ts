@@ -1,8 +1,8 @@
 import { kindOf } from "../../api/kinds/declaration.ts";
 import { requestedAtAnnotation } from "../../api/names.ts";
 import type { WorkKey } from "../../core/work-key.ts";
-import type { Kind } from "./kind.ts";
 import { type SourceReader, sourcesAmong } from "../source/read-source.ts";
+import type { Kind } from "./kind.ts";
 
 /**
  * What a run of this object depends on, as one short text without secrets: its identity, its spec, its requested time, its

@@ -8,8 +8,8 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Run } from "../../core/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { removeCondition, setCondition } from "../conditions.ts";
-import type { Kind } from "./kind.ts";
 import { type EventToRecord, recordEvent } from "../record-event.ts";
+import type { Kind } from "./kind.ts";
 
 /** What reports the status of an object whose own flow could not. */
 export interface ReporterDeps {

@@ -6,7 +6,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { nameFault } from "../../core/object-ref.ts";
 import { outageOf } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
-import type { PostBuild } from "../../manifests/build/build-input.ts";
+import type { PostBuild } from "../../manifests/build-spec.ts";
 import type { KustomizationDeps } from "./context.ts";
 
 type PostBuildSpec = NonNullable<Kustomization["spec"]["postBuild"]>;

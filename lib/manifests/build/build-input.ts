@@ -1,29 +1,7 @@
-import { effectivePatches, type Kustomization } from "../../api/kustomization.ts";
-import type { KustomizationSpec } from "../../api/kustomization-spec.ts";
+import type { Kustomization } from "../../api/kustomization.ts";
 import type { Digest } from "../../core/digest.ts";
+import { type BuildSpec, buildSpec, type Owner, type PostBuild } from "../build-spec.ts";
 import type { Decryption } from "../decrypt/decryption.ts";
-
-/** The Kustomization that owns the manifests. */
-export interface Owner {
-  readonly uid: string;
-  readonly name: string;
-  readonly namespace: string;
-}
-
-/** What `spec.postBuild` brings into a build, from elsewhere too: variables, or why they could not be read. */
-export interface PostBuild {
-  readonly variables: ReadonlyMap<string, string>;
-  /** Values among them that come from Secrets: no text shows them. */
-  readonly secrets: readonly string[];
-  /** Variables whose value in a Secret is not UTF-8: they fail each object that has one. */
-  readonly notText?: ReadonlySet<string>;
-  /** Whether objects are substituted even if there is no variable. */
-  readonly always: boolean;
-  /** Whether a variable that is not there fails the build; without it the value is empty (gate `StrictPostBuildSubstitutions`). */
-  readonly strict: boolean;
-  /** Why the variables could not be read: it fails the first object that needs them. */
-  readonly fault?: string;
-}
 
 /** Everything that a build depends on: equal owner, artifact, spec and inputs build to equal manifests. */
 export interface BuildInput {
@@ -49,43 +27,4 @@ export function buildInput(
   { postBuild, decryption }: Pick<BuildInput, "postBuild" | "decryption">,
 ): BuildInput {
   return { owner: { uid, name, namespace }, artifact, archive, spec: buildSpec(spec), postBuild, decryption };
-}
-
-/** The fields of a Kustomization's spec that the build depends on. */
-export type BuildSpec = Pick<
-  KustomizationSpec,
-  | "path"
-  | "targetNamespace"
-  | "namePrefix"
-  | "nameSuffix"
-  | "patches"
-  | "images"
-  | "components"
-  | "ignoreMissingComponents"
-  | "buildMetadata"
-  | "commonMetadata"
->;
-
-export type SpecImage = NonNullable<BuildSpec["images"]>[number];
-
-/**
- * The build's part of a spec, with the patches of former API versions among the patches. Two specs that differ only in other
- * fields, such as the interval, give equal results. Pure.
- */
-export function buildSpec(spec: KustomizationSpec): BuildSpec {
-  const { path, targetNamespace, namePrefix, nameSuffix, images, commonMetadata } = spec;
-  const { components, ignoreMissingComponents, buildMetadata } = spec;
-  const patches = [...effectivePatches(spec)];
-  return {
-    ...(path !== undefined && { path }),
-    ...(targetNamespace !== undefined && { targetNamespace }),
-    ...(namePrefix !== undefined && { namePrefix }),
-    ...(nameSuffix !== undefined && { nameSuffix }),
-    ...(patches.length > 0 && { patches }),
-    ...(images !== undefined && { images }),
-    ...(components !== undefined && { components }),
-    ...(ignoreMissingComponents !== undefined && { ignoreMissingComponents }),
-    ...(buildMetadata !== undefined && { buildMetadata }),
-    ...(commonMetadata !== undefined && { commonMetadata }),
-  };
 }

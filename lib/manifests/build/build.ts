@@ -12,12 +12,13 @@ import {
   plainFiles,
 } from "../artifact-tree.ts";
 import { buildByEngine } from "../build-by-engine.ts";
-import type { BuildInput, BuildSpec, PostBuild } from "./build-input.ts";
+import type { BuildSpec, PostBuild } from "../build-spec.ts";
 import { expressionsIn } from "../decrypt/plain-values.ts";
 import { finishBuild } from "../finish-build.ts";
 import { attemptPlainSafely } from "../off-thread.ts";
 import { carriesSecret, maskSecrets } from "../secrets.ts";
 import type { BuildOutput, TemplateSources } from "../substitute/substitute-objects.ts";
+import type { BuildInput } from "./build-input.ts";
 
 export interface BuildDeps {
   readonly engine: Engine;

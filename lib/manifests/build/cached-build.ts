@@ -1,10 +1,11 @@
 import { type Digest, digestOf } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
 import { canonicalJson } from "../../core/json.ts";
+import type { PostBuild } from "../build-spec.ts";
+import { type Decryption, openDecryption } from "../decrypt/decryption.ts";
 import { type BuildDeps, type Built, buildManifests } from "./build.ts";
 import type { EncryptedBuild } from "./build-encrypted.ts";
-import type { BuildInput, PostBuild } from "./build-input.ts";
-import { type Decryption, openDecryption } from "../decrypt/decryption.ts";
+import type { BuildInput } from "./build-input.ts";
 
 const defaultMaxBytes = 32 * 1024 * 1024;
 

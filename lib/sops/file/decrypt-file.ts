@@ -1,12 +1,12 @@
 import type { DataKeys } from "../data-key.ts";
 import { checkMac, decryptTree } from "../decrypt-tree.ts";
 import { formatLabel, type SopsFormat } from "../format.ts";
-import { type EncryptedFile, loadFile } from "./load-file.ts";
 import type { SopsMetadata } from "../metadata.ts";
 import { SopsFault } from "../sops-fault.ts";
 import { inTurns } from "../steps.ts";
 import { storeOf } from "../stores/stores.ts";
 import type { Branch } from "../tree.ts";
+import { type EncryptedFile, loadFile } from "./load-file.ts";
 
 export interface FileFormats {
   readonly input: SopsFormat;

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
 import type { Flow } from "../../../lib/core/run.ts";
 import { kinds } from "../../../lib/flows/kinds/kinds.ts";
-import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
 import { type OutageDeps, reportOutage, retryOutages } from "../../../lib/flows/kinds/outages.ts";
+import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
 import { ociRepository, sourceWorld, type World } from "./source-world.ts";
 
 let world: World;
