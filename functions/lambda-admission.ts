@@ -8,9 +8,9 @@ import { systemClock } from "../lib/core/system-clock.ts";
 import { clusterOfText } from "../lib/core/work-key.ts";
 import { writeLog } from "../lib/core/write-log.ts";
 import { admissionHandler } from "./admission.ts";
-import { AdmissionConfig, readConfig } from "./config.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
 import { queueOfCluster } from "./lambda/network-queues.ts";
+import { AdmissionConfig, readConfig } from "./settings/config.ts";
 
 const config = readConfig(AdmissionConfig, process.env);
 

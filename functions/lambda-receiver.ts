@@ -8,13 +8,13 @@ import { issuedTokens } from "../lib/receiver/issued-tokens.ts";
 import { secretCache } from "../lib/receiver/secret-cache.ts";
 import { readSecretValues } from "../lib/receiver/secret-values.ts";
 import { rememberingUnknown } from "../lib/receiver/unknown-paths.ts";
-import { Config, readConfig } from "./config.ts";
 import { eksClusters } from "./lambda/eks-clusters.ts";
 import { functionNetwork } from "./lambda/function-network.ts";
 import { requestOfEvent, resultOf } from "./lambda/http-event.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
 import { receiveWebhooks } from "./receiver.ts";
+import { Config, readConfig } from "./settings/config.ts";
 
 const config = readConfig(
   InstallationConfig.extend(Config.pick({ SLUICE_NETWORK: true, SLUICE_LOCAL_ADDRESSES: true }).shape),

@@ -16,7 +16,6 @@ import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import { configKinds, externalArtifactKinds } from "../lib/queue/observed-kinds.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { limitsOf, maxRunsOf } from "./cluster-limits.ts";
-import { ReconcileConfig, readConfig } from "./config.ts";
 import { eksClusters } from "./lambda/eks-clusters.ts";
 import { functionNetwork } from "./lambda/function-network.ts";
 import { installation } from "./lambda/installation.ts";
@@ -29,6 +28,7 @@ import { runnerDeps } from "./runner-deps.ts";
 import { isAllowedKey } from "./settings/allowed-keys.ts";
 import { isAllowedRepository } from "./settings/allowed-repositories.ts";
 import { listedTarget } from "./settings/allowed-targets.ts";
+import { ReconcileConfig, readConfig } from "./settings/config.ts";
 import { configSelector, flowSettings, keySettings } from "./settings/flow-settings.ts";
 import { clusterSweep } from "./sweep-cluster.ts";
 

@@ -5,7 +5,7 @@ import type { FlowParts, Kind } from "../lib/flows/kinds/kind.ts";
 import { reportOutage, retryOutages, stateErrorsAsOutages } from "../lib/flows/kinds/outages.ts";
 import { measured } from "../lib/flows/measured.ts";
 import { sourcesAmong } from "../lib/flows/source/read-source.ts";
-import type { Clusters, ServedCluster } from "./clusters.ts";
+import type { Clusters, ServedCluster } from "../lib/gate/served-clusters.ts";
 
 /** The flow of an object's kind; undefined for a kind that is not among those of the installation. */
 export type Flows = (key: WorkKey) => Flow | undefined;

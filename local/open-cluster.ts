@@ -1,5 +1,4 @@
 import { homedir } from "node:os";
-import type { ServedCluster } from "../functions/clusters.ts";
 import { declaredExternalArtifact } from "../lib/api/kinds/external-artifact.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import { asHome, asTarget, type TargetCluster } from "../lib/core/home-and-target.ts";
@@ -11,6 +10,7 @@ import { areServed, installCrds } from "../lib/definitions/install-crds.ts";
 import type { Kind } from "../lib/flows/kinds/kind.ts";
 import { ownerCheck, takeOver } from "../lib/gate/cluster-owner.ts";
 import { gatedCluster } from "../lib/gate/gated-cluster.ts";
+import type { ServedCluster } from "../lib/gate/served-clusters.ts";
 import { writeGate } from "../lib/gate/write-gate.ts";
 import type { SentRequest } from "../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../lib/kube/cluster-config.ts";

@@ -1,5 +1,4 @@
 import { limitsOf } from "../functions/cluster-limits.ts";
-import type { Clusters, ServedCluster } from "../functions/clusters.ts";
 import { ingestHandler } from "../functions/ingest.ts";
 import { lookAtObject } from "../functions/look-at-object.ts";
 import { type Flows, flowsOfClusters } from "../functions/make-flows.ts";
@@ -17,6 +16,7 @@ import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
 import { logMetrics } from "../lib/core/write-log.ts";
 import type { Kind } from "../lib/flows/kinds/kind.ts";
+import type { Clusters, ServedCluster } from "../lib/gate/served-clusters.ts";
 import { configKinds, externalArtifactKinds } from "../lib/queue/observed-kinds.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { rules } from "../lib/queue/rules.ts";

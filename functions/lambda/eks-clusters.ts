@@ -9,9 +9,9 @@ import type { Log } from "../../lib/core/ports/log.ts";
 import { systemClock } from "../../lib/core/system-clock.ts";
 import { type OwnInstallation, ownerCheck } from "../../lib/gate/cluster-owner.ts";
 import { gatedCluster } from "../../lib/gate/gated-cluster.ts";
+import { type Clusters, servedClusters } from "../../lib/gate/served-clusters.ts";
 import { writeGate } from "../../lib/gate/write-gate.ts";
-import { type Clusters, servedClusters } from "../clusters.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../settings/config.ts";
 import type { ClusterEntry } from "../settings/installation.ts";
 
 type TableConfig = Pick<Config, "AWS_REGION" | "SLUICE_QUEUE_URLS" | "SLUICE_TABLE">;

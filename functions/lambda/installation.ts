@@ -8,7 +8,7 @@ import { systemClock } from "../../lib/core/system-clock.ts";
 import { clusterOfText } from "../../lib/core/work-key.ts";
 import { writeLog } from "../../lib/core/write-log.ts";
 import { rules } from "../../lib/queue/rules.ts";
-import { Config, documentVariables } from "../config.ts";
+import { Config, documentVariables } from "../settings/config.ts";
 import { queueOfCluster } from "./network-queues.ts";
 
 /** What every function is told. */

@@ -2,7 +2,13 @@ import { App, Stack } from "aws-cdk-lib";
 import { Vpc } from "aws-cdk-lib/aws-ec2";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { AdmissionConfig, Config, documentVariables, ReconcileConfig, readConfig } from "../../functions/config.ts";
+import {
+  AdmissionConfig,
+  Config,
+  documentVariables,
+  ReconcileConfig,
+  readConfig,
+} from "../../functions/settings/config.ts";
 import { stateTable, ttlAttribute } from "../../lib/aws/dynamodb/table.ts";
 import { Sluice, type SluiceProps } from "../lib/sluice.ts";
 import { shapes } from "./shapes.ts";

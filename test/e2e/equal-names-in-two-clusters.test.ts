@@ -21,7 +21,7 @@ import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { ecrPush } from "../../local/aws-events.ts";
-import { listenOnLoopback } from "../../local/listen-on-loopback.ts";
+import { listenOnLoopback } from "../../local/loopback/listen-on-loopback.ts";
 import { startRegistry } from "../../local/registry/start-registry.ts";
 import { localFlows } from "../../local/start-local.ts";
 import { type Runtime, startRuntime } from "../../local/start-runtime.ts";

@@ -12,7 +12,7 @@ import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { remoteClusters } from "../../../lib/kube/remote-clusters.ts";
-import { listenOnLoopback } from "../../../local/listen-on-loopback.ts";
+import { listenOnLoopback } from "../../../local/loopback/listen-on-loopback.ts";
 import { userFront } from "../../doubles/cluster-fronts.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { servedClusters } from "../../../functions/clusters.ts";
 import { flowsOfClusters, makeFlows } from "../../../functions/make-flows.ts";
 import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
@@ -9,6 +8,7 @@ import { Secret } from "../../../lib/core/secret.ts";
 import { systemClock } from "../../../lib/core/system-clock.ts";
 import { defaultTiming } from "../../../lib/flows/interval.ts";
 import { kinds } from "../../../lib/flows/kinds/kinds.ts";
+import { servedClusters } from "../../../lib/gate/served-clusters.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
 import { noCel } from "../../doubles/no-cel.ts";
 import { noHome, noTarget } from "../../doubles/no-cluster.ts";

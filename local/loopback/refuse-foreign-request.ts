@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { matchesHost, parseHostPattern } from "../lib/core/network/host-pattern.ts";
+import { matchesHost, parseHostPattern } from "../../lib/core/network/host-pattern.ts";
 
 const loopbackNames = ["127.0.0.1", "localhost", "[::1]"];
 const maxQuotedChars = 100;

@@ -1,7 +1,7 @@
-import type { HomeCluster, TargetCluster } from "../lib/core/home-and-target.ts";
-import type { AccountTokens } from "../lib/core/ports/account-tokens.ts";
-import type { Cluster } from "../lib/core/ports/cluster.ts";
-import type { WriteGate } from "../lib/core/ports/write-gate.ts";
+import type { HomeCluster, TargetCluster } from "../core/home-and-target.ts";
+import type { AccountTokens } from "../core/ports/account-tokens.ts";
+import type { Cluster } from "../core/ports/cluster.ts";
+import type { WriteGate } from "../core/ports/write-gate.ts";
 
 /** A cluster whose objects this process reconciles. */
 export interface ServedCluster {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import type { Server } from "node:http";
 import { basename } from "node:path";
-import { messageOf } from "../lib/core/failure.ts";
+import { messageOf } from "../../lib/core/failure.ts";
 
 export interface Listening {
   readonly port: number;

@@ -1,12 +1,12 @@
 import { parseArgs, styleText } from "node:util";
-import { messageOf } from "../lib/core/failure.ts";
-import { startGitHost } from "./demo/git-host.ts";
-import { gitScenes } from "./demo/git-story.ts";
-import { refuseLeftovers, tidyUp } from "./demo/objects.ts";
-import { overlayScenes } from "./demo/overlays-story.ts";
-import { openStage, type Stage, UnexpectedOutcome } from "./demo/stage.ts";
-import { type Report, type Scene, scenes } from "./demo/story.ts";
-import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "./end-of-process.ts";
+import { messageOf } from "../../lib/core/failure.ts";
+import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "../end-of-process.ts";
+import { startGitHost } from "./git-host.ts";
+import { gitScenes } from "./git-story.ts";
+import { refuseLeftovers, tidyUp } from "./objects.ts";
+import { overlayScenes } from "./overlays-story.ts";
+import { openStage, type Stage, UnexpectedOutcome } from "./stage.ts";
+import { type Report, type Scene, scenes } from "./story.ts";
 
 /** `npm run demo`: plays a story of the README on a Sluice of its own and reports the outcome of each scene. */
 const usage = "usage: npm run demo [-- git | overlays | --kubeconfig FILE [--context NAME]]";

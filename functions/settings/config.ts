@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { Digest } from "../lib/core/digest.ts";
-import { defaultNetwork, maxNetworks, networkPattern } from "./settings/installation.ts";
+import { Digest } from "../../lib/core/digest.ts";
+import { defaultNetwork, maxNetworks, networkPattern } from "./installation.ts";
 
 const queueUrl = z.string().regex(/^https?:\/\/[^/?#]+\/[0-9]{12}\/[A-Za-z0-9_-]{1,80}$/, "must be the URL of a queue");
 
