@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
 /**
  * Reading fields as Go's structs would have them: a missing string is empty, a missing list has no items. The typed

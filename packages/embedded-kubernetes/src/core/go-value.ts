@@ -1,4 +1,4 @@
-import { formatJson, isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { formatJson, isJsonObject, type Json, type JsonObject } from "./json.ts";
 
 /** Go's `%q` of a string: the way field errors and messages quote text. */
 export function quote(text: string): string {

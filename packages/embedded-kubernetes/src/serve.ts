@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { messageOf, StatusError } from "../api-object.ts";
-import { serveDiscovery } from "../discovery/serve-discovery.ts";
-import { serveOpenApi } from "../discovery/serve-openapi.ts";
-import type { Log } from "../log.ts";
-import { authorize } from "./authorize.ts";
-import type { Cluster } from "./cluster.ts";
-import { internal, methodNotAllowed, noSuchResource } from "./errors.ts";
-import { type Exchange, sendJson, sendPlain, skipBody, warn } from "./exchange.ts";
-import { parseRequestPath, type RequestPath } from "./request-path.ts";
-import type { Resource } from "./resource.ts";
-import type { ResourceRequest } from "./resource-request.ts";
-import { serveCollection, serveObject } from "./serve-resource.ts";
-import { serveReview } from "./serve-review.ts";
-import { serveSubresource } from "./serve-subresource.ts";
-import { failureStatus } from "./status.ts";
-import { anonymous, impersonated, type User, type Users } from "./users.ts";
+import { messageOf, StatusError } from "./core/api-object.ts";
+import type { Log } from "./core/log.ts";
+import { serveDiscovery } from "./discovery/serve-discovery.ts";
+import { serveOpenApi } from "./discovery/serve-openapi.ts";
+import type { Resource } from "./resource/resource.ts";
+import { authorize } from "./server/authorize.ts";
+import type { Cluster } from "./server/cluster.ts";
+import { internal, methodNotAllowed, noSuchResource } from "./server/errors.ts";
+import { type Exchange, sendJson, sendPlain, skipBody, warn } from "./server/exchange.ts";
+import { parseRequestPath, type RequestPath } from "./server/request-path.ts";
+import type { ResourceRequest } from "./server/resource-request.ts";
+import { serveCollection, serveObject } from "./server/serve-resource.ts";
+import { serveReview } from "./server/serve-review.ts";
+import { serveSubresource } from "./server/serve-subresource.ts";
+import { failureStatus } from "./server/status.ts";
+import { anonymous, impersonated, type User, type Users } from "./server/users.ts";
 
 /** What requests are served with. */
 export interface Serving {

@@ -1,6 +1,6 @@
-import type { FieldError } from "../api-object.ts";
-import type { Json } from "../json.ts";
+import type { FieldError } from "./api-object.ts";
 import { type GoStruct, goValue, quote } from "./go-value.ts";
+import type { Json } from "./json.ts";
 
 /**
  * The constructors of `k8s.io/apimachinery/pkg/util/validation/field`, with its texts. `detail` is what follows the

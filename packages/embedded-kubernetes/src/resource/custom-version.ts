@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { plainText } from "../server/plain-text.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
 
 export interface ScalePaths {
   /** Dotted, without the leading dot: `spec.replicas`. */

@@ -1,7 +1,7 @@
-import type { Gvk } from "../api-object.ts";
-import type { CustomVersion } from "../crd/custom-version.ts";
+import type { Gvk } from "../core/api-object.ts";
 import type { ServedResource } from "../schema/builtin-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
+import type { CustomVersion } from "./custom-version.ts";
 
 /** A resource in one of its versions, as a request names it: built in, or by a CustomResourceDefinition. */
 export interface Resource extends ServedResource {

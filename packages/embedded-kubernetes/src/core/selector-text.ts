@@ -1,5 +1,5 @@
-import type { JsonObject } from "../json.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "../rules/json-fields.ts";
+import type { JsonObject } from "./json.ts";
+import { objectOf, objectsOf, textOf, textsOf } from "./json-fields.ts";
 import { plainText } from "./plain-text.ts";
 
 /** A LabelSelector or a map of labels as one text, empty if it selects by nothing. */
