@@ -1,7 +1,7 @@
 import { wasmCel } from "../lib/cel/wasm-cel.ts";
 import { messageOf } from "../lib/core/failure.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
 import { httpClient } from "../lib/http/http-client.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { authentications } from "../lib/receiver/authenticate.ts";
 import { issuedTokens } from "../lib/receiver/issued-tokens.ts";

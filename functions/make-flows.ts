@@ -1,5 +1,5 @@
 import { kindOf } from "../lib/api/kinds/declaration.ts";
-import type { Flow } from "../lib/core/run.ts";
+import type { Flow } from "../lib/core/ports/run.ts";
 import type { WorkKey } from "../lib/core/work-key.ts";
 import type { FlowParts, Kind } from "../lib/flows/kinds/kind.ts";
 import { reportOutage, retryOutages, stateErrorsAsOutages } from "../lib/flows/kinds/outages.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { HomeCluster } from "../lib/core/home-and-target.ts";
+import type { HomeCluster } from "../lib/core/ports/home-and-target.ts";
 import type { Metrics } from "../lib/core/ports/metrics.ts";
 import type { DeadLetters } from "../lib/core/ports/wake-ups.ts";
 import type { WorkKey } from "../lib/core/work-key.ts";

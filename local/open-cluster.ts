@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { declaredExternalArtifact } from "../lib/api/kinds/external-artifact.ts";
 import { messageOf } from "../lib/core/failure.ts";
-import { asHome, asTarget, type TargetCluster } from "../lib/core/home-and-target.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Cluster } from "../lib/core/ports/cluster.ts";
+import { asHome, asTarget, type TargetCluster } from "../lib/core/ports/home-and-target.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import { GateClosed } from "../lib/core/ports/write-gate.ts";
 import { areServed, installCrds } from "../lib/definitions/install-crds.ts";

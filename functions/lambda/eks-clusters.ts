@@ -2,15 +2,15 @@ import { assumedRole } from "../../lib/aws/assumed-role.ts";
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
 import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../lib/aws/eks/eks-cluster.ts";
-import { asHome, asTarget } from "../../lib/core/home-and-target.ts";
 import { ownVersion } from "../../lib/core/own-version.ts";
 import type { ImpersonatingCluster } from "../../lib/core/ports/cluster.ts";
+import { asHome, asTarget } from "../../lib/core/ports/home-and-target.ts";
 import type { Log } from "../../lib/core/ports/log.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { type OwnInstallation, ownerCheck } from "../../lib/gate/cluster-owner.ts";
 import { gatedCluster } from "../../lib/gate/gated-cluster.ts";
 import { type Clusters, servedClusters } from "../../lib/gate/served-clusters.ts";
 import { writeGate } from "../../lib/gate/write-gate.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import type { Config } from "../settings/config.ts";
 import type { ClusterEntry } from "../settings/installation.ts";
 

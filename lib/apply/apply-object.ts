@@ -1,8 +1,8 @@
-import type { TargetCluster } from "../core/home-and-target.ts";
 import type { LiveObject, Manifest } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { Secret } from "../core/secret.ts";
 import type { DesiredObject } from "./desired-objects.ts";

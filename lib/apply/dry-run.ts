@@ -1,9 +1,9 @@
 import { ownerLabels } from "../api/names.ts";
-import type { TargetCluster } from "../core/home-and-target.ts";
 import { equal, isJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import { ApiError, type PartialObject } from "../core/ports/cluster.ts";
+import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { Secret } from "../core/secret.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { ownedButIgnored, payloadOf, withoutIgnored } from "./ignored-fields.ts";

@@ -1,6 +1,6 @@
-import type { HomeCluster, TargetCluster } from "../core/home-and-target.ts";
 import type { AccountTokens } from "../core/ports/account-tokens.ts";
 import type { Cluster } from "../core/ports/cluster.ts";
+import type { HomeCluster, TargetCluster } from "../core/ports/home-and-target.ts";
 import type { WriteGate } from "../core/ports/write-gate.ts";
 
 /** A cluster whose objects this process reconciles. */

@@ -1,7 +1,7 @@
-import type { TargetCluster } from "../../core/home-and-target.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Fence } from "../../core/ports/fence.ts";
+import type { TargetCluster } from "../../core/ports/home-and-target.ts";
 import type { InventoryOwner, InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Claim, Ledger } from "../../core/ports/ledger.ts";
 import type { Secret } from "../../core/secret.ts";

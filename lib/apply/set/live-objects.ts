@@ -1,9 +1,9 @@
 import { ownerSelector } from "../../api/names.ts";
 import { mapLimit } from "../../core/concurrency.ts";
-import type { TargetCluster } from "../../core/home-and-target.ts";
 import { refOf } from "../../core/manifest.ts";
 import type { ObjectRef, VersionedRef } from "../../core/object-ref.ts";
 import { ApiError, type PartialObject, type Resource } from "../../core/ports/cluster.ts";
+import type { TargetCluster } from "../../core/ports/home-and-target.ts";
 import { formatEntryId } from "./entry-id.ts";
 
 /**

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { findCondition } from "../../api/condition.ts";
 import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
-import { isOutage, Outage, storeOutage } from "../../core/outage.ts";
 import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
 import type { Ledger } from "../../core/ports/ledger.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { isOutage, Outage, storeOutage } from "../../core/ports/outage.ts";
 import type { ReceiverIndex } from "../../core/ports/receiver-index.ts";
 import type { ReconcileRequests } from "../../core/ports/reconcile-requests.ts";
+import type { Flow, Run } from "../../core/ports/run.ts";
 import type { Subscriptions } from "../../core/ports/subscriptions.ts";
-import type { Flow, Run } from "../../core/run.ts";
 import type { RunTiming } from "../interval.ts";
 import { type ReporterDeps, reportStatus } from "./status-reporter.ts";
 

@@ -1,11 +1,11 @@
 import { type Condition, Conditions } from "../../api/condition.ts";
 import { kindOf } from "../../api/kinds/declaration.ts";
 import { requestedAtAnnotation } from "../../api/names.ts";
-import type { HomeCluster } from "../../core/home-and-target.ts";
 import { isJsonObject, type JsonObject, toJson } from "../../core/json.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
 import type { Clock } from "../../core/ports/clock.ts";
-import type { Run } from "../../core/run.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { removeCondition, setCondition } from "../conditions.ts";
 import { type EventToRecord, recordEvent } from "../record-event.ts";

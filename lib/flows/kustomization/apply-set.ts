@@ -11,7 +11,7 @@ import type { ApplySet, OtherOwners, OwnerNearby } from "../../apply/set/apply-s
 import { type EventReason, Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
-import { isOutage } from "../../core/outage.ts";
+import { isOutage } from "../../core/ports/outage.ts";
 import { releaseTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { readCarriedState } from "./attempt.ts";

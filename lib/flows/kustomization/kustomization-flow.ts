@@ -6,7 +6,7 @@ import { invalid as invalidObject } from "../../api/parse-live.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
 import { allEnded } from "../../core/concurrency.ts";
 import { Failure } from "../../core/failure.ts";
-import type { Flow, FlowResult, Run } from "../../core/run.ts";
+import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { type HealthRules, parseHealthRules } from "../../health/health-rules.ts";
 import { buildInput } from "../../manifests/build/build-input.ts";
 import { shortIntervalWarning } from "../interval.ts";

@@ -1,12 +1,12 @@
 import { declaredOciRepository } from "../../../lib/api/kinds/oci-repository.ts";
 import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
-import { asHome, asTarget } from "../../../lib/core/home-and-target.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { asHome, asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import { HttpError } from "../../../lib/core/ports/http.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
 import type { Metrics } from "../../../lib/core/ports/metrics.ts";
-import type { Flow } from "../../../lib/core/run.ts";
+import type { Flow } from "../../../lib/core/ports/run.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { kinds } from "../../../lib/flows/kinds/kinds.ts";
 import { reportOutage, retryOutages, stateErrorsAsOutages } from "../../../lib/flows/kinds/outages.ts";

@@ -5,10 +5,10 @@ import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import type { PlannedChange } from "../../../lib/apply/plan.ts";
 import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
-import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import { ApiError, type ApiReason, type DeleteOptions } from "../../../lib/core/ports/cluster.ts";
+import type { TargetCluster } from "../../../lib/core/ports/home-and-target.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../lib/core/digest.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { mediaTypes } from "../../../lib/sources/oci/media-types.ts";
 import { RegistryFault } from "../../../lib/sources/oci/registry-fault.ts";
 import { registryFiles } from "../../../local/registry/registry-files.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { liveObjects } from "../../../../lib/apply/set/live-objects.ts";
-import type { TargetCluster } from "../../../../lib/core/home-and-target.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { ApiError, type ListQuery } from "../../../../lib/core/ports/cluster.ts";
+import type { TargetCluster } from "../../../../lib/core/ports/home-and-target.ts";
 import { noTarget } from "../../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();

@@ -9,7 +9,7 @@ import type { JsonObject } from "../../../../lib/core/json.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../../lib/core/ports/ledger.ts";
-import type { Run } from "../../../../lib/core/run.ts";
+import type { Run } from "../../../../lib/core/ports/run.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { sourceTopic } from "../../../../lib/core/topics.ts";
 import type { WorkKey } from "../../../../lib/core/work-key.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Condition, Conditions } from "../../../../lib/api/condition.ts";
 import { Artifact } from "../../../../lib/api/source.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import type { Flow } from "../../../../lib/core/run.ts";
+import type { Flow } from "../../../../lib/core/ports/run.ts";
 import { parseWorkKey } from "../../../../lib/core/work-key.ts";
 import { type OutageDeps, reportOutage, retryOutages } from "../../../../lib/flows/kinds/outages.ts";
 import { withTimesOf } from "../../../../lib/flows/source/source-conditions.ts";

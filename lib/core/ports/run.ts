@@ -1,6 +1,6 @@
-import type { JsonObject } from "./json.ts";
-import type { Fence } from "./ports/fence.ts";
-import type { WorkKey } from "./work-key.ts";
+import type { JsonObject } from "../json.ts";
+import type { WorkKey } from "../work-key.ts";
+import type { Fence } from "./fence.ts";
 
 /** One run of a flow: its object, its time limit, and the lease that lets it write. */
 export interface Run {

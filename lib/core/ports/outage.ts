@@ -1,6 +1,6 @@
-import { messageOf, type Reason } from "./failure.ts";
-import { ApiError } from "./ports/cluster.ts";
-import { LeaseLost } from "./ports/fence.ts";
+import { messageOf, type Reason } from "../failure.ts";
+import { ApiError } from "./cluster.ts";
+import { LeaseLost } from "./fence.ts";
 
 /**
  * A dependency of a run (a cluster, a store, a registry) does not answer, and the object is not to blame. The run is repeated

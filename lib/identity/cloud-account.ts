@@ -1,11 +1,11 @@
-import { messageOf } from "./failure.ts";
-import type { HomeCluster } from "./home-and-target.ts";
-import { isJsonObject } from "./json.ts";
-import { nameFault } from "./object-ref.ts";
-import type { AccountTokens } from "./ports/account-tokens.ts";
-import { ApiError } from "./ports/cluster.ts";
-import type { KeyIdentity } from "./ports/data-keys.ts";
-import type { Secret } from "./secret.ts";
+import { messageOf } from "../core/failure.ts";
+import { isJsonObject } from "../core/json.ts";
+import { nameFault } from "../core/object-ref.ts";
+import type { AccountTokens } from "../core/ports/account-tokens.ts";
+import { ApiError } from "../core/ports/cluster.ts";
+import type { KeyIdentity } from "../core/ports/data-keys.ts";
+import type { HomeCluster } from "../core/ports/home-and-target.ts";
+import type { Secret } from "../core/secret.ts";
 
 /** A service account whose identity at a cloud an object uses: one of the object's own namespace. Faults are in Flux's words. */
 export interface CloudAccount {

@@ -1,4 +1,4 @@
-import type { Cluster } from "./ports/cluster.ts";
+import type { Cluster } from "./cluster.ts";
 
 /**
  * The cluster in which the reconciled objects live. Their status, finalizers and events, their sources, dependencies and secrets,

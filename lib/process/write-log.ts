@@ -1,6 +1,6 @@
-import { cutText } from "./cut-text.ts";
-import type { Log, LogFields } from "./ports/log.ts";
-import type { Metrics } from "./ports/metrics.ts";
+import { cutText } from "../core/cut-text.ts";
+import type { Log, LogFields } from "../core/ports/log.ts";
+import type { Metrics } from "../core/ports/metrics.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof levels)[number];

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { Clock } from "./ports/clock.ts";
+import type { Clock } from "../core/ports/clock.ts";
 
 /** The machine's own clocks, for every entry point. */
 export const systemClock: Clock = {

@@ -1,3 +1,4 @@
+import { formatWorkKey } from "../work-key.ts";
 import {
   type DeadLetter,
   type Look,
@@ -6,8 +7,7 @@ import {
   maxMessageBytes,
   type SweepRequest,
   type WakeUp,
-} from "./ports/wake-ups.ts";
-import { formatWorkKey } from "./work-key.ts";
+} from "./wake-ups.ts";
 
 /** The body of the message that carries a wake-up. Throws a `RangeError` for a delay or a length that no queue takes. */
 export function wakeUpBody(wakeUp: WakeUp, delayMs: number): string {
