@@ -10,7 +10,7 @@ export async function demoTime(): Promise<readonly Figure[]> {
   const took: number[] = [];
   for (let run = 0; run < runs; run++) {
     const at = performance.now();
-    const demo = spawn(process.execPath, [join(import.meta.dirname, "../local/demo.ts")], { stdio: "ignore" });
+    const demo = spawn(process.execPath, [join(import.meta.dirname, "../local/demo/main.ts")], { stdio: "ignore" });
     await once(demo, "exit");
     if (demo.exitCode !== 0) throw new Error(`the demo ended with ${demo.exitCode}`);
     took.push(performance.now() - at);

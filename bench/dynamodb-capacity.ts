@@ -3,7 +3,7 @@ import { DeleteTableCommand, type DynamoDBClient } from "@aws-sdk/client-dynamod
 import { createStateTable } from "../lib/aws/dynamodb/create-state-table.ts";
 import { openDynamodbStores } from "../lib/aws/dynamodb/open-stores.ts";
 import { dynamodbClient } from "../lib/aws/dynamodb/state-table.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { realAws } from "../test/contract/real-aws.ts";
 import { type Consumed, consumedCapacity } from "./consumed-capacity.ts";
 import { type Figure, figure, type Limit } from "./figure.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { systemClock } from "../lib/core/system-clock.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { type Figure, figure } from "./figure.ts";
 import { sluiceUnderTest } from "./sluice-under-test.ts";
 

@@ -1,7 +1,7 @@
 import { findCondition } from "../lib/api/condition.ts";
 import { parseKustomization } from "../lib/api/kustomization.ts";
 import type { LiveObject } from "../lib/core/manifest.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { type Figure, figure } from "./figure.ts";
 import { apply, besideBoth, namespace, type Peer, push, request, timed, until } from "./peers.ts";
 

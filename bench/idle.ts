@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { systemClock } from "../lib/core/system-clock.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { type Figure, figure } from "./figure.ts";
 import { cpuSeconds, residentMb } from "./process-memory.ts";
 import { sluiceUnderTest } from "./sluice-under-test.ts";

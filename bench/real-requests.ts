@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "../lib/core/json.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../test/real/own-control-plane.ts";
 import { type AuditLog, auditLog, type Requests } from "./audit-log.ts";
 import { type Figure, figure } from "./figure.ts";

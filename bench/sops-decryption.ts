@@ -5,8 +5,8 @@ import { decryptObjects, macsOf } from "../lib/manifests/decrypt/decrypt-objects
 import { sealedFiles } from "../lib/manifests/decrypt/sealed-files.ts";
 import { goYamlText } from "../lib/manifests/go-yaml/emit.ts";
 import { dataKeys } from "../lib/sops/data-key.ts";
-import { verifyFile } from "../lib/sops/decrypt-file.ts";
 import { decryptObject } from "../lib/sops/decrypt-object.ts";
+import { verifyFile } from "../lib/sops/file/decrypt-file.ts";
 import type { KeySource } from "../lib/sops/key-source.ts";
 import { ageIdentities, ageKeys } from "../lib/sops/keys/age.ts";
 import { dataKey, encrypted, macOf, sopsOf } from "../test/unit/sops/encrypt.ts";

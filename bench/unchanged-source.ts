@@ -1,4 +1,4 @@
-import type { Flow } from "../lib/core/run.ts";
+import type { Flow } from "../lib/core/ports/run.ts";
 import { ociRepositoryFlow } from "../lib/flows/oci-repository/oci-repository-flow.ts";
 import { ociRepository, sourceWorld } from "../test/unit/flows/source-world.ts";
 import { type Figure, figure } from "./figure.ts";

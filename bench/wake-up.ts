@@ -9,7 +9,7 @@ import { type AwsConnection, clientConfig } from "../lib/aws/aws-connection.ts";
 import { s3Client } from "../lib/aws/s3/s3-bucket.ts";
 import { sqsClient, sqsWakeUps } from "../lib/aws/sqs.ts";
 import type { WakeUps } from "../lib/core/ports/wake-ups.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { realAws } from "../test/contract/real-aws.ts";
 import { functionEnvironment } from "../test/doubles/function-environment.ts";
 import { putInstallation } from "../test/doubles/put-installation.ts";

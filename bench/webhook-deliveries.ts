@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
-import { systemClock } from "../lib/core/system-clock.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { rules } from "../lib/queue/rules.ts";
 import { startReceiver } from "../local/start-receiver.ts";

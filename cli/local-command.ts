@@ -55,8 +55,8 @@ export function addLocalCommand(root: Command, surroundings: Surroundings): void
         import("../local/log-lines.ts"),
         import("../local/read-settings-file.ts"),
         import("../local/run-local.ts"),
-        import("../lib/core/write-log.ts"),
-        import("../lib/core/system-clock.ts"),
+        import("../lib/process/write-log.ts"),
+        import("../lib/process/system-clock.ts"),
       ]);
     const settings = await readSettingsFile(options.config);
     const lines = groupedLines((text) => {
@@ -129,7 +129,7 @@ function refuseTwice(option: string, values: readonly string[], identityOf: (val
 async function reset({ state, yes }: LocalCommandOptions, { terminal, signal }: Surroundings): Promise<void> {
   const [{ resetStateFolder }, { systemClock }] = await Promise.all([
     import("../local/state-folder.ts"),
-    import("../lib/core/system-clock.ts"),
+    import("../lib/process/system-clock.ts"),
   ]);
   const confirm = (path: string): Promise<boolean> => {
     if (yes === true) return Promise.resolve(true);

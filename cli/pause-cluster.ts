@@ -1,9 +1,9 @@
 import { hostname, userInfo } from "node:os";
 import { ApiError } from "../lib/core/ports/cluster.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
 import type { Pause } from "../lib/gate/owner-object.ts";
 import { describePause, pauseCluster, pauseOf, resumeCluster } from "../lib/gate/pause.ts";
 import { lookCountsMs } from "../lib/gate/write-gate.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import type { Session } from "./session.ts";
 
 /** `pause`: stops all writes of Sluice to the cluster. `by` is for people; the user and host of this process by default. */

@@ -66,7 +66,7 @@ export async function withCluster<Result>(
   const [{ readKubeconfig }, { connect }, { systemClock }, local] = await Promise.all([
     import("../lib/kube/kubeconfig.ts"),
     import("../lib/kube/connect.ts"),
-    import("../lib/core/system-clock.ts"),
+    import("../lib/process/system-clock.ts"),
     import("../local/local-kubeconfig.ts"),
   ]);
   const { kubeconfig, context, cluster: wanted } = options;

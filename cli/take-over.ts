@@ -1,8 +1,8 @@
 import { ownVersion } from "../lib/core/own-version.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
 import { describeOwner, type Installation, takeOver } from "../lib/gate/cluster-owner.ts";
 import { maxOwnerFieldChars } from "../lib/gate/owner-object.ts";
 import { lookCountsMs } from "../lib/gate/write-gate.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { stateInstallation } from "../local/own-installation.ts";
 import { identityOf } from "../local/state-folder.ts";
 import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";

@@ -1,10 +1,10 @@
 import type { KindDeclaration } from "../lib/api/kinds/declaration.ts";
 import { declaredExternalArtifact } from "../lib/api/kinds/external-artifact.ts";
 import { subject } from "../lib/core/object-ref.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
 import { planUninstall, type UninstallPlan, uninstall } from "../lib/definitions/uninstall.ts";
 import { ownerOf } from "../lib/gate/cluster-owner.ts";
 import { ownerObjectName } from "../lib/gate/owner-object.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { refuseBesideFlux } from "../local/refuse-beside-flux.ts";
 import { author } from "./pause-cluster.ts";
 import type { Session } from "./session.ts";

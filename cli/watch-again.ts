@@ -1,6 +1,6 @@
 import type { LiveObject } from "../lib/core/manifest.ts";
 import { ApiError, type ListQuery, type WatchEvent } from "../lib/core/ports/cluster.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import type { Session } from "./session.ts";
 
 const watchAgainMs = 1_000;

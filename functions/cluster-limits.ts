@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { HomeCluster } from "../lib/core/home-and-target.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { ClusterStates } from "../lib/core/ports/cluster-states.ts";
+import type { HomeCluster } from "../lib/core/ports/home-and-target.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { Metrics } from "../lib/core/ports/metrics.ts";
 import { type ClusterLimits, clusterLimits } from "../lib/queue/cluster-limits.ts";

@@ -4,13 +4,13 @@ import { declaredKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { embeddedMetrics } from "../lib/aws/embedded-metrics.ts";
 import { readSecret, secretsClient } from "../lib/aws/secrets-manager.ts";
 import { sqsClient, sqsLookRequests } from "../lib/aws/sqs.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
 import { clusterOfText } from "../lib/core/work-key.ts";
-import { writeLog } from "../lib/core/write-log.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
+import { writeLog } from "../lib/process/write-log.ts";
 import { admissionHandler } from "./admission.ts";
-import { AdmissionConfig, readConfig } from "./config.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
 import { queueOfCluster } from "./lambda/network-queues.ts";
+import { AdmissionConfig, readConfig } from "./settings/config.ts";
 
 const config = readConfig(AdmissionConfig, process.env);
 

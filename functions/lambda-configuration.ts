@@ -1,5 +1,5 @@
-import { systemClock } from "../lib/core/system-clock.ts";
-import { writeLog } from "../lib/core/write-log.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
+import { writeLog } from "../lib/process/write-log.ts";
 import { configurationHandler, isRefresh, refreshHandler } from "./configuration.ts";
 import { answerReserveMs, customResource } from "./lambda/custom-resource.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";

@@ -1,9 +1,9 @@
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
-import { Config, readConfig } from "./config.ts";
 import { ecrHosts } from "./ingest/ecr.ts";
 import { ingestBatchHandler } from "./ingest.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
+import { Config, readConfig } from "./settings/config.ts";
 
 const IngestConfig = InstallationConfig.extend(Config.pick({ SLUICE_EVENTS_FROM: true }).shape);
 const config = readConfig(IngestConfig, process.env);

@@ -1,20 +1,20 @@
 import { wasmCel } from "../lib/cel/wasm-cel.ts";
 import { messageOf } from "../lib/core/failure.ts";
-import { systemClock } from "../lib/core/system-clock.ts";
 import { httpClient } from "../lib/http/http-client.ts";
+import { systemClock } from "../lib/process/system-clock.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { authentications } from "../lib/receiver/authenticate.ts";
 import { issuedTokens } from "../lib/receiver/issued-tokens.ts";
 import { secretCache } from "../lib/receiver/secret-cache.ts";
 import { readSecretValues } from "../lib/receiver/secret-values.ts";
 import { rememberingUnknown } from "../lib/receiver/unknown-paths.ts";
-import { Config, readConfig } from "./config.ts";
 import { eksClusters } from "./lambda/eks-clusters.ts";
 import { functionNetwork } from "./lambda/function-network.ts";
 import { requestOfEvent, resultOf } from "./lambda/http-event.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
 import { receiveWebhooks } from "./receiver.ts";
+import { Config, readConfig } from "./settings/config.ts";
 
 const config = readConfig(
   InstallationConfig.extend(Config.pick({ SLUICE_NETWORK: true, SLUICE_LOCAL_ADDRESSES: true }).shape),

@@ -1,8 +1,8 @@
 import { sqsSweepRequests } from "../lib/aws/sqs.ts";
 import { limitsOf, maxRunsOf } from "./cluster-limits.ts";
-import { readConfig } from "./config.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
+import { readConfig } from "./settings/config.ts";
 import { sweepHandler } from "./sweep.ts";
 
 const config = readConfig(InstallationConfig, process.env);

@@ -1,6 +1,6 @@
 import { messageOf } from "../lib/core/failure.ts";
-import type { HomeCluster } from "../lib/core/home-and-target.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
+import type { HomeCluster } from "../lib/core/ports/home-and-target.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import { type Look, type LookRequests, lookDelaysMs } from "../lib/core/ports/wake-ups.ts";
 import { closedReason, type WriteGate } from "../lib/core/ports/write-gate.ts";

@@ -1,11 +1,11 @@
 import { kindOf } from "../lib/api/kinds/declaration.ts";
-import type { Flow } from "../lib/core/run.ts";
+import type { Flow } from "../lib/core/ports/run.ts";
 import type { WorkKey } from "../lib/core/work-key.ts";
-import type { FlowParts, Kind } from "../lib/flows/kind.ts";
+import type { FlowParts, Kind } from "../lib/flows/kinds/kind.ts";
+import { reportOutage, retryOutages, stateErrorsAsOutages } from "../lib/flows/kinds/outages.ts";
 import { measured } from "../lib/flows/measured.ts";
-import { reportOutage, retryOutages, stateErrorsAsOutages } from "../lib/flows/outages.ts";
 import { sourcesAmong } from "../lib/flows/source/read-source.ts";
-import type { Clusters, ServedCluster } from "./clusters.ts";
+import type { Clusters, ServedCluster } from "../lib/gate/served-clusters.ts";
 
 /** The flow of an object's kind; undefined for a kind that is not among those of the installation. */
 export type Flows = (key: WorkKey) => Flow | undefined;

@@ -2,20 +2,10 @@ import { Hono } from "hono";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import { redirectOf } from "../lib/receiver/clean-path.ts";
-import { maxBodyBytes } from "../lib/receiver/delivery.ts";
+import { type IncomingRequest, maxBodyBytes } from "../lib/receiver/delivery.ts";
 import { firstContacts } from "../lib/receiver/first-contact.ts";
 import { type DeliveryDeps, handleDelivery } from "../lib/receiver/handle-delivery.ts";
 import { refusalLog } from "../lib/receiver/refusal-log.ts";
-
-/** An HTTP request as Lambda or a server has it. Nothing in it is decoded or joined: signatures and paths go by its bytes. */
-export interface IncomingRequest {
-  /** Path and query. */
-  readonly uri: string;
-  /** The first value of a header, whatever its case; undefined without one. */
-  header(name: string): string | undefined;
-  /** Read once, up to its limit. Throws where the sender does not end it. */
-  readonly body: AsyncIterable<Uint8Array>;
-}
 
 /**
  * Answers a request: within {@link answerWithinMs} of the end of its body if it is not authentic ({@link firstAnswerWithinMs} in a

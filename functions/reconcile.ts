@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Metrics } from "../lib/core/ports/metrics.ts";
+import type { Flow } from "../lib/core/ports/run.ts";
 import { LookRequest, SweepRequest, WakeUp } from "../lib/core/ports/wake-ups.ts";
 import { closedReason, type WriteGate } from "../lib/core/ports/write-gate.ts";
-import type { Flow } from "../lib/core/run.ts";
 import { parseWorkKey, type WorkKey } from "../lib/core/work-key.ts";
 import type { ClusterLimits } from "../lib/queue/cluster-limits.ts";
 import { type Delivery, handleWakeUp, postpone, setAside } from "../lib/queue/handle-wake-up.ts";

@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { HomeCluster } from "../lib/core/home-and-target.ts";
+import type { HomeCluster } from "../lib/core/ports/home-and-target.ts";
 import type { Metrics } from "../lib/core/ports/metrics.ts";
 import type { DeadLetters } from "../lib/core/ports/wake-ups.ts";
 import type { WorkKey } from "../lib/core/work-key.ts";
-import type { Kind } from "../lib/flows/kind.ts";
-import { runInput } from "../lib/flows/run-input.ts";
-import { reportParked } from "../lib/flows/status-reporter.ts";
+import type { Kind } from "../lib/flows/kinds/kind.ts";
+import { runInput } from "../lib/flows/kinds/run-input.ts";
+import { reportParked } from "../lib/flows/kinds/status-reporter.ts";
+import type { ServedCluster } from "../lib/gate/served-clusters.ts";
 import type { QueueDeps, RunnerDeps } from "../lib/queue/queue-deps.ts";
 import { runPlaces } from "../lib/queue/run-places.ts";
-import type { ServedCluster } from "./clusters.ts";
 
 interface RunnerParts {
   readonly clusters: { get(id: string): Pick<ServedCluster, "home"> | undefined };

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { messageOf } from "../lib/core/failure.ts";
-import type { HomeCluster } from "../lib/core/home-and-target.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import { ApiError, type PartialObject } from "../lib/core/ports/cluster.ts";
+import type { HomeCluster } from "../lib/core/ports/home-and-target.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { SweepLeases } from "../lib/core/ports/sweep-leases.ts";
 import { closedReason, type WriteGate } from "../lib/core/ports/write-gate.ts";

@@ -2,7 +2,7 @@ import { cutText } from "../lib/core/cut-text.ts";
 import { isJsonObject } from "../lib/core/json.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log, LogFields } from "../lib/core/ports/log.ts";
-import { type LogLevel, maxLoggedBytes } from "../lib/core/write-log.ts";
+import { type LogLevel, maxLoggedBytes } from "../lib/process/write-log.ts";
 
 const marks = { debug: "", info: "", warn: "⚠️ ", error: "✗ " } as const satisfies Record<LogLevel, string>;
 /** Fields with the reason of a message: they come last, without their name. */

@@ -1,8 +1,8 @@
 import { type Kubernetes, startKubernetes, UnusableState } from "@sluice/embedded-kubernetes";
 import type { Log } from "../lib/core/ports/log.ts";
-import { DatabaseInFolder, DiskFull, namingFullDisk } from "./disk-full.ts";
-import { listenOnLoopback } from "./listen-on-loopback.ts";
-import { refuseForeignRequest } from "./refuse-foreign-request.ts";
+import { listenOnLoopback } from "./loopback/listen-on-loopback.ts";
+import { refuseForeignRequest } from "./loopback/refuse-foreign-request.ts";
+import { DatabaseInFolder, DiskFull, namingFullDisk } from "./state/disk-full.ts";
 
 export interface EmbeddedClusterOptions {
   /** The state folder, absolute: the cluster keeps its database and tokens beside ours. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { IncomingRequest, Receive } from "../functions/receiver.ts";
+import type { Receive } from "../functions/receiver.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Log } from "../lib/core/ports/log.ts";
-import { createServer } from "../lib/kube/node-http.ts";
-import { listenOnLoopback } from "./listen-on-loopback.ts";
-import { refuseForeignRequest } from "./refuse-foreign-request.ts";
+import { createServer } from "../lib/http/node-http.ts";
+import type { IncomingRequest } from "../lib/receiver/delivery.ts";
+import { listenOnLoopback } from "./loopback/listen-on-loopback.ts";
+import { refuseForeignRequest } from "./loopback/refuse-foreign-request.ts";
 
 export interface Receiver {
   /** `http://127.0.0.1:PORT`. */

@@ -1,5 +1,4 @@
 import { limitsOf } from "../functions/cluster-limits.ts";
-import type { Clusters, ServedCluster } from "../functions/clusters.ts";
 import { ingestHandler } from "../functions/ingest.ts";
 import { lookAtObject } from "../functions/look-at-object.ts";
 import { type Flows, flowsOfClusters } from "../functions/make-flows.ts";
@@ -15,8 +14,9 @@ import { defaultGates, type FeatureGates } from "../lib/core/feature-gates.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
-import { logMetrics } from "../lib/core/write-log.ts";
-import type { Kind } from "../lib/flows/kind.ts";
+import type { Kind } from "../lib/flows/kinds/kind.ts";
+import type { Clusters, ServedCluster } from "../lib/gate/served-clusters.ts";
+import { logMetrics } from "../lib/process/write-log.ts";
 import { configKinds, externalArtifactKinds } from "../lib/queue/observed-kinds.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { rules } from "../lib/queue/rules.ts";

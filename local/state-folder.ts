@@ -5,10 +5,10 @@ import { messageOf } from "../lib/core/failure.ts";
 import { judgeLayout, type Layout, upgradeLayout } from "../lib/core/layout.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import { Secret } from "../lib/core/secret.ts";
-import { DiskFull } from "./disk-full.ts";
 import { type FolderLock, lockFolder, makeFolder } from "./folders.ts";
 import { removeForgottenArtifacts, removeUnfinishedArtifacts } from "./state/artifact-files.ts";
 import { recordedDigests } from "./state/artifact-records.ts";
+import { DiskFull } from "./state/disk-full.ts";
 import { openStateDatabase, type StateDatabase } from "./state/state-database.ts";
 
 /** Of this release. Upgrades are given the folder's path; columns that may be NULL need none, see `addedColumns`. */

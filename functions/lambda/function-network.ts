@@ -1,6 +1,6 @@
 import { ecrEntries } from "../../lib/aws/ecr/ecr-host.ts";
 import { type NetworkPolicy, networkPolicy } from "../../lib/core/network/network-policy.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../settings/config.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** Where a function may connect to for what a tenant names: as the settings say, and to ECR in its own region. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { IncomingRequest } from "../receiver.ts";
+import type { IncomingRequest } from "../../lib/receiver/delivery.ts";
 
 /**
  * An event of a function URL or of an HTTP API, payload format 2.0:

@@ -4,11 +4,11 @@ import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import { embeddedMetrics } from "../../lib/aws/embedded-metrics.ts";
 import { sqsClient, sqsWakeUps } from "../../lib/aws/sqs.ts";
 import type { WakeUps } from "../../lib/core/ports/wake-ups.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { clusterOfText } from "../../lib/core/work-key.ts";
-import { writeLog } from "../../lib/core/write-log.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
+import { writeLog } from "../../lib/process/write-log.ts";
 import { rules } from "../../lib/queue/rules.ts";
-import { Config, documentVariables } from "../config.ts";
+import { Config, documentVariables } from "../settings/config.ts";
 import { queueOfCluster } from "./network-queues.ts";
 
 /** What every function is told. */

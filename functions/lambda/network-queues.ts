@@ -1,5 +1,5 @@
 import type { Queue } from "../../lib/aws/sqs.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../settings/config.ts";
 import type { Installation } from "../settings/installation.ts";
 
 type QueueConfig = Pick<Config, "AWS_REGION" | "SLUICE_QUEUE_URLS">;

@@ -1,7 +1,7 @@
 import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
 import { readObject } from "../../lib/aws/s3/read-object.ts";
 import { s3Client } from "../../lib/aws/s3/s3-bucket.ts";
-import type { Config, documentVariables } from "../config.ts";
+import type { Config, documentVariables } from "../settings/config.ts";
 import { type Installation, maxInstallationBytes, readInstallation } from "../settings/installation.ts";
 
 const whole = { maxBytes: maxInstallationBytes, keep: true };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ApplyRules, stageKind } from "../../lib/apply/apply-rules.ts";
+import { type ApplyRules, stageKind } from "../../lib/apply/set/apply-rules.ts";
 
 const managers = "must be a list of names of field managers, or one name";
 

@@ -1,5 +1,5 @@
 import { parseDuration } from "../../lib/core/duration.ts";
-import type { FlowParts } from "../../lib/flows/kind.ts";
+import type { FlowParts } from "../../lib/flows/kinds/kind.ts";
 import type { InstalledObject, KeyParts } from "../../lib/sops/keys/key-parts.ts";
 import { applyRulesOf } from "./apply-settings.ts";
 import type { Settings } from "./settings.ts";

@@ -10,9 +10,9 @@ import {
 import { EventBus as EventBusTarget, LambdaFunction, SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import codeCommitEvents from "../code-commit.pattern.json" with { type: "json" };
-import customEvents from "../custom.pattern.json" with { type: "json" };
-import ecrEvents from "../ecr.pattern.json" with { type: "json" };
+import codeCommitEvents from "./code-commit.pattern.json" with { type: "json" };
+import customEvents from "./custom.pattern.json" with { type: "json" };
+import ecrEvents from "./ecr.pattern.json" with { type: "json" };
 import type { SluiceFunction } from "./functions.ts";
 import type { Queues } from "./queues.ts";
 import type { PushOrigin } from "./service.ts";

@@ -5,6 +5,7 @@ import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { SluiceConfiguration } from "../lib/configuration.ts";
 import { SluiceObservability } from "../lib/observability.ts";
 import { SluiceRepository } from "../lib/repository.ts";
@@ -146,7 +147,10 @@ describe("each option reaches its resource:", () => {
       ImageScanningConfiguration: { ScanOnPush: false },
       ImageTagMutability: "IMMUTABLE",
     });
-    const policy: unknown = JSON.parse(String(Object(repository?.["LifecyclePolicy"])["LifecyclePolicyText"]));
+    const { LifecyclePolicyText } = z
+      .object({ LifecyclePolicyText: z.string() })
+      .parse(repository?.["LifecyclePolicy"]);
+    const policy: unknown = JSON.parse(LifecyclePolicyText);
     expect(policy).toMatchObject({
       rules: [
         { selection: { tagStatus: "untagged", countNumber: 3, countUnit: "days" } },

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-// oxlint-disable-next-line no-restricted-imports -- the app that a user begins with
 import { filesOf } from "../../cli/init-app.ts";
 
 const infra = join(import.meta.dirname, "..");

@@ -1,8 +1,8 @@
 import { Stack } from "aws-cdk-lib";
 import { describe, expect, test } from "vitest";
-import codeCommitEvents from "../code-commit.pattern.json" with { type: "json" };
-import customEvents from "../custom.pattern.json" with { type: "json" };
-import ecrEvents from "../ecr.pattern.json" with { type: "json" };
+import codeCommitEvents from "../lib/code-commit.pattern.json" with { type: "json" };
+import customEvents from "../lib/custom.pattern.json" with { type: "json" };
+import ecrEvents from "../lib/ecr.pattern.json" with { type: "json" };
 import { Sluice, SluicePushForwarding } from "../lib/index.ts";
 import { checkOrigin, eventOrigins } from "../lib/pushes.ts";
 import { checkedApp, env, resourcesOf, templateOf } from "./synthesise.ts";

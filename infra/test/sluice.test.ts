@@ -2,7 +2,13 @@ import { App, Stack } from "aws-cdk-lib";
 import { Vpc } from "aws-cdk-lib/aws-ec2";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { AdmissionConfig, Config, documentVariables, ReconcileConfig, readConfig } from "../../functions/config.ts";
+import {
+  AdmissionConfig,
+  Config,
+  documentVariables,
+  ReconcileConfig,
+  readConfig,
+} from "../../functions/settings/config.ts";
 import { stateTable, ttlAttribute } from "../../lib/aws/dynamodb/table.ts";
 import { Sluice, type SluiceProps } from "../lib/sluice.ts";
 import { shapes } from "./shapes.ts";
@@ -101,7 +107,7 @@ describe("Sluice deploys", () => {
         .object({ Variables: z.record(z.string(), z.unknown()) })
         .parse(only("AWS::Lambda::Function", new RegExp(`^Sluice${name}Function`)).Properties["Environment"]);
       expect(Object.keys(Variables).filter((variable) => !known.includes(variable))).toEqual([]);
-      const deployed = Object.entries(Variables).map(([key, value]) => [key, deployedValue(key, value)]);
+      const deployed = Object.entries(Variables).map(([key, value]) => [key, deployedValue(key, value)] as const);
       const environment = { AWS_REGION: "eu-west-1", ...Object.fromEntries(deployed) };
       expect(() => readConfig<z.ZodType>(schema, environment)).not.toThrow();
     }
@@ -120,7 +126,7 @@ const values: Readonly<Record<string, string>> = {
   SLUICE_INSTALLATION_KEY_SECRET: "arn:aws:secretsmanager:eu-west-1:123456789012:secret:key",
 };
 
-function deployedValue(key: string, value: unknown): unknown {
+function deployedValue(key: string, value: unknown): string {
   if (typeof value === "string") return value;
   if (key !== "SLUICE_QUEUE_URLS") return values[key] ?? "123456789012";
   const { "Fn::Join": join } = z.object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) }).parse(value);

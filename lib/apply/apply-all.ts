@@ -4,11 +4,11 @@ import { subject } from "../core/object-ref.ts";
 import { checkHealth, verdict } from "../health/check-health.ts";
 import type { HealthRules } from "../health/health-rules.ts";
 import { type AppliedObject, type ApplyDeps, ApplyError, applyObject, StillTerminating } from "./apply-object.ts";
-import { type Stage, stageOf, stages } from "./apply-order.ts";
-import { cascadeScopeOf } from "./cascade-scope.ts";
 import type { PlannedObject } from "./plan.ts";
 import { planDeferred } from "./plan-objects.ts";
 import { lookAFewTimes } from "./poll.ts";
+import { type Stage, stageOf, stages } from "./set/apply-order.ts";
+import { cascadeScopeOf } from "./set/cascade-scope.ts";
 import { terminatingText } from "./terminating.ts";
 
 export type ApplyOutcome =

@@ -1,20 +1,20 @@
-import type { TargetCluster } from "../core/home-and-target.ts";
 import type { LiveObject, Manifest } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { Secret } from "../core/secret.ts";
-import type { ApplyRules } from "./apply-rules.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import { dryRunElsewhere } from "./dry-run.ts";
-import { fieldManager, fingerprint } from "./field-managers.ts";
 import { proofDigest } from "./ignore/ignore-rules.ts";
-import { payloadOf } from "./ignore/ignored-fields.ts";
+import { payloadOf } from "./ignored-fields.ts";
 import type { PlannedChange } from "./plan.ts";
 import { lookAFewTimes } from "./poll.ts";
-import { maxLooks, preconditionsOf } from "./preconditions.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
+import type { ApplyRules } from "./set/apply-rules.ts";
+import { fieldManager, fingerprint } from "./set/field-managers.ts";
+import { maxLooks, preconditionsOf } from "./set/preconditions.ts";
 import { type Takeover, takeover } from "./takeover.ts";
 import { blockingFinalizers } from "./terminating.ts";
 

@@ -2,15 +2,15 @@ import { z } from "zod";
 import { mapLimit } from "../core/concurrency.ts";
 import { keyedDigest } from "../core/digest.ts";
 import { Failure } from "../core/failure.ts";
-import type { TargetCluster } from "../core/home-and-target.ts";
 import { canonicalJson, isJsonObject, type JsonObject } from "../core/json.ts";
 import { type Manifest, refOf } from "../core/manifest.ts";
 import { formatApiVersion, type ObjectRef, subject, type VersionedRef } from "../core/object-ref.ts";
 import type { Resource } from "../core/ports/cluster.ts";
+import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { Secret } from "../core/secret.ts";
-import { byApplyOrder } from "./apply-order.ts";
-import type { ApplyRules } from "./apply-rules.ts";
-import { formatEntryId } from "./entry-id.ts";
+import { byApplyOrder } from "./set/apply-order.ts";
+import type { ApplyRules } from "./set/apply-rules.ts";
+import { formatEntryId } from "./set/entry-id.ts";
 
 /** One object of an apply set, ready to be sent. */
 export interface DesiredObject {

@@ -1,17 +1,17 @@
 import { ownerLabels } from "../api/names.ts";
-import type { TargetCluster } from "../core/home-and-target.ts";
 import { equal, isJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import { ApiError, type PartialObject } from "../core/ports/cluster.ts";
+import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { Secret } from "../core/secret.ts";
-import type { ApplyRules } from "./apply-rules.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { fieldManager, fingerprint, ownFields } from "./field-managers.ts";
-import { ownedButIgnored, payloadOf, withoutIgnored } from "./ignore/ignored-fields.ts";
-import { isCreateOnly, isForced, isUnmanaged, otherOwnerOf } from "./opt-outs.ts";
+import { ownedButIgnored, payloadOf, withoutIgnored } from "./ignored-fields.ts";
 import { createdOnce, ifAny, type PlannedChange } from "./plan.ts";
 import { notReplaced, type ReplaceDeps, reasonNotToReplace } from "./reason-not-to-replace.ts";
+import type { ApplyRules } from "./set/apply-rules.ts";
+import { fieldManager, fingerprint, ownFields } from "./set/field-managers.ts";
+import { isCreateOnly, isForced, isUnmanaged, otherOwnerOf } from "./set/opt-outs.ts";
 import { takeover } from "./takeover.ts";
 import { blockingFinalizers } from "./terminating.ts";
 

@@ -3,17 +3,16 @@ import { someOf } from "../core/cut-text.ts";
 import { Failure } from "../core/failure.ts";
 import { equal } from "../core/json.ts";
 import { subject } from "../core/object-ref.ts";
-import { Outage } from "../core/outage.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
+import { Outage } from "../core/ports/outage.ts";
 import type { AppliedObject } from "./apply-object.ts";
-import type { ApplySet } from "./apply-set.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { parseEntryId } from "./entry-id.ts";
 import { decidePrune } from "./prune/decide-prune.ts";
 import type { PruneDecision } from "./prune/decisions.ts";
-import type { Placed } from "./prune/facts.ts";
 import { gatherFacts } from "./prune/gather-facts.ts";
 import { prune } from "./prune/prune.ts";
+import type { ApplySet, Placed } from "./set/apply-set.ts";
+import { parseEntryId } from "./set/entry-id.ts";
 import { adoptedEntries, isOlderInventory } from "./status-inventory.ts";
 
 /** What the owner's own status says of its inventory. Anyone who may write a status can have written it. */

@@ -3,8 +3,8 @@ import { type ObjectRef, parseApiVersion, subject } from "../core/object-ref.ts"
 import type { PartialObject } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { Claim } from "../core/ports/ledger.ts";
-import { formatEntryId } from "./entry-id.ts";
-import { ownEntry } from "./field-managers.ts";
+import { formatEntryId } from "./set/entry-id.ts";
+import { ownEntry } from "./set/field-managers.ts";
 
 /** Selects every object with owner labels, no matter of which owner. */
 export const ownedSelector = `${kustomizeGroup}/name,${kustomizeGroup}/namespace`;

@@ -2,8 +2,6 @@ import { mapLimit } from "../core/concurrency.ts";
 import { toJsonObject } from "../core/json.ts";
 import { subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
-import { stageOf, stages } from "./apply-order.ts";
-import { type CascadeScope, cascadeScopeOf, isWithin } from "./cascade-scope.ts";
 import type { DesiredObject } from "./desired-objects.ts";
 import {
   type DryRun,
@@ -14,9 +12,11 @@ import {
   isAboutFields,
   type Refused,
 } from "./dry-run.ts";
-import type { LiveObjects } from "./live-objects.ts";
 import { atThisLook, type FirstLook, type FirstLookDeps, firstLooks, type Plan, type PlannedObject } from "./plan.ts";
 import { schemaFaults } from "./schema-faults.ts";
+import { stageOf, stages } from "./set/apply-order.ts";
+import { type CascadeScope, cascadeScopeOf, isWithin } from "./set/cascade-scope.ts";
+import type { LiveObjects } from "./set/live-objects.ts";
 
 export interface PlanDeps extends DryRunDeps {
   readonly concurrency: number;

@@ -5,16 +5,16 @@ import type { ObjectRef } from "../core/object-ref.ts";
 import type { Resource } from "../core/ports/cluster.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { ApplyAllDeps } from "./apply-all.ts";
-import type { ApplySet } from "./apply-set.ts";
 import { type DesiredObject, desiredObjects } from "./desired-objects.ts";
-import { parseEntryId } from "./entry-id.ts";
 import { type IgnoreRule, type IgnoreRules, noIgnoreRules } from "./ignore/ignore-rules.ts";
-import { type LiveObjects, liveObjects } from "./live-objects.ts";
 import type { Plan } from "./plan.ts";
 import { planObjects } from "./plan-objects.ts";
 import { decidePrune } from "./prune/decide-prune.ts";
 import { gatherFacts, type PruneTask, unwantedOf } from "./prune/gather-facts.ts";
 import type { ReplaceDeps } from "./reason-not-to-replace.ts";
+import type { ApplySet } from "./set/apply-set.ts";
+import { parseEntryId } from "./set/entry-id.ts";
+import { type LiveObjects, liveObjects } from "./set/live-objects.ts";
 
 /** What an apply set is to become. */
 export interface WantedSet {

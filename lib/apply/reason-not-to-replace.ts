@@ -3,7 +3,7 @@ import type { Metadata } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
 import type { DesiredObject } from "./desired-objects.ts";
-import { isOwnedBy } from "./opt-outs.ts";
+import { isOwnedBy } from "./set/opt-outs.ts";
 
 /** Who wants to delete an object to recreate it, and what it has applied before. */
 export interface ReplaceDeps {

@@ -1,6 +1,6 @@
 import type { KustomizationStatus } from "../api/kustomization-status.ts";
 import type { InventoryEntry } from "../core/ports/inventory-store.ts";
-import { readEntryId } from "./entry-id.ts";
+import { readEntryId } from "./set/entry-id.ts";
 
 /** `status.inventory` as Flux shows it. */
 export type StatusInventory = NonNullable<KustomizationStatus["inventory"]>;

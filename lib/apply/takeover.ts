@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { ManagedFieldsEntry, Manifest, Metadata } from "../core/manifest.ts";
-import type { ApplyRules } from "./apply-rules.ts";
-import { fieldManager, isTakenOver, ownEntry } from "./field-managers.ts";
-import { isMerged } from "./opt-outs.ts";
+import type { ApplyRules } from "./set/apply-rules.ts";
+import { fieldManager, isTakenOver, ownEntry } from "./set/field-managers.ts";
+import { isMerged } from "./set/opt-outs.ts";
 
 const formerAnnotations = [
   "kubectl.kubernetes.io/last-applied-configuration",

@@ -2,7 +2,7 @@ import { someOf } from "../core/cut-text.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Manifest, Metadata } from "../core/manifest.ts";
 import { type ObjectRef, subject } from "../core/object-ref.ts";
-import { isUnmanaged } from "./opt-outs.ts";
+import { isUnmanaged } from "./set/opt-outs.ts";
 
 /**
  * The finalizers that block the deletion of an object that is still wanted. Undefined for an object that is not being deleted,

@@ -1,6 +1,6 @@
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { digestOf } from "../core/digest.ts";
-import { deadLetterBody, lookBody, sweepBody, wakeUpBody } from "../core/message-body.ts";
+import { deadLetterBody, lookBody, sweepBody, wakeUpBody } from "../core/ports/message-body.ts";
 import type { DeadLetters, LookRequests, SweepRequests, WakeUps } from "../core/ports/wake-ups.ts";
 import { clusterOfText } from "../core/work-key.ts";
 import { type AwsConnection, clientConfig } from "./aws-connection.ts";

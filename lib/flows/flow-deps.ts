@@ -1,7 +1,7 @@
-import type { HomeCluster } from "../core/home-and-target.ts";
 import type { ArtifactRecords } from "../core/ports/artifact-records.ts";
 import type { ArtifactStore } from "../core/ports/artifact-store.ts";
 import type { Clock } from "../core/ports/clock.ts";
+import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Metrics } from "../core/ports/metrics.ts";
 import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";

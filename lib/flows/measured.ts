@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Clock } from "../core/ports/clock.ts";
 import { type Metrics, notReadyMs } from "../core/ports/metrics.ts";
+import type { Flow, FlowResult, Run } from "../core/ports/run.ts";
 import { GateClosed } from "../core/ports/write-gate.ts";
-import type { Flow, FlowResult, Run } from "../core/run.ts";
 import { Shutdown } from "../queue/run-under-lease.ts";
 
 /** Outcomes that count as failures. `waiting` is not among them: what an object waits for reports its own failure. */

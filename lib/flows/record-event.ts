@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { ConditionReason } from "../api/condition.ts";
 import { cutMessage } from "../core/cut-text.ts";
 import { type EventReason, messageOf } from "../core/failure.ts";
-import type { HomeCluster } from "../core/home-and-target.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/ports/run.ts";
 import { leasedCluster } from "../gate/leased-cluster.ts";
 import { kubernetesTime } from "./conditions.ts";
 

@@ -1,6 +1,6 @@
-import type { HomeCluster } from "../core/home-and-target.ts";
 import { type LiveObject, refOf } from "../core/manifest.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import type { HomeCluster } from "../core/ports/home-and-target.ts";
 
 const maxTries = 3;
 

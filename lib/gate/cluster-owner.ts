@@ -1,7 +1,7 @@
 import { messageOf } from "../core/failure.ts";
-import { Outage } from "../core/outage.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError, type Cluster } from "../core/ports/cluster.ts";
+import { Outage } from "../core/ports/outage.ts";
 import {
   isLost,
   type Owner,

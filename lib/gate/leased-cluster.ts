@@ -1,5 +1,5 @@
 import type { Cluster } from "../core/ports/cluster.ts";
-import type { Run } from "../core/run.ts";
+import type { Run } from "../core/ports/run.ts";
 
 /**
  * A cluster, home or target, for one run: each write checks that the run still holds its lease, so a handler that was frozen past the

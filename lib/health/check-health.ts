@@ -1,12 +1,12 @@
 import { CelFault, type CelHealth } from "../cel/cel.ts";
 import { mapLimit } from "../core/concurrency.ts";
 import { messageOf } from "../core/failure.ts";
-import type { TargetCluster } from "../core/home-and-target.ts";
 import { toJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import { refOf } from "../core/manifest.ts";
 import { refKey, subject, type VersionedRef } from "../core/object-ref.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import { objectAt, type Status } from "./fields.ts";
 import { evaluationFailure, type HealthRules } from "./health-rules.ts";
 import { isFailedPod, kstatus } from "./kstatus.ts";

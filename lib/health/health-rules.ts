@@ -1,7 +1,7 @@
 import { type Cel, CelFault, type CelHealth, type CelHealthRule } from "../cel/cel.ts";
 import { Failure } from "../core/failure.ts";
 import { type ObjectRef, parseApiVersion } from "../core/object-ref.ts";
-import { Outage } from "../core/outage.ts";
+import { Outage } from "../core/ports/outage.ts";
 
 /** An entry of `spec.healthCheckExprs`. */
 export interface HealthCheckExpression extends CelHealthRule {

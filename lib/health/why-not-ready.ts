@@ -1,10 +1,10 @@
 import { mapLimit } from "../core/concurrency.ts";
 import { cutText } from "../core/cut-text.ts";
-import type { TargetCluster } from "../core/home-and-target.ts";
 import { isJsonObject } from "../core/json.ts";
 import { type LiveObject, refOf } from "../core/manifest.ts";
 import { subject } from "../core/object-ref.ts";
 import { ApiError, type ListQuery } from "../core/ports/cluster.ts";
+import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { ObservedHealth } from "./check-health.ts";
 import { objectAt } from "./fields.ts";
 

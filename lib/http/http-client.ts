@@ -17,13 +17,13 @@ import {
   type TlsTrust,
   trustElsewhere,
 } from "../core/ports/http.ts";
-import { retire } from "../kube/agents.ts";
-import { Agent, request as requestHttp } from "../kube/node-http.ts";
 import { certificateFault, isCertificateFault } from "./certificate-fault.ts";
 import { connectFault } from "./connect-fault.ts";
 import { dialer } from "./dial.ts";
 import { assertAllowed, DestinationRefused, guardedLookup, type Resolve, type Target } from "./guarded-lookup.ts";
+import { Agent, request as requestHttp } from "./node-http.ts";
 import { forwardedHeaders, isForwarded, proxyAgent } from "./proxy-agents.ts";
+import { retire } from "./retire-agent.ts";
 
 const maxSockets = 32;
 /** Of trusts that objects bring along. */

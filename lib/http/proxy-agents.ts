@@ -4,8 +4,8 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { Dial, DialTarget, Proxy } from "../core/ports/dial.ts";
-import { Agent } from "../kube/node-http.ts";
 import { proxyAuthorization, proxyPort, wayToProxy } from "./connect-by-proxy.ts";
+import { Agent } from "./node-http.ts";
 
 /** The way of one exchange through a proxy. */
 export interface ProxyRoute {

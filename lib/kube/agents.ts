@@ -9,9 +9,10 @@ import type { Proxy } from "../core/ports/dial.ts";
 import { Secret } from "../core/secret.ts";
 import { dialer } from "../http/dial.ts";
 import { guardedLookup } from "../http/guarded-lookup.ts";
+import { Agent } from "../http/node-http.ts";
+import { retire } from "../http/retire-agent.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
 import { certificatesIn } from "./endpoint.ts";
-import { Agent } from "./node-http.ts";
 
 const maxSockets = 32;
 
@@ -123,10 +124,4 @@ function proxyFrom(address: URL): Proxy {
   url.password = "";
   if (username === undefined || username === "") return { url };
   return { url, username, password: new Secret(password ?? "") };
-}
-
-/** Closes idle connections now and the others once they are idle. The agent is not used again. */
-export function retire(agent: HttpAgent): void {
-  agent.maxFreeSockets = 0;
-  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
 }

@@ -6,10 +6,10 @@ import type { NetworkPolicy } from "../core/network/network-policy.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import { DialError } from "../core/ports/dial.ts";
 import { assertAllowed, DestinationRefused } from "../http/guarded-lookup.ts";
+import { request as requestHttp } from "../http/node-http.ts";
 import { agentsOf, placeOf } from "./agents.ts";
 import { type AnswerBudget, AnswerTooLong, type Held } from "./answer-limits.ts";
 import type { ClientCertificate, ClusterConfig } from "./cluster-config.ts";
-import { request as requestHttp } from "./node-http.ts";
 
 /** One HTTP exchange with the API server. */
 export interface Exchange {

@@ -1,7 +1,7 @@
 import { Failure } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type Engine, EngineError, type EngineInput, type EngineLimits, type FileTree } from "../core/ports/engine.ts";
-import type { BuildSpec } from "./build-input.ts";
+import type { BuildSpec } from "./build-spec.ts";
 import { parseOutputSafely } from "./off-thread.ts";
 
 export const engineLimits: EngineLimits = {

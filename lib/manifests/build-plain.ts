@@ -1,5 +1,5 @@
 import { formatJson, isJsonList, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import type { BuildSpec } from "./build-input.ts";
+import type { BuildSpec } from "./build-spec.ts";
 import { goYamlText } from "./go-yaml/emit.ts";
 import { isReference } from "./name-references.ts";
 import { maxObjects, Unacceptable, Undecided } from "./read-failure.ts";

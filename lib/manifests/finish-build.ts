@@ -2,7 +2,7 @@ import { ownerLabels } from "../api/names.ts";
 import { Failure } from "../core/failure.ts";
 import { formatJson, isJsonList, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { Manifest } from "../core/manifest.ts";
-import type { BuildSpec, Owner } from "./build-input.ts";
+import type { BuildSpec, Owner } from "./build-spec.ts";
 import { mapping } from "./fields.ts";
 import { normalise } from "./normalise.ts";
 

@@ -1,7 +1,7 @@
 import { hiddenValue } from "../core/known-words.ts";
 import type { Manifest } from "../core/manifest.ts";
 import type { ArtifactTree } from "./artifact-tree.ts";
-import type { BuildSpec } from "./build-input.ts";
+import type { BuildSpec } from "./build-spec.ts";
 
 /** Masking shorter values would hide half of every word, and they are easy to guess. */
 const minChars = 4;

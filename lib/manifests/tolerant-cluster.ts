@@ -1,9 +1,9 @@
 import { messageOf } from "../core/failure.ts";
-import type { TargetCluster } from "../core/home-and-target.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Manifest } from "../core/manifest.ts";
 import { parseApiVersion } from "../core/object-ref.ts";
 import { ApiError } from "../core/ports/cluster.ts";
+import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
 import { undeclaredFields, withoutUndeclared } from "./undeclared-fields.ts";
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import type { SpecImage } from "./build-input.ts";
+import type { SpecImage } from "./build-spec.ts";
 import { plainValue } from "./go-yaml/scalar.ts";
 import { Undecided } from "./read-failure.ts";
 

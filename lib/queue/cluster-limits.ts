@@ -5,7 +5,7 @@ import { ApiError } from "../core/ports/cluster.ts";
 import { type ClusterHold, maxHoldReasonChars } from "../core/ports/cluster-states.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Metrics } from "../core/ports/metrics.ts";
-import type { Flow } from "../core/run.ts";
+import type { Flow } from "../core/ports/run.ts";
 import { busyProcess } from "./busy-process.ts";
 import { instant } from "./change-item.ts";
 import {

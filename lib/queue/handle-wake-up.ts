@@ -1,8 +1,8 @@
 import { messageOf } from "../core/failure.ts";
 import { subject } from "../core/object-ref.ts";
+import type { Flow, Run } from "../core/ports/run.ts";
 import type { WakeUp } from "../core/ports/wake-ups.ts";
 import type { WorkItem } from "../core/ports/work-items.ts";
-import type { Flow, Run } from "../core/run.ts";
 import { parseWorkKey, type WorkKey } from "../core/work-key.ts";
 import { changeItem } from "./change-item.ts";
 import { onFull } from "./cluster-rules.ts";

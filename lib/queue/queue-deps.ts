@@ -1,8 +1,8 @@
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { Run } from "../core/ports/run.ts";
 import type { DeadLetters, WakeUps } from "../core/ports/wake-ups.ts";
 import type { WorkItems } from "../core/ports/work-items.ts";
-import type { Run } from "../core/run.ts";
 import type { WorkKey } from "../core/work-key.ts";
 import type { Rules } from "./rules.ts";
 import type { RunPlaces } from "./run-places.ts";

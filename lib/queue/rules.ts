@@ -1,6 +1,6 @@
+import type { FlowResult } from "../core/ports/run.ts";
 import { maxDelayMs, type WakeUp } from "../core/ports/wake-ups.ts";
 import { type Lease, overdueAt, type WorkItem } from "../core/ports/work-items.ts";
-import type { FlowResult } from "../core/run.ts";
 import { formatWorkKey, type WorkKey } from "../core/work-key.ts";
 import { followUpWaitMs, hintedIf, hintsTaken, idleHintWaitMs, type RequestKind } from "./hint-rules.ts";
 import { newWorkItem } from "./stored-work-item.ts";

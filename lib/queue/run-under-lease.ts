@@ -1,7 +1,7 @@
 import { messageOf } from "../core/failure.ts";
+import type { Run } from "../core/ports/run.ts";
 import { holdsLease, type WorkItem } from "../core/ports/work-items.ts";
 import { GateClosed } from "../core/ports/write-gate.ts";
-import type { Run } from "../core/run.ts";
 import { changeItem, instant } from "./change-item.ts";
 import { type ExtendVisibility, type KeptLease, keepLease } from "./keep-lease.ts";
 import type { QueueDeps } from "./queue-deps.ts";

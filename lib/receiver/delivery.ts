@@ -2,6 +2,16 @@ import { JsonText } from "../cel/cel.ts";
 import { isJsonObject } from "../core/json.ts";
 import { isJsonType } from "./media-type.ts";
 
+/** An HTTP request as Lambda or a server has it. Nothing in it is decoded or joined: signatures and paths go by its bytes. */
+export interface IncomingRequest {
+  /** Path and query. */
+  readonly uri: string;
+  /** The first value of a header, whatever its case; undefined without one. */
+  header(name: string): string | undefined;
+  /** Read once, up to its limit. Throws where the sender does not end it. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 /** A request to a webhook, as it came. */
 export interface Delivery {
   /** Path and query, not decoded: a query makes it another webhook. */

@@ -24,7 +24,7 @@ export async function concernedBy(
 ): Promise<readonly Follower[]> {
   const hasRanges = followers.some(({ follows }) => follows?.kind === "range");
   // With a matcher of regular expressions that is a tenth of what the function would load at its start.
-  const versionsIn = hasRanges ? (await import("./oci/choose-tag.ts")).versionsIn : undefined;
+  const versionsIn = hasRanges ? (await import("./versions-in.ts")).versionsIn : undefined;
   const verdicts = new Map<string, boolean>();
   const untouched = new Set<Follower>();
   const judge = (follower: Follower): void => {
@@ -37,7 +37,7 @@ export async function concernedBy(
   return followers.filter((follower) => !untouched.has(follower));
 }
 
-type VersionsIn = typeof import("./oci/choose-tag.ts").versionsIn;
+type VersionsIn = typeof import("./versions-in.ts").versionsIn;
 
 function mayConcern({ name, digest }: Change, follows: Follows | undefined, versionsIn?: VersionsIn): boolean {
   switch (follows?.kind) {

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { listenOnLoopback } from "../listen-on-loopback.ts";
+import { listenOnLoopback } from "../loopback/listen-on-loopback.ts";
 import { example } from "./actions.ts";
 import { gitEnvironment, gitPrograms, serveGit } from "./git-http-backend.ts";
 

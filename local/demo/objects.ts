@@ -2,9 +2,9 @@ import { homedir } from "node:os";
 import { refOf } from "../../lib/core/manifest.ts";
 import { subject, type VersionedRef } from "../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { appName, namespace, until } from "./stage.ts";
 
 /** The objects of the example's artifact. */

@@ -6,11 +6,11 @@ import { type Kustomization, parseKustomization } from "../../lib/api/kustomizat
 import type { LiveObject } from "../../lib/core/manifest.ts";
 import { homeNetwork } from "../../lib/core/network/network-policy.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { letGo } from "../../lib/gate/cluster-owner.ts";
 import { httpClient } from "../../lib/http/http-client.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { pushArtifact } from "../../lib/sources/oci/push-artifact.ts";
 import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { stateInstallation } from "../own-installation.ts";

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { Digest, digestOf } from "../../lib/core/digest.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
-import { namingFullDisk } from "../disk-full.ts";
+import { namingFullDisk } from "./disk-full.ts";
 
 /** Artifacts as files under `folder`, named by their digest. Each is first written under another name and then moved. */
 export function artifactFiles(folder: string): ArtifactStore {

@@ -1,5 +1,5 @@
-import { deadLetterBody, lookBody, sweepBody, wakeUpBody } from "../../lib/core/message-body.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
+import { deadLetterBody, lookBody, sweepBody, wakeUpBody } from "../../lib/core/ports/message-body.ts";
 import {
   type DeadLetters,
   type LookRequests,

@@ -4,7 +4,7 @@ import { type Fence, LeaseLost } from "../../lib/core/ports/fence.ts";
 import { holdsLease } from "../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
 import { parseStoredWorkItem } from "../../lib/queue/stored-work-item.ts";
-import { DatabaseInFolder } from "../disk-full.ts";
+import { DatabaseInFolder } from "./disk-full.ts";
 import { addedColumns, schema } from "./schema.ts";
 
 /** How long a reader waits for a writer to commit. */

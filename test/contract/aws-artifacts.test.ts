@@ -12,7 +12,7 @@ import { createObject } from "../../lib/aws/s3/create-object.ts";
 import { artifactKey, s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
 import { type S3Bucket, s3Client } from "../../lib/aws/s3/s3-bucket.ts";
 import { Digest, digestOf } from "../../lib/core/digest.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
 import { addS3Account } from "../real/eks/s3-account.ts";
 import { artifactStoreContract } from "./artifact-store.ts";

@@ -5,7 +5,7 @@ import { clientConfig } from "../../lib/aws/aws-connection.ts";
 import { kmsDataKeys } from "../../lib/aws/kms-data-keys.ts";
 import type { KeyIdentity, SealedDataKey } from "../../lib/core/ports/data-keys.ts";
 import { Secret } from "../../lib/core/secret.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { importKeys } from "../../lib/sops/keys/import-keys.ts";
 import { faultyWire, type WireFault } from "../doubles/faulty-wire.ts";
 import { noKeyServices } from "../doubles/no-key-services.ts";

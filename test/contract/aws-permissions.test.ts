@@ -21,7 +21,7 @@ import { messageOf } from "../../lib/core/failure.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import type { DataKeys, SealedDataKey } from "../../lib/core/ports/data-keys.ts";
 import type { RegistryLogin } from "../../lib/core/ports/registry-login.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { type GuardedAws, guardedAws } from "../real/guarded-aws.ts";
 import { realAws } from "./real-aws.ts";
 import { keyOf, never, overdueItems } from "./state-back-end.ts";

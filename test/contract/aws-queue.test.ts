@@ -9,7 +9,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Queue, sqsClient, sqsDeadLetters, sqsVisibility, sqsWakeUps } from "../../lib/aws/sqs.ts";
 import { digestOf } from "../../lib/core/digest.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { faultyWire } from "../doubles/faulty-wire.ts";
 import { type DeadLettersBackEnd, deadLettersContract } from "./dead-letters.ts";
 import { realAws } from "./real-aws.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { installCrds } from "../../lib/definitions/install-crds.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { silentLog } from "../doubles/silent-log.ts";
 import { configMap } from "../e2e/flow/sample-manifests.ts";
 import { world } from "../e2e/flow/world.ts";

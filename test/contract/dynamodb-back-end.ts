@@ -4,7 +4,7 @@ import type { AwsConnection } from "../../lib/aws/aws-connection.ts";
 import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
 import { type DynamodbStores, openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
 import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { deadlineMs } from "../deadline.ts";
 import { interruption, never, type StateBackEnd } from "./state-back-end.ts";
 

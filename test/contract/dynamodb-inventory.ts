@@ -9,7 +9,7 @@ import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import { messageOf } from "../../lib/core/failure.ts";
 import type { Fence } from "../../lib/core/ports/fence.ts";
 import type { InventoryEntry, InventoryStore } from "../../lib/core/ports/inventory-store.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { newDynamodb } from "./dynamodb-back-end.ts";
 import { keyOf, leased, never } from "./state-back-end.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createStateTable } from "../../lib/aws/dynamodb/create-state-table.ts";
 import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
 import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { type LayoutPlace, layoutContract } from "./layout.ts";
 import { realAws } from "./real-aws.ts";
 import { keyOf, never } from "./state-back-end.ts";

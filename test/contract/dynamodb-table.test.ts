@@ -12,7 +12,7 @@ import { openDynamodbStores } from "../../lib/aws/dynamodb/open-stores.ts";
 import { dynamodbClient } from "../../lib/aws/dynamodb/state-table.ts";
 import type { InventoryEntry } from "../../lib/core/ports/inventory-store.ts";
 import type { WorkItem } from "../../lib/core/ports/work-items.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { observeAll } from "../../lib/queue/observe-resource.ts";
 import { leaseMs } from "../../lib/queue/timing.ts";
 import { faultyDynamodb } from "../doubles/faulty-dynamodb.ts";

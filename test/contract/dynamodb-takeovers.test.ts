@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { LeaseLost } from "../../lib/core/ports/fence.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { deadlineMs } from "../deadline.ts";
 import { type Random, random } from "../unit/queue/simulator/random.ts";
 import { dynamodbFaults } from "./dynamodb-faults.ts";

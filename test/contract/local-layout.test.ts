@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { sqliteWorkItems } from "../../local/state/work-items.ts";
 import { openStateFolder } from "../../local/state-folder.ts";
 import { layoutContract } from "./layout.ts";

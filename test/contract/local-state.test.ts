@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { artifactFiles } from "../../local/state/artifact-files.ts";
 import { sqliteArtifactRecords } from "../../local/state/artifact-records.ts";
 import { sqliteClusterStates } from "../../local/state/cluster-states.ts";

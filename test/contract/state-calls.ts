@@ -1,5 +1,5 @@
 import { digestOf } from "../../lib/core/digest.ts";
-import type { StatePorts } from "../../lib/flows/outages.ts";
+import type { StatePorts } from "../../lib/flows/kinds/outages.ts";
 import { keyOf } from "./state-back-end.ts";
 
 const key = keyOf("web");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Outage } from "../../lib/core/outage.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
-import { type StatePorts, stateErrorsAsOutages } from "../../lib/flows/outages.ts";
+import { Outage } from "../../lib/core/ports/outage.ts";
+import { type StatePorts, stateErrorsAsOutages } from "../../lib/flows/kinds/outages.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { reconcileRequests } from "../../lib/queue/request-reconcile.ts";
 import { rules } from "../../lib/queue/rules.ts";
 import { openStores } from "../../local/state/open-stores.ts";

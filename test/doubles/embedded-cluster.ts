@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Kubernetes, startKubernetes } from "@sluice/embedded-kubernetes";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { installCrds } from "../../lib/definitions/install-crds.ts";
 import type { ApiDeps } from "../../lib/kube/api-client.ts";
 import { type ConnectedCluster, connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { silentLog } from "./silent-log.ts";
 
 export interface EmbeddedCluster extends AsyncDisposable {

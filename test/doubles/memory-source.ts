@@ -3,9 +3,9 @@ import { ageColumn, type KindDeclaration, readyColumn } from "../../lib/api/kind
 import { SourceStatus } from "../../lib/api/source.ts";
 import { digestOf } from "../../lib/core/digest.ts";
 import { Failure } from "../../lib/core/failure.ts";
-import { Outage } from "../../lib/core/outage.ts";
+import { Outage } from "../../lib/core/ports/outage.ts";
 import { setConditions } from "../../lib/flows/conditions.ts";
-import type { Kind } from "../../lib/flows/kind.ts";
+import type { Kind } from "../../lib/flows/kinds/kind.ts";
 import { failed } from "../../lib/flows/source/source-conditions.ts";
 import { sourceFlow } from "../../lib/flows/source/source-flow.ts";
 import type { SourceKind } from "../../lib/flows/source/source-kind.ts";

@@ -1,6 +1,6 @@
-import { asHome, asTarget } from "../../lib/core/home-and-target.ts";
 import type { AccountTokens } from "../../lib/core/ports/account-tokens.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
+import { asHome, asTarget } from "../../lib/core/ports/home-and-target.ts";
 
 const unexpected = async (): Promise<never> => {
   throw new Error("the test did not expect this call");

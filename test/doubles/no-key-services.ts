@@ -1,6 +1,6 @@
 import { DataKeyError } from "../../lib/core/ports/data-keys.ts";
 import { HttpError } from "../../lib/core/ports/http.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import type { KeyParts } from "../../lib/sops/keys/key-parts.ts";
 
 /** For flows whose keys are in Secrets, if they have any. */

@@ -5,9 +5,9 @@ import { Readable } from "node:stream";
 import { run } from "../../cli/run.ts";
 import { terminal } from "../../cli/terminal.ts";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { connect } from "../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { type LocalOptions, startLocal } from "../../local/start-local.ts";
 import { silentLog } from "../doubles/silent-log.ts";
 

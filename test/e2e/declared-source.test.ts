@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Conditions, findCondition } from "../../lib/api/condition.ts";
 import { isJsonObject, type JsonObject } from "../../lib/core/json.ts";
-import { kinds } from "../../lib/flows/kinds.ts";
+import { kinds } from "../../lib/flows/kinds/kinds.ts";
 import { memoryKind, shelves } from "../doubles/memory-source.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 

@@ -9,7 +9,7 @@ const usage = "usage: npm run demo [-- git | overlays | --kubeconfig FILE [--con
 
 async function demo(...args: readonly string[]) {
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../local/demo.ts"), ...args], { stdio });
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../local/demo/main.ts"), ...args], { stdio });
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   return { code: child.exitCode, out, err };
 }
@@ -58,7 +58,7 @@ test("the story of overlays comes out as expected: two environments, their varia
 });
 
 test("a demo that is stopped says so, and prints no error of what was interrupted", async () => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../local/demo.ts")], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../local/demo/main.ts")], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let out = "";

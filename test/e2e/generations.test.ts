@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
-import type { Flow, Run } from "../../lib/core/run.ts";
+import type { Flow, Run } from "../../lib/core/ports/run.ts";
 import { leasedCluster } from "../../lib/gate/leased-cluster.ts";
 import { requestReconcile } from "../../lib/queue/request-reconcile.ts";
 import { runPlaces } from "../../lib/queue/run-places.ts";

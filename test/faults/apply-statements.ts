@@ -15,7 +15,7 @@ export const applyStatementFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/opt-outs.ts",
+    file: "lib/apply/set/opt-outs.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
@@ -39,7 +39,7 @@ export const applyStatementFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/field-managers.ts",
+    file: "lib/apply/set/field-managers.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
@@ -123,7 +123,7 @@ export const applyStatementFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/apply-order.ts",
+    file: "lib/apply/set/apply-order.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
@@ -148,7 +148,7 @@ export const applyStatementFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/ignore/ignored-fields.ts",
+    file: "lib/apply/ignored-fields.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {

@@ -1,7 +1,7 @@
 import type { FileFaults } from "./fault.ts";
 
 const ignoreRules = ["test/unit/apply/ignore/ignore-rules.test.ts"];
-const ignoredFields = ["test/unit/apply/ignore/ignored-fields.test.ts"];
+const ignoredFields = ["test/unit/apply/ignored-fields.test.ts"];
 const stories = ["test/e2e/flow/embedded.test.ts"];
 
 export const applyFaults: readonly FileFaults[] = [
@@ -33,7 +33,7 @@ export const applyFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/ignore/ignored-fields.ts",
+    file: "lib/apply/ignored-fields.ts",
     tests: ignoredFields,
     faults: [
       {
@@ -54,7 +54,7 @@ export const applyFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/ignore/owned-fields.ts",
+    file: "lib/apply/owned-fields.ts",
     tests: ignoredFields,
     faults: [
       {
@@ -94,7 +94,7 @@ export const applyFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/apply-rules.ts",
+    file: "lib/apply/set/apply-rules.ts",
     tests: ["test/unit/apply/takeover.test.ts"],
     faults: [
       {
@@ -164,8 +164,8 @@ export const applyFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/live-objects.ts",
-    tests: ["test/unit/apply/live-objects.test.ts"],
+    file: "lib/apply/set/live-objects.ts",
+    tests: ["test/unit/apply/set/live-objects.test.ts"],
     faults: [
       {
         what: "objects that are read one by one are held whole",

@@ -191,7 +191,7 @@ export const decryptionFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/cached-build.ts",
+    file: "lib/manifests/build/cached-build.ts",
     tests: ["test/unit/manifests/cached-build.test.ts"],
     faults: [
       {
@@ -207,7 +207,7 @@ export const decryptionFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/build-encrypted.ts",
+    file: "lib/manifests/build/build-encrypted.ts",
     tests: ["test/unit/manifests/cached-build.test.ts"],
     faults: [
       {

@@ -79,7 +79,7 @@ export const embeddedKubernetesFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: `${folder}/src/crd/custom-version.ts`,
+    file: `${folder}/src/resource/custom-version.ts`,
     tests: paths,
     faults: [
       {
@@ -90,7 +90,7 @@ export const embeddedKubernetesFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: `${folder}/src/server/serve.ts`,
+    file: `${folder}/src/serve.ts`,
     tests: paths,
     faults: [
       {

@@ -14,6 +14,7 @@ import { gitRepositoryFaults } from "./git-repository.ts";
 import { gitVerifyFaults } from "./git-verify.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
+import { layerFaults } from "./layers.ts";
 import { limitFaults } from "./limits.ts";
 import { localFaults } from "./local.ts";
 import { manifestStatementFaults } from "./manifest-statements.ts";
@@ -59,5 +60,6 @@ export const fileFaults: readonly FileFaults[] = [
   ...combinedInputFaults,
   ...neighbourFaults,
   ...limitFaults,
+  ...layerFaults,
   ...infraFaults,
 ];

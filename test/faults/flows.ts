@@ -322,7 +322,7 @@ export const flowsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/status-reporter.ts",
+    file: "lib/flows/kinds/status-reporter.ts",
     tests: ["test/unit/flows/outages-reported.test.ts"],
     faults: [
       {

@@ -190,7 +190,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/build.ts",
+    file: "lib/manifests/build/build.ts",
     tests: ["test/unit/manifests/bad-input.test.ts"],
     faults: [
       {
@@ -325,7 +325,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/cached-build.ts",
+    file: "lib/manifests/build/cached-build.ts",
     tests: ["test/unit/manifests/cached-build.test.ts"],
     faults: [
       {

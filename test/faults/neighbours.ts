@@ -476,8 +476,8 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/apply/apply-order.ts",
-    tests: ["test/unit/apply/apply-order.test.ts"],
+    file: "lib/apply/set/apply-order.ts",
+    tests: ["test/unit/apply/set/apply-order.test.ts"],
     faults: [
       {
         what: "a kind with Class inside its name is of the stage of classes",

@@ -10,7 +10,7 @@ const decided = [
 /** What decides about deletion, and what carries it out. */
 export const pruneFaults: readonly FileFaults[] = [
   {
-    file: "lib/apply/preconditions.ts",
+    file: "lib/apply/set/preconditions.ts",
     tests: carriedOut,
     faults: [
       {

@@ -43,7 +43,7 @@ export const sopsKeyFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/core/cloud-account.ts",
+    file: "lib/identity/cloud-account.ts",
     tests: [`${unit}/import-keys.test.ts`],
     faults: [
       {

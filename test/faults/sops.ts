@@ -112,7 +112,7 @@ export const sopsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/sops/decrypt-file.ts",
+    file: "lib/sops/file/decrypt-file.ts",
     tests: [`${unit}/refusals.test.ts`],
     faults: [
       {

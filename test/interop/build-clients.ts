@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "../../lib/core/failure.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { lockFolder } from "../../local/folders.ts";
 import { deadlineMs } from "../deadline.ts";
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DataKeys, dataKeys } from "../../lib/sops/data-key.ts";
-import { decryptFile } from "../../lib/sops/decrypt-file.ts";
+import { decryptFile } from "../../lib/sops/file/decrypt-file.ts";
 import type { SopsFormat } from "../../lib/sops/format.ts";
 import { ageIdentities, ageKeys } from "../../lib/sops/keys/age.ts";
 import { SopsFault } from "../../lib/sops/sops-fault.ts";

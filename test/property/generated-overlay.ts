@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { BuildSpec } from "../../lib/manifests/build-input.ts";
+import type { BuildSpec } from "../../lib/manifests/build-spec.ts";
 import type { Files } from "../unit/manifests/build-files.ts";
 import { generatedTree } from "./generated-tree.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../lib/core/failure.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { closedPipeExitCode, onClosedPipe, stopOnSignal } from "../../local/end-of-process.ts";
 import { lockFolder } from "../../local/folders.ts";
 import { type Addresses, environmentOf } from "./addresses.ts";

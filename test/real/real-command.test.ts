@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { lockFolder } from "../../local/folders.ts";
 import { ask } from "./ask.ts";
 import { cacheFolder } from "./folders.ts";

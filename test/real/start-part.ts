@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../lib/core/failure.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { deadlineMs, untilDeadline } from "../deadline.ts";
 import type { Addresses } from "./addresses.ts";
 import { findTool } from "./find-tool.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "../../lib/core/system-clock.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { deadlineMs } from "../deadline.ts";
 import { isAlive, type StartedProcess } from "./pid-file.ts";
 

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { request as tlsRequest } from "node:https";
 import { vi } from "vitest";
 import { type Manifest, refOf } from "../../lib/core/manifest.ts";
-import { systemClock } from "../../lib/core/system-clock.ts";
 import { apiClient } from "../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../lib/kube/cluster-config.ts";
 import { connect } from "../../lib/kube/connect.ts";
+import { systemClock } from "../../lib/process/system-clock.ts";
 import { deadlineMs, untilDeadline } from "../deadline.ts";
 
 /** A user of a real API server who may do everything. A test can make the server answer 429 to all requests of this user. */

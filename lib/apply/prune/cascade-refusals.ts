@@ -1,11 +1,12 @@
 import { kustomizeGroup } from "../../api/names.ts";
 import { someOf } from "../../core/cut-text.ts";
 import { type ObjectRef, refKey, subject } from "../../core/object-ref.ts";
-import { byApplyOrder } from "../apply-order.ts";
-import { type CascadeScope, cascadeScopeOf, isWithin } from "../cascade-scope.ts";
-import { formatEntryId } from "../entry-id.ts";
+import { byApplyOrder } from "../set/apply-order.ts";
+import type { OwnerNearby, Placed } from "../set/apply-set.ts";
+import { type CascadeScope, cascadeScopeOf, isWithin } from "../set/cascade-scope.ts";
+import { formatEntryId } from "../set/entry-id.ts";
 import type { PruneDecision } from "./decisions.ts";
-import type { EntryFacts, OwnerNearby, Placed, PruneFacts } from "./facts.ts";
+import type { EntryFacts, PruneFacts } from "./facts.ts";
 
 /** An object that must stay. */
 export interface Staying extends Placed {

@@ -1,10 +1,10 @@
 import type { Metadata } from "../../core/manifest.ts";
 import { subject } from "../../core/object-ref.ts";
-import { byApplyOrder } from "../apply-order.ts";
-import { ownerOfClaim } from "../apply-set.ts";
-import { formatEntryId } from "../entry-id.ts";
-import { ownEntry } from "../field-managers.ts";
-import { isOwnedBy, keptBy } from "../opt-outs.ts";
+import { byApplyOrder } from "../set/apply-order.ts";
+import { ownerOfClaim } from "../set/apply-set.ts";
+import { formatEntryId } from "../set/entry-id.ts";
+import { ownEntry } from "../set/field-managers.ts";
+import { isOwnedBy, keptBy } from "../set/opt-outs.ts";
 import { refusals } from "./cascade-refusals.ts";
 import type { PruneDecision } from "./decisions.ts";
 import type { Claimant, EntryFacts, PruneFacts } from "./facts.ts";

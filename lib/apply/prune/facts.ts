@@ -1,6 +1,7 @@
 import type { Metadata } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
+import type { Expected, OwnerNearby, OwnerState, Placed } from "../set/apply-set.ts";
 
 /** The facts of a prune, gathered before anything is decided. A value: the same facts give the same decisions. */
 export interface PruneFacts {
@@ -30,28 +31,6 @@ export interface FormerOwner {
   readonly clusterUid: string;
 }
 
-/** An object and what the cluster calls its kind in the plural; undefined where that is not served, or does not matter. */
-export interface Placed {
-  readonly ref: ObjectRef;
-  readonly plural?: string | undefined;
-}
-
-export interface Expected extends Placed {
-  /** The owner that is about to apply it, as `Kustomization/namespace/name`. */
-  readonly owner: string;
-}
-
-export interface OwnerNearby extends Placed {
-  /** It is this owner: its objects are in {@link PruneFacts.entries}. */
-  readonly isSelf: boolean;
-  /** It is being deleted together with all its objects. */
-  readonly isTerminating: boolean;
-  /** Its deletion deletes all its objects. */
-  readonly cascades: boolean;
-  /** The objects in its status that a prune candidate could cascade to. */
-  readonly has: readonly Placed[];
-}
-
 export interface EntryFacts {
   readonly entry: InventoryEntry;
   readonly ref: ObjectRef;
@@ -76,6 +55,3 @@ export interface Claimant {
   readonly owner: string;
   readonly state: OwnerState;
 }
-
-/** `deleting`: it is being deleted together with all its objects. `gone`: no owner has this uid. */
-export type OwnerState = "alive" | "deleting" | "gone";

@@ -4,11 +4,11 @@ import type { ObjectRef } from "../../core/object-ref.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import type { Claim } from "../../core/ports/ledger.ts";
-import type { ApplySet } from "../apply-set.ts";
-import { cascadeScopeOf, mightBeWithin } from "../cascade-scope.ts";
-import { formatEntryId, parseEntryId } from "../entry-id.ts";
-import type { LiveObjects } from "../live-objects.ts";
-import type { Claimant, EntryFacts, Placed, PruneFacts, Seen } from "./facts.ts";
+import type { ApplySet, Placed } from "../set/apply-set.ts";
+import { cascadeScopeOf, mightBeWithin } from "../set/cascade-scope.ts";
+import { formatEntryId, parseEntryId } from "../set/entry-id.ts";
+import type { LiveObjects } from "../set/live-objects.ts";
+import type { Claimant, EntryFacts, PruneFacts, Seen } from "./facts.ts";
 
 /** What to prune. */
 export interface PruneTask extends Pick<PruneFacts, "isFinalizing" | "policy" | "wanted"> {

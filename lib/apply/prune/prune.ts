@@ -1,9 +1,9 @@
 import { mapLimit } from "../../core/concurrency.ts";
 import { equal } from "../../core/json.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
-import type { ApplySet } from "../apply-set.ts";
-import { parseEntryId } from "../entry-id.ts";
-import { maxLooks } from "../preconditions.ts";
+import type { ApplySet } from "../set/apply-set.ts";
+import { parseEntryId } from "../set/entry-id.ts";
+import { maxLooks } from "../set/preconditions.ts";
 import { carryOut } from "./carry-out.ts";
 import { decidePrune } from "./decide-prune.ts";
 import type { PruneDecision } from "./decisions.ts";

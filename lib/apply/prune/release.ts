@@ -1,7 +1,7 @@
 import { ApiError } from "../../core/ports/cluster.ts";
-import type { ApplySet } from "../apply-set.ts";
-import { parseEntryId } from "../entry-id.ts";
-import { isOwnedBy } from "../opt-outs.ts";
+import type { ApplySet } from "../set/apply-set.ts";
+import { parseEntryId } from "../set/entry-id.ts";
+import { isOwnedBy } from "../set/opt-outs.ts";
 import type { PruneDecision } from "./decisions.ts";
 import type { Claimant } from "./facts.ts";
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../json.ts";
-import type { Seen } from "../run.ts";
 import type { WorkKey } from "../work-key.ts";
 import type { Fence } from "./fence.ts";
 import { PortError } from "./port-error.ts";
+import type { Seen } from "./run.ts";
 
 /** The right to work on an object, held by one handler at a time. Its number is the item's {@link WorkItem.token}. */
 export interface Lease {

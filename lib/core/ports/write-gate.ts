@@ -1,4 +1,4 @@
-import { Outage } from "../outage.ts";
+import { Outage } from "./outage.ts";
 import { PortError } from "./port-error.ts";
 
 /**

@@ -11,7 +11,7 @@ import type { Artifact } from "../../api/source.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Follows, Subscription } from "../../core/follows.ts";
 import { goUrlFault } from "../../core/go-url-fault.ts";
-import type { Flow } from "../../core/run.ts";
+import type { Flow } from "../../core/ports/run.ts";
 import { gitTopic, sourceTopic } from "../../core/topics.ts";
 import { defaultArchiveLimits } from "../../sources/archive/unpack.ts";
 import { countingField, idleFields, listedPrefixes, tagPrefix } from "../../sources/git/choose-ref.ts";

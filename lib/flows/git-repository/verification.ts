@@ -1,8 +1,8 @@
 import type { SourceStatus } from "../../api/source.ts";
 import { Failure, messageOf } from "../../core/failure.ts";
 import { nameFault } from "../../core/object-ref.ts";
-import { isOutage, outageOf } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import { isOutage, outageOf } from "../../core/ports/outage.ts";
 import { GitFault } from "../../sources/git/git-fault.ts";
 import { parseTag } from "../../sources/git/git-object.ts";
 import type { GitObjects } from "../../sources/git/git-remote.ts";

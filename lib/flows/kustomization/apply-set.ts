@@ -1,6 +1,4 @@
 import { kustomizeGroup } from "../../api/names.ts";
-import { usualRules } from "../../apply/apply-rules.ts";
-import type { ApplySet, OtherOwners } from "../../apply/apply-set.ts";
 import {
   type InventoryReport,
   type KnownInventory,
@@ -8,11 +6,12 @@ import {
   type OwnStatus,
   saveUnderGeneration,
 } from "../../apply/inventory.ts";
-import type { OwnerNearby } from "../../apply/prune/facts.ts";
+import { usualRules } from "../../apply/set/apply-rules.ts";
+import type { ApplySet, OtherOwners, OwnerNearby } from "../../apply/set/apply-set.ts";
 import { type EventReason, Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
-import { isOutage } from "../../core/outage.ts";
+import { isOutage } from "../../core/ports/outage.ts";
 import { releaseTopic } from "../../core/topics.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { readCarriedState } from "./attempt.ts";

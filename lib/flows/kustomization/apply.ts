@@ -1,9 +1,9 @@
 import { applyAll, type Pending } from "../../apply/apply-all.ts";
 import type { AppliedObject } from "../../apply/apply-object.ts";
 import { saveIfChanged, withApplied } from "../../apply/inventory.ts";
-import type { LiveObjects } from "../../apply/live-objects.ts";
-import { skippedBy } from "../../apply/opt-outs.ts";
 import { linesOf } from "../../apply/plan-set.ts";
+import type { LiveObjects } from "../../apply/set/live-objects.ts";
+import { skippedBy } from "../../apply/set/opt-outs.ts";
 import { terminatingText } from "../../apply/terminating.ts";
 import { someOf } from "../../core/cut-text.ts";
 import { Failure } from "../../core/failure.ts";

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { isAccountName } from "../../api/names.ts";
-import { cloudAccount, stsAudience } from "../../core/cloud-account.ts";
 import { cutText } from "../../core/cut-text.ts";
 import type { FeatureGates } from "../../core/feature-gates.ts";
-import type { HomeCluster } from "../../core/home-and-target.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { nameFault } from "../../core/object-ref.ts";
-import { outageOf } from "../../core/outage.ts";
 import type { AccountTokens } from "../../core/ports/account-tokens.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import { outageOf } from "../../core/ports/outage.ts";
 import type { EksTarget } from "../../core/ports/remote-clusters.ts";
 import { clusterArnPattern } from "../../core/work-key.ts";
+import { cloudAccount, stsAudience } from "../../identity/cloud-account.ts";
 import { noClient, type TargetFault } from "./target-fault.ts";
 
 // spec.kubeConfig.configMapRef (reference 6.3).

@@ -1,8 +1,8 @@
 import type { Kustomization } from "../../api/kustomization.ts";
 import { Failure } from "../../core/failure.ts";
-import type { HomeCluster } from "../../core/home-and-target.ts";
-import type { Run } from "../../core/run.ts";
-import type { BuildInput } from "../../manifests/build-input.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import type { Run } from "../../core/ports/run.ts";
+import type { BuildInput } from "../../manifests/build/build-input.ts";
 import { encryptedSecret } from "../../manifests/decrypt/guard.ts";
 import type { DataKeys } from "../../sops/data-key.ts";
 import type { importKeys } from "../../sops/keys/import-keys.ts";

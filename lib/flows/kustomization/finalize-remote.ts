@@ -1,13 +1,13 @@
 import { findCondition } from "../../api/condition.ts";
 import { isAccountName } from "../../api/names.ts";
-import { parseEntryId } from "../../apply/entry-id.ts";
+import { parseEntryId } from "../../apply/set/entry-id.ts";
 import { cutText, maxMessageBytes, someOf } from "../../core/cut-text.ts";
 import { backOffMs, Failure, messageOf } from "../../core/failure.ts";
 import { subject } from "../../core/object-ref.ts";
-import { isOutage, Outage } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
-import type { FlowResult } from "../../core/run.ts";
+import { isOutage, Outage } from "../../core/ports/outage.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
 import { releaseTopic } from "../../core/topics.ts";
 import { type CarriedState, ending } from "./attempt.ts";
 import { type KustomizationContext, openTarget } from "./context.ts";

@@ -6,7 +6,7 @@ import { lookAFewTimes } from "../../apply/poll.ts";
 import { mayVanish } from "../../apply/terminating.ts";
 import { Failure } from "../../core/failure.ts";
 import { parseApiVersion } from "../../core/object-ref.ts";
-import type { FlowResult } from "../../core/run.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
 import {
   type HealthTarget,
   checkHealth as lookAtHealth,

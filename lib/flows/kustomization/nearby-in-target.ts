@@ -1,4 +1,4 @@
-import { readEntryId } from "../../apply/entry-id.ts";
+import { readEntryId } from "../../apply/set/entry-id.ts";
 import { mapLimit } from "../../core/concurrency.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";

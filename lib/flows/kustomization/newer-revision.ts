@@ -1,6 +1,6 @@
 import { effectiveTimeoutMs } from "../../api/kustomization.ts";
 import { subject } from "../../core/object-ref.ts";
-import type { FlowResult } from "../../core/run.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
 import { recordedArtifact } from "../source/read-source.ts";
 import { type Preconditions, readCarriedState } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";

@@ -1,7 +1,7 @@
-import type { ApplySet } from "../../apply/apply-set.ts";
 import { type KnownInventory, writeAhead } from "../../apply/inventory.ts";
 import { changesAnything, emptiedWarning } from "../../apply/plan.ts";
 import { type PlannedSet, planSet } from "../../apply/plan-set.ts";
+import type { ApplySet } from "../../apply/set/apply-set.ts";
 import { allEnded } from "../../core/concurrency.ts";
 import type { InventoryEntry } from "../../core/ports/inventory-store.ts";
 import { applySetOf, inventoryOf } from "./apply-set.ts";

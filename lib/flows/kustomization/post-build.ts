@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
 import type { Kustomization } from "../../api/kustomization.ts";
-import type { HomeCluster } from "../../core/home-and-target.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { nameFault } from "../../core/object-ref.ts";
-import { outageOf } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
-import type { PostBuild } from "../../manifests/build-input.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import { outageOf } from "../../core/ports/outage.ts";
+import type { PostBuild } from "../../manifests/build-spec.ts";
 import type { KustomizationDeps } from "./context.ts";
 
 type PostBuildSpec = NonNullable<Kustomization["spec"]["postBuild"]>;

@@ -1,6 +1,6 @@
-import { parseEntryId } from "../../apply/entry-id.ts";
 import { prune as pruneSet } from "../../apply/prune/prune.ts";
 import type { Pruned } from "../../apply/prune/pruned.ts";
+import { parseEntryId } from "../../apply/set/entry-id.ts";
 import { someOf } from "../../core/cut-text.ts";
 import { Failure } from "../../core/failure.ts";
 import { subject } from "../../core/object-ref.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { digestOf } from "../../core/digest.ts";
-import type { HomeCluster, TargetCluster } from "../../core/home-and-target.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { nameFault } from "../../core/object-ref.ts";
-import { isOutage, outageOf } from "../../core/outage.ts";
 import { ApiError, type Cluster } from "../../core/ports/cluster.ts";
+import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-target.ts";
+import { isOutage, outageOf } from "../../core/ports/outage.ts";
 import { KubeconfigFault, type RemoteCluster, type RemoteClusters } from "../../core/ports/remote-clusters.ts";
 import type { TargetAccounts, TenantPlace } from "./config-map-target.ts";
 import { accountUser } from "./service-account.ts";

@@ -6,7 +6,7 @@ import { allEnded } from "../../core/concurrency.ts";
 import { cutMessage } from "../../core/cut-text.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { backOffMs, Failure, messageOf, type Retry } from "../../core/failure.ts";
-import type { FlowResult } from "../../core/run.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
 import { readyTopic } from "../../core/topics.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { maskSecrets } from "../../manifests/secrets.ts";

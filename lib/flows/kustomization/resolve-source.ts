@@ -4,7 +4,7 @@ import { sourceGroup } from "../../api/names.ts";
 import type { Artifact } from "../../api/source.ts";
 import { formatDuration } from "../../core/duration.ts";
 import { subject } from "../../core/object-ref.ts";
-import { outageOf } from "../../core/outage.ts";
+import { outageOf } from "../../core/ports/outage.ts";
 import type { WorkKey } from "../../core/work-key.ts";
 import { readSource } from "../source/read-source.ts";
 import type { Blocked, KustomizationContext, KustomizationDeps } from "./context.ts";

@@ -1,8 +1,8 @@
 import type { Kustomization } from "../../api/kustomization.ts";
 import { isAccountName } from "../../api/names.ts";
-import type { HomeCluster } from "../../core/home-and-target.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
 
 // Whose rights a Kustomization applies with (reference 6.1).
 

@@ -2,8 +2,8 @@ import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { mapLimit } from "../../core/concurrency.ts";
 import { Failure } from "../../core/failure.ts";
 import type { LiveObject } from "../../core/manifest.ts";
-import { isOutage, Outage } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import { isOutage, Outage } from "../../core/ports/outage.ts";
 import type { KustomizationContext, KustomizationDeps } from "./context.ts";
 import { hasKubeConfig, kubeConfigText } from "./remote-target.ts";
 

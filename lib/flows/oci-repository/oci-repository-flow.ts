@@ -5,7 +5,7 @@ import { Failure } from "../../core/failure.ts";
 import type { Follows } from "../../core/follows.ts";
 import type { Http } from "../../core/ports/http.ts";
 import type { RegistryLogin } from "../../core/ports/registry-login.ts";
-import type { Flow } from "../../core/run.ts";
+import type { Flow } from "../../core/ports/run.ts";
 import { repositoryTopic } from "../../core/topics.ts";
 import { defaultArchiveLimits } from "../../sources/archive/unpack.ts";
 import { annotations, mediaTypes } from "../../sources/oci/media-types.ts";

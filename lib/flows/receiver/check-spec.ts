@@ -2,7 +2,7 @@ import { overLimits } from "../../api/field-marks.ts";
 import { combinationFault, ReceiverSpec } from "../../api/receiver.ts";
 import { type Cel, CelFault } from "../../cel/cel.ts";
 import { Failure } from "../../core/failure.ts";
-import { Outage } from "../../core/outage.ts";
+import { Outage } from "../../core/ports/outage.ts";
 
 const terminal = "Reconciliation failed terminally due to configuration error";
 

@@ -7,7 +7,7 @@ import { parseLive } from "../../api/parse-live.ts";
 import { ReceiverSpec, ReceiverStatus } from "../../api/receiver.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { backOffMs, Failure } from "../../core/failure.ts";
-import type { Flow, FlowResult, Run } from "../../core/run.ts";
+import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import { shortIntervalWarning, spreadInterval } from "../interval.ts";
 import type { EventToRecord } from "../record-event.ts";

@@ -1,8 +1,8 @@
 import type { ReceiverSpec } from "../../api/receiver.ts";
 import { Failure } from "../../core/failure.ts";
 import { nameFault } from "../../core/object-ref.ts";
-import { outageOf } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
+import { outageOf } from "../../core/ports/outage.ts";
 import { bytesOfSecret, readSecretValues } from "../../receiver/secret-values.ts";
 import { webhookPath } from "../../receiver/webhook-path.ts";
 import type { ReceiverContext } from "./receiver-context.ts";

@@ -4,7 +4,7 @@ import type { SourceSpec } from "../../api/source.ts";
 import { parseDuration } from "../../core/duration.ts";
 import { backOffMs, type Failure } from "../../core/failure.ts";
 import type { ObjectSelector } from "../../core/follows.ts";
-import type { FlowResult } from "../../core/run.ts";
+import type { FlowResult } from "../../core/ports/run.ts";
 import { selectionTopic, sourceTopic } from "../../core/topics.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { spreadInterval } from "../interval.ts";

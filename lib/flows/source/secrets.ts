@@ -1,9 +1,9 @@
 import { Failure } from "../../core/failure.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { nameFault } from "../../core/object-ref.ts";
-import { outageOf } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
+import { outageOf } from "../../core/ports/outage.ts";
 import { isCertificate, keyPairFault } from "../../core/validation.ts";
 import type { SourceContext } from "./source-context.ts";
 

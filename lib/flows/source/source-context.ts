@@ -1,9 +1,9 @@
 import type { KindDeclaration } from "../../api/kinds/declaration.ts";
 import { requestedAtAnnotation } from "../../api/names.ts";
 import type { SourceStatus } from "../../api/source.ts";
-import type { HomeCluster } from "../../core/home-and-target.ts";
 import { type LiveObject, refOf } from "../../core/manifest.ts";
-import type { Run } from "../../core/run.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import type { Run } from "../../core/ports/run.ts";
 import { leasedCluster } from "../../gate/leased-cluster.ts";
 import type { ArchiveLimits } from "../../sources/archive/unpack.ts";
 import type { FlowDeps } from "../flow-deps.ts";

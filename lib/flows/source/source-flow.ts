@@ -6,7 +6,7 @@ import type { SourceSpec } from "../../api/source.ts";
 import { digestOf } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Subscription } from "../../core/follows.ts";
-import type { Flow, FlowResult, Run } from "../../core/run.ts";
+import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
 import { shortIntervalWarning } from "../interval.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { reportFailure, reportStored } from "./report.ts";

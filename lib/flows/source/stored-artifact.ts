@@ -1,7 +1,7 @@
 import { SourceStatus } from "../../api/source.ts";
 import { Digest } from "../../core/digest.ts";
 import { equal } from "../../core/json.ts";
-import { storeOutage } from "../../core/outage.ts";
+import { storeOutage } from "../../core/ports/outage.ts";
 import { kubernetesTime } from "../conditions.ts";
 import { outdated, withoutArtifact } from "./source-conditions.ts";
 import type { SourceContext } from "./source-context.ts";

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Failure, messageOf } from "../../core/failure.ts";
 import type { FileTree } from "../../core/ports/engine.ts";
-import { decryptFile } from "../../sops/decrypt-file.ts";
+import { decryptFile } from "../../sops/file/decrypt-file.ts";
 import { isEncrypted } from "../../sops/format.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
 import { type Decrypter, faultOfFile } from "./decryption.ts";

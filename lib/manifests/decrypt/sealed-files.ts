@@ -1,6 +1,6 @@
 import type { FileTree } from "../../core/ports/engine.ts";
 import type { DataKeys } from "../../sops/data-key.ts";
-import { verifyFile } from "../../sops/decrypt-file.ts";
+import { verifyFile } from "../../sops/file/decrypt-file.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
 import { faultOfFile } from "./decryption.ts";
 import { isKustomization, mayBeRead, onlyQuotes, textOf } from "./quoted-mac.ts";

@@ -3,7 +3,7 @@ import { someOf } from "../../core/cut-text.ts";
 import { Failure } from "../../core/failure.ts";
 import { formatJson, type JsonObject } from "../../core/json.ts";
 import type { FileTree } from "../../core/ports/engine.ts";
-import type { PostBuild } from "../build-input.ts";
+import type { PostBuild } from "../build-spec.ts";
 import { mapping, textIn } from "../fields.ts";
 import { goYamlText } from "../go-yaml/emit.ts";
 import { parseOutputSafely } from "../off-thread.ts";

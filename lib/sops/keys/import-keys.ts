@@ -1,13 +1,13 @@
-import { type CloudAccount, cloudAccount } from "../../core/cloud-account.ts";
 import { messageOf } from "../../core/failure.ts";
-import type { HomeCluster } from "../../core/home-and-target.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import { nameFault } from "../../core/object-ref.ts";
-import { outageOf } from "../../core/outage.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { KeyIdentity } from "../../core/ports/data-keys.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
+import { outageOf } from "../../core/ports/outage.ts";
 import { Secret } from "../../core/secret.ts";
+import { type CloudAccount, cloudAccount } from "../../identity/cloud-account.ts";
 import type { KeySource, RecipientKind } from "../key-source.ts";
 import { SopsFault } from "../sops-fault.ts";
 import { ageIdentities, ageKeys } from "./age.ts";

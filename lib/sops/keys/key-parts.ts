@@ -1,7 +1,7 @@
-import type { HomeCluster } from "../../core/home-and-target.ts";
 import type { AccountTokens } from "../../core/ports/account-tokens.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { DataKeys } from "../../core/ports/data-keys.ts";
+import type { HomeCluster } from "../../core/ports/home-and-target.ts";
 import type { Http } from "../../core/ports/http.ts";
 
 /** An object of the installation, in the cluster of the Kustomization. */

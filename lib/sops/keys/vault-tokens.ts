@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { CloudAccount } from "../../core/cloud-account.ts";
 import { messageOf } from "../../core/failure.ts";
 import { isJsonObject } from "../../core/json.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import type { Secret } from "../../core/secret.ts";
+import type { CloudAccount } from "../../identity/cloud-account.ts";
 import { SopsFault } from "../sops-fault.ts";
 import type { KeyParts } from "./key-parts.ts";
 import { type VaultToken, vaultLogin } from "./vault.ts";

@@ -1,21 +1,21 @@
 import { once } from "node:events";
 import type { IncomingHttpHeaders, Server } from "node:http";
 import type { DatabaseSync } from "node:sqlite";
-import { messageOf } from "./api-object.ts";
 import type { ControllerOptions } from "./controllers/start-controllers.ts";
+import { messageOf } from "./core/api-object.ts";
+import { type Log, silentLog } from "./core/log.ts";
 import { kubeconfigText } from "./kubeconfig-text.ts";
-import { type Log, silentLog } from "./log.ts";
+import { serve } from "./serve.ts";
 import { allocatorOf } from "./server/allocator.ts";
 import { bootstrap } from "./server/bootstrap.ts";
 import type { Cluster } from "./server/cluster.ts";
 import { expireEvents } from "./server/expire-events.ts";
 import { refuseWebPage } from "./server/refuse-web-page.ts";
 import { resourcesIn } from "./server/resources.ts";
-import { serve } from "./server/serve.ts";
 import { usersIn } from "./server/users.ts";
 import { openStore } from "./store/store.ts";
 
-export type { Log } from "./log.ts";
+export type { Log } from "./core/log.ts";
 export { UnusableState } from "./store/open-database.ts";
 
 export interface KubernetesOptions {

@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { type ApiDeps, apiClient } from "../../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import type { ClusterUnderTest } from "./cluster-under-test.ts";
 
 /** `lib/kube` on the API server that a kubeconfig names. */

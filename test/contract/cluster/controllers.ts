@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
-import { objectOf, objectsOf, textOf } from "../../../packages/embedded-kubernetes/src/rules/json-fields.ts";
+import { objectOf, objectsOf, textOf } from "../../../packages/embedded-kubernetes/src/core/json-fields.ts";
 import type { StartCluster } from "./cluster-under-test.ts";
 import { workspace } from "./workspace.ts";
 

@@ -6,8 +6,8 @@ import { isJsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 

@@ -8,12 +8,12 @@ import type { ClusterDescription } from "../../../lib/aws/eks/eks-cluster-config
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { webhookRef } from "../../../lib/definitions/admission-webhook.ts";
 import { installedHolders, rightsManifests } from "../../../lib/definitions/cluster-rights.ts";
 import { customResourceDefinition } from "../../../lib/definitions/custom-resource-definition.ts";
 import { definitionRef } from "../../../lib/definitions/install-crds.ts";
 import { ownerCheck } from "../../../lib/gate/cluster-owner.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 import { removeOwner } from "../../doubles/remove-owner.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { untilAllowed } from "./known-rights.ts";
 import { configMap, configMapRef } from "./sample-manifests.ts";

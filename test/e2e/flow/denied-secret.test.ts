@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { embeddedCluster } from "../../doubles/embedded-cluster.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type Treatment, unreliableProxy } from "../../doubles/unreliable-proxy.ts";

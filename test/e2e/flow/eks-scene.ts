@@ -1,8 +1,8 @@
 import { eksTargets, type ListedTarget } from "../../../lib/aws/eks/eks-targets.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { remoteClusters } from "../../../lib/kube/remote-clusters.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { eksStandIn } from "../../doubles/eks-stand-in.ts";
 import { noKeyServices } from "../../doubles/no-key-services.ts";
 import type { HomeAndOther } from "./kubeconfig-scene.ts";

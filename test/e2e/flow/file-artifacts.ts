@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Digest, digestOf } from "../../../lib/core/digest.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
-import type { Built } from "../../../lib/manifests/build.ts";
-import type { BuildInput } from "../../../lib/manifests/build-input.ts";
-import { cachedBuild } from "../../../lib/manifests/cached-build.ts";
+import type { Built } from "../../../lib/manifests/build/build.ts";
+import type { BuildInput } from "../../../lib/manifests/build/build-input.ts";
+import { cachedBuild } from "../../../lib/manifests/build/cached-build.ts";
 import { realEngine } from "../../unit/manifests/build-files.ts";
 
 /** Artifacts that are files, for stories that the real build takes part in. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { networkPolicy } from "../../../lib/core/network/network-policy.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { configTopic } from "../../../lib/core/topics.ts";
 import { remoteClusters } from "../../../lib/kube/remote-clusters.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { inlineKubeconfig } from "../../doubles/cluster-fronts.ts";
 import {
   closing,

@@ -3,7 +3,7 @@ import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Fence } from "../../../lib/core/ports/fence.ts";
 import type { HistoryRecord } from "../../../lib/core/ports/history.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
-import type { FlowParts } from "../../../lib/flows/kind.ts";
+import type { FlowParts } from "../../../lib/flows/kinds/kind.ts";
 import { sqliteArtifactRecords } from "../../../local/state/artifact-records.ts";
 import { sqliteHistory } from "../../../local/state/history.ts";
 import { sqliteInventoryStore } from "../../../local/state/inventory-store.ts";

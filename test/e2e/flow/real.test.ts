@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { type ConnectedCluster, connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { interruptedStories, kustomizationStories, serverStories, wholeStories } from "./stories.ts";
 import { world } from "./world.ts";

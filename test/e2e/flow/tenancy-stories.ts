@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatEntryId } from "../../../lib/apply/entry-id.ts";
+import { formatEntryId } from "../../../lib/apply/set/entry-id.ts";
 import type { ObjectRef } from "../../../lib/core/object-ref.ts";
 import { configMap, configMapRef, namespaceNamed, placed } from "./sample-manifests.ts";
 import { settle } from "./taking-along.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { maxLimitMs } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { type ThrottledUser, throttledUser } from "../../real/throttled-user.ts";

@@ -3,7 +3,7 @@ import { kustomizeGroup, requestedAtAnnotation } from "../../../lib/api/names.ts
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { ReconcileRequests } from "../../../lib/core/ports/reconcile-requests.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { configKinds } from "../../../lib/queue/observed-kinds.ts";
 import { sqliteObservedResources } from "../../../local/state/observed-resources.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";

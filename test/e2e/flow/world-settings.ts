@@ -1,4 +1,4 @@
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { defaultGates, type FeatureGates } from "../../../lib/core/feature-gates.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { RemoteClusters } from "../../../lib/core/ports/remote-clusters.ts";

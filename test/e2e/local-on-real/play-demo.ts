@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-const demo = join(import.meta.dirname, "../../../local/demo.ts");
+const demo = join(import.meta.dirname, "../../../local/demo/main.ts");
 
 /** Plays the demo to its end, as `npm run demo` does; an abort of the signal is a SIGTERM for it. */
 export async function playDemo(

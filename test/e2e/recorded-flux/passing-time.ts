@@ -1,5 +1,5 @@
 import type { Clock } from "../../../lib/core/ports/clock.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 
 /** As long as the timeout of every scenario in which one runs out: Flux has none shorter. */
 const timeoutMs = 30_000;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { Http } from "../../../lib/core/ports/http.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { type PushedArtifact, pushArtifact } from "../../../lib/sources/oci/push-artifact.ts";
 import { type RegistryClient, registryClients } from "../../../lib/sources/oci/registry-client.ts";
 

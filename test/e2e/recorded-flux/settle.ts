@@ -1,7 +1,7 @@
 import { equal, isJsonObject, type JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { comparable } from "./comparable.ts";
 import type { Scene } from "./scene.ts";

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../../real/own-control-plane.ts";
 import { inGateOrDeep } from "../../size.ts";
 import { followAudit } from "../whole-system/audit-log.ts";

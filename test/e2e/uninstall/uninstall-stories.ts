@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { definedKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { rightsManifests } from "../../../lib/definitions/cluster-rights.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
 import { planUninstall, uninstall } from "../../../lib/definitions/uninstall.ts";
@@ -10,6 +9,7 @@ import { type OwnInstallation, ownerCheck } from "../../../lib/gate/cluster-owne
 import { gatedCluster } from "../../../lib/gate/gated-cluster.ts";
 import { pauseOf, resumeCluster } from "../../../lib/gate/pause.ts";
 import { writeGate } from "../../../lib/gate/write-gate.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { configMap } from "../flow/sample-manifests.ts";
 import { skippingClock } from "../flow/skipping-clock.ts";

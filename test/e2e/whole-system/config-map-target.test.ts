@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eksTargets, type ListedTarget } from "../../../lib/aws/eks/eks-targets.ts";
 import { defaultGates } from "../../../lib/core/feature-gates.ts";
-import { asHome, asTarget } from "../../../lib/core/home-and-target.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
+import { asHome, asTarget } from "../../../lib/core/ports/home-and-target.ts";
 import type { RemoteCluster } from "../../../lib/core/ports/remote-clusters.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { openRemoteTarget } from "../../../lib/flows/kustomization/remote-target.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { readKubeconfig } from "../../../lib/kube/kubeconfig.ts";
 import { remoteClusters } from "../../../lib/kube/remote-clusters.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { faultyWire } from "../../doubles/faulty-wire.ts";
 import { noCluster } from "../../doubles/no-cluster.ts";
 import { realParts } from "./real-parts.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { type DynamodbFault, faultyDynamodb } from "../../doubles/faulty-dynamodb.ts";
 import { isAlive, readPidFiles } from "../../real/pid-file.ts";

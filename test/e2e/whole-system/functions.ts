@@ -1,5 +1,5 @@
 import type { Bundle } from "../../../infra/bundle.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { invokeAsync } from "../../real/lambda/invoke-async.ts";
 import type { InvocationResult } from "../../real/lambda/runtime-api.ts";
 import { feedFromSqs, inMessage, type SqsEvent } from "../../real/lambda/sqs-source.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { z } from "zod";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { ask } from "../../real/ask.ts";
 import { freePorts } from "../../real/free-ports.ts";

@@ -22,7 +22,7 @@ import { startFunction } from "./start-function.ts";
 const [events, dynamodb, sqs] = [realAws("AWS"), realAws("DYNAMODB"), realAws("SQS")];
 const ric = process.env["SLUICE_REAL_LAMBDA_RIC"] ?? "";
 const account = "123456789012";
-const patterns = join(import.meta.dirname, "../../../infra");
+const patterns = join(import.meta.dirname, "../../../infra/lib");
 
 describe.skipIf(events === undefined || dynamodb === undefined || sqs === undefined)(
   "EventBridge, where SLUICE_REAL_AWS, _DYNAMODB and _SQS name parts (npm run real -- up)",

@@ -1,4 +1,4 @@
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import type { InvocationResult } from "./runtime-api.ts";
 
 /** Lambda's own, for functions that do not set another number. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { applyAll } from "../../../lib/apply/apply-all.ts";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { PlannedChange, PlannedObject } from "../../../lib/apply/plan.ts";
-import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { type LiveObject, type Metadata, refOf } from "../../../lib/core/manifest.ts";
 import { subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import type { TargetCluster } from "../../../lib/core/ports/home-and-target.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";
 import { core, definition, desired, namespace } from "./desired.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { ownerLabels } from "../../../lib/api/names.ts";
 import { ApplyError, applyObject, StillTerminating } from "../../../lib/apply/apply-object.ts";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
-import { fingerprint } from "../../../lib/apply/field-managers.ts";
 import type { PlannedChange } from "../../../lib/apply/plan.ts";
-import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
+import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
 import type { VersionedRef } from "../../../lib/core/object-ref.ts";
 import { ApiError, type ApiReason, type DeleteOptions } from "../../../lib/core/ports/cluster.ts";
+import type { TargetCluster } from "../../../lib/core/ports/home-and-target.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import { desiredObjects } from "../../../lib/apply/desired-objects.ts";
-import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
+import type { TargetCluster } from "../../../lib/core/ports/home-and-target.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";
 

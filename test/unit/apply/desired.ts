@@ -1,5 +1,5 @@
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
-import { formatEntryId } from "../../../lib/apply/entry-id.ts";
+import { formatEntryId } from "../../../lib/apply/set/entry-id.ts";
 import { formatApiVersion, type VersionedRef } from "../../../lib/core/object-ref.ts";
 
 /** An object of the core group; without a namespace it is cluster-scoped. */

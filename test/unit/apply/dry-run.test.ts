@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup, ownerLabels } from "../../../lib/api/names.ts";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
 import { type DryRun, type DryRunDeps, dryRun } from "../../../lib/apply/dry-run.ts";
-import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
+import type { TargetCluster } from "../../../lib/core/ports/home-and-target.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { type ApplyRules, usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
-import { formatEntryId } from "../../../lib/apply/entry-id.ts";
-import { fingerprint } from "../../../lib/apply/field-managers.ts";
 import { planObjects } from "../../../lib/apply/plan-objects.ts";
-import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
+import { type ApplyRules, usualRules } from "../../../lib/apply/set/apply-rules.ts";
+import { formatEntryId } from "../../../lib/apply/set/entry-id.ts";
+import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import { subject, type VersionedRef } from "../../../lib/core/object-ref.ts";
 import { ApiError, type ApiReason } from "../../../lib/core/ports/cluster.ts";
+import type { TargetCluster } from "../../../lib/core/ports/home-and-target.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
 import type { DesiredObject } from "../../../lib/apply/desired-objects.ts";
-import { fingerprint } from "../../../lib/apply/field-managers.ts";
 import { atThisLook, changesAnything, firstLook } from "../../../lib/apply/plan.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
+import { fingerprint } from "../../../lib/apply/set/field-managers.ts";
 import type { ManagedFieldsEntry, Metadata } from "../../../lib/core/manifest.ts";
 import type { InventoryEntry } from "../../../lib/core/ports/inventory-store.ts";
 import { Secret } from "../../../lib/core/secret.ts";

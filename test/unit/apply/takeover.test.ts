@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { takeover } from "../../../lib/apply/takeover.ts";
 import type { ManagedFieldsEntry } from "../../../lib/core/manifest.ts";
 

@@ -4,7 +4,7 @@ import { assumedRole } from "../../../lib/aws/assumed-role.ts";
 import { parseClusterArn } from "../../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../../lib/aws/eks/eks-cluster.ts";
 import { eksToken } from "../../../lib/aws/eks/eks-cluster-config.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 
 const never = new AbortController().signal;

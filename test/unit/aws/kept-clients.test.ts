@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { ecrLogin } from "../../../lib/aws/ecr/ecr-login.ts";
 import { parseClusterArn } from "../../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../../lib/aws/eks/eks-cluster.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { pem } from "../../doubles/pem.ts";
 import { fakeApi, sendJson } from "../kube/fake-api.ts";
 

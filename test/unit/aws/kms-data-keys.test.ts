@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { kmsDataKeys, maxCiphertextBytes, maxContextChars, maxContextPairs } from "../../../lib/aws/kms-data-keys.ts";
 import type { KeyIdentity, SealedDataKey } from "../../../lib/core/ports/data-keys.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { deadlineMs } from "../../deadline.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 

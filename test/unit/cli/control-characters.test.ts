@@ -9,7 +9,7 @@ import { printable, terminal } from "../../../cli/terminal.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { declaredKustomization } from "../../../lib/api/kinds/kustomization.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
-import { writeLog } from "../../../lib/core/write-log.ts";
+import { writeLog } from "../../../lib/process/write-log.ts";
 import { condition, handled, kustomization } from "./cluster-objects.ts";
 import { fakeSession } from "./fake-session.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutText, maxMessageBytes } from "../../../lib/core/cut-text.ts";
 import { Failure, messageOf } from "../../../lib/core/failure.ts";
-import { maxLoggedBytes, writeLog } from "../../../lib/core/write-log.ts";
+import { maxLoggedBytes, writeLog } from "../../../lib/process/write-log.ts";
 
 test("a text within its limit stays unchanged, a longer one is cut between two characters and ends with dots", () => {
   fc.assert(

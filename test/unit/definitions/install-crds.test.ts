@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { definedKinds as kinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { installCrds } from "../../../lib/definitions/install-crds.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 const never = new AbortController().signal;

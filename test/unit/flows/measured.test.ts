@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { notReadyMs } from "../../../lib/core/ports/metrics.ts";
+import type { Flow, Run } from "../../../lib/core/ports/run.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
-import type { Flow, Run } from "../../../lib/core/run.ts";
 import { measured } from "../../../lib/flows/measured.ts";
 import { Shutdown } from "../../../lib/queue/run-under-lease.ts";
 import { recordedMetrics } from "../../doubles/recorded-metrics.ts";

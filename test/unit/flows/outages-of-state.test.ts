@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Outage } from "../../../lib/core/outage.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
-import { type StatePorts, stateErrorsAsOutages } from "../../../lib/flows/outages.ts";
+import { Outage } from "../../../lib/core/ports/outage.ts";
+import { type StatePorts, stateErrorsAsOutages } from "../../../lib/flows/kinds/outages.ts";
 import { never } from "../../contract/state-back-end.ts";
 import { stateCalls } from "../../contract/state-calls.ts";
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import type { Flow } from "../../../lib/core/run.ts";
-import { kinds } from "../../../lib/flows/kinds.ts";
+import type { Flow } from "../../../lib/core/ports/run.ts";
+import { kinds } from "../../../lib/flows/kinds/kinds.ts";
+import { type OutageDeps, reportOutage, retryOutages } from "../../../lib/flows/kinds/outages.ts";
 import { ociRepositoryFlow } from "../../../lib/flows/oci-repository/oci-repository-flow.ts";
-import { type OutageDeps, reportOutage, retryOutages } from "../../../lib/flows/outages.ts";
 import { ociRepository, sourceWorld, type World } from "./source-world.ts";
 
 let world: World;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { HomeCluster } from "../../../lib/core/home-and-target.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import type { Run } from "../../../lib/core/run.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import type { HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
+import type { Run } from "../../../lib/core/ports/run.ts";
 import { recordEvent, reportEvent } from "../../../lib/flows/record-event.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { noHome } from "../../doubles/no-cluster.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 

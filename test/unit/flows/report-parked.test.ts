@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { HomeCluster } from "../../../lib/core/home-and-target.ts";
 import type { LiveObject, Manifest } from "../../../lib/core/manifest.ts";
 import type { Patch } from "../../../lib/core/ports/cluster.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
-import type { Run } from "../../../lib/core/run.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
-import { kinds } from "../../../lib/flows/kinds.ts";
-import { reportParked } from "../../../lib/flows/status-reporter.ts";
+import type { HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
+import type { Run } from "../../../lib/core/ports/run.ts";
+import { kinds } from "../../../lib/flows/kinds/kinds.ts";
+import { reportParked } from "../../../lib/flows/kinds/status-reporter.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { keyOf } from "../../contract/state-back-end.ts";
 import { noHome } from "../../doubles/no-cluster.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { HomeCluster } from "../../../lib/core/home-and-target.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
-import { kinds } from "../../../lib/flows/kinds.ts";
-import { runInput } from "../../../lib/flows/run-input.ts";
+import type { HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
+import { kinds } from "../../../lib/flows/kinds/kinds.ts";
+import { runInput } from "../../../lib/flows/kinds/run-input.ts";
 import { keyOf } from "../../contract/state-back-end.ts";
 
 const never = new AbortController().signal;

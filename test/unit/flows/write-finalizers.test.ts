@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { HomeCluster } from "../../../lib/core/home-and-target.ts";
 import type { Json } from "../../../lib/core/json.ts";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import { ApiError, type ApiReason } from "../../../lib/core/ports/cluster.ts";
+import type { HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
 import { writeFinalizers } from "../../../lib/flows/write-finalizers.ts";
 import { noHome } from "../../doubles/no-cluster.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ReconcileConfig, readConfig } from "../../../functions/config.ts";
 import { isAllowedRepository } from "../../../functions/settings/allowed-repositories.ts";
+import { ReconcileConfig, readConfig } from "../../../functions/settings/config.ts";
 import { maxNetworks, readInstallation } from "../../../functions/settings/installation.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { customResource, type HandleResource } from "../../../functions/lambda/custom-resource.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { faultyWire, type WireFault } from "../../doubles/faulty-wire.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
 

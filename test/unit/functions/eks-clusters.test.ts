@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Config, readConfig } from "../../../functions/config.ts";
 import { eksClusters, tableInstallation } from "../../../functions/lambda/eks-clusters.ts";
+import { Config, readConfig } from "../../../functions/settings/config.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";

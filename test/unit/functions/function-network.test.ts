@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Config, readConfig } from "../../../functions/config.ts";
 import { functionNetwork } from "../../../functions/lambda/function-network.ts";
+import { Config, readConfig } from "../../../functions/settings/config.ts";
 import { Settings } from "../../../functions/settings/settings.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
 

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { servedClusters } from "../../../functions/clusters.ts";
 import { flowsOfClusters, makeFlows } from "../../../functions/make-flows.ts";
 import type { KindDeclaration } from "../../../lib/api/kinds/declaration.ts";
 import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
-import { usualRules } from "../../../lib/apply/apply-rules.ts";
+import { usualRules } from "../../../lib/apply/set/apply-rules.ts";
 import { defaultGates } from "../../../lib/core/feature-gates.ts";
 import { Secret } from "../../../lib/core/secret.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { defaultTiming } from "../../../lib/flows/interval.ts";
-import { kinds } from "../../../lib/flows/kinds.ts";
+import { kinds } from "../../../lib/flows/kinds/kinds.ts";
+import { servedClusters } from "../../../lib/gate/served-clusters.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { keyOf, never } from "../../contract/state-back-end.ts";
 import { noCel } from "../../doubles/no-cel.ts";
 import { noHome, noTarget } from "../../doubles/no-cluster.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Config, readConfig } from "../../../functions/config.ts";
 import { readDocument } from "../../../functions/lambda/read-document.ts";
+import { Config, readConfig } from "../../../functions/settings/config.ts";
 import { never } from "../../contract/state-back-end.ts";
 import { faultyWire } from "../../doubles/faulty-wire.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";

@@ -1,14 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import { requestOfEvent, resultOf } from "../../../functions/lambda/http-event.ts";
-import {
-  answerWithinMs,
-  firstAnswerWithinMs,
-  type IncomingRequest,
-  receiveWebhooks,
-  wakeWithinMs,
-} from "../../../functions/receiver.ts";
+import { answerWithinMs, firstAnswerWithinMs, receiveWebhooks, wakeWithinMs } from "../../../functions/receiver.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import type { Authenticate } from "../../../lib/receiver/authenticate.ts";
+import { type IncomingRequest } from "../../../lib/receiver/delivery.ts";
 import { firstContactMs } from "../../../lib/receiver/first-contact.ts";
 import type { DeliveryDeps } from "../../../lib/receiver/handle-delivery.ts";
 import { webhookPath } from "../../../lib/receiver/webhook-path.ts";

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { reconcileHandler } from "../../../functions/reconcile.ts";
-import { Outage } from "../../../lib/core/outage.ts";
+import { Outage } from "../../../lib/core/ports/outage.ts";
+import type { Flow } from "../../../lib/core/ports/run.ts";
 import { GateClosed, type WriteGate } from "../../../lib/core/ports/write-gate.ts";
-import type { Flow } from "../../../lib/core/run.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { formatWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../lib/queue/rules.ts";
 import { runPlaces } from "../../../lib/queue/run-places.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { servedClusters } from "../../../functions/clusters.ts";
 import { runnerDeps } from "../../../functions/runner-deps.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
-import { kinds } from "../../../lib/flows/kinds.ts";
+import { kinds } from "../../../lib/flows/kinds/kinds.ts";
+import { servedClusters } from "../../../lib/gate/served-clusters.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { rules } from "../../../lib/queue/rules.ts";
 import { queuedWakeUps, sqliteMessageQueue } from "../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";

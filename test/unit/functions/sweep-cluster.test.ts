@@ -3,8 +3,8 @@ import { type ClusterSweepDeps, clusterSweep } from "../../../functions/sweep-cl
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { ApiError, type ListQuery, type PartialObject } from "../../../lib/core/ports/cluster.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import type { WorkKey } from "../../../lib/core/work-key.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { configKinds } from "../../../lib/queue/observed-kinds.ts";
 import { reconcileRequests } from "../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../lib/queue/rules.ts";

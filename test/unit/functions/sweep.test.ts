@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { limitsOf } from "../../../functions/cluster-limits.ts";
 import { sweepHandler } from "../../../functions/sweep.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { rules } from "../../../lib/queue/rules.ts";
 import { sqliteClusterStates } from "../../../local/state/cluster-states.ts";
 import { queuedSweepRequests, queuedWakeUps, sqliteMessageQueue } from "../../../local/state/message-queue.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Outage } from "../../../lib/core/outage.ts";
 import { ApiError, type Cluster } from "../../../lib/core/ports/cluster.ts";
+import { Outage } from "../../../lib/core/ports/outage.ts";
 import { ownerCheck } from "../../../lib/gate/cluster-owner.ts";
 import { maxOwnerFieldChars } from "../../../lib/gate/owner-object.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Outage } from "../../../lib/core/outage.ts";
+import { Outage } from "../../../lib/core/ports/outage.ts";
 import { closedReason, GateClosed, LookTooOld } from "../../../lib/core/ports/write-gate.ts";
 import { lookCountsMs, type Refusal, writeGate } from "../../../lib/gate/write-gate.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import type { ApiDeps, ApiRequest } from "../../../lib/kube/api-client.ts";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { closeServer } from "../../doubles/close-server.ts";
 import { portOnLoopback } from "../../doubles/port-on-loopback.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
 import { answerBudget, remoteLimits } from "../../../lib/kube/answer-limits.ts";
 import { type ApiClient, apiClient } from "../../../lib/kube/api-client.ts";
 import { connect } from "../../../lib/kube/connect.ts";
 import { maxListedObjects } from "../../../lib/kube/list-answer.ts";
 import { listPages, maxEmptyPages } from "../../../lib/kube/list-pages.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { configMapOf, configOf, fakeApi, readNodes, sendDiscovery, sendJson } from "./fake-api.ts";
 
 type Client = Pick<ApiClient, "budget" | "expect">;

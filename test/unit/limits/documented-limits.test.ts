@@ -89,7 +89,7 @@ describe("the table of limits", () => {
 /** Limits on what Sluice itself makes. */
 const inside = new Set([
   "lib/aws/dynamodb/write-rows.ts maxTransactItems",
-  "lib/apply/preconditions.ts maxLooks",
+  "lib/apply/set/preconditions.ts maxLooks",
   "lib/core/ports/wake-ups.ts maxDelayMs",
   "lib/queue/timing.ts maxAnnouncements",
 ]);

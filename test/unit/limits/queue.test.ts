@@ -6,7 +6,7 @@ import { maxBucketChars, maxObjectKeyChars, s3 } from "../../../functions/ingest
 import { reconcileHandler } from "../../../functions/reconcile.ts";
 import { maxBatch } from "../../../functions/sqs-batch.ts";
 import { maxUnpackedBytes, pack, unpack } from "../../../lib/aws/dynamodb/rows.ts";
-import { messageBody } from "../../../lib/core/message-body.ts";
+import { messageBody } from "../../../lib/core/ports/message-body.ts";
 import {
   LookRequest,
   maxHolderChars,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Log } from "../../../lib/core/ports/log.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { parseReceiptHandle, type SqsEvent, sqsEvent } from "../../../local/aws-events.ts";
 import { type Feeder, startFeeder } from "../../../local/feeder.ts";
 import { type MessageQueue, sqliteMessageQueue } from "../../../local/state/message-queue.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { refuseForeignRequest } from "../../../local/refuse-foreign-request.ts";
+import { refuseForeignRequest } from "../../../local/loopback/refuse-foreign-request.ts";
 import { startRegistry } from "../../../local/registry/start-registry.ts";
 import { startEmbeddedCluster } from "../../../local/start-embedded-cluster.ts";
 import { startReceiver } from "../../../local/start-receiver.ts";

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { lockFolder } from "../../../local/folders.ts";
 import { writePorts } from "../../../local/remembered-ports.ts";
 import { startEmbeddedCluster } from "../../../local/start-embedded-cluster.ts";

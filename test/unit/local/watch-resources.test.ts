@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { LiveObject } from "../../../lib/core/manifest.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { ApiError, type Cluster, type WatchEvent, type WatchQuery } from "../../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../lib/process/system-clock.ts";
 import { configKinds, type ObservedKind } from "../../../lib/queue/observed-kinds.ts";
 import { sqliteObservedResources } from "../../../local/state/observed-resources.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";

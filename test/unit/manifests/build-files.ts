@@ -1,7 +1,7 @@
 import type { Engine } from "../../../lib/core/ports/engine.ts";
 import { kustomizeModule, wasmEngine } from "../../../lib/engine/wasm-engine.ts";
-import { type Built, buildManifests } from "../../../lib/manifests/build.ts";
-import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
+import { type Built, buildManifests } from "../../../lib/manifests/build/build.ts";
+import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
 import { gzip, packTar } from "../../../lib/sources/archive/pack-tar.ts";
 import { untilDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../lib/core/manifest.ts";
-import { buildManifests } from "../../../lib/manifests/build.ts";
-import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
+import { buildManifests } from "../../../lib/manifests/build/build.ts";
+import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
 import { untilDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { tarOf } from "../sources/tar-of.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { buildManifests } from "../../../lib/manifests/build.ts";
-import type { PostBuild } from "../../../lib/manifests/build-input.ts";
+import { buildManifests } from "../../../lib/manifests/build/build.ts";
+import type { PostBuild } from "../../../lib/manifests/build-spec.ts";
 import { maxObjects } from "../../../lib/manifests/read-failure.ts";
 import { untilDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";

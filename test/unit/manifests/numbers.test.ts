@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatJson } from "../../../lib/core/json.ts";
-import { buildManifests } from "../../../lib/manifests/build.ts";
-import type { BuildInput } from "../../../lib/manifests/build-input.ts";
+import { buildManifests } from "../../../lib/manifests/build/build.ts";
+import type { BuildInput } from "../../../lib/manifests/build/build-input.ts";
 import { untilDeadline } from "../../deadline.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 import { artifactOf, type Files, noEngine, owner, realEngine } from "./build-files.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { TargetCluster } from "../../../lib/core/home-and-target.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import { ApiError, type Applied } from "../../../lib/core/ports/cluster.ts";
+import type { TargetCluster } from "../../../lib/core/ports/home-and-target.ts";
 import { tolerantCluster } from "../../../lib/manifests/tolerant-cluster.ts";
 import { withoutUndeclared } from "../../../lib/manifests/undeclared-fields.ts";
 import { silentLog } from "../../doubles/silent-log.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatJson } from "../../../lib/core/json.ts";
-import type { BuildSpec } from "../../../lib/manifests/build-input.ts";
+import type { BuildSpec } from "../../../lib/manifests/build-spec.ts";
 import { transformPatches } from "../../../lib/manifests/transform-patches.ts";
 import { buildFiles, configMap, noEngine, realEngine } from "./build-files.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import type { Flow } from "../../../lib/core/ports/run.ts";
 import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
-import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { gatedCluster } from "../../../lib/gate/gated-cluster.ts";
 import { leasedCluster } from "../../../lib/gate/leased-cluster.ts";

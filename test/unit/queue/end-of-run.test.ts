@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Flow } from "../../../lib/core/ports/run.ts";
 import type { WorkItem } from "../../../lib/core/ports/work-items.ts";
-import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { sweep } from "../../../lib/queue/sweep.ts";

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../lib/core/ports/clock.ts";
+import type { Flow } from "../../../lib/core/ports/run.ts";
 import type { DeadLetters, WakeUp } from "../../../lib/core/ports/wake-ups.ts";
 import {
   type LeasedItems,
@@ -7,7 +8,6 @@ import {
   type WorkItem,
   type WorkItems,
 } from "../../../lib/core/ports/work-items.ts";
-import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../lib/queue/handle-wake-up.ts";
 import type { RunnerDeps } from "../../../lib/queue/queue-deps.ts";

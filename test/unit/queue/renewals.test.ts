@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
+import type { Flow, Run } from "../../../lib/core/ports/run.ts";
 import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
-import type { Flow, Run } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../lib/queue/handle-wake-up.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Flow } from "../../../lib/core/ports/run.ts";
 import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
-import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
 import { requestReconcile } from "../../../lib/queue/request-reconcile.ts";
 import { leaseMs, renewEveryMs } from "../../../lib/queue/timing.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Flow } from "../../../lib/core/ports/run.ts";
 import type { WakeUp } from "../../../lib/core/ports/wake-ups.ts";
 import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
-import type { Flow } from "../../../lib/core/run.ts";
 import { formatWorkKey, parseWorkKey } from "../../../lib/core/work-key.ts";
 import { runPlaces } from "../../../lib/queue/run-places.ts";
 import { sweep, voidLeases } from "../../../lib/queue/sweep.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { decryptFile, verifyFile } from "../../../lib/sops/decrypt-file.ts";
+import { decryptFile, verifyFile } from "../../../lib/sops/file/decrypt-file.ts";
 import type { SopsFormat } from "../../../lib/sops/format.ts";
 import { formatOfName } from "../../../lib/sops/format.ts";
 import { allKeys, fixture, never } from "./fixtures.ts";

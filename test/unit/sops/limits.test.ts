@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { dataKeys } from "../../../lib/sops/data-key.ts";
-import { verifyFile } from "../../../lib/sops/decrypt-file.ts";
 import { maxMatchedChars } from "../../../lib/sops/encryption-rule.ts";
+import { verifyFile } from "../../../lib/sops/file/decrypt-file.ts";
+import { maxFileBytes } from "../../../lib/sops/file/load-file.ts";
 import type { SopsFormat } from "../../../lib/sops/format.ts";
 import { ageIdentities, maxIdentities } from "../../../lib/sops/keys/age.ts";
-import { maxFileBytes } from "../../../lib/sops/load-file.ts";
 import { maxEncChars, maxGroups, maxRecipients, maxTextChars } from "../../../lib/sops/metadata.ts";
 import { maxAliasedBytes, maxIndicators } from "../../../lib/sops/stores/yaml-load.ts";
 import { maxDepth, maxParts } from "../../../lib/sops/tree.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { toJson } from "../../../lib/core/json.ts";
 import { type DataKeys, dataKeys } from "../../../lib/sops/data-key.ts";
-import { decryptFile, verifyFile } from "../../../lib/sops/decrypt-file.ts";
 import { decryptObject } from "../../../lib/sops/decrypt-object.ts";
+import { decryptFile, verifyFile } from "../../../lib/sops/file/decrypt-file.ts";
 import type { SopsFormat } from "../../../lib/sops/format.ts";
 import { ageKeys } from "../../../lib/sops/keys/age.ts";
 import { encrypted, macOf, plainKeys, sopsOf } from "./encrypt.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { dataKeys } from "../../../lib/sops/data-key.ts";
-import { decryptFile } from "../../../lib/sops/decrypt-file.ts";
+import { decryptFile } from "../../../lib/sops/file/decrypt-file.ts";
 import type { SopsFormat } from "../../../lib/sops/format.ts";
 import { inTurns, type Steps } from "../../../lib/sops/steps.ts";
 import { macOf, plainKeys, sopsOf } from "./encrypt.ts";

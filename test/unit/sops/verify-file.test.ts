@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { dataKeys } from "../../../lib/sops/data-key.ts";
-import { verifyFile } from "../../../lib/sops/decrypt-file.ts";
+import { verifyFile } from "../../../lib/sops/file/decrypt-file.ts";
 import { encrypted, macOf, plainKeys, sopsOf } from "./encrypt.ts";
 import { allKeys, fixture, never } from "./fixtures.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { chooseTag, maxChoosingMs, maxFilterLength } from "../../../lib/sources/oci/choose-tag.ts";
+import { chooseTag, maxChoosingMs } from "../../../lib/sources/oci/choose-tag.ts";
 import { maxGroups, maxRangeBytes } from "../../../lib/sources/semver-range.ts";
+import { maxFilterLength } from "../../../lib/sources/versions-in.ts";
 
 const plain = { filter: undefined, isChart: false };
 const forever = new AbortController().signal;

@@ -1,4 +1,4 @@
-import type { ApiObject } from "../api-object.ts";
+import type { ApiObject } from "../core/api-object.ts";
 
 /** A resource by group and plural, in its stored version. */
 export interface ResourceName {

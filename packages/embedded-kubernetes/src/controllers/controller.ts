@@ -1,4 +1,4 @@
-import type { Log } from "../log.ts";
+import type { Log } from "../core/log.ts";
 import type { ControllerClient, ObjectEvent } from "./controller-client.ts";
 import type { RecordEvent } from "./event-recorder.ts";
 import type { OwnedObjects } from "./owned-objects.ts";

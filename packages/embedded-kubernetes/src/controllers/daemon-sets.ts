@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { objectOf, textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { objectOf, textOf } from "../core/json-fields.ts";
 import type { Tools } from "./controller.ts";
 import { metadataOf, sameJson } from "./object-facts.ts";
 import { createPod, deletePod, handOnFault, isReady, pods, podsOf, templateHash, templateOf } from "./owned-pods.ts";

@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../core/json-fields.ts";
 import { metadataOf, nameOf, timestamp } from "./object-facts.ts";
 import { replicaFailure } from "./replica-sets.ts";
 import { countOf, maxUnavailable, replicasOf } from "./rollout.ts";

@@ -1,6 +1,6 @@
-import { type ApiObject, messageOf, StatusError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { mapObject, numberOf, objectOf, textOf, without } from "../rules/json-fields.ts";
+import { type ApiObject, messageOf, StatusError } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { mapObject, numberOf, objectOf, textOf, without } from "../core/json-fields.ts";
 import type { Tools } from "./controller.ts";
 import { deploymentStatus } from "./deployment-status.ts";
 import { isOfEndingNamespace } from "./event-recorder.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type ApiObject, StatusError } from "../api-object.ts";
-import type { Log } from "../log.ts";
-import { objectsOf, textOf } from "../rules/json-fields.ts";
+import { type ApiObject, StatusError } from "../core/api-object.ts";
+import { objectsOf, textOf } from "../core/json-fields.ts";
+import type { Log } from "../core/log.ts";
 import type { ControllerClient } from "./controller-client.ts";
 import { metadataOf, nameOf, namespaceOf, timestamp, uidOf } from "./object-facts.ts";
 

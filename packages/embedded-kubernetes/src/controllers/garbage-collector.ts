@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { textOf } from "../core/json-fields.ts";
 import type { Controller, Tools } from "./controller.ts";
 import type { ObjectEvent, ResourceName } from "./controller-client.ts";
 import {

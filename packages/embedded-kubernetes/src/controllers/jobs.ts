@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../core/json-fields.ts";
 import type { Tools } from "./controller.ts";
 import { nameOf, namespaceOf, sameJson, timestamp, uidOf, withConditions } from "./object-facts.ts";
 import { createPod, deletePod, handOnFault, phaseOf, pods, podsOf } from "./owned-pods.ts";

@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { objectOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { objectOf } from "../core/json-fields.ts";
 import type { Controller, Tools } from "./controller.ts";
 import type { ResourceName } from "./controller-client.ts";
 import {

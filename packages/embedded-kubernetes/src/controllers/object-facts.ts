@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import { canonicalJson, type Json, type JsonObject } from "../json.ts";
-import { objectOf, objectsOf, textOf, textsOf, without } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { canonicalJson, type Json, type JsonObject } from "../core/json.ts";
+import { objectOf, objectsOf, textOf, textsOf, without } from "../core/json-fields.ts";
 import type { ResourceName } from "./controller-client.ts";
 
 export function metadataOf(object: ApiObject): JsonObject {

@@ -1,4 +1,4 @@
-import type { ApiObject } from "../api-object.ts";
+import type { ApiObject } from "../core/api-object.ts";
 import type { ControllerClient, ObjectEvent, ResourceName } from "./controller-client.ts";
 import { controllerUid, isSameResource, nameOf, namespaceOf, uidOf } from "./object-facts.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { type ApiObject, messageOf } from "../api-object.ts";
-import { canonicalJson, type JsonObject } from "../json.ts";
-import { objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import { type ApiObject, messageOf } from "../core/api-object.ts";
+import { canonicalJson, type JsonObject } from "../core/json.ts";
+import { objectOf, objectsOf, textOf } from "../core/json-fields.ts";
 import type { Tools } from "./controller.ts";
 import { isOfEndingNamespace } from "./event-recorder.ts";
 import { controllerReference, isDeleting, nameOf, namespaceOf, uidOf, withMetadata } from "./object-facts.ts";

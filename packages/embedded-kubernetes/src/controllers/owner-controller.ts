@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { objectOf, textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { objectOf, textOf } from "../core/json-fields.ts";
 import { selectorMatches } from "../rules/validation/selectors.ts";
 import { type Controller, keyOf, parseKey, type Tools } from "./controller.ts";
 import type { ResourceName } from "./controller-client.ts";

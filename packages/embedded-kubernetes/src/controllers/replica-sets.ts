@@ -1,6 +1,6 @@
-import { type ApiObject, StatusError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { numberOf, objectOf, objectsOf } from "../rules/json-fields.ts";
+import { type ApiObject, StatusError } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { numberOf, objectOf, objectsOf } from "../core/json-fields.ts";
 import type { Tools } from "./controller.ts";
 import { isOfEndingNamespace } from "./event-recorder.ts";
 import { metadataOf, sameJson, timestamp } from "./object-facts.ts";

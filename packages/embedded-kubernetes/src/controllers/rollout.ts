@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { numberOf, objectOf, textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { numberOf, objectOf, textOf } from "../core/json-fields.ts";
 import { metadataOf, nameOf } from "./object-facts.ts";
 
 /** A ReplicaSet and how many Pods it is to have. */

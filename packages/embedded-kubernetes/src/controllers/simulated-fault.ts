@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { objectOf, textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { objectOf, textOf } from "../core/json-fields.ts";
 import { metadataOf } from "./object-facts.ts";
 
 /** The fault that an annotation asks a workload to simulate; the annotation is copied down to its Pods. */

@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { numberOf, objectOf, textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { numberOf, objectOf, textOf } from "../core/json-fields.ts";
 import { selectorMatches } from "../rules/validation/selectors.ts";
 import type { Controller, Tools } from "./controller.ts";
 import type { ResourceName } from "./controller-client.ts";

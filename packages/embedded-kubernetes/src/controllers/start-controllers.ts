@@ -1,5 +1,5 @@
-import { StatusError } from "../api-object.ts";
-import type { Log } from "../log.ts";
+import { StatusError } from "../core/api-object.ts";
+import type { Log } from "../core/log.ts";
 import type { Controller, Tools } from "./controller.ts";
 import type { ControllerClient, ObjectEvent } from "./controller-client.ts";
 import { daemonSetController } from "./daemon-sets.ts";

@@ -1,6 +1,6 @@
-import { type ApiObject, messageOf } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import { type ApiObject, messageOf } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../core/json-fields.ts";
 import type { Tools } from "./controller.ts";
 import { isOfEndingNamespace } from "./event-recorder.ts";
 import { isDeleting, metadataOf, nameOf, namespaceOf, sameJson } from "./object-facts.ts";

@@ -1,11 +1,11 @@
-import type { ApiObject } from "../api-object.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
+import { type CustomVersion, customVersions } from "../resource/custom-version.ts";
+import type { Resource } from "../resource/resource.ts";
 import type { ServedSubresource } from "../schema/builtin-schema.ts";
 import { crdSchema } from "../schema/crd-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
-import { plainText } from "../server/plain-text.ts";
-import type { Resource } from "../server/resource.ts";
-import { type CustomVersion, customVersions } from "./custom-version.ts";
 
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const subresourceVerbs = ["get", "patch", "update"];

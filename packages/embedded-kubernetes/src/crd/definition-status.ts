@@ -1,7 +1,7 @@
-import type { ApiObject } from "../api-object.ts";
-import { equal, isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { plainText } from "../server/plain-text.ts";
-import { customVersions } from "./custom-version.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { equal, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
+import { customVersions } from "../resource/custom-version.ts";
 
 /**
  * The status of a definition among the others: its names are accepted if no other definition of the group has them,

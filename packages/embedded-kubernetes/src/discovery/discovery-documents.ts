@@ -1,5 +1,5 @@
-import type { JsonObject } from "../json.ts";
-import { apiVersionOf, type Resource } from "../server/resource.ts";
+import type { JsonObject } from "../core/json.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import type { GroupVersions, Resources } from "../server/resources.ts";
 
 /** `GET /apis/GROUP`; without a `kind` as an item of `GET /apis`. */

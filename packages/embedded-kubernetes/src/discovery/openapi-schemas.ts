@@ -1,6 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import { typesFile } from "../schema/type-names.ts";
-import { apiVersionOf, type Resource } from "../server/resource.ts";
 
 /** What OpenAPI calls the words of `types.json` that it spells otherwise. */
 const extensions: Readonly<Record<string, string>> = {

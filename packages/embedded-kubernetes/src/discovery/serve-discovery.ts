@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { serverVersion } from "../schema/builtin-schema.ts";
 import { negotiate, wantsAggregated } from "../server/accept.ts";
 import type { Cluster } from "../server/cluster.ts";

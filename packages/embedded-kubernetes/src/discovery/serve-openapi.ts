@@ -1,8 +1,8 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../core/json.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import { serverVersion } from "../schema/builtin-schema.ts";
 import type { Cluster } from "../server/cluster.ts";
 import { type Exchange, send, sendJson, sendPlain } from "../server/exchange.ts";
-import { apiVersionOf, type Resource } from "../server/resource.ts";
 import { openApiSchemas } from "./openapi-schemas.ts";
 
 const protobufType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";

@@ -1,5 +1,5 @@
-import { type ApiObject, type Gvk, type ManagedFields, StatusError } from "../api-object.ts";
-import { isJsonObject } from "../json.ts";
+import { type ApiObject, type Gvk, type ManagedFields, StatusError } from "../core/api-object.ts";
+import { isJsonObject } from "../core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { typeError } from "./check-typed.ts";
 import { isSame } from "./compare-fields.ts";

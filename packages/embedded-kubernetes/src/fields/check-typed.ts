@@ -1,4 +1,4 @@
-import { isJsonObject, isNumber, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, isNumber, type Json, type JsonObject } from "../core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { goSyntax, goText, goType } from "./go-print.ts";
 import { elementText, itemKey, PathElementError } from "./path-element.ts";

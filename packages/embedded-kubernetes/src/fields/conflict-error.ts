@@ -1,5 +1,5 @@
-import { StatusError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
+import { StatusError } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
 import { type FieldSet, memberPaths } from "./field-set.ts";
 import type { Manager, Managers } from "./managers.ts";
 import { pathText } from "./path-element.ts";

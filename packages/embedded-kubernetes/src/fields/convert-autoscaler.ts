@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { formatJson, isJsonObject, type Json, type JsonObject, parseJson } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { formatJson, isJsonObject, type Json, type JsonObject, parseJson } from "../core/json.ts";
 import { isList } from "./type-shape.ts";
 
 const prefix = "autoscaling.alpha.kubernetes.io/";

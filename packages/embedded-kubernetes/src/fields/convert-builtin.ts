@@ -1,4 +1,4 @@
-import type { ApiObject } from "../api-object.ts";
+import type { ApiObject } from "../core/api-object.ts";
 import { convertAutoscaler } from "./convert-autoscaler.ts";
 
 /** A built-in object in another version of its group. Only HorizontalPodAutoscaler has several. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from "../json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../core/json.ts";
 import { emptySet, type FieldSet, fieldSet, leaf, sortedKeys } from "./field-set.ts";
 
 /** The set as `managedFields[].fieldsV1` holds it: `{}` for a leaf, `"."` for a member that has others below it. */

@@ -1,5 +1,5 @@
-import type { ApiObject, ManagedFields } from "../api-object.ts";
-import { equal, toJson } from "../json.ts";
+import type { ApiObject, ManagedFields } from "../core/api-object.ts";
+import { equal, toJson } from "../core/json.ts";
 import { managedFieldsOf, withManagedFields, withoutManagedFields } from "./object-managed-fields.ts";
 
 export interface FinishedWrite {

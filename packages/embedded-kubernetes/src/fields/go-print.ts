@@ -1,4 +1,4 @@
-import { isInteger, isJsonObject, isNumber, type Json } from "../json.ts";
+import { isInteger, isJsonObject, isNumber, type Json } from "../core/json.ts";
 
 /** Go's name of the type that a JSON value is decoded to (`%T`). */
 export function goType(value: Json): string {

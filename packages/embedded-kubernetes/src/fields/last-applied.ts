@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { canonicalJson, isJsonObject, type JsonObject, parseJson } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { canonicalJson, isJsonObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { typeError } from "./check-typed.ts";
 import { difference, type FieldSet, isEmpty } from "./field-set.ts";

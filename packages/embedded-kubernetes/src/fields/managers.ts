@@ -1,5 +1,5 @@
-import type { ManagedFields, ManagedFieldsEntry } from "../api-object.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import type { ManagedFields, ManagedFieldsEntry } from "../core/api-object.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import { type FieldSet, isEmpty } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 

@@ -1,4 +1,4 @@
-import { equal, isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { equal, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { itemKey } from "./path-element.ts";
 import { fieldType, isAtomic, isList, itemType, type Shape, shapeOf } from "./type-shape.ts";

@@ -1,5 +1,5 @@
-import type { ApiObject, ManagedFields } from "../api-object.ts";
-import { isJsonObject, type Json, toJson } from "../json.ts";
+import type { ApiObject, ManagedFields } from "../core/api-object.ts";
+import { isJsonObject, type Json, toJson } from "../core/json.ts";
 import { parseManagedFields } from "./managers.ts";
 
 /** The stored `metadata.managedFields`; an object without them, or with malformed ones, has none. */

@@ -1,4 +1,4 @@
-import { formatJson, isJsonObject, type Json, type JsonObject, parseJson } from "../json.ts";
+import { formatJson, isJsonObject, type Json, type JsonObject, parseJson } from "../core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 
 /** An item that cannot be told from others in its list-map or set. */

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { difference, type FieldSet, intersection, isEmpty, isSubset, union } from "./field-set.ts";
 import { fieldSetOf } from "./field-set-of.ts";

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { emptySet, type FieldSet, fieldSet } from "./field-set.ts";
 import { fieldKey, itemKey } from "./path-element.ts";

@@ -1,4 +1,4 @@
-import { type ApiObject, StatusError } from "../api-object.ts";
+import { type ApiObject, StatusError } from "../core/api-object.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { typeError } from "./check-typed.ts";
 import { type Comparison, compareFields } from "./compare-fields.ts";

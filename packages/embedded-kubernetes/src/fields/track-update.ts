@@ -1,4 +1,4 @@
-import { type ApiObject, type Gvk, type ManagedFields, StatusError } from "../api-object.ts";
+import { type ApiObject, type Gvk, type ManagedFields, StatusError } from "../core/api-object.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { capUpdaters } from "./cap-updaters.ts";
 import { isEmpty, union } from "./field-set.ts";

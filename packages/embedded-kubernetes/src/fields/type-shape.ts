@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../json.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 
 export type Shape = "map" | "list" | "scalar";

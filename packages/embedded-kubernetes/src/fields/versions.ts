@@ -1,4 +1,4 @@
-import { type ApiObject, formatApiVersion, type Gvk, parseApiVersion } from "../api-object.ts";
+import { type ApiObject, formatApiVersion, type Gvk, parseApiVersion } from "../core/api-object.ts";
 import { builtinSchema } from "../schema/builtin-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { convertBuiltin } from "./convert-builtin.ts";

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import { goStruct } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 

@@ -1,5 +1,5 @@
+import { equal, isJsonObject, type Json } from "../core/json.ts";
 import { goText } from "../fields/go-print.ts";
-import { equal, isJsonObject, type Json } from "../json.ts";
 import { missingMergeKey, patchDirective, patchError } from "./patch-directives.ts";
 
 /** What tells an item of a list from others: its merge key's value, or for a primitive the value itself. */

@@ -1,6 +1,6 @@
-import { type ApiObject, StatusError } from "../api-object.ts";
+import { type ApiObject, StatusError } from "../core/api-object.ts";
+import { equal, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { isList } from "../fields/type-shape.ts";
-import { equal, isJsonObject, type Json, type JsonObject } from "../json.ts";
 
 export const maxOperations = 10_000;
 

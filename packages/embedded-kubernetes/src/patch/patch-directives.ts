@@ -1,7 +1,7 @@
-import { StatusError } from "../api-object.ts";
+import { StatusError } from "../core/api-object.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { goText } from "../fields/go-print.ts";
 import { isList } from "../fields/type-shape.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 
 export const patchDirective = "$patch";
 export const retainKeysDirective = "$retainKeys";

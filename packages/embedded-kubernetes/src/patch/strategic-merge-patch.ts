@@ -1,7 +1,7 @@
-import { type ApiObject, StatusError } from "../api-object.ts";
+import { type ApiObject, StatusError } from "../core/api-object.ts";
+import { equal, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { goText, goType } from "../fields/go-print.ts";
 import { fieldType, isList } from "../fields/type-shape.ts";
-import { equal, isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { checkOrder, identityOf, orderedItems } from "./element-order.ts";
 import {

@@ -1,6 +1,6 @@
-import { StatusError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { plainText } from "../server/plain-text.ts";
+import { StatusError } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
 import { messages } from "./messages.ts";
 import { readMessage } from "./read-message.ts";
 

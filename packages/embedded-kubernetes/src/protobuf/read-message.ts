@@ -1,5 +1,5 @@
-import type { Json } from "../json.ts";
-import { plainText } from "../server/plain-text.ts";
+import type { Json } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
 
 /** How a field is written: a scalar, a message, or a map whose values are one of these. */
 export type FieldType =

@@ -1,6 +1,6 @@
-import { type ApiObject, type Gvk, StatusError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { mapObject, numberOf, objectOf, objectsOf, textOf, withDefaults } from "./json-fields.ts";
+import { type ApiObject, type Gvk, StatusError } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { mapObject, numberOf, objectOf, objectsOf, textOf, withDefaults } from "../core/json-fields.ts";
 
 /** Looks up a stored built-in object by its plural resource, for the admission checks. */
 export type Lookup = (group: string, resource: string, namespace: string, name: string) => ApiObject | undefined;

@@ -1,8 +1,8 @@
-import { type ApiObject, type FieldError, type Gvk, StatusError } from "../api-object.ts";
-import { formatJson, type Json, type JsonObject } from "../json.ts";
-import { invalidValue } from "./field-errors.ts";
+import { type ApiObject, type FieldError, type Gvk, StatusError } from "../core/api-object.ts";
+import { invalidValue } from "../core/field-errors.ts";
+import { formatJson, type Json, type JsonObject } from "../core/json.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf, withDefaults, without } from "../core/json-fields.ts";
 import { invalid } from "./invalid.ts";
-import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf, withDefaults, without } from "./json-fields.ts";
 
 /** Hands out cluster-wide scarce values; a dry run gives them back. */
 export interface Allocator {

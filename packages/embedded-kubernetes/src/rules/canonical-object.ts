@@ -1,13 +1,13 @@
-import type { ApiObject, Gvk } from "../api-object.ts";
-import { isInteger, isJsonObject, isNumber, type Json, type JsonObject } from "../json.ts";
+import type { ApiObject, Gvk } from "../core/api-object.ts";
+import { ConversionError } from "../core/conversion-error.ts";
+import { isInteger, isJsonObject, isNumber, type Json, type JsonObject } from "../core/json.ts";
+import { isList } from "../core/json-fields.ts";
+import { canonicalQuantity } from "../core/quantity.ts";
 import { builtinSchema } from "../schema/builtin-schema.ts";
 import { goStruct } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { canonicalBase64, canonicalTime } from "./canonical-scalar.ts";
-import { ConversionError } from "./conversion-error.ts";
-import { isList } from "./json-fields.ts";
 import { pruneObject } from "./prune-object.ts";
-import { canonicalQuantity } from "./quantity.ts";
 
 /**
  * The object as it comes back from Go's types: unknown fields dropped, quantities canonical, empty optional values

@@ -1,5 +1,5 @@
-import type { Json } from "../json.ts";
-import { ConversionError } from "./conversion-error.ts";
+import { ConversionError } from "../core/conversion-error.ts";
+import type { Json } from "../core/json.ts";
 import { timeError } from "./go-time.ts";
 
 const microTimes = new Set(["eventTime", "lastObservedTime", "acquireTime", "renewTime"]);

@@ -1,5 +1,6 @@
-import type { ApiObject, Gvk } from "../api-object.ts";
-import type { Json, JsonObject } from "../json.ts";
+import type { ApiObject, Gvk } from "../core/api-object.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { mapItems, mapObject, objectOf, textOf, withDefaults, without } from "../core/json-fields.ts";
 import { builtinSchema } from "../schema/builtin-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { autoscalerDefaults } from "./defaults/autoscaler-defaults.ts";
@@ -26,7 +27,6 @@ import {
   templateDefaults,
   withTemplateGeneration,
 } from "./defaults/workload-defaults.ts";
-import { mapItems, mapObject, objectOf, textOf, withDefaults, without } from "./json-fields.ts";
 
 type Defaults = (object: JsonObject) => JsonObject;
 

@@ -1,6 +1,6 @@
-import type { ApiObject, Gvk } from "../api-object.ts";
-import { canonicalJson, type Json } from "../json.ts";
-import { numberOf, objectOf, textOf, without } from "./json-fields.ts";
+import type { ApiObject, Gvk } from "../core/api-object.ts";
+import { canonicalJson, type Json } from "../core/json.ts";
+import { numberOf, objectOf, textOf, without } from "../core/json-fields.ts";
 import { type KindFacts, kindOf } from "./kind-facts.ts";
 
 /** Built-in kinds whose strategies count generations, and what a new one starts with. */

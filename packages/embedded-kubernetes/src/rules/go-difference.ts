@@ -1,7 +1,7 @@
-import { formatJson, isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { type GoStruct, goStruct } from "../core/go-value.ts";
+import { formatJson, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isList, objectOf } from "../core/json-fields.ts";
 import { goTypes } from "./go-types.ts";
-import { type GoStruct, goStruct } from "./go-value.ts";
-import { isList, objectOf } from "./json-fields.ts";
 import { unifiedDifference } from "./unified-difference.ts";
 
 interface GoField {

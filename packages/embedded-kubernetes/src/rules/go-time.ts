@@ -1,4 +1,4 @@
-import { quote } from "./go-value.ts";
+import { quote } from "../core/go-value.ts";
 
 const layout = "2006-01-02T15:04:05Z07:00";
 

@@ -1,5 +1,5 @@
-import { type FieldError, type Gvk, StatusError } from "../api-object.ts";
-import { quote } from "./go-value.ts";
+import { type FieldError, type Gvk, StatusError } from "../core/api-object.ts";
+import { quote } from "../core/go-value.ts";
 
 /**
  * The 422 of a real API server. Equal messages are said once, yet each error keeps its cause: an update checks the

@@ -1,4 +1,4 @@
-import type { Gvk } from "../api-object.ts";
+import type { Gvk } from "../core/api-object.ts";
 
 /** What a kind does that its schema does not tell. */
 export interface KindFacts {

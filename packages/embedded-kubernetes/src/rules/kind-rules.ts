@@ -1,7 +1,7 @@
-import type { FieldError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
+import type { FieldError } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { objectOf, objectsOf, textOf } from "../core/json-fields.ts";
 import { claimSpecDifference, podSpecDifference, printedTemplate } from "./go-difference.ts";
-import { objectOf, objectsOf, textOf } from "./json-fields.ts";
 import { podUpdateErrors } from "./pod-update.ts";
 import { validateCrd } from "./validate-crd.ts";
 import { bindingErrors, bindingUpdateErrors, roleErrors } from "./validation/access.ts";

@@ -1,7 +1,7 @@
-import type { FieldError } from "../api-object.ts";
-import { canonicalJson, type Json, type JsonObject } from "../json.ts";
-import { forbidden } from "./field-errors.ts";
-import { isList, itemsOf, mapItems, objectsOf, without } from "./json-fields.ts";
+import type { FieldError } from "../core/api-object.ts";
+import { forbidden } from "../core/field-errors.ts";
+import { canonicalJson, type Json, type JsonObject } from "../core/json.ts";
+import { isList, itemsOf, mapItems, objectsOf, without } from "../core/json-fields.ts";
 
 const mutable = ["activeDeadlineSeconds", "tolerations", "schedulingGates"];
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../json.ts";
-import { quote } from "./go-value.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "./json-fields.ts";
+import { quote } from "../core/go-value.ts";
+import type { JsonObject } from "../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../core/json-fields.ts";
 
 type Warnings = readonly string[];
 

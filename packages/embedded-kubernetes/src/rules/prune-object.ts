@@ -1,7 +1,7 @@
-import type { ApiObject } from "../api-object.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { isList } from "../core/json-fields.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
-import { isList } from "./json-fields.ts";
 
 const objectFields = new Set(["apiVersion", "kind", "metadata"]);
 

@@ -1,5 +1,5 @@
-import { canonicalJson, type JsonObject } from "../json.ts";
-import { objectOf, objectsOf } from "./json-fields.ts";
+import { canonicalJson, type JsonObject } from "../core/json.ts";
+import { objectOf, objectsOf } from "../core/json-fields.ts";
 
 /** BestEffort without any amounts, Guaranteed where every container's limits are its requests, else Burstable. */
 export function qosClass(spec: JsonObject | undefined): string {

@@ -1,7 +1,7 @@
-import type { ApiObject, Gvk } from "../api-object.ts";
-import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../json.ts";
+import type { ApiObject, Gvk } from "../core/api-object.ts";
+import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { mapItems, mapObject, objectOf, textOf, textsOf, without } from "../core/json-fields.ts";
 import { templateGeneration } from "./defaults/workload-defaults.ts";
-import { mapItems, mapObject, objectOf, textOf, textsOf, without } from "./json-fields.ts";
 import { type KindFacts, kindOf } from "./kind-facts.ts";
 import { qosClass } from "./qos-class.ts";
 

@@ -1,8 +1,8 @@
-import type { ApiObject, FieldError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
+import type { ApiObject, FieldError } from "../core/api-object.ts";
+import { invalidValue, notSupported, required } from "../core/field-errors.ts";
+import type { JsonObject } from "../core/json.ts";
+import { itemsOf, objectOf, objectsOf, textOf, textsOf } from "../core/json-fields.ts";
 import { structuralErrors } from "./custom/structural-errors.ts";
-import { invalidValue, notSupported, required } from "./field-errors.ts";
-import { itemsOf, objectOf, objectsOf, textOf, textsOf } from "./json-fields.ts";
 import { type Errors, each, named, none, requiredText } from "./validation/checks.ts";
 import { dnsSubdomain, serviceName } from "./validation/name-rules.ts";
 import { immutable } from "./validation/workloads.ts";

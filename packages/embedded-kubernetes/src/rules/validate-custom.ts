@@ -1,10 +1,10 @@
-import type { ApiObject, FieldError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
+import type { ApiObject, FieldError } from "../core/api-object.ts";
+import { invalidValue } from "../core/field-errors.ts";
+import type { JsonObject } from "../core/json.ts";
 import { crdSchema } from "../schema/crd-schema.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 import { celErrors } from "./cel/cel-errors.ts";
 import { schemaErrors } from "./custom/schema-errors.ts";
-import { invalidValue } from "./field-errors.ts";
 import { customFinalizerErrors, metadataErrors, metadataUpdateErrors } from "./validation/metadata.ts";
 import { dnsSubdomain } from "./validation/name-rules.ts";
 

@@ -1,6 +1,6 @@
-import type { ApiObject, FieldError, Gvk } from "../api-object.ts";
+import type { ApiObject, FieldError, Gvk } from "../core/api-object.ts";
+import { objectOf, textOf } from "../core/json-fields.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
-import { objectOf, textOf } from "./json-fields.ts";
 import { type KindRules, kindRules } from "./kind-rules.ts";
 import { commonUpdateErrors, metadataErrors, metadataUpdateErrors } from "./validation/metadata.ts";
 import { dnsSubdomain } from "./validation/name-rules.ts";

@@ -1,5 +1,5 @@
-import type { ApiObject, Gvk } from "../api-object.ts";
-import { numberOf, objectOf, textOf } from "./json-fields.ts";
+import type { ApiObject, Gvk } from "../core/api-object.ts";
+import { numberOf, objectOf, textOf } from "../core/json-fields.ts";
 import { kindOf } from "./kind-facts.ts";
 
 const podGraceSeconds = 30;

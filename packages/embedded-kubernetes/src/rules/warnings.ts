@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
-import type { ApiObject, Gvk } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { quote } from "./go-value.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "./json-fields.ts";
+import type { ApiObject, Gvk } from "../core/api-object.ts";
+import { quote } from "../core/go-value.ts";
+import type { JsonObject } from "../core/json.ts";
+import { objectOf, objectsOf, textOf, textsOf } from "../core/json-fields.ts";
 import { fractionWarnings, podWarnings } from "./pod-warnings.ts";
 import { withoutLeadingZeros } from "./validation/name-rules.ts";
 

@@ -1,5 +1,5 @@
-import type { Gvk } from "../api-object.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import type { Gvk } from "../core/api-object.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { namedType, typesFile } from "./type-names.ts";
 import type { TypeSchema } from "./type-schema.ts";
 

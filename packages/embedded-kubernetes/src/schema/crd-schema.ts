@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { namedType } from "./type-names.ts";
 import type { TypeSchema } from "./type-schema.ts";
 

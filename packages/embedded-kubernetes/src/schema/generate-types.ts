@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { readGoTypes } from "./read-go-types.ts";
 import { readServerTypes } from "./read-server-types.ts";
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../json.ts";
+import { isJsonObject } from "../core/json.ts";
 import { typesFile } from "./type-names.ts";
 
 /** A field as Go declares it. */

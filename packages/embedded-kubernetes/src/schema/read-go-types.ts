@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../core/json.ts";
 
 interface Field {
   /** As JSON has it; empty for a struct whose fields are taken in. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 
 /** Discovery and OpenAPI v3 of a running server as one document: `{serverVersion, groups, resources, schemas}`. */
 export async function readServerTypes(url: string): Promise<JsonObject> {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import type { TypeSchema } from "./type-schema.ts";
 
 /** `types.json` as `generate-types.ts` writes it. */

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../core/json.ts";
 
 /**
  * What the server knows of one type: the words of OpenAPI v3 and of its `x-kubernetes-` extensions, references already

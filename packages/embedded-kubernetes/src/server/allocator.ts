@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject } from "../core/json.ts";
 import type { Allocator } from "../rules/allocate.ts";
 import type { Store } from "../store/store.ts";
 import type { StoredObject } from "../store/stored-object.ts";

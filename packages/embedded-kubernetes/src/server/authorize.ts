@@ -1,5 +1,5 @@
-import { StatusError } from "../api-object.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { StatusError } from "../core/api-object.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { parseStored } from "../store/stored-object.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Exchange } from "./exchange.ts";

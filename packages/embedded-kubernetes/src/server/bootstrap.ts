@@ -1,8 +1,8 @@
-import type { ApiObject } from "../api-object.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { plainText } from "../core/plain-text.ts";
 import type { Cluster } from "./cluster.ts";
 import { createObject } from "./create-object.ts";
 import { noSuchResource } from "./errors.ts";
-import { plainText } from "./plain-text.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 const options: WriteOptions = { dryRun: false, manager: "kube-apiserver", fieldValidation: "Warn", force: false };

@@ -1,10 +1,10 @@
-import { type ApiObject, StatusError } from "../api-object.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { type ApiObject, StatusError } from "../core/api-object.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
+import { qualifiedName, type Resource } from "../resource/resource.ts";
 import { isAllowed, roleOf, rulesIn, textsIn } from "./authorize.ts";
 import { type Cluster, metadataOf } from "./cluster.ts";
 import { forbidden } from "./errors.ts";
-import { plainText } from "./plain-text.ts";
-import { qualifiedName, type Resource } from "./resource.ts";
 import type { User } from "./users.ts";
 
 const rbac = "rbac.authorization.k8s.io";

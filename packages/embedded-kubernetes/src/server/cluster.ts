@@ -1,10 +1,10 @@
-import type { ApiObject } from "../api-object.ts";
-import { isJsonObject } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject } from "../core/json.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import type { Allocator } from "../rules/allocate.ts";
 import type { Store } from "../store/store.ts";
 import { parseStored, type StoredObject } from "../store/stored-object.ts";
 import { convertObject } from "./convert-object.ts";
-import { apiVersionOf, type Resource } from "./resource.ts";
 import type { Resources } from "./resources.ts";
 
 /** What every request works on. */

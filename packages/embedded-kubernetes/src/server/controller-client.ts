@@ -1,11 +1,11 @@
 import type { ControllerClient, ResourceName } from "../controllers/controller-client.ts";
+import { plainText } from "../core/plain-text.ts";
+import type { Resource } from "../resource/resource.ts";
 import { type Cluster, metadataOf, parseKept, readObject } from "./cluster.ts";
 import { convertObject } from "./convert-object.ts";
 import { createObject } from "./create-object.ts";
 import { deleteObject } from "./delete-object.ts";
 import { noSuchResource } from "./errors.ts";
-import { plainText } from "./plain-text.ts";
-import type { Resource } from "./resource.ts";
 import { replaceObject } from "./update-object.ts";
 import type { WriteOptions } from "./write-options.ts";
 

@@ -1,8 +1,8 @@
-import type { ApiObject, Gvk } from "../api-object.ts";
+import type { ApiObject, Gvk } from "../core/api-object.ts";
+import type { Json } from "../core/json.ts";
 import { convertBuiltin } from "../fields/convert-builtin.ts";
-import type { Json } from "../json.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import { canonicalObject } from "../rules/canonical-object.ts";
-import { apiVersionOf, type Resource } from "./resource.ts";
 
 /** A version to convert to; a custom one that is served has its schema. */
 type Version = Gvk & Partial<Pick<Resource, "custom" | "schema">>;

@@ -1,14 +1,14 @@
-import { type ApiObject, messageOf } from "../api-object.ts";
-import { formatJson, isJsonObject, type Json } from "../json.ts";
+import { type ApiObject, messageOf } from "../core/api-object.ts";
+import { ConversionError } from "../core/conversion-error.ts";
+import { formatJson, isJsonObject, type Json } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import { canonicalObject } from "../rules/canonical-object.ts";
-import { ConversionError } from "../rules/conversion-error.ts";
 import { withoutNulls } from "../rules/prune-object.ts";
 import { strictErrors } from "../rules/strict-errors.ts";
 import { badRequest } from "./errors.ts";
 import { goTypeError, goTypeErrorAt } from "./go-type-error.ts";
 import { type ParsedBody, repeatedKeys } from "./parse-body.ts";
-import { plainText } from "./plain-text.ts";
-import { apiVersionOf, type Resource } from "./resource.ts";
 import type { Resources } from "./resources.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";

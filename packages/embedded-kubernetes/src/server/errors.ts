@@ -1,6 +1,6 @@
-import { StatusError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { qualifiedName, type Resource } from "./resource.ts";
+import { StatusError } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import { qualifiedName, type Resource } from "../resource/resource.ts";
 
 type Named = Pick<Resource, "group" | "plural">;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { stringify } from "yaml";
-import { StatusError } from "../api-object.ts";
-import { formatJson, parseJson } from "../json.ts";
+import { StatusError } from "../core/api-object.ts";
+import { formatJson, parseJson } from "../core/json.ts";
 import type { Acceptable } from "./accept.ts";
 import type { User } from "./users.ts";
 

@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../rules/json-fields.ts";
+import { objectOf, textOf } from "../core/json-fields.ts";
 import { parseStored } from "../store/stored-object.ts";
 import type { Cluster } from "./cluster.ts";
 

@@ -1,8 +1,8 @@
-import type { ApiObject } from "../api-object.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
+import type { Resource } from "../resource/resource.ts";
 import { badRequest } from "./errors.ts";
-import { plainText } from "./plain-text.ts";
-import type { Resource } from "./resource.ts";
 
 /** One condition on a field's text; an absent field is the empty text. */
 interface Term {

@@ -1,4 +1,4 @@
-import { isInteger, isJsonObject, isNumber, type Json, type JsonObject } from "../json.ts";
+import { isInteger, isJsonObject, isNumber, type Json, type JsonObject } from "../core/json.ts";
 import { type GoField, goStruct, goTypeName } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { qualifiedName } from "../rules/validation/name-rules.ts";
 import { badRequest } from "./errors.ts";
 

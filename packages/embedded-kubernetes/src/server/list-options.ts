@@ -1,10 +1,10 @@
-import type { FieldError } from "../api-object.ts";
-import { forbidden, notSupported } from "../rules/field-errors.ts";
+import type { FieldError } from "../core/api-object.ts";
+import { forbidden, notSupported } from "../core/field-errors.ts";
+import type { Resource } from "../resource/resource.ts";
 import { invalid } from "../rules/invalid.ts";
 import { badRequest } from "./errors.ts";
 import { type FieldSelector, parseFieldSelector } from "./field-selector.ts";
 import { type LabelSelector, parseLabelSelector } from "./label-selector.ts";
-import type { Resource } from "./resource.ts";
 
 export interface ListOptions {
   readonly labels: LabelSelector | undefined;

@@ -1,8 +1,8 @@
-import { isJsonObject } from "../json.ts";
+import { isJsonObject } from "../core/json.ts";
+import type { Resource } from "../resource/resource.ts";
 import { parseStored } from "../store/stored-object.ts";
 import type { Cluster } from "./cluster.ts";
 import { forbidden, notFound } from "./errors.ts";
-import type { Resource } from "./resource.ts";
 
 /**
  * A new object needs its namespace, and one that is not being deleted.

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from "yaml";
-import { messageOf } from "../api-object.ts";
-import { formatJson, isJsonObject, type Json, parseJson, toJson } from "../json.ts";
+import { messageOf } from "../core/api-object.ts";
+import { formatJson, isJsonObject, type Json, parseJson, toJson } from "../core/json.ts";
 import { goJsonProblem } from "./go-json-problem.ts";
 
 /** How deep a document may nest: recursion below would end a deeper one with a stack overflow. */

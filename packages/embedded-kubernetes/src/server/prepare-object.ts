@@ -1,5 +1,6 @@
-import type { ApiObject, FieldError } from "../api-object.ts";
-import { equal } from "../json.ts";
+import type { ApiObject, FieldError } from "../core/api-object.ts";
+import { equal } from "../core/json.ts";
+import { hasStatus, type Resource } from "../resource/resource.ts";
 import { admitUpdate } from "../rules/admit.ts";
 import { allocate, keepAllotted } from "../rules/allocate.ts";
 import { canonicalObject } from "../rules/canonical-object.ts";
@@ -13,7 +14,6 @@ import { validateObject } from "../rules/validate-object.ts";
 import { warningsFor } from "../rules/warnings.ts";
 import { type Cluster, metadataOf } from "./cluster.ts";
 import { convertObject } from "./convert-object.ts";
-import { hasStatus, type Resource } from "./resource.ts";
 
 /** An object as it will be kept, in the version it is kept in. */
 export interface Prepared {

@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { isList } from "../fields/type-shape.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { goStruct } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 

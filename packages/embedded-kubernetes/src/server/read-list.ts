@@ -1,10 +1,10 @@
-import { StatusError } from "../api-object.ts";
+import { StatusError } from "../core/api-object.ts";
+import type { Resource } from "../resource/resource.ts";
 import { parseLabels, parseMetadata, type StoredObject } from "../store/stored-object.ts";
 import { type Cluster, parseAsked } from "./cluster.ts";
 import { badRequest, expired } from "./errors.ts";
 import { goJsonProblem } from "./go-json-problem.ts";
 import type { ListOptions } from "./list-options.ts";
-import type { Resource } from "./resource.ts";
 
 export interface Page {
   readonly items: readonly StoredObject[];

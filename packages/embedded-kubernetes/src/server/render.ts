@@ -1,7 +1,7 @@
-import { formatJson, type JsonObject } from "../json.ts";
+import { formatJson, type JsonObject } from "../core/json.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import { type StoredObject, textOfStored } from "../store/stored-object.ts";
 import { parseAsked } from "./cluster.ts";
-import { apiVersionOf, type Resource } from "./resource.ts";
 
 const metaVersion = '"apiVersion":"meta.k8s.io/v1"';
 

@@ -1,7 +1,7 @@
+import type { Resource } from "../resource/resource.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Exchange } from "./exchange.ts";
 import type { RequestPath } from "./request-path.ts";
-import type { Resource } from "./resource.ts";
 
 /** A request for a resource that exists; its verb and what it accepts are still to be judged. */
 export interface ResourceRequest {

@@ -1,9 +1,9 @@
 import { customResources } from "../crd/custom-resources.ts";
-import { comparePriority } from "../crd/custom-version.ts";
+import { comparePriority } from "../resource/custom-version.ts";
+import type { Resource } from "../resource/resource.ts";
 import { builtinGroups, builtinResources, builtinSchema, type ServedResource } from "../schema/builtin-schema.ts";
 import type { Store } from "../store/store.ts";
 import { parseStored, type StoredObject } from "../store/stored-object.ts";
-import type { Resource } from "./resource.ts";
 
 export const definitionsKey = "apiextensions.k8s.io/customresourcedefinitions";
 

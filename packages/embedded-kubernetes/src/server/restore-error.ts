@@ -1,6 +1,6 @@
+import { isInteger, isJsonObject, isNumber, type Json } from "../core/json.ts";
 import { goKind } from "../fields/go-print.ts";
 import { isList, shapeOf } from "../fields/type-shape.ts";
-import { isInteger, isJsonObject, isNumber, type Json } from "../json.ts";
 import { goStruct } from "../schema/go-types.ts";
 import type { TypeSchema } from "../schema/type-schema.ts";
 

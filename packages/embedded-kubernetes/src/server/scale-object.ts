@@ -1,5 +1,8 @@
-import type { ApiObject, FieldError, ManagedFields, ManagedFieldsEntry } from "../api-object.ts";
-import type { ScalePaths } from "../crd/custom-version.ts";
+import type { ApiObject, FieldError, ManagedFields, ManagedFieldsEntry } from "../core/api-object.ts";
+import { invalidValue } from "../core/field-errors.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
+import { selectorText } from "../core/selector-text.ts";
 import { applyFields } from "../fields/apply.ts";
 import {
   managedFieldsForUpdate,
@@ -8,16 +11,13 @@ import {
   withoutManagedFields,
 } from "../fields/object-managed-fields.ts";
 import { trackUpdate } from "../fields/track-update.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { invalidValue } from "../rules/field-errors.ts";
+import type { ScalePaths } from "../resource/custom-version.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import { invalid } from "../rules/invalid.ts";
 import { type Cluster, metadataOf, parseKept, timestamp } from "./cluster.ts";
 import { convertObject } from "./convert-object.ts";
 import type { Written } from "./create-object.ts";
 import { badRequest, conflict, modified, notFound } from "./errors.ts";
-import { plainText } from "./plain-text.ts";
-import { apiVersionOf, type Resource } from "./resource.ts";
-import { selectorText } from "./selector-text.ts";
 import { isEmpty, storeChanged, type Target } from "./update-object.ts";
 import { versionsOf } from "./versions.ts";
 import type { WriteOptions } from "./write-options.ts";

@@ -1,6 +1,8 @@
-import { type ApiObject, messageOf, StatusError } from "../api-object.ts";
-import { formatJson, isJsonObject, type JsonObject } from "../json.ts";
+import { type ApiObject, messageOf, StatusError } from "../core/api-object.ts";
+import { formatJson, isJsonObject, type JsonObject } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
 import { decodeProtobuf } from "../protobuf/decode-protobuf.ts";
+import type { Resource } from "../resource/resource.ts";
 import { type StoredObject, storedObject } from "../store/stored-object.ts";
 import { type Acceptable, negotiate } from "./accept.ts";
 import { applyObject } from "./apply-object.ts";
@@ -13,10 +15,8 @@ import { type Exchange, readBody, readBytes, sendJson, warn } from "./exchange.t
 import { listOptions } from "./list-options.ts";
 import { type ParsedBody, parseJsonBody, parseYamlBody } from "./parse-body.ts";
 import { type PatchType, patchObject } from "./patch-object.ts";
-import { plainText } from "./plain-text.ts";
 import { badRevision, readPage, tooLarge } from "./read-list.ts";
 import { listText, objectText, partialListText, partialText } from "./render.ts";
-import type { Resource } from "./resource.ts";
 import type { ResourceRequest } from "./resource-request.ts";
 import { serveWatch } from "./serve-watch.ts";
 import { tableOf, tableText } from "./table-answer.ts";

@@ -1,4 +1,4 @@
-import { formatJson, isJsonObject, type JsonObject } from "../json.ts";
+import { formatJson, isJsonObject, type JsonObject } from "../core/json.ts";
 import { negotiate } from "./accept.ts";
 import { type AccessRequest, isAllowed } from "./authorize.ts";
 import type { Cluster } from "./cluster.ts";

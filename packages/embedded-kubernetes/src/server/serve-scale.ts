@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { isJsonObject, type Json } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import { builtinSchema } from "../schema/builtin-schema.ts";
 import { negotiate } from "./accept.ts";
 import type { Written } from "./create-object.ts";

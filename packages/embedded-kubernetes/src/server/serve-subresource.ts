@@ -1,6 +1,6 @@
-import { StatusError } from "../api-object.ts";
+import { StatusError } from "../core/api-object.ts";
+import { hasStatus } from "../resource/resource.ts";
 import { methodNotAllowed, noSuchResource, notFound } from "./errors.ts";
-import { hasStatus } from "./resource.ts";
 import type { ResourceRequest } from "./resource-request.ts";
 import { serveObject } from "./serve-resource.ts";
 import { serveScale } from "./serve-scale.ts";

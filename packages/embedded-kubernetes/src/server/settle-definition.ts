@@ -1,11 +1,11 @@
-import type { ApiObject } from "../api-object.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { equal, isJsonObject } from "../core/json.ts";
+import { itemsOf } from "../core/json-fields.ts";
+import { plainText } from "../core/plain-text.ts";
 import { condition, definitionStatus, withTimes } from "../crd/definition-status.ts";
-import { equal, isJsonObject } from "../json.ts";
-import { itemsOf } from "../rules/json-fields.ts";
+import type { Resource } from "../resource/resource.ts";
 import { parseMetadata } from "../store/stored-object.ts";
 import { type Cluster, metadataOf, parseKept, timestamp } from "./cluster.ts";
-import { plainText } from "./plain-text.ts";
-import type { Resource } from "./resource.ts";
 import { definitionsKey } from "./resources.ts";
 
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";

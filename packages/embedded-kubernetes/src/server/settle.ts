@@ -1,6 +1,6 @@
+import type { Resource } from "../resource/resource.ts";
 import type { Cluster } from "./cluster.ts";
 import { deleteAll } from "./delete-object.ts";
-import type { Resource } from "./resource.ts";
 import { settleAfterWrite } from "./settle-definition.ts";
 
 /** After a create or change: see {@link settleAfterWrite}. */

@@ -1,6 +1,6 @@
-import type { StatusError } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import type { Resource } from "./resource.ts";
+import type { StatusError } from "../core/api-object.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Resource } from "../resource/resource.ts";
 
 export function failureStatus(error: StatusError): JsonObject {
   const { code, reason, message, details } = error;

@@ -1,11 +1,11 @@
-import { formatJson, type JsonObject } from "../json.ts";
+import { formatJson, type JsonObject } from "../core/json.ts";
+import type { Resource } from "../resource/resource.ts";
 import type { StoredObject } from "../store/stored-object.ts";
 import { printerFor } from "../tables/printer-for.ts";
 import { columnDefinitions, type IncludeObject, type Printer } from "../tables/table.ts";
 import { type Cluster, parseAsked } from "./cluster.ts";
 import { badRequest } from "./errors.ts";
 import { objectText, partialText } from "./render.ts";
-import type { Resource } from "./resource.ts";
 
 export interface TableForm {
   readonly resource: Resource;

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject } from "../core/json.ts";
 
 export interface User {
   readonly name: string;

@@ -1,7 +1,7 @@
-import { parseApiVersion } from "../api-object.ts";
+import { parseApiVersion } from "../core/api-object.ts";
 import { versionsOf as builtinVersions, type Versions } from "../fields/versions.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import type { Cluster } from "./cluster.ts";
-import { apiVersionOf, type Resource } from "./resource.ts";
 
 /** How managers that wrote in another version of the kind see an object. */
 export function versionsOf({ resources }: Cluster, resource: Resource): Versions {

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../core/json.ts";
+import { apiVersionOf, type Resource } from "../resource/resource.ts";
 import type { StoreEvent } from "../store/history.ts";
 import type { StoredObject } from "../store/stored-object.ts";
 import type { Cluster } from "./cluster.ts";
 import { expired, internal } from "./errors.ts";
 import type { ListOptions } from "./list-options.ts";
 import { badRevision, matches, readPage } from "./read-list.ts";
-import { apiVersionOf, type Resource } from "./resource.ts";
 import { failureStatus } from "./status.ts";
 
 /** How a watch writes one object. */

@@ -1,5 +1,5 @@
-import type { FieldError } from "../api-object.ts";
-import { forbidden, notSupported, required, tooLong } from "../rules/field-errors.ts";
+import type { FieldError } from "../core/api-object.ts";
+import { forbidden, notSupported, required, tooLong } from "../core/field-errors.ts";
 import { invalid } from "../rules/invalid.ts";
 import type { FieldValidation } from "./decode-object.ts";
 import type { User } from "./users.ts";

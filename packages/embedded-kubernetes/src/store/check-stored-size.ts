@@ -1,5 +1,5 @@
-import { type ApiObject, StatusError } from "../api-object.ts";
-import { formatJson } from "../json.ts";
+import { type ApiObject, StatusError } from "../core/api-object.ts";
+import { formatJson } from "../core/json.ts";
 import type { StoredObject } from "./stored-object.ts";
 
 /** What etcd takes in one request by default; its client gives up before it asks from 2 MiB on. */

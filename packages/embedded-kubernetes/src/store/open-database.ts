@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { messageOf } from "../api-object.ts";
+import { messageOf } from "../core/api-object.ts";
 
 const layoutVersion = 1;
 

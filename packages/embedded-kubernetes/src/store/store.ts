@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
-import type { ApiObject } from "../api-object.ts";
+import type { ApiObject } from "../core/api-object.ts";
 import { checkStoredSize } from "./check-stored-size.ts";
 import { historyFrom, type StoreEvent } from "./history.ts";
 import { openDatabase } from "./open-database.ts";

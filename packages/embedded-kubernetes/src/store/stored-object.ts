@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { formatJson, isJsonObject, type JsonObject, parseJson } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { formatJson, isJsonObject, type JsonObject, parseJson } from "../core/json.ts";
 
 /** Where an object is: `resource` is `GROUP/PLURAL` (`apps/deployments`, `/pods`), whatever the version asked for. */
 export interface ObjectKey {

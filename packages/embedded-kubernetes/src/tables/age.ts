@@ -1,4 +1,4 @@
-import type { ApiObject } from "../api-object.ts";
+import type { ApiObject } from "../core/api-object.ts";
 import { metadataText } from "./table.ts";
 
 const minute = 60;

@@ -1,7 +1,7 @@
-import type { CustomVersion } from "../crd/custom-version.ts";
-import type { Json, JsonObject } from "../json.ts";
-import { numberOf, textOf } from "../rules/json-fields.ts";
-import { plainText } from "../server/plain-text.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { numberOf, textOf } from "../core/json-fields.ts";
+import { plainText } from "../core/plain-text.ts";
+import type { CustomVersion } from "../resource/custom-version.ts";
 import { ageSince } from "./age.ts";
 import { findByPath } from "./json-path.ts";
 import { type Column, column, metadataText, nameColumn, type Printer } from "./table.ts";

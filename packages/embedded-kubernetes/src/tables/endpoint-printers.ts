@@ -1,5 +1,5 @@
-import { numberOf, objectsOf, textOf, textsOf } from "../rules/json-fields.ts";
-import { plainText } from "../server/plain-text.ts";
+import { numberOf, objectsOf, textOf, textsOf } from "../core/json-fields.ts";
+import { plainText } from "../core/plain-text.ts";
 import { ageOf } from "./age.ts";
 import { ageColumn, column, metadataText, nameColumn, type Printer } from "./table.ts";
 

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json } from "../json.ts";
-import { plainText } from "../server/plain-text.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
+import { plainText } from "../core/plain-text.ts";
 
 type Step =
   | { readonly kind: "field"; readonly name: string }

@@ -1,6 +1,6 @@
-import type { ApiObject } from "../api-object.ts";
-import type { Json, JsonObject } from "../json.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../rules/json-fields.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../core/json-fields.ts";
 import { ageOf } from "./age.ts";
 import { ageColumn, column, metadataText, nameColumn, type Printer } from "./table.ts";
 

@@ -1,4 +1,4 @@
-import type { Resource } from "../server/resource.ts";
+import type { Resource } from "../resource/resource.ts";
 import { ageOf } from "./age.ts";
 import {
   configMapPrinter,

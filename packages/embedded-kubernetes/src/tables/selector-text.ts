@@ -1,5 +1,5 @@
-import type { JsonObject } from "../json.ts";
-import { selectorText as textOfSelector } from "../server/selector-text.ts";
+import type { JsonObject } from "../core/json.ts";
+import { selectorText as textOfSelector } from "../core/selector-text.ts";
 
 /** A selector in a cell: `<none>` if it selects by nothing. */
 export function selectorText(selector: JsonObject | undefined): string {

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../json.ts";
-import { objectOf, textOf, textsOf } from "../rules/json-fields.ts";
+import type { JsonObject } from "../core/json.ts";
+import { objectOf, textOf, textsOf } from "../core/json-fields.ts";
 import { ageOf } from "./age.ts";
 import { ageColumn, column, metadataText, nameColumn, type Printer } from "./table.ts";
 

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api-object.ts";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import type { ApiObject } from "../core/api-object.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 
 export interface Column {
   readonly name: string;

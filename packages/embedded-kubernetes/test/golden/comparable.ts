@@ -1,5 +1,5 @@
-import { isJsonObject, type Json } from "../../src/json.ts";
-import { plainText } from "../../src/server/plain-text.ts";
+import { isJsonObject, type Json } from "../../src/core/json.ts";
+import { plainText } from "../../src/core/plain-text.ts";
 import type { Comparing } from "./recorded-case.ts";
 
 /** An answer's body as the fixtures write it: parts left out, lists without an order of their own sorted. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from "../../src/json.ts";
+import { isJsonObject, type Json } from "../../src/core/json.ts";
 
 /** Values that placeholders stood for so far in a case. */
 export type Bindings = Map<string, string>;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { isJsonObject, type Json, type JsonObject } from "../../src/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
 
 /** What `keep`, `ignore` and the like say of how a step's answer is compared. */
 export interface Comparing {

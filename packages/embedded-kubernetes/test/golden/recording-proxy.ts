@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import { isJsonObject, type Json, type JsonObject, toJson } from "../../src/json.ts";
+import { isJsonObject, type Json, type JsonObject, toJson } from "../../src/core/json.ts";
 
 /** Stands before the API server, adds the token, and notes what kubectl asked. */
 export interface RecordingProxy extends AsyncDisposable {

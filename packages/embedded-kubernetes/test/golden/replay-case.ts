@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { equal, isJsonObject, type Json, toJson } from "../../src/json.ts";
+import { equal, isJsonObject, type Json, toJson } from "../../src/core/json.ts";
 import { deadlineMs } from "../deadline.ts";
 import { comparable } from "./comparable.ts";
 import { difference, filledIn, textMatches } from "./placeholders.ts";

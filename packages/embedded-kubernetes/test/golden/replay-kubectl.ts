@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { Json, JsonObject } from "../../src/json.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
 import { type Bindings, difference, filledIn, textMatches } from "./placeholders.ts";
 import type { RecordedStep } from "./recorded-case.ts";
 import type { Replay } from "./replay.ts";

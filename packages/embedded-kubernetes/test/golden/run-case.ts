@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/core/log.ts";
 import { startKubernetes } from "../../src/start-kubernetes.ts";
 import type { RecordedCase } from "./recorded-case.ts";
 import { recordingProxy } from "./recording-proxy.ts";

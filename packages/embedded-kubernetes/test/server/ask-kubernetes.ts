@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../src/json.ts";
+import { isJsonObject, type JsonObject } from "../../src/core/json.ts";
 import type { Kubernetes } from "../../src/start-kubernetes.ts";
 
 /** What an embedded API server answers to a request of its administrator; `text` alone where that is no JSON object. */

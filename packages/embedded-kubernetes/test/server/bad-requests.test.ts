@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isJsonObject } from "../../src/json.ts";
+import { isJsonObject } from "../../src/core/json.ts";
 import { maxBodyBytes } from "../../src/server/exchange.ts";
 import { type Answer, type RawKubernetes, rawKubernetes } from "./raw-kubernetes.ts";
 

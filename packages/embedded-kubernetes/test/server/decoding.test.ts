@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isJsonObject, type JsonObject } from "../../src/json.ts";
+import { isJsonObject, type JsonObject } from "../../src/core/json.ts";
 import { type Kubernetes, startKubernetes } from "../../src/start-kubernetes.ts";
 import { askKubernetes } from "./ask-kubernetes.ts";
 

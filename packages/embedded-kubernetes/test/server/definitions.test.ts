@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type JsonObject } from "../../src/json.ts";
-import { silentLog } from "../../src/log.ts";
-import { plainText } from "../../src/server/plain-text.ts";
+import { type JsonObject } from "../../src/core/json.ts";
+import { silentLog } from "../../src/core/log.ts";
+import { plainText } from "../../src/core/plain-text.ts";
 import { type Kubernetes, startKubernetes } from "../../src/start-kubernetes.ts";
 import { askKubernetes } from "./ask-kubernetes.ts";
 

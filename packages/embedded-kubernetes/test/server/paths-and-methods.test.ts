@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isJsonObject } from "../../src/json.ts";
-import { plainText } from "../../src/server/plain-text.ts";
+import { isJsonObject } from "../../src/core/json.ts";
+import { plainText } from "../../src/core/plain-text.ts";
 import { type Kubernetes, startKubernetes } from "../../src/start-kubernetes.ts";
 import { askKubernetes } from "./ask-kubernetes.ts";
 

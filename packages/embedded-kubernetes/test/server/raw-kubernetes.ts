@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/core/log.ts";
 import { startKubernetes } from "../../src/start-kubernetes.ts";
 
 export interface Answer {

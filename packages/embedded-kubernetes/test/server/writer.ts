@@ -1,4 +1,4 @@
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/core/log.ts";
 import { startKubernetes } from "../../src/start-kubernetes.ts";
 
 /** A process to be killed: writes ConfigMaps one after the other, and prints each name once it is acknowledged. */

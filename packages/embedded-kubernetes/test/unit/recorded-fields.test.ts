@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { isJsonObject, type Json, type JsonObject } from "../../src/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import { type Replayed, replay, type Step } from "./replay-fields.ts";
 
 /** Cases whose outcome is decided outside these functions, by what decides it. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ownerLabels } from "../../../../lib/api/names.ts";
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import { maxLooks } from "../../../../lib/apply/preconditions.ts";
 import { prune } from "../../../../lib/apply/prune/prune.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
+import { maxLooks } from "../../../../lib/apply/set/preconditions.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { type PruneWorld, pruneWorld } from "./prune-world.ts";

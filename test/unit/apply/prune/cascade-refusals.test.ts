@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../../lib/api/names.ts";
 import { refusal } from "../../../../lib/apply/prune/cascade-refusals.ts";
 import { decidePrune } from "../../../../lib/apply/prune/decide-prune.ts";
-import type { EntryFacts, OwnerNearby } from "../../../../lib/apply/prune/facts.ts";
+import type { EntryFacts } from "../../../../lib/apply/prune/facts.ts";
+import type { OwnerNearby } from "../../../../lib/apply/set/apply-set.ts";
 import { factsOf, ref, there, unwanted } from "./sample-facts.ts";
 
 const team = { group: "", kind: "Namespace", namespace: "", name: "team" };

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup } from "../../../../lib/api/names.ts";
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
 import { decidePrune } from "../../../../lib/apply/prune/decide-prune.ts";
 import type { PruneDecision } from "../../../../lib/apply/prune/decisions.ts";
-import type { EntryFacts, OwnerState, PruneFacts } from "../../../../lib/apply/prune/facts.ts";
+import type { EntryFacts, PruneFacts } from "../../../../lib/apply/prune/facts.ts";
 import { type Pruned, withoutPruned } from "../../../../lib/apply/prune/pruned.ts";
+import type { OwnerState } from "../../../../lib/apply/set/apply-set.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
 import { type Case, nextOwner, objectOf, space } from "./sample-cases.ts";
 import { factsOf, owner, ref, unwanted } from "./sample-facts.ts";
 

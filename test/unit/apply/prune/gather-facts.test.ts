@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ownerLabels } from "../../../../lib/api/names.ts";
-import type { Nearness } from "../../../../lib/apply/apply-set.ts";
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
 import { gatherFacts, type PruneTask } from "../../../../lib/apply/prune/gather-facts.ts";
+import type { Nearness } from "../../../../lib/apply/set/apply-set.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
 import { ApiError, type Cluster, type PartialObject } from "../../../../lib/core/ports/cluster.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";

@@ -1,13 +1,12 @@
 import { z } from "zod";
-import { usualRules } from "../../../../lib/apply/apply-rules.ts";
-import type { ApplySet } from "../../../../lib/apply/apply-set.ts";
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import type { Expected, OwnerNearby, OwnerState } from "../../../../lib/apply/prune/facts.ts";
 import type { PruneOrder } from "../../../../lib/apply/prune/prune.ts";
-import type { TargetCluster } from "../../../../lib/core/home-and-target.ts";
+import { usualRules } from "../../../../lib/apply/set/apply-rules.ts";
+import type { ApplySet, Expected, OwnerNearby, OwnerState } from "../../../../lib/apply/set/apply-set.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
 import type { LiveObject, Metadata } from "../../../../lib/core/manifest.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
+import type { TargetCluster } from "../../../../lib/core/ports/home-and-target.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../../lib/core/ports/ledger.ts";
 import { Secret } from "../../../../lib/core/secret.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { kustomizeGroup, ownerLabels } from "../../../../lib/api/names.ts";
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import { maxLooks } from "../../../../lib/apply/preconditions.ts";
 import { decidePrune } from "../../../../lib/apply/prune/decide-prune.ts";
 import { gatherFacts } from "../../../../lib/apply/prune/gather-facts.ts";
 import { prune } from "../../../../lib/apply/prune/prune.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
+import { maxLooks } from "../../../../lib/apply/set/preconditions.ts";
 import { ApiError } from "../../../../lib/core/ports/cluster.ts";
 import { type PruneWorld, pruneWorld } from "./prune-world.ts";
 import { owner, ref } from "./sample-facts.ts";

@@ -1,5 +1,6 @@
 import { kustomizeGroup, ownerLabels } from "../../../../lib/api/names.ts";
-import type { Claimant, OwnerState, Seen } from "../../../../lib/apply/prune/facts.ts";
+import type { Claimant, Seen } from "../../../../lib/apply/prune/facts.ts";
+import type { OwnerState } from "../../../../lib/apply/set/apply-set.ts";
 import { ourApply, owner, there } from "./sample-facts.ts";
 
 export const nextOwner = (state: OwnerState): Claimant => ({ uid: "uid-b", owner: "Kustomization/team/b", state });

@@ -1,7 +1,7 @@
 import { ownerLabels } from "../../../../lib/api/names.ts";
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import { fieldManager } from "../../../../lib/apply/field-managers.ts";
 import type { EntryFacts, PruneFacts, Seen } from "../../../../lib/apply/prune/facts.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
+import { fieldManager } from "../../../../lib/apply/set/field-managers.ts";
 import type { ManagedFieldsEntry, Metadata } from "../../../../lib/core/manifest.ts";
 import type { ObjectRef } from "../../../../lib/core/object-ref.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";

@@ -4,7 +4,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type DynamodbStores, openDynamodbStores } from "../../../../lib/aws/dynamodb/open-stores.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { keyOf, never, overdueItems, workItem } from "../../../contract/state-back-end.ts";
 
 const key = keyOf("web");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { dynamodbClusterStates } from "../../../../lib/aws/dynamodb/cluster-states.ts";
 import { openStateTable } from "../../../../lib/aws/dynamodb/state-table.ts";
 import { ttlAttribute } from "../../../../lib/aws/dynamodb/table.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { never } from "../../../contract/state-back-end.ts";
 
 test("a hold and a busy process that have expired do not count, though DynamoDB has not removed them yet", async () => {

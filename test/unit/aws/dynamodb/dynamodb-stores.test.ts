@@ -5,7 +5,7 @@ import { keyOf as rowKeyOf, textOf } from "../../../../lib/aws/dynamodb/rows.ts"
 import { dynamodbClient } from "../../../../lib/aws/dynamodb/state-table.ts";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
 import type { Claim } from "../../../../lib/core/ports/ledger.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { dynamodbInventoryContract } from "../../../contract/dynamodb-inventory.ts";
 import { keyOf, leased, never, workItem } from "../../../contract/state-back-end.ts";
 import { deadlineMs } from "../../../deadline.ts";

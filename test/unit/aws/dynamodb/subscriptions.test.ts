@@ -5,8 +5,8 @@ import { type DynamodbStores, openDynamodbStores } from "../../../../lib/aws/dyn
 import { bytesOf, pack, keyOf as rowKeyOf, textOf, unpack } from "../../../../lib/aws/dynamodb/rows.ts";
 import { dynamodbClient } from "../../../../lib/aws/dynamodb/state-table.ts";
 import type { Follows, Subscription } from "../../../../lib/core/follows.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
 import { formatWorkKey } from "../../../../lib/core/work-key.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { keyOf, leased, never } from "../../../contract/state-back-end.ts";
 import { deadlineMs } from "../../../deadline.ts";
 import { type LaggingDynamodb, laggingDynamodb } from "../../../doubles/lagging-dynamodb.ts";

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parseClusterArn } from "../../../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../../../lib/aws/eks/eks-cluster.ts";
 import type { WatchEvent } from "../../../../lib/core/ports/cluster.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { faultyWire } from "../../../doubles/faulty-wire.ts";
 import { pem } from "../../../doubles/pem.ts";
 import { configMapOf, type FakeApi, fakeApi, sendDiscovery, sendJson } from "../../kube/fake-api.ts";

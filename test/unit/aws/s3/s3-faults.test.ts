@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { maxArtifactBytes, s3Artifacts } from "../../../../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../../../../lib/aws/s3/s3-bucket.ts";
 import { digestOf } from "../../../../lib/core/digest.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { faultyWire, type WireFault } from "../../../doubles/faulty-wire.ts";
 import { signedAt } from "../signed-at.ts";
 

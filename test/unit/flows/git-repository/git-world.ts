@@ -4,7 +4,7 @@ import { Conditions } from "../../../../lib/api/condition.ts";
 import { Artifact } from "../../../../lib/api/source.ts";
 import type { Failure } from "../../../../lib/core/failure.ts";
 import { isJsonObject, type JsonObject } from "../../../../lib/core/json.ts";
-import type { FlowResult } from "../../../../lib/core/run.ts";
+import type { FlowResult } from "../../../../lib/core/ports/run.ts";
 import { gitRepositoryFlow } from "../../../../lib/flows/git-repository/git-repository-flow.ts";
 import type { OpenRepository } from "../../../../lib/flows/git-repository/open-repository.ts";
 import { defaultArchiveLimits, unpack } from "../../../../lib/sources/archive/unpack.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defaultGates } from "../../../../lib/core/feature-gates.ts";
-import { asHome, asTarget } from "../../../../lib/core/home-and-target.ts";
 import { ApiError, type Endpoint } from "../../../../lib/core/ports/cluster.ts";
+import { asHome, asTarget } from "../../../../lib/core/ports/home-and-target.ts";
 import type { OwnUser, RemoteCluster } from "../../../../lib/core/ports/remote-clusters.ts";
 import { openRemoteTarget } from "../../../../lib/flows/kustomization/remote-target.ts";
 import { TargetFault } from "../../../../lib/flows/kustomization/target-fault.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { defaultGates } from "../../../../lib/core/feature-gates.ts";
-import { asHome, asTarget } from "../../../../lib/core/home-and-target.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { homeNetwork } from "../../../../lib/core/network/network-policy.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { asHome, asTarget } from "../../../../lib/core/ports/home-and-target.ts";
 import { openRemoteTarget } from "../../../../lib/flows/kustomization/remote-target.ts";
 import { remoteClusters } from "../../../../lib/kube/remote-clusters.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { inlineKubeconfig } from "../../../doubles/cluster-fronts.ts";
 import { noCluster } from "../../../doubles/no-cluster.ts";
 import { pem } from "../../../doubles/pem.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { asTarget } from "../../../../lib/core/home-and-target.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
+import { asTarget } from "../../../../lib/core/ports/home-and-target.ts";
 import { type SharingContext, sharingTarget } from "../../../../lib/flows/kustomization/sharing-target.ts";
 import { TargetFault } from "../../../../lib/flows/kustomization/target-fault.ts";
 import { noCluster, noHome } from "../../../doubles/no-cluster.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { declaredOciRepository } from "../../../../lib/api/kinds/oci-repository.ts";
 import { OciRepositorySpec } from "../../../../lib/api/oci-repository.ts";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import type { Flow } from "../../../../lib/core/run.ts";
+import type { Flow } from "../../../../lib/core/ports/run.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { ociRepositoryFlow } from "../../../../lib/flows/oci-repository/oci-repository-flow.ts";
 import { registryOf } from "../../../../lib/flows/oci-repository/registry.ts";

@@ -1,4 +1,4 @@
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
 import { type LiveObject, refOf } from "../../../../lib/core/manifest.ts";
 import { type Content, namespace, type OwnershipWorld, ownerOf } from "./ownership-world.ts";
 import type { Published } from "./watch-runs.ts";

@@ -1,11 +1,11 @@
 import { ownerLabels } from "../../../../lib/api/names.ts";
-import { formatEntryId } from "../../../../lib/apply/entry-id.ts";
-import { asHome, asTarget } from "../../../../lib/core/home-and-target.ts";
+import { formatEntryId } from "../../../../lib/apply/set/entry-id.ts";
 import { isJsonObject } from "../../../../lib/core/json.ts";
 import { type Metadata, refOf } from "../../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
 import type { Fence } from "../../../../lib/core/ports/fence.ts";
-import type { Run } from "../../../../lib/core/run.ts";
+import { asHome, asTarget } from "../../../../lib/core/ports/home-and-target.ts";
+import type { Run } from "../../../../lib/core/ports/run.ts";
 import { namespace, type OwnershipMutation, type OwnershipWorld } from "./ownership-world.ts";
 import type { Ports } from "./ports-of-run.ts";
 

@@ -1,10 +1,10 @@
-import { asHome, asTarget, type HomeCluster } from "../../../../lib/core/home-and-target.ts";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { ApiError, type Cluster } from "../../../../lib/core/ports/cluster.ts";
+import { asHome, asTarget, type HomeCluster } from "../../../../lib/core/ports/home-and-target.ts";
 import type { InventoryStore } from "../../../../lib/core/ports/inventory-store.ts";
 import type { Ledger } from "../../../../lib/core/ports/ledger.ts";
+import type { Run } from "../../../../lib/core/ports/run.ts";
 import type { Subscriptions } from "../../../../lib/core/ports/subscriptions.ts";
-import type { Run } from "../../../../lib/core/run.ts";
 import type { KustomizationDeps } from "../../../../lib/flows/kustomization/context.ts";
 import { noCluster } from "../../../doubles/no-cluster.ts";
 import type { Handling } from "../../queue/simulator/handling.ts";

@@ -1,4 +1,4 @@
-import type { Run } from "../../../../lib/core/run.ts";
+import type { Run } from "../../../../lib/core/ports/run.ts";
 import { type Content, type OwnershipWorld, ownerOf } from "./ownership-world.ts";
 
 /** One push: what the folders of its Kustomizations hold from then on. */

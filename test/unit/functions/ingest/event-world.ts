@@ -1,7 +1,7 @@
 import { ingestHandler } from "../../../../functions/ingest.ts";
 import type { Clock } from "../../../../lib/core/ports/clock.ts";
+import type { Flow } from "../../../../lib/core/ports/run.ts";
 import type { WakeUp } from "../../../../lib/core/ports/wake-ups.ts";
-import type { Flow } from "../../../../lib/core/run.ts";
 import { bucketTopic } from "../../../../lib/core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { sourceFlow } from "../../../../lib/flows/source/source-flow.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ecrHosts } from "../../../../functions/ingest/ecr.ts";
 import { ingestBatchHandler, maxEventBytes } from "../../../../functions/ingest.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
 import { gitTopic } from "../../../../lib/core/topics.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { ecrPush } from "../../../../local/aws-events.ts";
 import { keyOf, never } from "../../../contract/state-back-end.ts";
 import { ingestWorld, sample } from "./ingest-world.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../../../lib/core/digest.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { sqliteDeadLetters } from "../../../../local/state/message-queue.ts";
 import { openStores } from "../../../../local/state/open-stores.ts";
 import { openStateDatabase } from "../../../../local/state/state-database.ts";

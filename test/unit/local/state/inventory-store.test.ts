@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { InventoryEntry } from "../../../../lib/core/ports/inventory-store.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { sqliteInventoryStore } from "../../../../local/state/inventory-store.ts";
 import { openStateDatabase, type StateDatabase } from "../../../../local/state/state-database.ts";
 import { sqliteWorkItems } from "../../../../local/state/work-items.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { type MessageQueue, sqliteMessageQueue } from "../../../../local/state/message-queue.ts";
 import { openStateDatabase, type StateDatabase } from "../../../../local/state/state-database.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../../lib/core/json.ts";
 import { UnreadableWorkItem } from "../../../../lib/core/ports/work-items.ts";
-import { systemClock } from "../../../../lib/core/system-clock.ts";
 import { formatWorkKey } from "../../../../lib/core/work-key.ts";
+import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { reconcileRequests } from "../../../../lib/queue/request-reconcile.ts";
 import { rules } from "../../../../lib/queue/rules.ts";
 import { sweep, voidLeases } from "../../../../lib/queue/sweep.ts";

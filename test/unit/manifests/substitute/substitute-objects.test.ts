@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
-import type { PostBuild } from "../../../../lib/manifests/build-input.ts";
+import type { PostBuild } from "../../../../lib/manifests/build-spec.ts";
 import { goYamlText } from "../../../../lib/manifests/go-yaml/emit.ts";
 import { substituteObjects } from "../../../../lib/manifests/substitute/substitute-objects.ts";
 

@@ -1,7 +1,7 @@
 import type { Cluster } from "../../../../lib/core/ports/cluster.ts";
 import { type Fence, LeaseLost } from "../../../../lib/core/ports/fence.ts";
+import type { FlowResult, Run } from "../../../../lib/core/ports/run.ts";
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
-import type { FlowResult, Run } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { leasedCluster } from "../../../../lib/gate/leased-cluster.ts";
 import { noCluster } from "../../../doubles/no-cluster.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../../lib/core/ports/clock.ts";
+import type { Flow, FlowResult, Run } from "../../../../lib/core/ports/run.ts";
 import type { DeadLetter } from "../../../../lib/core/ports/wake-ups.ts";
 import type { LeasedItems, WorkItem } from "../../../../lib/core/ports/work-items.ts";
-import type { Flow, FlowResult, Run } from "../../../../lib/core/run.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { handleWakeUp } from "../../../../lib/queue/handle-wake-up.ts";
 import type { RequestKind } from "../../../../lib/queue/hint-rules.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asHome } from "../../../../lib/core/home-and-target.ts";
+import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
 import type { Http } from "../../../../lib/core/ports/http.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { maxInstances, vaultTokens } from "../../../../lib/sops/keys/vault-tokens.ts";

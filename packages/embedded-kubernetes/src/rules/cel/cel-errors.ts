@@ -1,8 +1,8 @@
-import type { FieldError } from "../../api-object.ts";
-import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../json.ts";
+import type { FieldError } from "../../core/api-object.ts";
+import { duplicate, forbidden, invalidValue, required } from "../../core/field-errors.ts";
+import { canonicalJson, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isList, textOf } from "../../core/json-fields.ts";
 import type { TypeSchema } from "../../schema/type-schema.ts";
-import { duplicate, forbidden, invalidValue, required } from "../field-errors.ts";
-import { isList, textOf } from "../json-fields.ts";
 import { CelFailure } from "./cel-failure.ts";
 import type { CelValue } from "./cel-value.ts";
 import { evaluate } from "./evaluate.ts";

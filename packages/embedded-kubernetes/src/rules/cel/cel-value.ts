@@ -1,5 +1,5 @@
-import { canonicalJson, isInteger, isJsonObject, isNumber, type Json, type JsonObject } from "../../json.ts";
-import { parseQuantity, type Quantity } from "../quantity.ts";
+import { canonicalJson, isInteger, isJsonObject, isNumber, type Json, type JsonObject } from "../../core/json.ts";
+import { parseQuantity, type Quantity } from "../../core/quantity.ts";
 import { CelFailure } from "./cel-failure.ts";
 
 /** A value that JSON has no word for: times in milliseconds, durations in seconds, quantities. */

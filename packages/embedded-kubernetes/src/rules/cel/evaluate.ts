@@ -1,4 +1,4 @@
-import type { Json } from "../../json.ts";
+import type { Json } from "../../core/json.ts";
 import { CelFailure } from "./cel-failure.ts";
 import {
   type CelValue,

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { isJsonObject, type Json } from "../../json.ts";
-import { ConversionError } from "../conversion-error.ts";
-import { findPattern, matchesPattern } from "../custom/go-pattern.ts";
+import { ConversionError } from "../../core/conversion-error.ts";
+import { findPattern, matchesPattern } from "../../core/go-pattern.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
 import { CelFailure } from "./cel-failure.ts";
 import {
   type CelValue,

@@ -1,10 +1,18 @@
-import type { ApiObject, FieldError } from "../../api-object.ts";
-import { canonicalJson, isInteger, isJsonObject, isNumber, type Json, type JsonObject } from "../../json.ts";
+import type { ApiObject, FieldError } from "../../core/api-object.ts";
+import {
+  duplicate,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from "../../core/field-errors.ts";
+import { matchesPattern } from "../../core/go-pattern.ts";
+import { goValue } from "../../core/go-value.ts";
+import { canonicalJson, isInteger, isJsonObject, isNumber, type Json, type JsonObject } from "../../core/json.ts";
+import { isList, textOf } from "../../core/json-fields.ts";
 import type { TypeSchema } from "../../schema/type-schema.ts";
-import { duplicate, invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from "../field-errors.ts";
-import { goValue } from "../go-value.ts";
-import { isList, textOf } from "../json-fields.ts";
-import { matchesPattern } from "./go-pattern.ts";
 
 type Errors = readonly FieldError[];
 

@@ -1,10 +1,10 @@
-import type { FieldError } from "../../api-object.ts";
-import { isJsonObject, type JsonObject } from "../../json.ts";
+import type { FieldError } from "../../core/api-object.ts";
+import { forbidden, invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import { patternProblem } from "../../core/go-pattern.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { objectOf, objectsOf, textOf, textsOf } from "../../core/json-fields.ts";
 import { CelFailure } from "../cel/cel-failure.ts";
 import { parse } from "../cel/parse.ts";
-import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
-import { objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
-import { patternProblem } from "./go-pattern.ts";
 
 type Errors = readonly FieldError[];
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../json.ts";
-import { isList, objectOf, withDefaults } from "../json-fields.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { isList, objectOf, withDefaults } from "../../core/json-fields.ts";
 
 const cpuTarget = {
   type: "Resource",

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../json.ts";
-import { itemsOf, mapItems, mapObject, numberOf, objectOf, textOf, withDefaults } from "../json-fields.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { itemsOf, mapItems, mapObject, numberOf, objectOf, textOf, withDefaults } from "../../core/json-fields.ts";
 
 const readWriteDefaultMode = 420;
 

@@ -1,6 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from "../../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isList } from "../../core/json-fields.ts";
 import type { TypeSchema } from "../../schema/type-schema.ts";
-import { isList } from "../json-fields.ts";
 
 /** Optional strings whose empty default Go writes out all the same. */
 const writtenEmpty = new Set(["reportingComponent", "reportingInstance", "service"]);

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../json.ts";
-import { itemsOf, mapItems, objectOf, textOf, withDefaults, without } from "../json-fields.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { itemsOf, mapItems, objectOf, textOf, withDefaults, without } from "../../core/json-fields.ts";
 
 const clientIpTimeoutSeconds = 10_800;
 

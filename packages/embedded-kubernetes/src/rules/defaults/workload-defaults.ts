@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../json.ts";
-import { mapItems, mapObject, objectOf, textOf, withDefaults } from "../json-fields.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { mapItems, mapObject, objectOf, textOf, withDefaults } from "../../core/json-fields.ts";
 import { podSpecDefaults } from "./pod-defaults.ts";
 
 const maxInt32 = 2_147_483_647;

@@ -1,6 +1,6 @@
-import { canonicalJson, type JsonObject } from "../../json.ts";
-import { invalidValue, notSupported, required } from "../field-errors.ts";
-import { itemsOf, objectOf, objectsOf, textOf } from "../json-fields.ts";
+import { invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import { canonicalJson, type JsonObject } from "../../core/json.ts";
+import { itemsOf, objectOf, objectsOf, textOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, none } from "./checks.ts";
 import { dnsSubdomain, pathSegmentName } from "./name-rules.ts";
 import { selectorErrors } from "./selectors.ts";

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../json.ts";
-import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
-import { goStruct } from "../go-value.ts";
-import { isList, itemsOf, numberOf, objectOf, objectsOf, textOf } from "../json-fields.ts";
-import { parseQuantity } from "../quantity.ts";
+import { forbidden, invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import { goStruct } from "../../core/go-value.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { isList, itemsOf, numberOf, objectOf, objectsOf, textOf } from "../../core/json-fields.ts";
+import { parseQuantity } from "../../core/quantity.ts";
 import {
   type Errors,
   each,

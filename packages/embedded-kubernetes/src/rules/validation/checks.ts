@@ -1,7 +1,7 @@
-import type { FieldError } from "../../api-object.ts";
-import type { Json, JsonObject } from "../../json.ts";
-import { invalidValue, notSupported, required } from "../field-errors.ts";
-import { numberOf, textOf } from "../json-fields.ts";
+import type { FieldError } from "../../core/api-object.ts";
+import { invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { numberOf, textOf } from "../../core/json-fields.ts";
 import { type NameRule, portName, portNumber, regexText } from "./name-rules.ts";
 
 /** Checks of one field that many kinds share. Each answers the errors it finds, none when all is well. */

@@ -1,6 +1,6 @@
-import { canonicalJson, type Json, type JsonObject } from "../../json.ts";
-import { forbidden, invalidValue, required, tooLong } from "../field-errors.ts";
-import { objectOf, textOf } from "../json-fields.ts";
+import { forbidden, invalidValue, required, tooLong } from "../../core/field-errors.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../core/json.ts";
+import { objectOf, textOf } from "../../core/json-fields.ts";
 import { type Errors, named, none } from "./checks.ts";
 import { configMapKey } from "./name-rules.ts";
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../json.ts";
-import { invalidValue, required } from "../field-errors.ts";
-import type { GoStruct } from "../go-value.ts";
-import { numberOf, objectOf, textOf } from "../json-fields.ts";
+import { invalidValue, required } from "../../core/field-errors.ts";
+import type { GoStruct } from "../../core/go-value.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { numberOf, objectOf, textOf } from "../../core/json-fields.ts";
 import { type Errors, none, nonNegative, oneOf } from "./checks.ts";
 import { isKnownZone, scheduleProblem } from "./cron-schedule.ts";
 import { podTemplateErrors } from "./pod-spec.ts";

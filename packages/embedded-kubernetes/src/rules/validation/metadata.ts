@@ -1,8 +1,8 @@
-import type { ApiObject } from "../../api-object.ts";
-import type { Json, JsonObject } from "../../json.ts";
-import { forbidden, invalidValue, required, tooLong } from "../field-errors.ts";
-import { goStruct, quote } from "../go-value.ts";
-import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
+import type { ApiObject } from "../../core/api-object.ts";
+import { forbidden, invalidValue, required, tooLong } from "../../core/field-errors.ts";
+import { goStruct, quote } from "../../core/go-value.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, negativeText, none } from "./checks.ts";
 import { dnsLabel, labelValue, type NameRule, pathSegmentName, qualifiedName } from "./name-rules.ts";
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import type { JsonObject } from "../../json.ts";
-import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
-import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
+import { forbidden, invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, none, port, requiredText } from "./checks.ts";
 import { cidr, dnsSubdomain, portName, serviceName, wildcardSubdomain } from "./name-rules.ts";
 import { selectorErrors } from "./selectors.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../json.ts";
-import { invalidValue, notSupported, required } from "../field-errors.ts";
-import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
+import { invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, none, oneOf } from "./checks.ts";
 import { containersErrors, userIdErrors } from "./containers.ts";
 import { annotationErrors, labelErrors } from "./metadata.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../json.ts";
-import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
-import { itemsOf, numberOf, objectOf, objectsOf, textOf } from "../json-fields.ts";
+import { forbidden, invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, none, nonNegative, port, portNumberOrName } from "./checks.ts";
 import { type NameRule, regexText } from "./name-rules.ts";
 

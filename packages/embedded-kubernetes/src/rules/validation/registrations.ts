@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../json.ts";
-import { invalidValue } from "../field-errors.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../json-fields.ts";
+import { invalidValue } from "../../core/field-errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, none, oneOf, requiredText } from "./checks.ts";
 import { qualifiedName } from "./name-rules.ts";
 import { immutable } from "./workloads.ts";

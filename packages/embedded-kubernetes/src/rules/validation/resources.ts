@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../json.ts";
-import { invalidValue, required } from "../field-errors.ts";
-import { objectOf } from "../json-fields.ts";
-import { parseQuantity } from "../quantity.ts";
+import { invalidValue, required } from "../../core/field-errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { objectOf } from "../../core/json-fields.ts";
+import { parseQuantity } from "../../core/quantity.ts";
 import { type Errors, named, negativeText, none } from "./checks.ts";
 import { qualifiedName } from "./name-rules.ts";
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../json.ts";
-import { forbidden, invalidValue, required } from "../field-errors.ts";
-import { itemsOf, objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
+import { forbidden, invalidValue, required } from "../../core/field-errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { itemsOf, objectOf, objectsOf, textOf, textsOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, none } from "./checks.ts";
 import { labelErrors } from "./metadata.ts";
 import { labelValue, qualifiedName } from "./name-rules.ts";

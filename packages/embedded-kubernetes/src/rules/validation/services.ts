@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../json.ts";
-import { duplicate, forbidden, invalidValue, required } from "../field-errors.ts";
-import { type GoStruct, goStruct } from "../go-value.ts";
-import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
+import { duplicate, forbidden, invalidValue, required } from "../../core/field-errors.ts";
+import { type GoStruct, goStruct } from "../../core/go-value.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, none, oneOf, optionalOneOf, port, portNumberOrName } from "./checks.ts";
 import { labelErrors } from "./metadata.ts";
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from "./name-rules.ts";

@@ -1,7 +1,7 @@
-import { canonicalJson, type JsonObject } from "../../json.ts";
-import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
-import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf, without } from "../json-fields.ts";
-import { parseQuantity } from "../quantity.ts";
+import { forbidden, invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import { canonicalJson, type JsonObject } from "../../core/json.ts";
+import { itemsOf, numberOf, objectOf, objectsOf, textOf, textsOf, without } from "../../core/json-fields.ts";
+import { parseQuantity } from "../../core/quantity.ts";
 import { type Errors, each, named, negativeText, none, oneOf } from "./checks.ts";
 import { dnsSubdomain, qualifiedName } from "./name-rules.ts";
 import { quantityText } from "./resources.ts";

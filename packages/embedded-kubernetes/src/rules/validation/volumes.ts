@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../json.ts";
-import { duplicate, forbidden, invalidValue, notFound, notSupported, required } from "../field-errors.ts";
-import { numberOf, objectOf, objectsOf, textOf } from "../json-fields.ts";
+import { duplicate, forbidden, invalidValue, notFound, notSupported, required } from "../../core/field-errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf } from "../../core/json-fields.ts";
 import { type Errors, each, none, requiredName, requiredText } from "./checks.ts";
 import { configMapKey, dnsLabel } from "./name-rules.ts";
 

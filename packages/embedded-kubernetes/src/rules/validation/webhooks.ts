@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../json.ts";
-import { duplicate, invalidValue, notSupported, required } from "../field-errors.ts";
-import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../json-fields.ts";
+import { duplicate, invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf, textsOf } from "../../core/json-fields.ts";
 import { type Errors, each, named, none, oneOf, optionalOneOf, port, requiredName, requiredText } from "./checks.ts";
 import { dnsSubdomain, qualifiedName, serviceName } from "./name-rules.ts";
 import { selectorErrors } from "./selectors.ts";

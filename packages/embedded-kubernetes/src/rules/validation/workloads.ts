@@ -1,7 +1,7 @@
-import { canonicalJson, type Json, type JsonObject } from "../../json.ts";
-import { forbidden, invalidValue, notSupported, required } from "../field-errors.ts";
-import { goStruct } from "../go-value.ts";
-import { numberOf, objectOf, objectsOf, textOf, without } from "../json-fields.ts";
+import { forbidden, invalidValue, notSupported, required } from "../../core/field-errors.ts";
+import { goStruct } from "../../core/go-value.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../core/json.ts";
+import { numberOf, objectOf, objectsOf, textOf, without } from "../../core/json-fields.ts";
 import {
   type Errors,
   isZero,

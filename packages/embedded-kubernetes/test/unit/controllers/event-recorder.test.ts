@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type ApiObject, StatusError } from "../../../src/api-object.ts";
 import type { ControllerClient } from "../../../src/controllers/controller-client.ts";
 import { eventRecorder, type RecordEvent } from "../../../src/controllers/event-recorder.ts";
 import { nameOf } from "../../../src/controllers/object-facts.ts";
-import { silentLog } from "../../../src/log.ts";
-import { plainText } from "../../../src/server/plain-text.ts";
+import { type ApiObject, StatusError } from "../../../src/core/api-object.ts";
+import { silentLog } from "../../../src/core/log.ts";
+import { plainText } from "../../../src/core/plain-text.ts";
 
 const set: ApiObject = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "a", namespace: "x", uid: "u" } };
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApiObject } from "../../../src/api-object.ts";
 import { nameOf } from "../../../src/controllers/object-facts.ts";
 import { firstReplicas, maxUnavailable, nextScales, replicasOf } from "../../../src/controllers/rollout.ts";
+import type { ApiObject } from "../../../src/core/api-object.ts";
 
 function deployment(replicas: number, maxSurge: number | string, unavailable: number | string): ApiObject {
   const rollingUpdate = { maxSurge, maxUnavailable: unavailable };

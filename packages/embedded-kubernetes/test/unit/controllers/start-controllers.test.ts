@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isJsonObject, type Json, type JsonObject } from "../../../src/json.ts";
-import { silentLog } from "../../../src/log.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
+import { silentLog } from "../../../src/core/log.ts";
 import { type Kubernetes, startKubernetes } from "../../../src/start-kubernetes.ts";
 
 let folder = "";

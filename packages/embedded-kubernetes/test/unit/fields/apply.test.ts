@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ApiObject, ManagedFields } from "../../../src/api-object.ts";
+import type { ApiObject, ManagedFields } from "../../../src/core/api-object.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
 import { type Applied, applyFields } from "../../../src/fields/apply.ts";
 import { decodeManagers, encodeManagers } from "../../../src/fields/managers.ts";
 import { withManagedFields } from "../../../src/fields/object-managed-fields.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../src/json.ts";
 import { crdSchema } from "../../../src/schema/crd-schema.ts";
 
 const gvk = { group: "example.com", version: "v1", kind: "Widget" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ApiObject, ManagedFields } from "../../../src/api-object.ts";
+import type { ApiObject, ManagedFields } from "../../../src/core/api-object.ts";
 import { trackUpdate } from "../../../src/fields/track-update.ts";
 import { crdSchema } from "../../../src/schema/crd-schema.ts";
 

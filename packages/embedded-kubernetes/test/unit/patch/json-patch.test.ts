@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../../src/json.ts";
+import type { Json } from "../../../src/core/json.ts";
 import { jsonPatch, maxOperations } from "../../../src/patch/json-patch.ts";
 import { mergePatch } from "../../../src/patch/merge-patch.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../../../src/json.ts";
+import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { strategicMergePatch } from "../../../src/patch/strategic-merge-patch.ts";
 import { builtinSchema } from "../../../src/schema/builtin-schema.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/json.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
 import { canonicalObject } from "../../../src/rules/canonical-object.ts";
 import { defaultObject } from "../../../src/rules/default-object.ts";
 import { builtinSchema } from "../../../src/schema/builtin-schema.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/json.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
 import { canonicalObject } from "../../../src/rules/canonical-object.ts";
 import { defaultObject } from "../../../src/rules/default-object.ts";
 import { validateObject } from "../../../src/rules/validate-object.ts";

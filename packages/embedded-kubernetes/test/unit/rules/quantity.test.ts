@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConversionError } from "../../../src/rules/conversion-error.ts";
-import { canonicalQuantity, parseQuantity } from "../../../src/rules/quantity.ts";
+import { ConversionError } from "../../../src/core/conversion-error.ts";
+import { canonicalQuantity, parseQuantity } from "../../../src/core/quantity.ts";
 
 describe("the canonical notation of a quantity", () => {
   test.each([

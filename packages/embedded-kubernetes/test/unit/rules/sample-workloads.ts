@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/json.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
 
 export const metadata = { name: "a", namespace: "x" };
 export const selector = { matchLabels: { app: "a" } };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../../../src/json.ts";
+import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { validateCustom } from "../../../src/rules/validate-custom.ts";
 
 function errorsOf(property: JsonObject, value: Json, old?: Json): readonly string[] {

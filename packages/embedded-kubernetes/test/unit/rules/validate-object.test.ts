@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/json.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
 import { errorsOf, kinds } from "./errors-of.ts";
 import { deploymentOf, metadata, podOf, selector } from "./sample-workloads.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../src/json.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
 import { webhooksErrors } from "../../../src/rules/validation/webhooks.ts";
 
 const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] };

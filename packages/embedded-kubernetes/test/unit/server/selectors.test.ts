@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { StatusError } from "../../../src/api-object.ts";
+import { StatusError } from "../../../src/core/api-object.ts";
+import type { Resource } from "../../../src/resource/resource.ts";
 import { parseFieldSelector } from "../../../src/server/field-selector.ts";
 import { parseLabelSelector } from "../../../src/server/label-selector.ts";
-import type { Resource } from "../../../src/server/resource.ts";
 
 function resource(key: string): Resource {
   return {

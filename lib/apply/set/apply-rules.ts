@@ -1,0 +1,32 @@
+import type { ManagedFieldsEntry } from "../../core/manifest.ts";
+import { type IgnoreRules, noIgnoreRules } from "../ignore/ignore-rules.ts";
+
+/** How an installation, and the owner of a set, want objects to be applied. */
+export interface ApplyRules {
+  /** Flux's flag `override-manager`: field managers, by the beginning of their names, whose edits are reverted beside kubectl's. */
+  readonly overrideManagers: readonly string[];
+  /** Flux's flag `custom-apply-stage-kinds`: kinds as `group/Kind` that are applied before the rest; see {@link stageKind}. */
+  readonly customStageKinds: ReadonlySet<string>;
+  /** Flux's gate `MigrateAPIVersion`: managed fields of another API version are moved to the applied one before the apply. */
+  readonly migratesApiVersion: boolean;
+  /** Of the owner: fields that are left to others. */
+  readonly ignore: IgnoreRules;
+}
+
+/** The rules of an installation that sets none. */
+export const usualRules: ApplyRules = {
+  overrideManagers: [],
+  customStageKinds: new Set(),
+  migratesApiVersion: false,
+  ignore: noIgnoreRules,
+};
+
+/** A kind as the rules name it: `rbac.authorization.k8s.io/Role`, and `/ConfigMap` in the core group. */
+export function stageKind({ group, kind }: { readonly group: string; readonly kind: string }): string {
+  return `${group}/${kind}`;
+}
+
+/** Whether an installation names this manager as one whose edits are reverted. */
+export function isOverridden({ manager }: ManagedFieldsEntry, { overrideManagers }: ApplyRules): boolean {
+  return overrideManagers.some((name) => manager.startsWith(name));
+}

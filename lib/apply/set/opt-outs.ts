@@ -1,0 +1,67 @@
+import { kustomizeGroup, ownerLabels } from "../../api/names.ts";
+import type { Metadata } from "../../core/manifest.ts";
+
+type Marked = Pick<Metadata, "labels" | "annotations"> | undefined;
+
+/** Whether a label or annotation of Flux's domain has this value, in any case of letters (reference 1.6). */
+function marked(metadata: Marked, key: string, value: string): boolean {
+  return markOf(metadata, key, value) !== undefined;
+}
+
+/** The label or annotation as it is to be told. */
+function markOf(metadata: Marked, key: string, value: string): string | undefined {
+  const name = `${kustomizeGroup}/${key}`;
+  const says = (text: string | undefined) => text?.toLowerCase() === value.toLowerCase();
+  return says(metadata?.labels?.[name]) || says(metadata?.annotations?.[name]) ? `${name}: ${value}` : undefined;
+}
+
+/** Left alone by apply, prune and delete, wherever it is said: in the manifest or on the live object. */
+export function isUnmanaged(metadata: Marked): boolean {
+  return leftAloneBy(metadata) !== undefined;
+}
+
+function leftAloneBy(metadata: Marked): string | undefined {
+  return markOf(metadata, "reconcile", "disabled") ?? markOf(metadata, "ssa", "Ignore");
+}
+
+/** Which label or annotation makes an apply skip an object. `live`: undefined too where it was not looked at. */
+export function skippedBy(desired: Marked, live: Marked): string {
+  const inManifest = leftAloneBy(desired) ?? markOf(desired, "ssa", "IfNotPresent");
+  if (inManifest !== undefined) return `${inManifest} in the manifest`;
+  return `${leftAloneBy(live) ?? "a label or annotation"} on the object in the cluster`;
+}
+
+/** Applied only while it does not exist; said in the manifest. */
+export function isCreateOnly(desired: Marked): boolean {
+  return marked(desired, "ssa", "IfNotPresent");
+}
+
+/** Other managers' fields and notes are kept. */
+export function isMerged(metadata: Marked): boolean {
+  return marked(metadata, "ssa", "Merge");
+}
+
+/** Recreated where an immutable field changes. */
+export function isForced(metadata: Marked): boolean {
+  return marked(metadata, "force", "enabled");
+}
+
+/** Which label or annotation of the live object keeps it when it is no longer wanted, if any. */
+export function keptBy(live: Marked): string | undefined {
+  return markOf(live, "prune", "disabled") ?? leftAloneBy(live);
+}
+
+/** The owner that the owner labels name, unless it is the one that the wanted object names. */
+export function otherOwnerOf(
+  live: Marked,
+  wanted: Marked,
+): { readonly name: string; readonly namespace: string } | undefined {
+  const [name, namespace] = Object.keys(ownerLabels({ name: "", namespace: "" })).map((key) => live?.labels?.[key]);
+  if (name === undefined || namespace === undefined) return undefined;
+  return isOwnedBy(wanted, { name, namespace }) ? undefined : { name, namespace };
+}
+
+/** Whether the owner labels name this owner. */
+export function isOwnedBy(metadata: Marked, owner: { name: string; namespace: string }): boolean {
+  return Object.entries(ownerLabels(owner)).every(([key, value]) => metadata?.labels?.[key] === value);
+}

@@ -1,0 +1,69 @@
+import type { Condition } from "../../api/condition.ts";
+import type { KindDeclaration } from "../../api/kinds/declaration.ts";
+import type { Cel } from "../../cel/cel.ts";
+import type { Failure } from "../../core/failure.ts";
+import type { LiveObject } from "../../core/manifest.ts";
+import type { Cluster } from "../../core/ports/cluster.ts";
+import type { Engine } from "../../core/ports/engine.ts";
+import type { GitLogin } from "../../core/ports/git-login.ts";
+import type { TargetCluster } from "../../core/ports/home-and-target.ts";
+import type { Outbound } from "../../core/ports/http.ts";
+import type { RemoteClusters } from "../../core/ports/remote-clusters.ts";
+import type { Flow } from "../../core/ports/run.ts";
+import type { SshAlgorithms } from "../../sources/git/ssh-transport.ts";
+import type { KustomizationDeps } from "../kustomization/context.ts";
+import type { OciRepositoryDeps } from "../oci-repository/oci-repository-flow.ts";
+import type { ReceiverDeps } from "../receiver/receiver-context.ts";
+import type { SourceReader } from "../source/read-source.ts";
+
+/** The parts of an installation: the flow of each kind takes those that it needs. */
+export interface FlowParts
+  extends Omit<KustomizationDeps, "build" | "cel" | "remoteTargetOf" | "targetOf">,
+    Pick<OciRepositoryDeps, "artifactUrl" | "logins">,
+    Pick<ReceiverDeps, "receivers" | "reconciled"> {
+  readonly cel: Cel;
+  readonly http: Outbound;
+  /** The clouds whose identity can log in to git repositories. */
+  readonly gitLogins?: { readonly aws?: GitLogin };
+  readonly engine: Engine;
+  /** What ssh offers to git hosts; what is not named is chosen as Go's client does. */
+  readonly sshAlgorithms: SshAlgorithms;
+  /** Whether links in archives are left out, as in Flux, in place of being followed. */
+  readonly skipLinks: boolean;
+  /** The home cluster with the rights of another user; each write passes the gate. */
+  readonly targetAs: (user: string) => TargetCluster;
+  /** Another cluster, each write to which passes the gate of the home. */
+  readonly gated: (cluster: Cluster) => TargetCluster;
+  /** Clusters that objects name. */
+  readonly remoteClusters: RemoteClusters;
+  /** Flux's flag `default-kubeconfig-service-account`; empty for none. */
+  readonly defaultKubeconfigAccount: string;
+}
+
+/** A kind that Sluice reconciles: its declaration, and what its runs do. */
+export interface Kind extends KindDeclaration {
+  readonly flow: (parts: FlowParts) => Flow;
+  /** The conditions of an object whose run failed for a reason outside its flow, and is tried again. */
+  readonly failing: (
+    before: readonly Condition[],
+    failure: Failure,
+    now: { readonly generation: number; readonly at: number },
+  ) => readonly Condition[];
+  /**
+   * What a run depends on beside identity, spec, requested time and deletion of its object: a short text without secrets,
+   * null if there is nothing now. Absent for a kind whose runs depend on nothing else.
+   */
+  readonly input?: (live: LiveObject, reader: SourceReader, signal: AbortSignal) => Promise<string | null>;
+}
+
+/**
+ * A flow whose modules are loaded with the first run of its kind, not at the start of a function: the first run after a cold start may
+ * be of another kind.
+ */
+export function loadedOnce(load: () => Promise<Flow>): Flow {
+  let flow: Promise<Flow> | undefined;
+  return async (run) => {
+    flow ??= load();
+    return (await flow)(run);
+  };
+}

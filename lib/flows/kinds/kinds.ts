@@ -1,0 +1,17 @@
+import { declaredKinds } from "../../api/kinds/declared-kinds.ts";
+import { gitRepositoryKind } from "./git-repository.ts";
+import type { Kind } from "./kind.ts";
+import { kustomizationKind } from "./kustomization.ts";
+import { ociRepositoryKind } from "./oci-repository.ts";
+import { receiverKind } from "./receiver.ts";
+
+/** The compiler asks for each declared kind. */
+const byName: Readonly<Record<(typeof declaredKinds)[number]["kind"], Kind>> = {
+  OCIRepository: ociRepositoryKind,
+  GitRepository: gitRepositoryKind,
+  Kustomization: kustomizationKind,
+  Receiver: receiverKind,
+};
+
+/** Every declared kind with its flow, in the order of the declarations. */
+export const kinds: readonly Kind[] = declaredKinds.map(({ kind }) => byName[kind]);

@@ -1,0 +1,24 @@
+import { kindOf } from "../../api/kinds/declaration.ts";
+import { requestedAtAnnotation } from "../../api/names.ts";
+import type { WorkKey } from "../../core/work-key.ts";
+import { type SourceReader, sourcesAmong } from "../source/read-source.ts";
+import type { Kind } from "./kind.ts";
+
+/**
+ * What a run of this object depends on, as one short text without secrets: its identity, its spec, its requested time, its
+ * deletion and what its kind adds (the revision of its source, for example). A parked object runs again when the text
+ * changes.
+ */
+export async function runInput(
+  key: WorkKey,
+  { home, kinds }: { readonly home: SourceReader["home"]; readonly kinds: readonly Kind[] },
+  signal: AbortSignal,
+): Promise<string> {
+  const kind = kindOf(key, kinds);
+  if (kind === undefined) throw new Error(`no run input for kind ${key.kind}`);
+  const live = await home.get({ ...key, version: kind.versions[0] }, signal);
+  if (live === undefined) return "absent";
+  const { uid, generation, annotations, deletionTimestamp } = live.metadata;
+  const own = (await kind.input?.(live, { home, sources: sourcesAmong(kinds) }, signal)) ?? null;
+  return JSON.stringify([uid, generation, annotations?.[requestedAtAnnotation], deletionTimestamp, own]);
+}

@@ -1,9 +1,0 @@
-import { declaredOciRepository } from "../../api/kinds/oci-repository.ts";
-import { type Kind, loadedOnce } from "../kind.ts";
-import { failed } from "../source/source-conditions.ts";
-
-export const ociRepositoryKind: Kind = {
-  ...declaredOciRepository,
-  flow: (parts) => loadedOnce(async () => (await import("./oci-repository-flow.ts")).ociRepositoryFlow(parts)),
-  failing: (before, failure, now) => failed({ conditions: [...before] }, failure, now).conditions ?? [],
-};

@@ -1,0 +1,109 @@
+import { type Digest, digestOf } from "../../core/digest.ts";
+import { Failure } from "../../core/failure.ts";
+import { canonicalJson } from "../../core/json.ts";
+import type { PostBuild } from "../build-spec.ts";
+import { type Decryption, openDecryption } from "../decrypt/decryption.ts";
+import { type BuildDeps, type Built, buildManifests } from "./build.ts";
+import type { EncryptedBuild } from "./build-encrypted.ts";
+import type { BuildInput } from "./build-input.ts";
+
+const defaultMaxBytes = 32 * 1024 * 1024;
+
+/** A build without plaintext of what is encrypted in the artifact. */
+type KeptEncrypted = EncryptedBuild & Pick<Built, "bytes">;
+
+/**
+ * `buildManifests` with a cache whose key is the whole input, since a build depends on nothing else. The cache is only in
+ * memory, since manifests may hold secrets. It holds up to `maxBytes` of manifests and drops the least recently used first.
+ * Answers undefined if the artifact does not exist.
+ *
+ * What was decrypted is not cached: with decryption the build is cached as it was before its objects were decrypted, and not at
+ * all if files were decrypted for it.
+ */
+export function cachedBuild(
+  deps: BuildDeps,
+  maxBytes: number = defaultMaxBytes,
+): (input: BuildInput, signal: AbortSignal) => Promise<Built | undefined> {
+  const cache = leastRecentlyUsed(maxBytes);
+  return async ({ archive, ...input }, signal) => {
+    const { artifact, spec, owner, postBuild, decryption } = input;
+    if (decryption === undefined) {
+      const key = canonicalJson([owner.uid, artifact, spec, inputsDigest(postBuild)]);
+      const known = cache.get(key);
+      if (known !== undefined && "manifests" in known) return known;
+      const fetched = await archive();
+      return fetched && cache.keep(key, await buildManifests(fetched, input, deps, signal));
+    }
+    const key = canonicalJson(["encrypted", owner.uid, artifact, spec]);
+    const known = cache.get(key);
+    if (known !== undefined && "sealed" in known) {
+      const built = await finishKnown(known, { ...input, decryption }, signal);
+      if (built !== undefined) return built;
+      cache.drop(key);
+    }
+    const fetched = await archive();
+    if (fetched === undefined) return undefined;
+    const { buildEncrypted } = await import("./build-encrypted.ts");
+    const { built, encrypted } = await buildEncrypted(fetched, { ...input, decryption }, deps, signal);
+    // For names, a file that could not be decrypted was built as it is: others must not take that for the manifests.
+    if (encrypted !== undefined && !decryption.namesOnly) cache.keep(key, keptEncrypted(encrypted));
+    return built;
+  };
+}
+
+/** Undefined if it fails: a message about the whole build says more, since it knows all files of the artifact. */
+async function finishKnown(
+  known: KeptEncrypted,
+  { decryption, ...input }: Omit<BuildInput, "archive" | "decryption"> & { readonly decryption: Decryption },
+  signal: AbortSignal,
+): Promise<Built | undefined> {
+  const decrypter = await openDecryption(decryption);
+  const { finishEncrypted } = await import("./build-encrypted.ts");
+  try {
+    return await finishEncrypted(known, { tree: { files: new Map() }, values: [] }, input, decrypter, signal);
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+function keptEncrypted(encrypted: EncryptedBuild): KeptEncrypted {
+  const files = [...encrypted.sealed.values()].flat();
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, encrypted.output.text.length);
+  return { ...encrypted, bytes };
+}
+
+/** Never stored: it would allow to check a guess at a value. */
+function inputsDigest(postBuild: PostBuild | undefined): Digest | null {
+  if (postBuild === undefined) return null;
+  const { variables, notText = [], always, strict, fault = "" } = postBuild;
+  return digestOf(canonicalJson([Object.fromEntries(variables), [...notText], always, strict, fault]));
+}
+
+function leastRecentlyUsed(maxBytes: number) {
+  const entries = new Map<string, Built | KeptEncrypted>();
+  let bytes = 0;
+  const drop = (key: string): void => {
+    bytes -= entries.get(key)?.bytes ?? 0;
+    entries.delete(key);
+  };
+  const keep = <Entry extends Built | KeptEncrypted>(key: string, entry: Entry): Entry => {
+    // Deleted and set again, so that the keys stay in the order of their last use.
+    drop(key);
+    entries.set(key, entry);
+    bytes += entry.bytes;
+    for (const oldest of entries.keys()) {
+      if (bytes <= maxBytes) break;
+      drop(oldest);
+    }
+    return entry;
+  };
+  return {
+    get: (key: string) => {
+      const entry = entries.get(key);
+      return entry && keep(key, entry);
+    },
+    keep,
+    drop,
+  };
+}
