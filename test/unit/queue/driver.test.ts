@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { asHome } from "../../../lib/core/home-and-target.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
 import type { Flow } from "../../../lib/core/run.ts";
@@ -88,7 +89,7 @@ describe("handleWakeUp", () => {
     };
     const cluster = gatedCluster({ ...noCluster, apply }, writeGate([check], { clock, log: silentLog }));
     const flow: Flow = async (run) => {
-      const leased = leasedCluster(cluster, run);
+      const leased = leasedCluster(asHome(cluster), run);
       for (let second = 0; second < 30; second++) {
         if (second === 10) takenOverAt = clock.now();
         const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `m${second}` } };
