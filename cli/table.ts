@@ -1,4 +1,4 @@
-import { printable } from "./terminal.ts";
+import { safeText } from "../lib/core/safe-text.ts";
 
 const tabStop = 8;
 const minLastWidth = 20;
@@ -69,9 +69,9 @@ const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|(?!\p{RI})\p{Emoji_Presentation}/u;
 const combining = /[\p{Mn}\p{Me}\u200d]/u;
 
-/** A cell without line breaks and tabs, which would break the table, and without invisible characters, which have no width. */
+/** A cell without line breaks and tabs, which would break the table, and with invisible characters as they are shown. */
 function oneLine(cell: string): string {
-  return printable(
+  return safeText(
     cell
       .trim()
       .replaceAll(/\s*\n\s*/g, " ")

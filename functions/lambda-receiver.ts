@@ -5,15 +5,12 @@ import { systemClock } from "../lib/process/system-clock.ts";
 import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { authentications } from "../lib/receiver/authenticate.ts";
 import { issuedTokens } from "../lib/receiver/issued-tokens.ts";
-import { secretCache } from "../lib/receiver/secret-cache.ts";
-import { readSecretValues } from "../lib/receiver/secret-values.ts";
-import { rememberingUnknown } from "../lib/receiver/unknown-paths.ts";
+import { composeReceiver } from "./compose-receiver.ts";
 import { eksClusters } from "./lambda/eks-clusters.ts";
 import { functionNetwork } from "./lambda/function-network.ts";
 import { requestOfEvent, resultOf } from "./lambda/http-event.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
-import { receiveWebhooks } from "./receiver.ts";
 import { Config, readConfig } from "./settings/config.ts";
 
 const config = readConfig(
@@ -34,18 +31,11 @@ export const handler = lambdaHandler(async (signal) => {
   const http = httpClient({ network: functionNetwork(config, settings.values) });
   const entries = listed.filter(({ network }) => network === config.SLUICE_NETWORK);
   const clusters = eksClusters(config, entries, { connection, log });
-  const receive = receiveWebhooks({
-    receivers: rememberingUnknown(stores.receivers, clock),
-    secretOf: secretCache(async ({ cluster, ...secret }, stop) => {
-      const served = clusters.get(cluster);
-      if (served === undefined) throw new Error(`cluster ${cluster} is not one of this function's network`);
-      return readSecretValues(served.home, secret, stop);
-    }, clock),
+  const receive = composeReceiver({
+    receivers: stores.receivers,
     requests: reconcileRequests(queueDeps),
     authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
-    cel,
-    clock,
-    log,
+    ...{ clusters, cel, clock, log },
   });
   return async (event: unknown) => resultOf(await receive(requestOfEvent(event)));
 }, config.SLUICE_DEADLINE_RESERVE_MS);

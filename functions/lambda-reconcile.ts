@@ -1,4 +1,3 @@
-import { servedKind } from "../lib/api/kinds/declaration.ts";
 import { codeCommitLogin } from "../lib/aws/codecommit/codecommit-login.ts";
 import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
 import { kmsDataKeys } from "../lib/aws/kms-data-keys.ts";
@@ -13,24 +12,19 @@ import { kinds } from "../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
-import { configKinds, externalArtifactKinds } from "../lib/queue/observed-kinds.ts";
-import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
-import { limitsOf, maxRunsOf } from "./cluster-limits.ts";
+import { maxRunsOf } from "./cluster-limits.ts";
+import { composeFlows } from "./compose-flows.ts";
+import { composeReconcile } from "./compose-reconcile.ts";
 import { eksClusters } from "./lambda/eks-clusters.ts";
 import { functionNetwork } from "./lambda/function-network.ts";
 import { installation } from "./lambda/installation.ts";
 import { lambdaHandler } from "./lambda/lambda-handler.ts";
 import { queueOfNetwork } from "./lambda/network-queues.ts";
-import { lookAtObject } from "./look-at-object.ts";
-import { flowsOfClusters, makeFlows } from "./make-flows.ts";
-import { reconcileHandler } from "./reconcile.ts";
-import { runnerDeps } from "./runner-deps.ts";
 import { isAllowedKey } from "./settings/allowed-keys.ts";
 import { isAllowedRepository } from "./settings/allowed-repositories.ts";
 import { listedTarget } from "./settings/allowed-targets.ts";
 import { ReconcileConfig, readConfig } from "./settings/config.ts";
-import { configSelector, flowSettings, keySettings } from "./settings/flow-settings.ts";
-import { clusterSweep } from "./sweep-cluster.ts";
+import { configSelector } from "./settings/flow-settings.ts";
 
 const config = readConfig(ReconcileConfig, process.env);
 
@@ -84,47 +78,26 @@ export const handler = lambdaHandler(async (signal) => {
     const { eksTargets } = await import("../lib/aws/eks/eks-targets.ts");
     return eksTargets({ connection, clock, listed: listedFor })(target);
   };
-  const sopsKeys = { http, clock, dataKeys, ...keySettings(values) };
-  const parts = {
+  const concurrency = given.has("concurrent-ssa") ? values["concurrent-ssa"] : config.SLUICE_CONCURRENCY;
+  const flows = composeFlows(kinds, {
     ...stores,
     artifacts: s3Artifacts({ bucket, prefix: "artifacts/", clock }),
     artifactUrl: (path: string) => `https://sluice.invalid/${path}`,
-    clock,
-    concurrency: given.has("concurrent-ssa") ? values["concurrent-ssa"] : config.SLUICE_CONCURRENCY,
-    engine,
-    cel,
-    http,
+    ...{ clock, concurrency, engine, cel, http, dataKeys, installationKey, log, metrics },
     remoteClusters: remoteClusters({ clock, network, eks }),
-    installationKey,
-    log,
-    metrics,
-    ...flowSettings(values),
+    settings: values,
     logins: { aws },
     gitLogins: { aws: codeCommitLogin({ connection, clock, isAllowed }) },
-    requests: reconcileRequests(queueDeps),
-  };
-  const deadLetters = sqsDeadLetters(sqs, { url: config.SLUICE_DEAD_LETTER_QUEUE_URL, region });
-  const limits = limitsOf({ ...queueDeps, ...stores, clusters, metrics, maxRuns: maxRunsOf(listed) });
-  const observing = {
-    ...{ clusters, clock, limits, log, requests: parts.requests, observed: stores.observed },
-    subscriptions: stores.subscriptions,
-    kinds: [
-      ...kinds.map(servedKind),
-      ...configKinds(configSelector(values), { ...stores, requests: parts.requests }),
-      ...externalArtifactKinds(parts.gates, { ...stores, requests: parts.requests }),
-    ],
-  };
-  const queue = queueOfNetwork(config);
-  return reconcileHandler({
-    ...runnerDeps(queueDeps, { clusters, deadLetters, metrics, kinds }),
-    clusters,
-    limits,
-    flowOf: flowsOfClusters(clusters, ({ home, targetAs, gated, accountTokens }) =>
-      makeFlows(kinds, { ...parts, home, targetAs, gated, sopsKeys: { ...sopsKeys, accountTokens } }),
-    ),
-    sweepCluster: clusterSweep({ ...observing, sweepLeases: stores.sweepLeases }),
-    lookAtObject: lookAtObject({ ...observing, looks: sqsLookRequests(sqs, queue) }),
-    metrics,
-    extendVisibility: sqsVisibility(sqs, queue),
   });
+  const queue = queueOfNetwork(config);
+  const { handler: reconcile } = composeReconcile({
+    ...{ queue: queueDeps, stores, clusters, kinds, metrics, flows },
+    deadLetters: sqsDeadLetters(sqs, { url: config.SLUICE_DEAD_LETTER_QUEUE_URL, region }),
+    looks: sqsLookRequests(sqs, queue),
+    extendVisibility: sqsVisibility(sqs, queue),
+    maxRuns: maxRunsOf(listed),
+    configSelector: configSelector(values),
+    gates: values["feature-gates"],
+  });
+  return reconcile;
 }, config.SLUICE_DEADLINE_RESERVE_MS);

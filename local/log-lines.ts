@@ -2,6 +2,7 @@ import { cutText } from "../lib/core/cut-text.ts";
 import { isJsonObject } from "../lib/core/json.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log, LogFields } from "../lib/core/ports/log.ts";
+import { safeText } from "../lib/core/safe-text.ts";
 import { type LogLevel, maxLoggedBytes } from "../lib/process/write-log.ts";
 
 const marks = { debug: "", info: "", warn: "⚠️ ", error: "✗ " } as const satisfies Record<LogLevel, string>;
@@ -18,7 +19,7 @@ export function humanLog(
     (message: string, fields: LogFields = {}): void => {
       if (level === "debug" && least === "info") return;
       const time = new Date(clock.now()).toTimeString().slice(0, 8);
-      write(`${time} ${marks[level]}${message}${fieldsText(fields)}\n`);
+      write(`${safeText(`${time} ${marks[level]}${message}${fieldsText(fields)}`)}\n`);
     };
   return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
 }

@@ -1,23 +1,15 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { composeFlows, type FlowAdapters } from "../functions/compose-flows.ts";
 import { ecrHosts } from "../functions/ingest/ecr.ts";
-import { type Flows, makeFlows } from "../functions/make-flows.ts";
-import { configSelector, flowSettings, keySettings } from "../functions/settings/flow-settings.ts";
+import { configSelector } from "../functions/settings/flow-settings.ts";
 import { defaultSettings, type Settings } from "../functions/settings/settings.ts";
 import { kmsDataKeys } from "../lib/aws/kms-data-keys.ts";
-import type { Cel } from "../lib/cel/cel.ts";
 import { celModule, wasmCel } from "../lib/cel/wasm-cel.ts";
 import { networkPolicy } from "../lib/core/network/network-policy.ts";
-import type { AccountTokens } from "../lib/core/ports/account-tokens.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
-import type { Cluster } from "../lib/core/ports/cluster.ts";
 import type { DataKeys } from "../lib/core/ports/data-keys.ts";
-import type { Engine } from "../lib/core/ports/engine.ts";
-import type { HomeCluster, TargetCluster } from "../lib/core/ports/home-and-target.ts";
-import type { Outbound } from "../lib/core/ports/http.ts";
-import type { Log } from "../lib/core/ports/log.ts";
-import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
-import type { RemoteClusters } from "../lib/core/ports/remote-clusters.ts";
+import { type Log } from "../lib/core/ports/log.ts";
 import { kustomizeModule, wasmEngine } from "../lib/engine/wasm-engine.ts";
 import type { Kind } from "../lib/flows/kinds/kind.ts";
 import { kinds as allKinds } from "../lib/flows/kinds/kinds.ts";
@@ -155,26 +147,10 @@ export async function startLocal(options: LocalOptions, signal: AbortSignal): Pr
       kinds,
       configSelector: configSelector(settings),
       gates: settings["feature-gates"],
-      flows: (cluster, requests) =>
-        localFlows(
-          {
-            state,
-            stores,
-            home: cluster.home,
-            targetAs: cluster.targetAs,
-            ...(cluster.accountTokens === undefined ? {} : { accountTokens: cluster.accountTokens }),
-            gated: cluster.gated,
-            remoteClusters: remotes,
-            kinds,
-            http,
-            engine,
-            cel,
-            settings,
-            clock,
-            log,
-          },
-          requests,
-        ),
+      flows: composeFlows(kinds, {
+        ...localParts(state, stores, settings, { clock, log }),
+        ...{ engine, cel, http, remoteClusters: remotes },
+      }),
       authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
       registryHosts: (account, region) => hostsOf(registry, account, region),
       clock,
@@ -233,37 +209,20 @@ function portOf(address: string): number {
   return Number(address.slice(address.lastIndexOf(":") + 1));
 }
 
-export interface LocalFlowParts {
-  readonly state: Pick<StateFolder, "installationKey">;
-  readonly engine: Engine;
-  readonly cel: Cel;
-  readonly stores: Stores;
-  readonly home: HomeCluster;
-  readonly targetAs: (user: string) => TargetCluster;
-  readonly accountTokens?: AccountTokens;
-  readonly gated: (cluster: Cluster) => TargetCluster;
-  readonly remoteClusters: RemoteClusters;
-  readonly kinds: readonly Kind[];
-  readonly http: Outbound;
-  readonly settings: Settings;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type LocalParts = Omit<FlowAdapters, "cel" | "engine" | "http" | "remoteClusters">;
 
-/** The flows, on the adapters of this machine. */
-export function localFlows(parts: LocalFlowParts, requests: ReconcileRequests): Flows {
-  const { state, stores, settings, log, kinds, accountTokens, ...rest } = parts;
-  const { clock, http } = rest;
-  const { subscriptions, artifacts, records, inventories, ledger, history, receivers } = stores;
-  return makeFlows(kinds, {
-    ...rest,
-    ...{ log, requests, subscriptions, artifacts, records, inventories, ledger, history, receivers, artifactUrl },
+/** What flows need of the state folder, the settings and this process. */
+export function localParts(
+  { installationKey }: Pick<StateFolder, "installationKey">,
+  { subscriptions, artifacts, records, inventories, ledger, history, receivers }: Stores,
+  settings: Settings,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): LocalParts {
+  return {
+    ...{ subscriptions, artifacts, records, inventories, ledger, history, receivers, artifactUrl },
+    ...{ installationKey, settings, clock, log, metrics: logMetrics(log), dataKeys: tenantsDataKeys(clock) },
     concurrency: settings["concurrent-ssa"],
-    ...flowSettings(settings),
-    sopsKeys: { http, clock, accountTokens, dataKeys: tenantsDataKeys(clock), ...keySettings(settings) },
-    metrics: logMetrics(log),
-    installationKey: state.installationKey,
-  });
+  };
 }
 
 /** A key's ARN names its region. The credentials of whoever has started Sluice are lent to nobody: tenants bring their own. */

@@ -1,31 +1,22 @@
-import { limitsOf } from "../functions/cluster-limits.ts";
+import { composeReceiver } from "../functions/compose-receiver.ts";
+import { composeReconcile } from "../functions/compose-reconcile.ts";
 import { ingestHandler } from "../functions/ingest.ts";
-import { lookAtObject } from "../functions/look-at-object.ts";
-import { type Flows, flowsOfClusters } from "../functions/make-flows.ts";
-import { type Receive, receiveWebhooks } from "../functions/receiver.ts";
-import { reconcileHandler } from "../functions/reconcile.ts";
-import { runnerDeps } from "../functions/runner-deps.ts";
+import type { Flows } from "../functions/make-flows.ts";
+import type { Receive } from "../functions/receiver.ts";
 import { sweepHandler, wakeOverdue } from "../functions/sweep.ts";
-import { clusterSweep } from "../functions/sweep-cluster.ts";
-import { servedKind } from "../lib/api/kinds/declaration.ts";
 import type { Cel } from "../lib/cel/cel.ts";
 import { messageOf } from "../lib/core/failure.ts";
 import { defaultGates, type FeatureGates } from "../lib/core/feature-gates.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log } from "../lib/core/ports/log.ts";
 import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
-import type { Kind } from "../lib/flows/kinds/kind.ts";
-import type { Clusters, ServedCluster } from "../lib/gate/served-clusters.ts";
+import { type Kind } from "../lib/flows/kinds/kind.ts";
+import { type Clusters, type ServedCluster } from "../lib/gate/served-clusters.ts";
 import { logMetrics } from "../lib/process/write-log.ts";
-import { configKinds, externalArtifactKinds } from "../lib/queue/observed-kinds.ts";
-import { reconcileRequests } from "../lib/queue/request-reconcile.ts";
 import { rules } from "../lib/queue/rules.ts";
 import { Shutdown } from "../lib/queue/run-under-lease.ts";
 import { voidLeases } from "../lib/queue/sweep.ts";
 import { type Authentications, authentications } from "../lib/receiver/authenticate.ts";
-import { secretCache } from "../lib/receiver/secret-cache.ts";
-import { readSecretValues } from "../lib/receiver/secret-values.ts";
-import { rememberingUnknown } from "../lib/receiver/unknown-paths.ts";
 import { parseReceiptHandle } from "./aws-events.ts";
 import { startFeeder } from "./feeder.ts";
 import { queuedLookRequests, queuedSweepRequests, queuedWakeUps } from "./state/message-queue.ts";
@@ -84,68 +75,41 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
   const voided = await voidLeases(queueDeps, signal);
   if (voided > 0) log.info("leases of an earlier process voided", { leases: voided });
 
-  const requests = reconcileRequests(queueDeps);
-  const observedKinds = [
-    ...kinds.map(servedKind),
-    ...configKinds(options.configSelector, { subscriptions: stores.subscriptions, requests }),
-    ...externalArtifactKinds(options.gates ?? defaultGates, { subscriptions: stores.subscriptions, requests }),
-  ];
-  const flowOf = flowsOfClusters(clusters, (cluster) => options.flows(cluster, requests));
-  const observeDeps = { observed: stores.observed, requests, subscriptions: stores.subscriptions };
   const metrics = logMetrics(log);
+  const { handler, requests, limits, sweepCluster, observedKinds } = composeReconcile({
+    ...{ queue: queueDeps, stores, clusters, kinds, metrics, flows: options.flows },
+    deadLetters: stores.deadLetters,
+    looks: queuedLookRequests(stores.queue),
+    extendVisibility: async (handle, visibilityMs) => stores.queue.hide(parseReceiptHandle(handle), visibilityMs),
+    // The feeder's places are the cap of a cluster, since there is one process.
+    maxRuns: () => Number.POSITIVE_INFINITY,
+    configSelector: options.configSelector,
+    gates: options.gates ?? defaultGates,
+  });
+  const { observed, subscriptions } = stores;
   const ingest = ingestHandler({
-    subscriptions: stores.subscriptions,
-    observed: stores.observed,
-    ...{ requests, metrics, log },
+    ...{ subscriptions, observed, requests, metrics, log },
     registryHosts: options.registryHosts,
     isAdmitted: () => true,
   });
-  // The feeder's places are the cap of a cluster, since there is one process.
-  const maxRuns = (): number => Number.POSITIVE_INFINITY;
-  const limits = limitsOf({ ...queueDeps, ...stores, clusters, metrics, maxRuns });
   const sweep = sweepHandler({
     ...queueDeps,
     clusters: () => [...served.keys()],
     limits,
     sweepRequests: queuedSweepRequests(stores.queue),
   });
-  const sweepCluster = clusterSweep({
-    ...observeDeps,
-    ...{ clusters, clock, limits, log },
-    kinds: observedKinds,
-    sweepLeases: stores.sweepLeases,
+  const receive = composeReceiver({
+    receivers: stores.receivers,
+    ...{ clusters, requests, cel: options.cel, clock, log },
+    authentications: options.authentications ?? authentications,
   });
   const feeder = startFeeder({
     queue: stores.queue,
     placesOf: (cluster) => (served.has(cluster) || served.size >= options.clusterCount ? concurrency : 0),
     log,
-    handler: reconcileHandler({
-      ...runnerDeps(queueDeps, { clusters, deadLetters: stores.deadLetters, metrics, kinds }),
-      clusters,
-      limits,
-      sweepCluster,
-      lookAtObject: lookAtObject({
-        ...observeDeps,
-        ...{ clusters, clock, limits, log, kinds: observedKinds },
-        looks: queuedLookRequests(stores.queue),
-      }),
-      metrics,
-      flowOf,
-      extendVisibility: async (handle, visibilityMs) => stores.queue.hide(parseReceiptHandle(handle), visibilityMs),
-    }),
+    handler,
   });
   const background = [everyMinute((stop) => sweep({}, stop), { clock, log }, stopped.signal)];
-  const receive = receiveWebhooks({
-    receivers: rememberingUnknown(stores.receivers, clock),
-    secretOf: secretCache(async ({ cluster, ...secret }, stop) => {
-      const home = served.get(cluster)?.home;
-      if (home === undefined) throw new Error(`cluster ${cluster} is not served yet`);
-      return readSecretValues(home, secret, stop);
-    }, clock),
-    authentications: options.authentications ?? authentications,
-    ...{ clock, log, requests },
-    cel: options.cel,
-  });
   return {
     receive,
     ingest: (event) => ingest(event, stopped.signal),
@@ -154,7 +118,7 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
       if (served.has(id)) throw new RangeError(`cluster ${id} is served already`);
       served.set(id, cluster);
       feeder.look();
-      const deps = { ...observeDeps, cluster: home, clusterId: id, clock, log: clusterLog };
+      const deps = { observed, requests, subscriptions, cluster: home, clusterId: id, clock, log: clusterLog };
       // As the schedule does every minute, and at once.
       await sweepCluster(id, stopped.signal);
       await wakeOverdue({ ...queueDeps, limits }, [id], stopped.signal).catch((error: unknown) => {

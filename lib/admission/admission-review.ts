@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../core/json.ts";
 import { type Look, maxVersionChars } from "../core/ports/wake-ups.ts";
+import { safeText } from "../core/safe-text.ts";
 import { formatWorkKey } from "../core/work-key.ts";
 
 /** Of a review in bytes. An object has at most 3 MB, and a review has it twice; Lambda takes 6 MB. */
@@ -53,7 +54,7 @@ export function readReview(body: Uint8Array): AdmissionReview {
 
 /** The answer: always yes. */
 export function allowed(uid: string, warnings: readonly string[] = []): string {
-  const response = { uid, allowed: true, ...(warnings.length === 0 ? {} : { warnings }) };
+  const response = { uid, allowed: true, ...(warnings.length === 0 ? {} : { warnings: warnings.map(safeText) }) };
   return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response });
 }
 

@@ -1,5 +1,5 @@
 import type { Condition } from "../api/condition.ts";
-import { cutMessage } from "../core/cut-text.ts";
+import { safeMessage } from "../core/safe-text.ts";
 
 /** What a flow says by a condition; generation and time are filled in. */
 export type Said = Pick<Condition, "type" | "status" | "reason" | "message">;
@@ -10,14 +10,14 @@ const firstInOrder = ["Stalled", "Reconciling", "Ready"];
 
 /**
  * The conditions with this one in place of the one of its type. `lastTransitionTime` moves where status, reason or message
- * does, as Flux has it; a message is cut at 32768 bytes. Sorted Stalled, Reconciling, Ready, then by generation and type.
+ * does, as Flux has it; a message is made safe and cut at 32768 bytes. Sorted Stalled, Reconciling, Ready, then by generation and type.
  */
 export function setCondition(
   conditions: readonly Condition[],
   condition: Omit<Condition, "lastTransitionTime">,
   now: number,
 ): readonly Condition[] {
-  const message = cutMessage(condition.message);
+  const message = safeMessage(condition.message);
   const before = conditions.find(({ type }) => type === condition.type);
   const moved =
     before === undefined ||

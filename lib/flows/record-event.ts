@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { ConditionReason } from "../api/condition.ts";
-import { cutMessage } from "../core/cut-text.ts";
 import { type EventReason, messageOf } from "../core/failure.ts";
 import type { LiveObject } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { Run } from "../core/ports/run.ts";
+import { type Run } from "../core/ports/run.ts";
+import { safeMessage, safeText } from "../core/safe-text.ts";
 import { leasedCluster } from "../gate/leased-cluster.ts";
 import { kubernetesTime } from "./conditions.ts";
 
@@ -43,12 +43,12 @@ export async function recordEvent(
       metadata: {
         name: `${name.slice(0, 200).replace(/[-.]+$/, "")}.${randomBytes(8).toString("hex")}`,
         namespace,
-        annotations: { ...ownMetadata(object), ...event.annotations },
+        annotations: safeValues({ ...ownMetadata(object), ...event.annotations }),
       },
       involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
       type: event.type,
       reason: event.reason,
-      message: cutMessage(event.message),
+      message: safeMessage(event.message),
       source: { component: source },
       reportingComponent: source,
       reportingInstance: "sluice",
@@ -104,6 +104,10 @@ function isForTermination({ causes }: ApiError): boolean {
 
 function namespaceOf({ key }: Run): string {
   return `${key.cluster}/${key.namespace}`;
+}
+
+function safeValues(annotations: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).map(([key, value]) => [key, safeText(value)]));
 }
 
 function ownMetadata(object: LiveObject): Record<string, string> {

@@ -1,4 +1,5 @@
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
+import { guardedCluster } from "../../lib/gate/guarded-cluster.ts";
 
 /** The lease and the cluster of one run. */
 export interface CheckedLease {
@@ -14,27 +15,18 @@ export interface CheckedLease {
  */
 export function checkedLease(assertLease: () => void): CheckedLease {
   let looks = 0;
-  const looked = <Options extends { readonly dryRun?: boolean; readonly beforeSend?: () => void }>(
-    verb: string,
-    { beforeSend, ...options }: Options,
-  ): Omit<Options, "beforeSend"> => {
-    if (options.dryRun === true) return options;
-    const before = looks;
-    beforeSend?.();
-    if (looks === before) throw new Error(`${verb} is sent without a look at the lease`);
-    return options;
-  };
+  const guarded = (cluster: Cluster): Cluster =>
+    guardedCluster(cluster, async (options, _signal, send) => {
+      const before = looks;
+      options.beforeSend?.();
+      if (looks === before) throw new Error("a write is sent without a look at the lease");
+      return send({ ...options, beforeSend: () => undefined });
+    });
   return {
     assertLease() {
       looks += 1;
       assertLease();
     },
-    checked: (cluster) => ({
-      ...cluster,
-      apply: async (manifest, options, signal) => cluster.apply(manifest, looked("apply", options), signal),
-      create: async (manifest, options, signal) => cluster.create(manifest, looked("create", options), signal),
-      patch: async (ref, patch, options, signal) => cluster.patch(ref, patch, looked("patch", options), signal),
-      delete: async (ref, options, signal) => cluster.delete(ref, looked("delete", options), signal),
-    }),
+    checked: (cluster) => ({ ...cluster, ...guarded(cluster) }),
   };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startKubernetes } from "@sluice/embedded-kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { composeFlows } from "../../functions/compose-flows.ts";
 import { defaultSettings } from "../../functions/settings/settings.ts";
 import { findCondition } from "../../lib/api/condition.ts";
 import { parseKustomization } from "../../lib/api/kustomization.ts";
@@ -23,7 +24,7 @@ import { registryClients } from "../../lib/sources/oci/registry-client.ts";
 import { ecrPush } from "../../local/aws-events.ts";
 import { listenOnLoopback } from "../../local/loopback/listen-on-loopback.ts";
 import { startRegistry } from "../../local/registry/start-registry.ts";
-import { localFlows } from "../../local/start-local.ts";
+import { localParts } from "../../local/start-local.ts";
 import { type Runtime, startRuntime } from "../../local/start-runtime.ts";
 import { openStores, type Stores } from "../../local/state/open-stores.ts";
 import { openStateDatabase, type StateDatabase } from "../../local/state/state-database.ts";
@@ -145,15 +146,16 @@ describe("two clusters with objects of equal names, looked after by one installa
     database = openStateDatabase(":memory:");
     ending.defer(() => database.close());
     stores = openStores(database, join(folder, "artifacts"), clock);
-    const parts = { cel: noCel, stores, kinds, http, clock, log, settings: defaultSettings };
     const state = { installationKey: new Secret("0".repeat(64)) };
     const engine = { build: () => Promise.reject(new Error("a plain folder needs no engine")) };
     const runtime = await startRuntime(
       {
         ...{ cel: noCel, stores, kinds, clock, log, clusterCount: names.length },
         configSelector: defaultSettings["watch-configs-label-selector"],
-        flows: ({ home, targetAs, gated }, requests) =>
-          localFlows({ ...parts, state, engine, home, targetAs, gated, remoteClusters: noRemoteClusters }, requests),
+        flows: composeFlows(kinds, {
+          ...localParts(state, stores, defaultSettings, { clock, log }),
+          ...{ cel: noCel, http, engine, remoteClusters: noRemoteClusters },
+        }),
         registryHosts: () => [registry],
       },
       signal,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../lib/core/ports/cluster.ts";
+import { asHome } from "../../lib/core/ports/home-and-target.ts";
 import type { Flow, Run } from "../../lib/core/ports/run.ts";
 import { leasedCluster } from "../../lib/gate/leased-cluster.ts";
 import { requestReconcile } from "../../lib/queue/request-reconcile.ts";
@@ -26,7 +27,7 @@ const names = Array.from({ length: count }, (_, index) => `map-${String(index).p
 /** A run that applies one object after the other; `midway` is called before the one of this number. */
 function applying(generation: string, namespace: string, midway: (run: Run) => Promise<void>): Flow {
   return async (run) => {
-    const leased = leasedCluster(cluster, run);
+    const leased = leasedCluster(asHome(cluster), run);
     for (const [index, name] of names.entries()) {
       if (index === stopsAt) await midway(run);
       const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data: { generation } };

@@ -135,6 +135,54 @@ export const functionsFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "functions/compose-reconcile.ts",
+    tests: ["test/unit/functions/compose.test.ts"],
+    faults: [
+      {
+        what: "ConfigMaps and Secrets are not observed",
+        find: "...configKinds(adapters.configSelector, { subscriptions, requests }),",
+        replace: "...configKinds(undefined, { subscriptions, requests }),",
+      },
+      {
+        what: "ExternalArtifacts are observed without their gate",
+        find: "...externalArtifactKinds(adapters.gates, { subscriptions, requests }),",
+        replace: "...externalArtifactKinds({ ExternalArtifact: true }, { subscriptions, requests }),",
+      },
+      {
+        what: "each run makes the flows of its cluster anew",
+        find: "flowOf: flowsOfClusters(clusters, (cluster) => adapters.flows(cluster, requests)),",
+        replace: "flowOf: (key) => flowsOfClusters(clusters, (cluster) => adapters.flows(cluster, requests))(key),",
+      },
+    ],
+  },
+  {
+    file: "functions/compose-flows.ts",
+    tests: ["test/unit/functions/compose.test.ts"],
+    faults: [
+      {
+        what: "flows do not have the settings of the installation",
+        find: "{ ...parts, ...flowSettings(settings) }",
+        replace: '{ ...parts, ...flowSettings({ ...settings, "no-cross-namespace-refs": false }) }',
+      },
+      {
+        what: "keys are opened without tokens of the cluster's accounts",
+        find: "sopsKeys: { ...keys, accountTokens } }",
+        replace: "sopsKeys: { ...keys, accountTokens: accountTokens && undefined } }",
+      },
+    ],
+  },
+  {
+    file: "functions/compose-receiver.ts",
+    tests: ["test/unit/functions/compose.test.ts"],
+    faults: [
+      {
+        what: "the Secret of a Receiver in a cluster that is not served counts as absent",
+        find: "if (cluster === undefined) throw new Error(`cluster ${id} is not served here`);",
+        replace: "if (cluster === undefined) return undefined;",
+      },
+    ],
+  },
+  {
     file: "functions/make-flows.ts",
     tests: ["test/unit/functions/make-flows.test.ts"],
     faults: [

@@ -53,7 +53,7 @@ export interface PartialObject {
 }
 
 /** An option of every write. */
-interface Guarded {
+export interface Guarded {
   /**
    * Called right before the request is sent, also when it is sent again, once everything that has to be waited for is known
    * (kinds, address, credential). If it throws, the write throws that and sends nothing.

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
+import { asHome } from "../../../lib/core/ports/home-and-target.ts";
 import { leasedCluster } from "../../../lib/gate/leased-cluster.ts";
-import { noCluster } from "../../doubles/no-cluster.ts";
+import { noCluster, noHome, noTarget } from "../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();
 const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: "n", name: "a" };
@@ -33,7 +34,7 @@ function world() {
     },
   };
   return {
-    leased: leasedCluster(cluster, run),
+    leased: leasedCluster(asHome(cluster), run),
     calls,
     lose: () => {
       isHeld = false;
@@ -60,4 +61,9 @@ test.each(writes)("a dry run of %s writes nothing and needs no lease", async (_v
   lose();
   await write(leased, true);
   expect(calls.map((given) => given?.beforeSend)).toEqual([undefined]);
+});
+
+test("home stays home and target stays target", () => {
+  const run = { assertLease: () => undefined };
+  expect([leasedCluster(noHome, run).role, leasedCluster(noTarget, run).role]).toEqual(["home", "target"]);
 });

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
+import { asHome } from "../../../lib/core/ports/home-and-target.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { leasedCluster } from "../../../lib/gate/leased-cluster.ts";
 import type { ClusterConfig } from "../../../lib/kube/cluster-config.ts";
@@ -45,7 +46,7 @@ describe.each(writes)("%s under a lease", (_verb, write) => {
   };
   const tried = async (user?: ClusterConfig["user"]): Promise<unknown> => {
     const cluster = connect(configOf(api.url, user === undefined ? {} : { user }), apiDeps);
-    const outcome = await write(leasedCluster(cluster, { assertLease })).then(
+    const outcome = await write(leasedCluster(asHome(cluster), { assertLease })).then(
       () => "written",
       (error: unknown) => error,
     );

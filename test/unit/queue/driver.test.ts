@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
+import { asHome } from "../../../lib/core/ports/home-and-target.ts";
 import type { Flow } from "../../../lib/core/ports/run.ts";
 import type { WorkItems } from "../../../lib/core/ports/work-items.ts";
 import { formatWorkKey } from "../../../lib/core/work-key.ts";
@@ -88,7 +89,7 @@ describe("handleWakeUp", () => {
     };
     const cluster = gatedCluster({ ...noCluster, apply }, writeGate([check], { clock, log: silentLog }));
     const flow: Flow = async (run) => {
-      const leased = leasedCluster(cluster, run);
+      const leased = leasedCluster(asHome(cluster), run);
       for (let second = 0; second < 30; second++) {
         if (second === 10) takenOverAt = clock.now();
         const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `m${second}` } };

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { parseClusterArn } from "../../../../lib/aws/eks/cluster-arn.ts";
 import { eksCluster } from "../../../../lib/aws/eks/eks-cluster.ts";
 import { LeaseLost } from "../../../../lib/core/ports/fence.ts";
+import { asHome } from "../../../../lib/core/ports/home-and-target.ts";
 import { leasedCluster } from "../../../../lib/gate/leased-cluster.ts";
 import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { faultyWire } from "../../../doubles/faulty-wire.ts";
@@ -66,7 +67,7 @@ test("a write is not sent if its lease ends while EKS is asked for the cluster's
     },
   };
   const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "n" } };
-  const write = leasedCluster(cluster, run).apply(manifest, { manager: "test", force: true }, never);
+  const write = leasedCluster(asHome(cluster), run).apply(manifest, { manager: "test", force: true }, never);
   await expect(write).rejects.toThrow(LeaseLost);
   expect(eks.seen).toEqual(["GET /clusters/prod"]);
   expect(sent).toEqual([]);

@@ -4,7 +4,7 @@ import type { FlowResult, Run } from "../../../../lib/core/ports/run.ts";
 import type { WorkItem } from "../../../../lib/core/ports/work-items.ts";
 import { formatWorkKey, type WorkKey } from "../../../../lib/core/work-key.ts";
 import { leasedCluster } from "../../../../lib/gate/leased-cluster.ts";
-import { noCluster } from "../../../doubles/no-cluster.ts";
+import { noHome } from "../../../doubles/no-cluster.ts";
 import { effect, type Machine, type World } from "./machines.ts";
 import type { fencedWrite, Passage, Table } from "./services.ts";
 import type { Latency, Subject } from "./subject.ts";
@@ -56,7 +56,7 @@ export async function applyTo(
     await effect(machine, "apply", arrive, signal, world, { latencyMs: applyMs, cancels: true });
     return { object: { ...manifest, metadata: { ...manifest.metadata, uid: "uid" } }, created: false, warnings: [] };
   };
-  await leasedCluster({ ...noCluster, apply }, run).apply(configMap, { manager: "sluice", force: true }, run.signal);
+  await leasedCluster({ ...noHome, apply }, run).apply(configMap, { manager: "sluice", force: true }, run.signal);
 }
 
 /** A write to the state under the run's fence. */

@@ -1,0 +1,31 @@
+import type { DataKeys } from "../lib/core/ports/data-keys.ts";
+import type { ReconcileRequests } from "../lib/core/ports/reconcile-requests.ts";
+import type { FlowParts, Kind } from "../lib/flows/kinds/kind.ts";
+import type { ServedCluster } from "../lib/gate/served-clusters.ts";
+import { type Flows, makeFlows } from "./make-flows.ts";
+import { flowSettings, keySettings } from "./settings/flow-settings.ts";
+import type { Settings } from "./settings/settings.ts";
+
+/** What {@link composeFlows} adds by itself. */
+type Composed =
+  | keyof ReturnType<typeof flowSettings>
+  | ("gated" | "home" | "jitter" | "reconciled" | "requests" | "sopsKeys" | "sources" | "targetAs");
+
+/** The adapters that the flows of all clusters share. */
+export interface FlowAdapters extends Omit<FlowParts, Composed> {
+  /** Who opens data keys in KMS for a tenant. */
+  readonly dataKeys: DataKeys;
+  readonly settings: Settings;
+}
+
+/** The flows of these kinds, for the objects of one cluster each, as the settings of the installation say. */
+export function composeFlows(
+  kinds: readonly Kind[],
+  { dataKeys, settings, ...parts }: FlowAdapters,
+): (cluster: ServedCluster, requests: ReconcileRequests) => Flows {
+  const { clock, http } = parts;
+  const given = { ...parts, ...flowSettings(settings) };
+  const keys = { http, clock, dataKeys, ...keySettings(settings) };
+  return ({ home, targetAs, gated, accountTokens }, requests) =>
+    makeFlows(kinds, { ...given, home, targetAs, gated, requests, sopsKeys: { ...keys, accountTokens } });
+}
