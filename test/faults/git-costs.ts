@@ -93,4 +93,46 @@ export const gitCostFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sources/git/git-object.ts",
+    tests: tests("git-object"),
+    faults: [
+      {
+        what: "a tag may have any length",
+        find: '  assertSmall(bytes, "tag");\n  const { headers }',
+        replace: "  const { headers }",
+      },
+      {
+        what: "a commit of the limit is refused",
+        find: "if (length <= maxCommitBytes) return;",
+        replace: "if (length < maxCommitBytes) return;",
+      },
+      {
+        what: "the message of a commit has headers",
+        find: 'const found = isEmpty ? 0 : buffer.indexOf("\\n\\n");',
+        replace: 'const found = isEmpty ? 0 : buffer.lastIndexOf("\\n\\n");',
+      },
+      {
+        what: "a letter of two units is cut from a subject",
+        find: "subject.slice(0, 102)",
+        replace: "subject.slice(0, 51)",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/verify/signed-object.ts",
+    tests: tests("verify/signed-object"),
+    faults: [
+      {
+        what: "a tag of any length is divided",
+        find: '  assertSmall(bytes, "tag");\n',
+        replace: "",
+      },
+      {
+        what: "what is between two signatures of a commit is left out",
+        find: "if (keptFrom < start) kept.push(",
+        replace: "if (keptFrom > start) kept.push(",
+      },
+    ],
+  },
 ];
