@@ -126,11 +126,16 @@ export async function orAborted<Result>(work: Promise<Result>, signal: AbortSign
   }
 }
 
-/** Lets other work of the process run now and then: to be called often in a long loop. */
-export function timeSlices(signal?: AbortSignal): {
+/** The time of a long loop, in slices. */
+export interface TimeSlices {
+  /** Whether the loop should pause now. */
   readonly isOver: () => boolean;
+  /** Lets other work of the process run. Throws the reason of the signal. */
   readonly pause: () => Promise<void>;
-} {
+}
+
+/** Lets other work of the process run now and then: to be called often in a long loop. */
+export function timeSlices(signal?: AbortSignal): TimeSlices {
   let begun = performance.now();
   return {
     isOver: () => performance.now() - begun > maxSliceMs,

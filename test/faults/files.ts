@@ -10,6 +10,7 @@ import { flowsFaults } from "./flows.ts";
 import { functionsFaults } from "./functions.ts";
 import { gateFaults } from "./gate.ts";
 import { gitFaults } from "./git.ts";
+import { gitCostFaults } from "./git-costs.ts";
 import { gitRepositoryFaults } from "./git-repository.ts";
 import { gitVerifyFaults } from "./git-verify.ts";
 import { infraFaults } from "./infra.ts";
@@ -38,6 +39,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...functionsFaults,
   ...gateFaults,
   ...gitFaults,
+  ...gitCostFaults,
   ...gitRepositoryFaults,
   ...gitVerifyFaults,
   ...otherClusterFaults,

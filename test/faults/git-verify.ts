@@ -15,22 +15,18 @@ export const gitVerifyFaults: readonly FileFaults[] = [
       },
       {
         what: "every header that begins like the signature's is left out of the payload",
-        find: "    const name = names.find((one) => line.startsWith(`${one} `));",
-        replace: "    const name = names.find((one) => line.startsWith(one));",
+        find: "names.find((one) => text.startsWith(`${one} `, start))",
+        replace: "names.find((one) => text.startsWith(one, start))",
       },
       {
         what: "headers are looked for in the message, too",
-        find: `    if (line === "\\n") {
-      kept.push(buffer.subarray(start));
-      break;
-    }
-`,
-        replace: "",
+        find: 'start < text.length && text[start] !== "\\n"; start = end',
+        replace: "start < text.length; start = end",
       },
       {
         what: "the first signature of a tag counts",
-        find: "lines(buffer).findLast(",
-        replace: "lines(buffer).find(",
+        find: "buffer.lastIndexOf(",
+        replace: "buffer.indexOf(",
       },
     ],
   },

@@ -102,7 +102,7 @@ async function verifyTag({ commit, tag, objects }: Revision, keys: Keys, now: nu
   if (tag.oid === undefined) throw unsigned(tag.name);
   const { bytes } = await objects.read(tag.oid);
   const signedAs = parseTag(bytes).name;
-  const name = `${signedAs}@${tag.oid}`;
+  const name = `${signedAs.slice(0, maxShownName)}@${tag.oid}`;
   const object = signedTag(bytes);
   if (object.signature === "") throw unsigned(name);
   // Else who may push, but not sign, could let a new version name the signed tag of an old one.

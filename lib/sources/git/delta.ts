@@ -1,3 +1,4 @@
+import type { TimeSlices } from "../../core/concurrency.ts";
 import { damagedPack } from "./pack-file.ts";
 
 /** The lengths that a delta begins with. */
@@ -14,11 +15,16 @@ export function readDeltaHeader(delta: Uint8Array): DeltaHeader {
   return { baseBytes: base.value, resultBytes: result.value, at: result.at };
 }
 
+/** Instructions between two looks at the time: some milliseconds of the longest ones. */
+const instructionsAtOnce = 1_024;
+/** A shorter piece is copied byte by byte, which takes less than a view of it. */
+const minViewBytes = 32;
+
 /**
  * Makes an object from another and the difference to it (gitformat-pack, "deltified representation"). The caller has checked
  * that `resultBytes` is not too large. Throws a `GitFault` `protocol` for a delta that does not fit.
  */
-export function applyDelta(base: Uint8Array, delta: Uint8Array): Buffer {
+export async function applyDelta(base: Uint8Array, delta: Uint8Array, slices: TimeSlices): Promise<Buffer> {
   const { baseBytes, resultBytes, at: begin } = readDeltaHeader(delta);
   if (baseBytes !== base.length) throw damagedPack("a delta is for an object of another length");
   const result = Buffer.allocUnsafe(resultBytes);
@@ -29,7 +35,7 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array): Buffer {
     if (value === undefined) throw damagedPack("a delta ends within an instruction");
     return value;
   };
-  while (at < delta.length) {
+  for (let count = 1; at < delta.length; count++) {
     const instruction = byte();
     if (instruction === 0) throw damagedPack("a delta has an unknown instruction");
     const isCopy = (instruction & 0x80) !== 0;
@@ -49,8 +55,11 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array): Buffer {
     if (from + length > source.length || written + length > resultBytes) {
       throw damagedPack("a delta reaches beyond an object");
     }
-    result.set(source.subarray(from, from + length), written);
+    if (length < minViewBytes)
+      for (let index = 0; index < length; index++) result[written + index] = source[from + index] ?? 0;
+    else result.set(source.subarray(from, from + length), written);
     written += length;
+    if (count % instructionsAtOnce === 0 && slices.isOver()) await slices.pause();
   }
   if (written !== resultBytes) throw damagedPack("a delta makes an object of another length than it says");
   return result;

@@ -31,48 +31,58 @@ export function isOid(text: string): boolean {
   return oidPattern.test(text);
 }
 
-/** Throws a {@link GitFault} `protocol` if the bytes are not those of a commit. */
-export function parseCommit(bytes: Uint8Array): GitCommit {
-  const { headers, message } = parseHeaders(bytes);
-  const only = (name: string): string => headers.find(([header]) => header === name)?.[1] ?? "";
-  const tree = only("tree");
-  const parents = headers.flatMap(([name, value]) => (name === "parent" ? [value] : []));
-  const [, seconds] = /> (-?\d{1,15}) [+-]\d+$/.exec(only("committer")) ?? [];
-  if (![tree, ...parents].every(isOid) || seconds === undefined) throw damaged("commit");
-  return { tree, parents, committedAt: Number(seconds), message };
+/** Of a commit or a tag. Those that people write have some kilobytes, a signature included. */
+export const maxCommitBytes = 1024 * 1024;
+
+/** Throws a {@link GitFault} `too-large` for a commit or tag of more than {@link maxCommitBytes}: before it is read line by line. */
+export function assertSmall({ length }: Uint8Array, type: "commit" | "tag"): void {
+  if (length <= maxCommitBytes) return;
+  throw new GitFault("too-large", `the repository has a ${type} of more than ${maxCommitBytes} bytes`);
 }
 
-/** Throws a {@link GitFault} `protocol` if the bytes are not those of an annotated tag. */
+/** Throws a {@link GitFault} `protocol` if the bytes are not those of a commit, `too-large` if they are too many. */
+export function parseCommit(bytes: Uint8Array): GitCommit {
+  assertSmall(bytes, "commit");
+  const { headers, messageAt } = headersOf(bytes);
+  const [tree = ""] = valuesOf(headers, "tree");
+  const [committer = ""] = valuesOf(headers, "committer");
+  const parents = [...valuesOf(headers, "parent")];
+  const [, seconds] = /> (-?\d{1,15}) [+-]\d+$/.exec(committer) ?? [];
+  if (![tree, ...parents].every(isOid) || seconds === undefined) throw damaged("commit");
+  return { tree, parents, committedAt: Number(seconds), message: textOf(bytes.subarray(messageAt)) };
+}
+
+/** Throws a {@link GitFault} `protocol` if the bytes are not those of an annotated tag, `too-large` if they are too many. */
 export function parseTag(bytes: Uint8Array): GitTag {
-  const { headers } = parseHeaders(bytes);
-  const { object = "", type = "", tag: name } = Object.fromEntries(headers.toReversed());
+  assertSmall(bytes, "tag");
+  const { headers } = headersOf(bytes);
+  const [object = ""] = valuesOf(headers, "object");
+  const [type = ""] = valuesOf(headers, "type");
+  const [name] = valuesOf(headers, "tag");
   if (!isOid(object) || !isObjectType(type) || name === undefined) throw damaged("tag");
   return { name, object, type };
 }
 
-interface Parsed {
-  /** Of a header of several lines the first. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly message: string;
+/** The headers, each line with a line feed before it, and where the message begins: after the first empty line. */
+function headersOf(bytes: Uint8Array): { readonly headers: string; readonly messageAt: number } {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isEmpty = buffer[0] === lineFeed;
+  const found = isEmpty ? 0 : buffer.indexOf("\n\n");
+  const end = found === -1 ? buffer.length : found;
+  const messageAt = Math.min(isEmpty ? 1 : end + 2, buffer.length);
+  return { headers: `\n${textOf(buffer.subarray(0, end))}`, messageAt };
 }
 
-const [lineFeed, space] = [0x0a, 0x20];
-
-/** Headers go to the first empty line; a line that begins with a space goes on with the header before it. */
-function parseHeaders(bytes: Uint8Array): Parsed {
-  const headers: [string, string][] = [];
-  let at = 0;
-  while (at < bytes.length && bytes[at] !== lineFeed) {
-    const found = bytes.indexOf(lineFeed, at);
-    const end = found === -1 ? bytes.length : found + 1;
-    const line = bytes.subarray(at, end);
-    at = end;
-    if (line[0] === space) continue;
-    const [, name = "", value = ""] = /^(\S+) ([^\n]*)/.exec(textOf(line)) ?? [];
-    headers.push([name, value]);
+/** The values of the headers of this name, in their order; of one of several lines the first. */
+function* valuesOf(headers: string, name: string): Generator<string, void, undefined> {
+  const begin = `\n${name} `;
+  for (let at = headers.indexOf(begin); at !== -1; at = headers.indexOf(begin, at + begin.length)) {
+    const end = headers.indexOf("\n", at + begin.length);
+    yield headers.slice(at + begin.length, end === -1 ? headers.length : end);
   }
-  return { headers, message: textOf(bytes.subarray(Math.min(at + 1, bytes.length))) };
 }
+
+const lineFeed = 0x0a;
 
 function isObjectType(text: string): text is GitObjectType {
   return text === "blob" || text === "commit" || text === "tag" || text === "tree";
@@ -89,6 +99,7 @@ function damaged(type: GitObjectType): GitFault {
 /** The first line of a commit's message, at most 50 characters of it (reference 2.8). */
 export function subjectOf({ message }: GitCommit): string {
   const [subject = ""] = message.split("\n", 1);
-  const letters = Array.from(subject);
+  // A letter has one or two units of a string.
+  const letters = Array.from(subject.slice(0, 102));
   return letters.length > 50 ? `${letters.slice(0, 50).join("")}...` : subject;
 }

@@ -30,7 +30,7 @@ export interface GitRemote extends AsyncDisposable {
   list(prefixes: readonly string[], signal: AbortSignal): Promise<readonly GitRef[]>;
   /**
    * The objects with these ids, with all that they lead to, without the history of commits unless the server cannot leave it out.
-   * The caller disposes of them.
+   * The caller disposes of them. The signal also ends reads of them.
    */
   fetch(wants: readonly string[], options: FetchOptions, signal: AbortSignal): Promise<GitObjects>;
 }

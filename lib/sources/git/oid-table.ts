@@ -1,5 +1,19 @@
+import { randomFillSync } from "node:crypto";
+
 const oidBytes = 20;
 const free = -1;
+
+/**
+ * A random number for each value of each byte of an id. The hash of an id is the exclusive or of those of its bytes (tabulation
+ * hashing): whoever does not know the numbers cannot choose ids that fall together, as he could by the ids' own bytes.
+ */
+const randomNumbers = randomFillSync(new Int32Array(oidBytes * 256));
+
+function hashOf(bytes: Buffer, at: number): number {
+  let hash = 0;
+  for (let index = 0; index < oidBytes; index++) hash ^= randomNumbers[index * 256 + (bytes[at + index] ?? 0)] ?? 0;
+  return hash;
+}
 
 /**
  * Finds ids that stand one after the other in a buffer by a hash table of their positions: 8 bytes an id, where a `Map` of
@@ -18,8 +32,7 @@ export function oidTable(oids: Buffer, capacity: number): OidTable {
 
   /** The slot that holds this id, or the free one where it belongs. */
   const slotOf = (bytes: Buffer, at: number): number => {
-    // An id is as good as random: its first bytes need no hashing.
-    let slot = bytes.readUInt32BE(at) & mask;
+    let slot = hashOf(bytes, at) & mask;
     for (let held = slots[slot] ?? free; held !== free; held = slots[slot] ?? free) {
       if (bytes.compare(oids, held * oidBytes, (held + 1) * oidBytes, at, at + oidBytes) === 0) return slot;
       slot = (slot + 1) & mask;

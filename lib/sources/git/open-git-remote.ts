@@ -10,6 +10,13 @@ import { canFilter, mayGive, type PackRequest, packRequest, readPack, readRefs, 
 
 const maxTagChain = 10;
 
+interface FetchSignals {
+  /** Ends the fetch, also when it takes too long. */
+  readonly bounded: AbortSignal;
+  /** Ends what is done with the fetched objects, too. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * A repository behind a transport, of which it disposes with itself.
  *
@@ -53,32 +60,32 @@ export function openGitRemote(
     return refs.filter(isWanted);
   };
 
-  const fetchPack = async (conversation: Conversation, request: PackRequest, signal: AbortSignal) => {
+  const fetchPack = async (conversation: Conversation, request: PackRequest, { bounded, signal }: FetchSignals) => {
     const { greeting } = conversation;
     const file = await conversation.ask(
       packRequest(greeting, request),
       (reader) => receivePack(readPack(reader, greeting), limits),
-      signal,
+      bounded,
     );
     // A server of version 0 has no more to say after a pack.
     if (greeting.version === 0) talks.end();
-    return await openPack(file, limits, signal);
+    return await openPack(file, limits, bounded, signal);
   };
 
   const fetchShallow = async (
     conversation: Conversation,
     wants: readonly string[],
     folders: readonly string[] | undefined,
-    signal: AbortSignal,
+    signals: FetchSignals,
   ): Promise<GitObjects> => {
     const { greeting } = conversation;
     const request = { wants, isShallow: true };
-    if (folders === undefined || !canFilter(greeting)) return await fetchPack(conversation, request, signal);
+    if (folders === undefined || !canFilter(greeting)) return await fetchPack(conversation, request, signals);
     await using opened = new AsyncDisposableStack();
-    const withoutBlobs = opened.use(await fetchPack(conversation, { ...request, withoutBlobs: true }, signal));
-    const files = await filesOf(withoutBlobs, wants, folders);
+    const withoutBlobs = opened.use(await fetchPack(conversation, { ...request, withoutBlobs: true }, signals));
+    const files = await filesOf(withoutBlobs, wants, folders, signals.bounded);
     if (files.length > 0) {
-      const blobs = opened.use(await fetchPack(conversation, { wants: files, isShallow: false }, signal));
+      const blobs = opened.use(await fetchPack(conversation, { wants: files, isShallow: false }, signals));
       return bothOf(withoutBlobs, blobs, opened.move());
     }
     opened.move();
@@ -102,15 +109,16 @@ export function openGitRemote(
         async (bounded) => {
           for (const oid of [...wants, ...within]) if (!isOid(oid)) throw missing([oid]);
           const asked = { history: false };
+          const signals = { bounded, signal };
           const fetchHistory = (conversation: Conversation): Promise<GitObjects> => {
             asked.history = true;
-            return fetchPack(conversation, { wants: within, isShallow: false }, bounded);
+            return fetchPack(conversation, { wants: within, isShallow: false }, signals);
           };
           const fetchNow = (conversation: Conversation): Promise<GitObjects> => {
             const isRefused = !wants.every((oid) => mayGive(conversation.greeting, oid));
             if (isRefused && within.length > 0) return fetchHistory(conversation);
             if (isRefused) throw missing(wants);
-            return fetchShallow(conversation, wants, folders, bounded);
+            return fetchShallow(conversation, wants, folders, signals);
           };
           try {
             return await withAll(await talks.converse(fetchNow, bounded), wants);
@@ -138,13 +146,14 @@ async function filesOf(
   objects: GitObjects,
   wants: readonly string[],
   folders: readonly string[],
+  signal: AbortSignal,
 ): Promise<readonly string[]> {
   const files = new Set<string>();
   for (const want of wants) {
     const tree = await treeOf(objects, want);
     if (tree === undefined) continue;
     // Where submodules come from is told at the root.
-    for await (const { type, oid } of walkTree(objects, tree, { folders: [...folders, ".gitmodules"] })) {
+    for await (const { type, oid } of walkTree(objects, tree, { folders: [...folders, ".gitmodules"], signal })) {
       if (type !== "directory" && type !== "submodule" && !objects.has(oid)) files.add(oid);
     }
   }

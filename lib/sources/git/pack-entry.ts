@@ -1,4 +1,7 @@
-import { inflateSync } from "node:zlib";
+import { finished } from "node:stream/promises";
+import { createInflate, inflateSync } from "node:zlib";
+import type { TimeSlices } from "../../core/concurrency.ts";
+import type { GitFault } from "./git-fault.ts";
 import type { GitObjectType } from "./git-object.ts";
 import { damagedPack, type PackFile } from "./pack-file.ts";
 
@@ -55,41 +58,91 @@ export function readEntryHeader(pack: PackFile, from: number): EntryHeader {
 }
 
 /** What zlib gives with its option `info`. */
-interface Inflated {
+interface SyncResult {
   readonly buffer: Buffer;
   readonly engine: { readonly bytesWritten: number };
 }
 
-function isInflated(value: unknown): value is Inflated {
+function isSyncResult(value: unknown): value is SyncResult {
   return typeof value === "object" && value !== null && "engine" in value && "buffer" in value;
 }
 
 const minChunkBytes = 64;
 const maxChunkBytes = 1024 * 1024;
+/** What is unpacked at once: it takes a few milliseconds. */
+export const maxAtOnceBytes = maxChunkBytes;
+
+export interface Inflated {
+  readonly bytes: Buffer;
+  readonly packedBytes: number;
+}
 
 /**
- * Unpacks the zlib stream at the beginning of these bytes, which must give `size` bytes.
+ * Unpacks the zlib stream at the beginning of these bytes, which must give `size` bytes: at most {@link maxAtOnceBytes}.
  *
  * @returns undefined if the stream does not end within them
  */
-export function inflate(
-  packed: Uint8Array,
-  size: number,
-): { readonly bytes: Buffer; readonly packedBytes: number } | undefined {
+export function inflateAtOnce(packed: Uint8Array, size: number): Inflated | undefined {
   // One piece if it is small, with a byte that stays free, so that zlib knows at once that it has everything.
   const chunkSize = Math.min(Math.max(size + 1, minChunkBytes), maxChunkBytes);
   let inflated: unknown;
   try {
     inflated = inflateSync(packed, { info: true, chunkSize, maxOutputLength: Math.max(size, 1) });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "Z_BUF_ERROR") return undefined;
-    throw damagedPack("an entry is not a zlib stream of the length that it says");
+    if (codeOf(error) === "Z_BUF_ERROR") return undefined;
+    throw wrongStream();
   }
-  if (!isInflated(inflated) || inflated.buffer.length !== size) {
-    throw damagedPack("an entry is not a zlib stream of the length that it says");
-  }
+  if (!isSyncResult(inflated) || inflated.buffer.length !== size) throw wrongStream();
   return { bytes: inflated.buffer, packedBytes: inflated.engine.bytesWritten };
+}
+
+/**
+ * Unpacks the zlib stream at the beginning of these pieces in the thread pool.
+ *
+ * @returns undefined if the stream does not end within them
+ */
+export async function inflateInPieces(
+  packed: AsyncIterable<Uint8Array>,
+  size: number,
+  slices: TimeSlices,
+): Promise<Inflated | undefined> {
+  const stream = createInflate({ chunkSize: maxChunkBytes });
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  stream.on("data", (piece: Buffer) => {
+    if (length + piece.length > size) return void stream.destroy(wrongStream());
+    bytes.set(piece, length);
+    length += piece.length;
+  });
+  const ended = finished(stream, { writable: false });
+  const feed = async (): Promise<void> => {
+    for await (const piece of packed) {
+      await new Promise<void>((resolve) => stream.write(piece, () => resolve()));
+      if (stream.readableEnded || stream.destroyed) return;
+      if (slices.isOver()) await slices.pause();
+    }
+    stream.end();
+  };
+  try {
+    await Promise.all([feed(), ended]);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "Z_BUF_ERROR") return undefined;
+    throw code?.startsWith("Z_") === true ? wrongStream() : error;
+  } finally {
+    stream.destroy();
+    await ended.catch(() => undefined);
+  }
+  if (length !== size) throw wrongStream();
+  return { bytes, packedBytes: stream.bytesWritten };
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}
+
+function wrongStream(): GitFault {
+  return damagedPack("an entry is not a zlib stream of the length that it says");
 }
 
 /** As many packed bytes as an object of this size can take, of any zlib that does not waste them on purpose. */

@@ -14,10 +14,13 @@ export interface PackFile extends AsyncDisposable {
   readonly bytes: number;
   /** So many bytes from here, fewer at the end. */
   read(from: number, length: number): Buffer;
+  /** The same in pieces of at most 64 KiB, which are read in the thread pool. */
+  pieces(from: number, length: number): AsyncGenerator<Buffer, void, undefined>;
 }
 
 export const packHeaderBytes = 12;
 const trailerBytes = 20;
+const pieceBytes = 64 * 1024;
 /** The shortest entry: a byte for type and length, and an empty zlib stream. */
 const minEntryBytes = 9;
 
@@ -67,6 +70,18 @@ export async function receivePack(
         const buffer = Buffer.allocUnsafe(Math.max(Math.min(wanted, length - from), 0));
         // From the page cache, mostly: a round trip through the thread pool takes ten times as long.
         return buffer.subarray(0, readSync(handle.fd, buffer, 0, buffer.length, from));
+      },
+      async *pieces(from, wanted) {
+        const end = Math.min(from + wanted, length);
+        for (let at = from; at < end; ) {
+          const { buffer, bytesRead } = await handle.read({
+            buffer: Buffer.allocUnsafeSlow(Math.min(pieceBytes, end - at)),
+            position: at,
+          });
+          if (bytesRead === 0) return;
+          yield buffer.subarray(0, bytesRead);
+          at += bytesRead;
+        }
       },
       [Symbol.asyncDispose]: close,
     };

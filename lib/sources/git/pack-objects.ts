@@ -1,26 +1,36 @@
 import { createHash } from "node:crypto";
-import { timeSlices } from "../../core/concurrency.ts";
+import { type TimeSlices, timeSlices } from "../../core/concurrency.ts";
 import { GitFault } from "./git-fault.ts";
 import type { GitObjects } from "./git-remote.ts";
 import { oidTable } from "./oid-table.ts";
 import { entryTypes, typeNames } from "./pack-entry.ts";
 import { damagedPack, type PackFile, packHeaderBytes } from "./pack-file.ts";
-import { objectCache, type PackLimits, type Unpacker, unpacker } from "./pack-unpacker.ts";
+import { objectCache, type PackLimits, type Unpacker, unpacker, unshared } from "./pack-unpacker.ts";
 
 const oidBytes = 20;
 const none = -1;
 
 /**
  * The objects of a pack by their ids, each of which is the SHA-1 of its object. It keeps some 60 bytes for each object and a few
- * unpacked ones that others are made of, whatever the pack unpacks to. Disposes of the pack with itself, also if it throws: a
- * {@link GitFault} `protocol` or `too-large`, or the signal's reason.
+ * unpacked ones that others are made of, whatever the pack unpacks to. It lets other work run while it opens and reads. Disposes of the
+ * pack with itself, also if it throws: a {@link GitFault} `protocol` or `too-large`, or the signal's reason.
+ *
+ * @param reading ends reads of the objects
  */
-export async function openPack(pack: PackFile, limits: PackLimits, signal: AbortSignal): Promise<GitObjects> {
+export async function openPack(
+  pack: PackFile,
+  limits: PackLimits,
+  signal: AbortSignal,
+  reading: AbortSignal = signal,
+): Promise<GitObjects> {
   try {
     const unpack = unpacker(pack, limits);
-    const entries = await scan(pack, unpack, signal);
+    const slices = timeSlices(signal);
+    const entries = await scan(pack, unpack, slices);
     const objects = packObjects(entries, unpack);
-    await resolveDeltas(entries, objects, limits, signal);
+    await resolveDeltas(entries, objects, limits, slices);
+    // Of all reads together: each of many short ones ends before a slice of its own is over.
+    const readSlices = timeSlices(reading);
     return {
       packedBytes: pack.bytes,
       has: (oid) => objects.find(oid) !== none,
@@ -28,7 +38,9 @@ export async function openPack(pack: PackFile, limits: PackLimits, signal: Abort
         const position = objects.find(oid);
         const type = typeNames[entries.types[position] ?? 0];
         if (type === undefined) throw new GitFault("missing", `object ${oid} of the repository was not fetched`);
-        return { type, bytes: await objects.bytesOf(position) };
+        reading.throwIfAborted();
+        if (readSlices.isOver()) await readSlices.pause();
+        return { type, bytes: await objects.bytesOf(position, readSlices) };
       },
       [Symbol.asyncDispose]: () => pack[Symbol.asyncDispose](),
     };
@@ -55,7 +67,7 @@ interface Entries {
 }
 
 /** Reads all entries from the first to the last, since only its end tells where the next one begins. */
-async function scan(pack: PackFile, unpack: Unpacker, signal: AbortSignal): Promise<Entries> {
+async function scan(pack: PackFile, unpack: Unpacker, slices: TimeSlices): Promise<Entries> {
   const count = pack.objects;
   const list = (): Int32Array => new Int32Array(count).fill(none);
   const entries: Entries = {
@@ -67,16 +79,15 @@ async function scan(pack: PackFile, unpack: Unpacker, signal: AbortSignal): Prom
     firstDelta: list(),
     nextDelta: list(),
   };
-  const slices = timeSlices(signal);
   let at = packHeaderBytes;
   for (let position = 0; position < count; position++) {
-    const { header, bytes, end } = unpack.entryAt(at);
+    const { header, bytes, end } = await unpack.entryAt(at, slices);
     entries.offsets[position] = at;
     entries.types[position] = header.type;
     if (header.baseOid !== undefined) {
       entries.oids.set(header.baseOid, position * oidBytes);
     } else if (header.baseDistance === undefined) {
-      setOid(entries, position, bytes);
+      await setOid(entries, position, bytes, slices);
     } else {
       const base = positionAt(entries.offsets, position, at - header.baseDistance);
       if (base === none) throw damagedPack("a delta is for what is not an entry");
@@ -96,9 +107,21 @@ function addDelta({ bases, firstDelta, nextDelta }: Entries, base: number, posit
   firstDelta[base] = position;
 }
 
-function setOid({ oids, types }: Entries, position: number, bytes: Uint8Array): void {
+/** Bytes that are hashed between two looks at the time. */
+const hashedAtOnceBytes = 1024 * 1024;
+
+async function setOid(
+  { oids, types }: Entries,
+  position: number,
+  bytes: Uint8Array,
+  slices: TimeSlices,
+): Promise<void> {
   const type = typeNames[types[position] ?? 0];
-  const hash = createHash("sha1").update(`${type} ${bytes.length}\0`).update(bytes);
+  const hash = createHash("sha1").update(`${type} ${bytes.length}\0`);
+  for (let at = 0; at < bytes.length; at += hashedAtOnceBytes) {
+    hash.update(bytes.subarray(at, at + hashedAtOnceBytes));
+    if (slices.isOver()) await slices.pause();
+  }
   oids.set(hash.digest(), position * oidBytes);
 }
 
@@ -120,7 +143,7 @@ interface PackObjects {
   add(position: number): boolean;
   find(oid: string): number;
   /** The object's bytes; of a delta with all that it is made of. */
-  bytesOf(position: number): Promise<Buffer>;
+  bytesOf(position: number, slices: TimeSlices): Promise<Buffer>;
   /** Keeps bytes that are needed soon. */
   keep(position: number, bytes: Buffer): void;
 }
@@ -129,7 +152,7 @@ function packObjects({ count, offsets, oids, bases, firstDelta }: Entries, unpac
   const table = oidTable(oids, count);
   const cache = objectCache();
   const keep: PackObjects["keep"] = (position, bytes) => {
-    if (firstDelta[position] !== none) cache.put(position, bytes);
+    if (firstDelta[position] !== none) cache.set(position, unshared(bytes));
   };
   return {
     add: (position) => table.add(position) === none,
@@ -137,8 +160,7 @@ function packObjects({ count, offsets, oids, bases, firstDelta }: Entries, unpac
       const bytes = Buffer.from(oid, "hex");
       return bytes.length === oidBytes ? table.find(bytes, 0) : none;
     },
-    async bytesOf(position) {
-      const slices = timeSlices();
+    async bytesOf(position, slices) {
       const deltas: number[] = [];
       let at = position;
       let bytes = cache.get(at);
@@ -147,9 +169,10 @@ function packObjects({ count, offsets, oids, bases, firstDelta }: Entries, unpac
         at = base;
         bytes = cache.get(at);
       }
-      if (bytes === undefined) keep(at, (bytes = unpack.entryAt(offsets[at] ?? 0).bytes));
+      if (bytes === undefined) keep(at, (bytes = (await unpack.entryAt(offsets[at] ?? 0, slices)).bytes));
       for (const delta of deltas.toReversed()) {
-        bytes = unpack.combine(bytes, unpack.entryAt(offsets[delta] ?? 0).bytes);
+        const difference = await unpack.entryAt(offsets[delta] ?? 0, slices);
+        bytes = await unpack.combine(bytes, difference.bytes, slices);
         keep(delta, bytes);
         if (slices.isOver()) await slices.pause();
       }
@@ -164,26 +187,29 @@ async function resolveDeltas(
   entries: Entries,
   objects: PackObjects,
   { maxDeltaDepth }: PackLimits,
-  signal: AbortSignal,
+  slices: TimeSlices,
 ): Promise<void> {
   const { count, types, bases, firstDelta, nextDelta } = entries;
-  const adopt = deltasById(entries);
+  const adopt = await deltasById(entries, slices);
   const depths = new Uint16Array(count);
-  const slices = timeSlices(signal);
   let resolved = 0;
   const found = (position: number): void => {
     resolved++;
     if (objects.add(position)) adopt(position);
   };
-  const isDelta = (position: number): boolean => typeNames[types[position] ?? 0] === undefined;
-  const whole = Int32Array.from({ length: count }, (_, position) => position).filter((at) => !isDelta(at));
-  for (const position of whole) found(position);
+  for (let position = 0; position < count; position++) {
+    if (isObject(types[position])) found(position);
+    if (slices.isOver()) await slices.pause();
+  }
 
   const waiting: number[] = [];
   const pushDeltas = (base: number): void => {
     for (let delta = firstDelta[base] ?? none; delta !== none; delta = nextDelta[delta] ?? none) waiting.push(delta);
   };
-  for (const root of whole) {
+  for (let root = 0; root < count; root++) {
+    if (slices.isOver()) await slices.pause();
+    // A delta whose base is known has been followed from there.
+    if (!isObject(types[root]) || bases[root] !== none) continue;
     pushDeltas(root);
     for (let position = waiting.pop(); position !== undefined; position = waiting.pop()) {
       const base = bases[position] ?? none;
@@ -192,9 +218,9 @@ async function resolveDeltas(
         throw new GitFault("too-large", `the pack has chains of more than ${maxDeltaDepth} deltas`);
       }
       depths[position] = depth;
-      const bytes = await objects.bytesOf(position);
+      const bytes = await objects.bytesOf(position, slices);
       types[position] = types[base] ?? 0;
-      setOid(entries, position, bytes);
+      await setOid(entries, position, bytes, slices);
       found(position);
       objects.keep(position, bytes);
       pushDeltas(position);
@@ -205,26 +231,37 @@ async function resolveDeltas(
   if (resolved < count) throw damagedPack(`${count - resolved} deltas are for objects that it does not have`);
 }
 
+function isObject(type: number | undefined): boolean {
+  return typeNames[type ?? 0] !== undefined;
+}
+
 /** Gives an object, once its id is known, the deltas that name their base by it. */
-function deltasById(entries: Entries): (base: number) => void {
-  const { types, oids } = entries;
-  const positions = Int32Array.from({ length: entries.count }, (_, position) => position).filter(
-    (position) => types[position] === entryTypes.refDelta,
-  );
+async function deltasById(entries: Entries, slices: TimeSlices): Promise<(base: number) => void> {
+  const { count, types, oids } = entries;
+  const isById = (position: number): boolean => types[position] === entryTypes.refDelta;
+  let length = 0;
+  for (let position = 0; position < count; position++) if (isById(position)) length++;
+  const positions = new Int32Array(length);
   // A copy: the id of a resolved delta takes the place of its base's.
-  const wanted = Buffer.alloc(positions.length * oidBytes);
-  const table = oidTable(wanted, positions.length);
-  const nextEqual = new Int32Array(positions.length).fill(none);
-  for (const [index, position] of positions.entries()) {
+  const wanted = Buffer.alloc(length * oidBytes);
+  const table = oidTable(wanted, length);
+  const nextEqual = new Int32Array(length).fill(none);
+  let index = 0;
+  for (let position = 0; position < count; position++) {
+    if (slices.isOver()) await slices.pause();
+    if (!isById(position)) continue;
+    positions[index] = position;
     oids.copy(wanted, index * oidBytes, position * oidBytes, (position + 1) * oidBytes);
     const first = table.add(index);
-    if (first === none) continue;
-    nextEqual[index] = nextEqual[first] ?? none;
-    nextEqual[first] = index;
+    if (first !== none) {
+      nextEqual[index] = nextEqual[first] ?? none;
+      nextEqual[first] = index;
+    }
+    index++;
   }
   return (base) => {
-    for (let index = table.find(oids, base * oidBytes); index !== none; index = nextEqual[index] ?? none) {
-      addDelta(entries, base, positions[index] ?? none);
+    for (let next = table.find(oids, base * oidBytes); next !== none; next = nextEqual[next] ?? none) {
+      addDelta(entries, base, positions[next] ?? none);
     }
   };
 }

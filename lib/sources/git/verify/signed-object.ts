@@ -1,3 +1,4 @@
+import { assertSmall } from "../git-object.ts";
 import { GitSignatureFault } from "./git-signature-fault.ts";
 
 /** A commit or tag of git, divided into what was signed and the signature of it. */
@@ -13,9 +14,11 @@ export interface SignedObject {
  * Divides a commit: its signature is the value of the header `gpgsig`, and the payload is the commit without this header.
  * Every other header stays in the payload, known or not. A message that looks like a header is no header.
  * @throws {GitSignatureFault} if there is more than one signature: git refuses such a commit, too
+ * @throws {GitFault} `too-large`
  */
 export function signedCommit(bytes: Uint8Array): SignedObject {
-  const { payload, values } = withoutHeaders(bytes, ["gpgsig", "gpgsig-sha256"]);
+  assertSmall(bytes, "commit");
+  const { payload, values } = withoutSignatures(bytes);
   const signatures = values.filter(({ name }) => name === "gpgsig").map(({ value }) => value);
   if (signatures.length > 1) {
     throw new GitSignatureFault(`the commit has ${signatures.length} gpgsig headers, but only one can be verified`);
@@ -26,11 +29,13 @@ export function signedCommit(bytes: Uint8Array): SignedObject {
 /**
  * Divides a tag: its signature is what follows the last line that begins an armor, and the payload is all before it
  * (git, gpg-interface.c, parse_signed_buffer). A signature in the header is of the same tag in a repository of SHA-256.
+ * @throws {GitFault} `too-large`
  */
 export function signedTag(bytes: Uint8Array): SignedObject {
+  assertSmall(bytes, "tag");
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const begin = lines(buffer).findLast(({ start }) => isArmorBegin(buffer, start))?.start ?? buffer.length;
-  const { payload } = withoutHeaders(buffer.subarray(0, begin), ["gpgsig", "gpgsig-sha256"]);
+  const begin = lastArmorBegin(buffer) ?? buffer.length;
+  const { payload } = withoutSignatures(buffer.subarray(0, begin));
   return { type: "tag", payload, signature: buffer.subarray(begin).toString("latin1") };
 }
 
@@ -42,50 +47,47 @@ export const armors = {
 } as const;
 
 /** An inline signed message, which git also takes for the begin of a tag's signature, and which no one verifies. */
-const beginnings = [...Object.values(armors), "-----BEGIN PGP MESSAGE-----"].map((line) => Buffer.from(line));
+const beginnings = [...Object.values(armors), "-----BEGIN PGP MESSAGE-----"];
 
-function isArmorBegin(buffer: Buffer, at: number): boolean {
-  return beginnings.some((line) => buffer.subarray(at, at + line.length).equals(line));
+/** Where the last line begins that begins an armor. */
+function lastArmorBegin(buffer: Buffer): number | undefined {
+  const begins = beginnings.map((line) => {
+    const found = buffer.lastIndexOf(`\n${line}`);
+    if (found !== -1) return found + 1;
+    return buffer.toString("latin1", 0, line.length) === line ? 0 : -1;
+  });
+  const last = Math.max(...begins);
+  return last === -1 ? undefined : last;
 }
 
-/** Removes headers with these names: their lines, and the lines that go on with a space. Nothing after the first empty line. */
-function withoutHeaders(
-  bytes: Uint8Array,
-  names: readonly string[],
-): { payload: Buffer; values: readonly { name: string; value: string }[] } {
+/** The headers that hold signatures. */
+const names = ["gpgsig", "gpgsig-sha256"] as const;
+/** Of each of them: a commit may have half a million lines that are no such header. */
+const initial = "g";
+
+/** Removes the headers of signatures: their lines, and the lines that go on with a space. Nothing after the first empty line. */
+function withoutSignatures(bytes: Uint8Array): { payload: Buffer; values: readonly { name: string; value: string }[] } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString("latin1");
   const kept: Buffer[] = [];
   const values: { name: string; value: string }[] = [];
-  let removing = false;
-  for (const { start, end } of lines(buffer)) {
-    const line = buffer.subarray(start, end).toString("latin1");
-    if (line === "\n") {
-      kept.push(buffer.subarray(start));
-      break;
-    }
-    const name = names.find((one) => line.startsWith(`${one} `));
+  let keptFrom = 0;
+  let isRemoving = false;
+  for (let start = 0, end = 0; start < text.length && text[start] !== "\n"; start = end) {
+    const feed = text.indexOf("\n", start);
+    end = feed === -1 ? text.length : feed + 1;
     const last = values.at(-1);
-    if (removing && line.startsWith(" ") && last !== undefined) {
-      last.value += line.slice(1);
-    } else if (name !== undefined) {
-      removing = true;
-      values.push({ name, value: line.slice(name.length + 1) });
-    } else {
-      removing = false;
-      kept.push(buffer.subarray(start, end));
+    if (isRemoving && text[start] === " " && last !== undefined) {
+      last.value += text.slice(start + 1, end);
+      keptFrom = end;
+      continue;
     }
+    const name = text[start] === initial ? names.find((one) => text.startsWith(`${one} `, start)) : undefined;
+    isRemoving = name !== undefined;
+    if (name === undefined) continue;
+    if (keptFrom < start) kept.push(buffer.subarray(keptFrom, start));
+    values.push({ name, value: text.slice(start + name.length + 1, end) });
+    keptFrom = end;
   }
-  return { payload: Buffer.concat(kept), values };
-}
-
-/** Where each line begins and ends; its line feed belongs to it. */
-function lines(buffer: Buffer): readonly { start: number; end: number }[] {
-  const found: { start: number; end: number }[] = [];
-  for (let start = 0; start < buffer.length; ) {
-    const feed = buffer.indexOf(0x0a, start);
-    const end = feed === -1 ? buffer.length : feed + 1;
-    found.push({ start, end });
-    start = end;
-  }
-  return found;
+  return { payload: Buffer.concat([...kept, buffer.subarray(keptFrom)]), values };
 }

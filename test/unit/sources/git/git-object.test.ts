@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseCommit, parseTag } from "../../../../lib/sources/git/git-object.ts";
+import { maxCommitBytes, parseCommit, parseTag, subjectOf } from "../../../../lib/sources/git/git-object.ts";
 
 const tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const parent = "1111111111111111111111111111111111111111";
@@ -23,6 +23,33 @@ describe("a commit", () => {
     const head = `tree ${tree}\n${people}`;
     const commit = parseCommit(bytesOf(`gpgsig ${armored}${head}encoding UTF-8\n\nSubject\ntree no header\n`));
     expect(commit).toMatchObject({ tree, message: "Subject\ntree no header\n" });
+  });
+
+  test("has as many bytes as allowed, and with one more is refused before it is read", () => {
+    const head = bytesOf(`tree ${tree}\n${people}`);
+    for (const line of ["a\n", " \n", "\n", "parent \n"]) {
+      const bytes = Buffer.concat([head, Buffer.alloc(maxCommitBytes - head.length, line)]);
+      if (line === "parent \n") expect(() => parseCommit(bytes)).toThrow("not a commit");
+      else expect(parseCommit(bytes)).toMatchObject({ tree, parents: [], committedAt: 1_700_000_001 });
+      const tooLarge = { reason: "too-large", message: expect.stringContaining("a commit of more than 1048576 bytes") };
+      expect(() => parseCommit(Buffer.concat([bytes, bytesOf("x")]))).toThrow(expect.objectContaining(tooLarge));
+    }
+  });
+
+  test("begins its lines with line feeds only", () => {
+    const commit = parseCommit(bytesOf(`tree ${tree}\nauthor A\rparent ${parent}\u2028parent ${parent}\n${people}`));
+    expect(commit.parents).toEqual([]);
+  });
+
+  test("without headers has a message after its first line feed", () => {
+    expect(() => parseCommit(bytesOf(`\ntree ${tree}\n${people}`))).toThrow("not a commit");
+  });
+
+  test("is named by 50 letters of its subject, however many it has", () => {
+    const subject = (message: string): string => subjectOf({ tree, parents: [], committedAt: 0, message });
+    expect(subject(`${"\u{1f600}".repeat(50)}\nbody`)).toBe("\u{1f600}".repeat(50));
+    expect(subject("\u{1f600}".repeat(51))).toBe(`${"\u{1f600}".repeat(50)}...`);
+    expect(subject(`${"a".repeat(60)}${"\u{1f600}".repeat(60)}`)).toBe(`${"a".repeat(50)}...`);
   });
 
   test("may have no message, and one that is not UTF-8 is still read", () => {
@@ -55,6 +82,13 @@ describe("a tag", () => {
   test("names an object, whatever its message says", () => {
     const tag = parseTag(bytesOf(`${head}Release\nobject ${tree}\ntag v2\n`));
     expect(tag).toEqual({ object: parent, type: "commit", name: "v1" });
+  });
+
+  test("of too many bytes is refused before it is read", () => {
+    const bytes = Buffer.concat([bytesOf(head), Buffer.alloc(maxCommitBytes - head.length, "a\n")]);
+    expect(parseTag(bytes).name).toBe("v1");
+    const tooLarge = { reason: "too-large", message: expect.stringContaining("a tag of more than 1048576 bytes") };
+    expect(() => parseTag(Buffer.concat([bytes, bytesOf("x")]))).toThrow(expect.objectContaining(tooLarge));
   });
 
   test.each([

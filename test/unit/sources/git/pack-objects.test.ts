@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,9 +7,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { GitFault } from "../../../../lib/sources/git/git-fault.ts";
 import { defaultGitLimits, type GitObjects } from "../../../../lib/sources/git/git-remote.ts";
+import { oidTable } from "../../../../lib/sources/git/oid-table.ts";
+import { maxAtOnceBytes } from "../../../../lib/sources/git/pack-entry.ts";
 import { receivePack } from "../../../../lib/sources/git/pack-file.ts";
 import { openPack } from "../../../../lib/sources/git/pack-objects.ts";
-import { maxSpareBytes } from "../../../../lib/sources/git/pack-unpacker.ts";
+import { maxSpareBytes, unshared } from "../../../../lib/sources/git/pack-unpacker.ts";
 import { never } from "../../../contract/state-back-end.ts";
 import { deltaOf, entryHead, inPieces, oidOf, type PackEntry, packOf } from "./pack-of.ts";
 
@@ -42,6 +45,17 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   await rm(folder, { recursive: true });
 });
+
+/** As if each step of the work took longer than a slice of time. */
+async function withoutSlices<Result>(work: () => Promise<Result>): Promise<Result> {
+  let now = performance.now();
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
+  try {
+    return await work();
+  } finally {
+    clock.mockRestore();
+  }
+}
 
 function reject(reason: string, why: string): unknown {
   return expect.objectContaining({ name: "GitFault", reason, message: expect.stringContaining(why) });
@@ -236,6 +250,83 @@ describe("a pack", () => {
     const read = (): Promise<unknown> => objects.read(oidOf("blob", Buffer.alloc(1_000, "x")));
     for (let times = 0; times < 4; times++) await read();
     await expect(read()).rejects.toEqual(reject("too-large", "unpacks to more than 5000 bytes"));
+  });
+
+  test("that is read on and on counts something for the smallest object, too", async () => {
+    await using objects = await open(packOf([blob("x")]), small);
+    for (let times = 0; times < 8; times++) await texts(objects, "x");
+    await expect(texts(objects, "x")).rejects.toEqual(reject("too-large", "unpacks to more than 5000 bytes"));
+  });
+
+  test("keeps no memory of others with a small object", () => {
+    const [small, large] = [bytesOf("x"), Buffer.alloc(10_000)];
+    expect(unshared(small)).toEqual(small);
+    expect(unshared(small).buffer.byteLength).toBe(1);
+    expect(unshared(large)).toBe(large);
+  });
+
+  test("whose deltas name bases that begin alike is refused as fast as any other", async () => {
+    const oids = Array.from(
+      { length: 2_000 },
+      (_, index) => "deadbeef".padEnd(32, "0") + index.toString(16).padStart(8, "0"),
+    );
+    const ids = Buffer.from(oids.join(""), "hex");
+    const compare = vi.spyOn(Buffer.prototype, "compare");
+    try {
+      const table = oidTable(ids, oids.length);
+      for (const position of oids.keys()) expect(table.add(position)).toBe(-1);
+      // Each id meets a few others on its way to a free slot. In a row of all of them it would meet a thousand.
+      expect(compare.mock.calls.length).toBeLessThan(20 * oids.length);
+    } finally {
+      compare.mockRestore();
+    }
+    const deltas = oids.map((baseOid) => ({ baseOid, delta: deltaOf(0, 0, []) }));
+    await expect(open(packOf(deltas))).rejects.toEqual(reject("protocol", "2000 deltas are for objects"));
+  });
+
+  test("of large objects is opened in pieces, and an abort ends that", async () => {
+    const large = randomBytes(maxAtOnceBytes + 10);
+    const letters = Buffer.alloc(maxAtOnceBytes + 1, "a");
+    const insertions = Buffer.alloc(2 * letters.length, Buffer.from([1, 97]));
+    const entries: PackEntry[] = [
+      { type: "blob", bytes: large },
+      { base: 0, delta: Buffer.concat([deltaOf(large.length, letters.length, []), insertions]) },
+      blob("x"),
+    ];
+    await using objects = await open(packOf(entries));
+    expect(large.equals((await objects.read(oidOf("blob", large))).bytes)).toBe(true);
+    expect(letters.equals((await objects.read(oidOf("blob", letters))).bytes)).toBe(true);
+    expect(await texts(objects, "x")).toEqual(["x"]);
+
+    for (const alone of [entries[0], { type: "blob", bytes: Buffer.alloc(maxAtOnceBytes * 4) } as const]) {
+      const file = await receivePack(inPieces(packOf(alone === undefined ? [] : [alone])), defaultGitLimits);
+      const stopped = new AbortController();
+      stopped.abort(new Error("stopped"));
+      const opening = withoutSlices(() => openPack(file, defaultGitLimits, stopped.signal));
+      await expect(opening).rejects.toThrow("stopped");
+    }
+  });
+
+  test("ends a read once the run is stopped, not once the fetch is over", async () => {
+    const [fetched, stopped] = [new AbortController(), new AbortController()];
+    const pack = packOf([blob("x")]);
+    const file = await receivePack(inPieces(pack), defaultGitLimits);
+    await using objects = await openPack(file, defaultGitLimits, fetched.signal, stopped.signal);
+    fetched.abort(new Error("fetched"));
+    expect(await withoutSlices(() => texts(objects, "x"))).toEqual(["x"]);
+    stopped.abort(new Error("stopped"));
+    await expect(texts(objects, "x")).rejects.toThrow("stopped");
+  });
+
+  test.each<[title: string, stream: Buffer, why: string]>([
+    ["is no stream", Buffer.alloc(100, 7), "not a zlib stream"],
+    ["is longer than it says", deflateSync(Buffer.alloc(maxAtOnceBytes + 11)), "not a zlib stream"],
+    ["is shorter than it says", deflateSync(Buffer.alloc(maxAtOnceBytes + 9)), "not a zlib stream"],
+    ["breaks off", deflateSync(randomBytes(maxAtOnceBytes + 10)).subarray(0, 1_000), "ends within an entry"],
+  ])("with a large object that %s is refused", async (_, stream, why) => {
+    const head = entryHead(3, maxAtOnceBytes + 10);
+    const pack = packOf([], { damage: (all) => Buffer.concat([all, head, stream]), claimed: 1 });
+    await expect(open(pack)).rejects.toEqual(reject("protocol", why));
   });
 
   test("has no name on disk while it is read, and is closed by dispose", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { maxCommitBytes } from "../../../../../lib/sources/git/git-object.ts";
 import { signedCommit, signedTag } from "../../../../../lib/sources/git/verify/signed-object.ts";
 
 const armor = ["-----BEGIN PGP SIGNATURE-----", "", "iQ", "=x", "-----END PGP SIGNATURE-----"];
@@ -77,10 +78,26 @@ describe("a tag", () => {
     expect(tag(`${head}${first}more\n${first}`)).toEqual({ payload: `${head}${first}more\n`, signature: first });
   });
 
+  test("may be nothing but its signature", () => {
+    const signature = `${armor.join("\n")}\n`;
+    expect(tag(signature)).toEqual({ payload: "", signature });
+  });
+
   test("without one is not signed", () => {
     expect(tag(`${head}a -----BEGIN PGP SIGNATURE-----\n`)).toEqual({
       payload: `${head}a -----BEGIN PGP SIGNATURE-----\n`,
       signature: "",
     });
   });
+});
+
+test("a commit or tag of more bytes than allowed is refused before it is divided", () => {
+  const most = Buffer.alloc(maxCommitBytes, "\n");
+  expect(signedCommit(most).payload).toHaveLength(maxCommitBytes);
+  expect(signedTag(most).payload).toHaveLength(maxCommitBytes);
+  const more = Buffer.alloc(maxCommitBytes + 1, "\n");
+  const tooLarge = (type: string) =>
+    expect.objectContaining({ reason: "too-large", message: expect.stringContaining(`a ${type} of more than`) });
+  expect(() => signedCommit(more)).toThrow(tooLarge("commit"));
+  expect(() => signedTag(more)).toThrow(tooLarge("tag"));
 });

@@ -1,0 +1,138 @@
+import type { FileFaults } from "./fault.ts";
+
+const tests = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `test/unit/sources/git/${name}.test.ts`);
+
+/** Mistakes by which the bytes of a git server cost more time or memory than their limits allow. */
+export const gitCostFaults: readonly FileFaults[] = [
+  {
+    file: "lib/core/byte-bounded-cache.ts",
+    tests: ["test/unit/core/byte-bounded-cache.test.ts"],
+    faults: [
+      {
+        what: "keys take no memory",
+        find: 'entryBytes + (typeof key === "string" ? 2 * key.length : 0) + bytesOf(value)',
+        replace: "entryBytes + bytesOf(value)",
+      },
+      {
+        what: "the value that is replaced takes memory for ever",
+        find: "      drop(key);\n      const bytes",
+        replace: "      entries.delete(key);\n      const bytes",
+      },
+      {
+        what: "a value that was read is forgotten as if it was not",
+        find: "      entries.delete(key);\n      entries.set(key, found);\n      return",
+        replace: "      return",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/oid-table.ts",
+    tests: tests("pack-objects"),
+    faults: [
+      {
+        what: "ids that begin alike fall together",
+        find: "for (let index = 0; index < oidBytes; index++) hash ^=",
+        replace: "for (let index = 0; index < 4; index++) hash ^=",
+        named: "bases that begin alike",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/delta.ts",
+    tests: tests("delta"),
+    faults: [
+      {
+        what: "a delta is applied without a pause",
+        find: "if (count % instructionsAtOnce === 0 && slices.isOver()) await slices.pause();",
+        replace: "if (count % instructionsAtOnce === 0) slices.isOver();",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/pack-entry.ts",
+    tests: tests("pack-objects"),
+    faults: [
+      {
+        what: "a large object may be shorter than it says",
+        find: "  if (length !== size) throw wrongStream();\n  return { bytes, packedBytes",
+        replace: "  return { bytes, packedBytes",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/pack-objects.ts",
+    tests: tests("pack-objects"),
+    faults: [
+      {
+        what: "objects are read on after the run was stopped",
+        find: "        reading.throwIfAborted();\n",
+        replace: "",
+      },
+      {
+        what: "objects are read no more once their fetch took too long",
+        find: "const readSlices = timeSlices(reading);",
+        replace: "const readSlices = timeSlices(signal);",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/pack-unpacker.ts",
+    tests: tests("pack-objects"),
+    faults: [
+      {
+        what: "small objects can be unpacked without end",
+        find: "unpacked += Math.max(bytes, minCountedBytes);",
+        replace: "unpacked += Math.min(bytes, minCountedBytes);",
+        named: "smallest object",
+      },
+      {
+        what: "a small object is kept with the memory that it shares",
+        find: "return bytes.buffer.byteLength - bytes.length > maxSharedBytes ?",
+        replace: "return bytes.length > maxSharedBytes ?",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/git-object.ts",
+    tests: tests("git-object"),
+    faults: [
+      {
+        what: "a tag may have any length",
+        find: '  assertSmall(bytes, "tag");\n  const { headers }',
+        replace: "  const { headers }",
+      },
+      {
+        what: "a commit of the limit is refused",
+        find: "if (length <= maxCommitBytes) return;",
+        replace: "if (length < maxCommitBytes) return;",
+      },
+      {
+        what: "the message of a commit has headers",
+        find: 'const found = isEmpty ? 0 : buffer.indexOf("\\n\\n");',
+        replace: 'const found = isEmpty ? 0 : buffer.lastIndexOf("\\n\\n");',
+      },
+      {
+        what: "a letter of two units is cut from a subject",
+        find: "subject.slice(0, 102)",
+        replace: "subject.slice(0, 51)",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/verify/signed-object.ts",
+    tests: tests("verify/signed-object"),
+    faults: [
+      {
+        what: "a tag of any length is divided",
+        find: '  assertSmall(bytes, "tag");\n',
+        replace: "",
+      },
+      {
+        what: "what is between two signatures of a commit is left out",
+        find: "if (keptFrom < start) kept.push(",
+        replace: "if (keptFrom > start) kept.push(",
+      },
+    ],
+  },
+];
