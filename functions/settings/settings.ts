@@ -39,7 +39,7 @@ export const Settings = z
     "no-cross-namespace-refs": documented(
       {
         description:
-          "Refuses a Kustomization whose `spec.sourceRef.namespace` is not its own namespace: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces. A Receiver then wakes no object of another namespace than its own. For installations that several tenants share.",
+          "Refuses a Kustomization whose `spec.sourceRef.namespace` is not its own namespace: it is stalled with reason `AccessDenied`. `dependsOn` and `healthChecks` may still name other namespaces: a `readyExpr` of such a dependency is refused, and so is an expression that would read such an object with Sluice's own rights. A Receiver then wakes no object of another namespace than its own. For installations that several tenants share.",
         flux: "false",
         since: "0.1.0",
       },

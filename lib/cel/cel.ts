@@ -100,7 +100,7 @@ export interface Cel {
  */
 export type CelFaultReason = "expression" | "evaluation" | "limit" | "broken" | "unavailable";
 
-/** Its message is Flux's where Flux has one. It may quote the expression and names of keys, and never a value. */
+/** Its message is Flux's where Flux has one. It may quote the expression, and never a value that it reads. */
 export class CelFault extends PortError<CelFaultReason> {
   override readonly name = "CelFault";
 }

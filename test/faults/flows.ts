@@ -116,6 +116,72 @@ export const flowsFaults: readonly FileFaults[] = [
         replace: "",
         named: "readyExpr decides alone",
       },
+      {
+        what: "only a readyExpr of the own namespace is refused",
+        find: 'if (readyExpr === "" || namespace === ownNamespace) continue;',
+        replace: 'if (readyExpr === "" || namespace !== ownNamespace) continue;',
+        named: "what a readyExpr may read",
+      },
+      {
+        what: "a dependency of another namespace without a readyExpr is refused too",
+        find: 'if (readyExpr === "" || namespace === ownNamespace) continue;',
+        replace: "if (namespace === ownNamespace) continue;",
+        named: "is still waited for (33)",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/ready-expr.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "a dependency of another namespace is read with Sluice's own rights",
+        find: "if (user === undefined || ref.namespace === namespace) return dependency;",
+        replace: "if (user === undefined || ref.namespace !== undefined) return dependency;",
+        named: "what a readyExpr may read",
+      },
+      {
+        what: "a dependency of the own namespace is read with the account's rights",
+        find: "if (user === undefined || ref.namespace === namespace) return dependency;",
+        replace: "if (user === undefined) return dependency;",
+        named: "what a readyExpr may read",
+      },
+      {
+        what: "the account that the installation names does not count",
+        find: "accountUser(live, deps.defaultServiceAccount)",
+        replace: 'accountUser(live, "")',
+        named: "what a readyExpr may read",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/health.ts",
+    tests: ["test/e2e/flow/embedded.test.ts"],
+    faults: [
+      {
+        what: "an expression reads Secrets of every namespace with Sluice's own rights",
+        find: 'return !deps.noCrossNamespaceRefs && !(group === "" && kind === "Secret");',
+        replace: "return !deps.noCrossNamespaceRefs;",
+        named: "the expressions of a health check may read",
+      },
+      {
+        what: "an expression reads what is no Secret, whatever no-cross-namespace-refs says",
+        find: 'return !deps.noCrossNamespaceRefs && !(group === "" && kind === "Secret");',
+        replace: 'return !(group === "" && kind === "Secret");',
+        named: "the expressions of a health check may read",
+      },
+      {
+        what: "a Secret of another namespace is not even looked for",
+        find: "isElsewhere && healthRules.ruleOf({ group, kind }) !== undefined && ",
+        replace: "isElsewhere && ",
+        named: "the expressions of a health check may read",
+      },
+      {
+        what: "an object without a namespace counts as one of another namespace",
+        find: "resource?.namespaced !== false && namespace",
+        replace: "namespace",
+        named: "the expressions of a health check may read",
+      },
     ],
   },
   {

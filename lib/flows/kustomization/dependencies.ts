@@ -1,9 +1,10 @@
 import { readKustomization } from "../../api/kustomization.ts";
+import type { KustomizationSpec } from "../../api/kustomization-spec.ts";
 import { kustomizeGroup } from "../../api/names.ts";
 import { Failure } from "../../core/failure.ts";
 import { configTopic, readyTopic, sourceTopic } from "../../core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../../core/work-key.ts";
-import { type Blocked, invalid, type KustomizationContext } from "./context.ts";
+import { type Blocked, invalid, type KustomizationContext, type KustomizationDeps } from "./context.ts";
 import { cycleText, isReady, keysOf, needed } from "./dependency-cycle.ts";
 import { type ResolvedSource, requeueText, sourceKey } from "./resolve-source.ts";
 import { revisionAnnotations } from "./status.ts";
@@ -37,6 +38,24 @@ export function kubeConfigTopics({ kustomization, namespace, run }: Kustomizatio
   const [kind, name] =
     secretRef === undefined ? (["ConfigMap", configMapRef?.name] as const) : (["Secret", secretRef.name] as const);
   return name === undefined ? [] : [configTopic({ cluster: run.key.cluster, kind, namespace, name })];
+}
+
+/**
+ * Why a Kustomization of this namespace may not have the `readyExpr` of one of its dependencies evaluated; undefined where it may. That a
+ * dependency of another namespace is waited for is never refused, as in Flux: an expression could read all of it.
+ */
+export function readyExprRefusal(
+  { dependsOn = [] }: KustomizationSpec,
+  ownNamespace: string,
+  { noCrossNamespaceRefs }: Pick<KustomizationDeps, "noCrossNamespaceRefs">,
+): string | undefined {
+  if (!noCrossNamespaceRefs) return undefined;
+  for (const [index, { name, namespace = ownNamespace, readyExpr = "" }] of dependsOn.entries()) {
+    if (readyExpr === "" || namespace === ownNamespace) continue;
+    const field = `spec.dependsOn[${index}].readyExpr`;
+    return `${field} can't access 'Kustomization/${namespace}/${name}', cross-namespace references have been blocked`;
+  }
+  return undefined;
 }
 
 /** Checks the dependencies in list order; the first that is not ready ends the check (reference 3.3). */

@@ -14,6 +14,7 @@ import {
   type Verdict,
   verdict,
 } from "../../health/check-health.ts";
+import type { HealthRules } from "../../health/health-rules.ts";
 import { maskSecrets } from "../../manifests/secrets.ts";
 import { type AppliedRevision, changeLines } from "./apply.ts";
 import {
@@ -29,6 +30,7 @@ import {
   waitFor,
 } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
+import { accountUser } from "./service-account.ts";
 import { handled, inProgress, withConditions } from "./status.ts";
 
 /** How the last step ended: a later run looks again, or the revision is applied and healthy. */
@@ -46,7 +48,7 @@ export const checkHealth = step(async (revision: AppliedRevision, attempt: Attem
   const { ctx } = attempt;
   if (pending !== undefined) return awaitPending(pending, revision, attempt);
   const wait = waitFor("health", changeLines(applied).length > 0, attempt);
-  const targets = await healthTargets(applied, ctx);
+  const targets = await healthTargets(applied, attempt);
   if (typeof targets === "string") throw unhealthy(targets, wait, revision, attempt);
   if (targets.length === 0) return { kind: "healthy", wait, message: undefined };
   const outcome = await awaitHealth(targets, wait, attempt, () => reportHealthWait(revision, attempt)).catch(
@@ -120,10 +122,10 @@ function lookAgainLater(wait: Wait, pace: (looks: number) => number): Health {
  */
 async function healthTargets(
   applied: readonly AppliedObject[],
-  ctx: KustomizationContext,
+  { ctx, healthRules }: Attempt,
 ): Promise<readonly HealthTarget[] | string> {
   const { wait, healthChecks = [] } = ctx.kustomization.spec;
-  const targets = wait ? applied.flatMap(targetOf) : await namedTargets(healthChecks, ctx);
+  const targets = wait ? applied.flatMap(targetOf) : await namedTargets(healthChecks, healthRules, ctx);
   if (typeof targets === "string") return targets;
   if (ctx.homeUid !== ctx.owner.clusterUid) return targets;
   return targets.filter(({ ref }) => {
@@ -144,8 +146,10 @@ type HealthCheck = {
 
 async function namedTargets(
   checks: readonly HealthCheck[],
-  { target, run }: KustomizationContext,
+  healthRules: HealthRules,
+  ctx: KustomizationContext,
 ): Promise<readonly HealthTarget[] | string> {
+  const { target, run } = ctx;
   const targets: HealthTarget[] = [];
   for (const { apiVersion = "", kind, name, namespace = "" } of checks) {
     // Only the group counts; the version is the one that the cluster prefers.
@@ -155,11 +159,30 @@ async function namedTargets(
       const groupKind = group === "" ? kind : `${kind}.${group}`;
       return `resource ${groupKind} ${name} is namespace scoped, but namespace is not set`;
     }
+    const isElsewhere = resource?.namespaced !== false && namespace !== ctx.namespace;
+    if (isElsewhere && healthRules.ruleOf({ group, kind }) !== undefined && !mayReadElsewhere({ group, kind }, ctx)) {
+      return `the expressions of spec.healthCheckExprs may not read ${kind}/${namespace}/${name}, which is in another namespace: ${howToRead}`;
+    }
     // A kind that the cluster does not serve yet may be added during the wait.
     targets.push({ ref: { group, version: resource?.version ?? version, kind, namespace, name }, mayVanish: false });
   }
   return targets;
 }
+
+/**
+ * Whether an expression may read objects of this kind in other namespaces than the Kustomization's: those of its service account decide,
+ * or those of `spec.kubeConfig`. With Sluice's own rights it would find out, bit by bit, what nobody has allowed it to read.
+ */
+function mayReadElsewhere(
+  { group, kind }: Pick<HealthTarget["ref"], "group" | "kind">,
+  { deps, live, remote }: KustomizationContext,
+): boolean {
+  if (remote !== undefined || accountUser(live, deps.defaultServiceAccount) !== undefined) return true;
+  return !deps.noCrossNamespaceRefs && !(group === "" && kind === "Secret");
+}
+
+const howToRead =
+  "name a service account that may read it in spec.serviceAccountName, or check it without an expression";
 
 /** `timedOut` carries what was waited for. */
 type HealthOutcome = Verdict | (Unhealthy & { readonly kind: "timedOut" });

@@ -24,7 +24,7 @@ import {
   openTarget,
 } from "./context.ts";
 import { decryptionOf, decryptionRefusal, refuseEncrypted } from "./decryption.ts";
-import { checkDependencies, subscribeForRun } from "./dependencies.ts";
+import { checkDependencies, readyExprRefusal, subscribeForRun } from "./dependencies.ts";
 import { checkHealth } from "./health.ts";
 import { chooseRevision, thenTheNewest } from "./newer-revision.ts";
 import { guard, plan } from "./plan.ts";
@@ -134,7 +134,7 @@ async function fetchAndBuild({ ctx, source }: Attempt): Promise<Reached | undefi
 function refusalOf({ kustomization: { spec }, live, namespace, deps }: KustomizationContext): Blocked | undefined {
   const faults = referenceFaults(spec);
   if (faults.length > 0) return invalid("InvalidSpec", invalidObject(live, "spec", faults).message);
-  const refusal = sourceRefusal(spec, namespace, deps);
+  const refusal = sourceRefusal(spec, namespace, deps) ?? readyExprRefusal(spec, namespace, deps);
   return refusal === undefined ? undefined : { ...invalid("AccessDenied", refusal), isUnobserved: true };
 }
 

@@ -1,29 +1,57 @@
 import { CelFault } from "../../cel/cel.ts";
 import { formatDuration, isDurationHeld, parseDuration } from "../../core/duration.ts";
 import { isJsonObject, type Json, type JsonObject, toJsonObject } from "../../core/json.ts";
-import type { LiveObject } from "../../core/manifest.ts";
+import { type LiveObject, refOf } from "../../core/manifest.ts";
+import { ApiError } from "../../core/ports/cluster.ts";
 import { celFailure } from "../../health/health-rules.ts";
 import type { KustomizationContext } from "./context.ts";
+import { accountUser } from "./service-account.ts";
 
 /**
- * Whether a dependency is ready according to a `readyExpr`; a text where the expression has no result (reference 3.3).
+ * Whether a dependency is ready according to a `readyExpr`; a text where the expression has no result (reference 3.3), or may not read the
+ * dependency.
  *
  * @throws Failure of reason `InvalidCELExpression` if it does not compile, as Flux says it; an `Outage` if CEL cannot be asked
  */
 export async function evaluateReadyExpr(
   expression: string,
   dependency: LiveObject,
-  { cel, live, run }: KustomizationContext,
+  ctx: KustomizationContext,
 ): Promise<boolean | string> {
+  const { cel, live, run } = ctx;
   const prefix = `terminal error: failed to evaluate dependency ${dependency.metadata.name}: `;
   const program = await cel.compileBool(expression, ["self", "dep"], run.signal, "integers").catch((error: unknown) => {
     throw celFailure(error, prefix);
   });
+  const dep = await asAccountReads(dependency, ctx);
+  if (typeof dep === "string") return dep;
   try {
-    return await program.evaluate({ self: asFluxReads(live), dep: asFluxReads(dependency) }, run.signal);
+    return await program.evaluate({ self: asFluxReads(live), dep: asFluxReads(dep) }, run.signal);
   } catch (error) {
     if (error instanceof CelFault && (error.reason === "evaluation" || error.reason === "limit")) return error.message;
     throw celFailure(error, prefix);
+  }
+}
+
+/**
+ * The dependency as the expression may see it: what a service account reads of another namespace is read with its rights, so that no
+ * expression finds out what they keep from it. One of the own namespace is read as Flux reads it. A text where the account may not.
+ */
+async function asAccountReads(
+  dependency: LiveObject,
+  { deps, live, namespace, remote, run, target }: KustomizationContext,
+): Promise<LiveObject | string> {
+  const user = accountUser(live, deps.defaultServiceAccount);
+  const ref = refOf(dependency);
+  if (user === undefined || ref.namespace === namespace) return dependency;
+  // Dependencies are at home, also those of a Kustomization whose target is elsewhere.
+  const account = remote === undefined ? target : await deps.targetOf(live, run.signal);
+  const name = `${ref.namespace}/${ref.name}`;
+  try {
+    return (await account.get(ref, run.signal)) ?? `dependency '${name}' not found`;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== "Forbidden") throw error;
+    return `the readyExpr of dependency '${name}' may not read it: ${error.message}`;
   }
 }
 

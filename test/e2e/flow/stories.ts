@@ -9,6 +9,7 @@ import { decryptionStories } from "./decryption-stories.ts";
 import { definitionStories } from "./definition-stories.ts";
 import { deletionStories } from "./deletion-stories.ts";
 import { dependencyStories } from "./dependency-stories.ts";
+import { expressionRightsStories } from "./expression-rights-stories.ts";
 import { externalArtifactStories } from "./external-artifact-stories.ts";
 import { faultStories } from "./fault-stories.ts";
 import { forceStories } from "./force-stories.ts";
@@ -68,6 +69,7 @@ const ownStories: readonly Stories[] = [
   crossNamespaceStories,
   decryptionStories,
   dependencyStories,
+  expressionRightsStories,
   externalArtifactStories,
   healthExpressionStories,
   inventoryStories,

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 
@@ -224,7 +225,7 @@ func (r *reader) take(segments []segment) (map[string]any, error) {
 			decoder.UseNumber()
 		}
 		if err := decoder.Decode(&value); err != nil && first == nil {
-			first = &expression.Fault{Reason: expression.Evaluation, Message: fmt.Sprintf("failed to parse '%s' as JSON: %s", each.Name, err)}
+			first = &expression.Fault{Reason: expression.Evaluation, Message: fmt.Sprintf("failed to parse '%s' as JSON: %s", each.Name, jsonErrorText(err))}
 		}
 		if r.hasIntegers {
 			withNumbers(value)
@@ -232,6 +233,22 @@ func (r *reader) take(segments []segment) (map[string]any, error) {
 		values[each.Name] = value
 	}
 	return values, first
+}
+
+// jsonErrorText answers an error of Go's JSON reader without what it has read.
+func jsonErrorText(err error) string {
+	if syntaxError := (*json.SyntaxError)(nil); errors.As(err, &syntaxError) {
+		return fmt.Sprintf("a syntax error at byte %d", syntaxError.Offset)
+	}
+	if typeError := (*json.UnmarshalTypeError)(nil); errors.As(err, &typeError) {
+		// A number is quoted behind the name of its type.
+		kind, _, _ := strings.Cut(typeError.Value, " ")
+		return fmt.Sprintf("cannot read a JSON %s at byte %d", kind, typeError.Offset)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err.Error()
+	}
+	return "it cannot be read"
 }
 
 // Replaces each json.Number inside by what Kubernetes' reader makes of it: an int64 where it is written as one and fits.

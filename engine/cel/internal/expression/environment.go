@@ -37,6 +37,7 @@ const (
 // Expression is one that compiles.
 type Expression struct {
 	text    string
+	own     ownText
 	program cel.Program
 }
 
@@ -102,7 +103,13 @@ func environment(variables []string) (*cel.Env, error) {
 	return cel.NewEnv(options...)
 }
 
-func compile(env *cel.Env, text string, output Output) (*Expression, error) {
+func compile(env *cel.Env, text string, output Output) (expression *Expression, err error) {
+	// cel-go's check of literals panics for some optional elements, for example [?a.b].
+	defer func() {
+		if recover() != nil {
+			expression, err = nil, &Fault{Refused, fmt.Sprintf("failed to parse the CEL expression '%s': CEL cannot check it", text)}
+		}
+	}()
 	parse := env.Compile
 	if output == Parsed {
 		parse = env.Parse
@@ -131,5 +138,5 @@ func compile(env *cel.Env, text string, output Output) (*Expression, error) {
 	if err != nil {
 		return nil, &Fault{Refused, fmt.Sprintf("failed to create CEL program: %s", err)}
 	}
-	return &Expression{text, program}, nil
+	return &Expression{text, ownTextOf(checked, env), program}, nil
 }

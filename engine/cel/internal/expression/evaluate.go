@@ -60,7 +60,7 @@ func (e *Expression) evaluate(data map[string]any, budget *Budget) (ref.Val, err
 	if err == nil {
 		return value, nil
 	}
-	return nil, &Fault{reason, fmt.Sprintf("failed to evaluate the CEL expression '%s': %s", e.text, err)}
+	return nil, &Fault{reason, fmt.Sprintf("failed to evaluate the CEL expression '%s': %s", e.text, errorText(err, e.own))}
 }
 
 // Bool answers what an expression of type bool is for these values.
@@ -94,7 +94,7 @@ func (e *Expression) JSON(data map[string]any, budget *Budget) (json.RawMessage,
 }
 
 func (e *Expression) notJSON(err error) error {
-	return &Fault{Evaluation, fmt.Sprintf("the result of the CEL expression '%s' is not JSON: %s", e.text, err)}
+	return &Fault{Evaluation, fmt.Sprintf("the result of the CEL expression '%s' is not JSON: %s", e.text, errorText(err, e.own))}
 }
 
 // Rules are the variables and validations of a provider of generic-oidc.

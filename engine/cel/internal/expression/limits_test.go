@@ -85,3 +85,10 @@ func TestManyExpressions(t *testing.T) {
 		}
 	}
 }
+
+// cel-go panics where it checks this one.
+func TestAnExpressionThatCannotBeCheckedIsRefused(t *testing.T) {
+	if got := reasonOf(t, "[?req.a] == []", nil); got != expression.Refused {
+		t.Errorf("%s", got)
+	}
+}
