@@ -84,8 +84,8 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/sources/git/verify",
-    imports: [],
-    why: "Signatures of commits, on bytes that it is given.",
+    imports: ["lib/sources/git"],
+    why: "Signatures of commits and tags, on git's objects.",
   },
   {
     folder: "lib/sources/oci",
