@@ -14,8 +14,8 @@ export interface Layer {
 export type Sources = ReadonlyMap<string, string>;
 
 /** `from "…"`, `import "…"`, `import("…")`, and the URL of a module that a thread runs. */
-const specifier = /\b(?:from|import)\s*\(?\s*"(\.[^"]+)"|\bnew URL\(\s*"(\.[^"]+)"/g;
-const code = /\.(?:ts|js)$/;
+const specifier = /\b(?:from|import)\s*\(?\s*"((?:\.|@sluice\/)[^"]+)"|\bnew URL\(\s*"(\.[^"]+)"/g;
+const code = /\.[cm]?[jt]s$/;
 
 /** Where the imports of files lead against the list of layers, and where the list itself goes wrong: one line each, for people. */
 export function layerFaults(sources: Sources, layers: readonly Layer[]): readonly string[] {
@@ -61,8 +61,14 @@ function listFaults(layers: readonly Layer[], used: ReadonlySet<string>): readon
 /** The files of the project that a file imports. Data, such as JSON, belongs to no layer. */
 function importsOf(file: string, text: string): readonly string[] {
   return [...text.matchAll(specifier)]
-    .map(([, imported, run]) => posix.join(posix.dirname(file), imported ?? run ?? ""))
+    .map(([, imported, run]) => pathOf(imported ?? run ?? "", posix.dirname(file)))
     .filter((imported) => code.test(imported));
+}
+
+/** The exports of a package of the project come from one folder. */
+function pathOf(imported: string, folder: string): string {
+  const [, name] = /^@sluice\/(.+)$/.exec(imported) ?? [];
+  return name === undefined ? posix.join(folder, imported) : `packages/${name}/src/index.ts`;
 }
 
 function mayImport(folder: string, imports: readonly string[]): string {

@@ -9,12 +9,12 @@ const root = join(import.meta.dirname, "../../..");
 const outside = /(?:^|\/)(?:\.[^/]*|node_modules|test|bench|examples|dist)(?:\/|$)/;
 
 const all: readonly Layer[] = [
-  ...layers,
   ...embeddedKubernetesLayers.map(({ folder, imports, why }) => ({
     folder: inPackage(folder),
     imports: imports.map(inPackage),
     why,
   })),
+  ...layers,
 ];
 
 function inPackage(folder: string): string {
@@ -91,6 +91,12 @@ describe("a list of layers", () => {
     ["as the module of a thread", 'new Worker(new URL("../high/d.ts", import.meta.url));'],
   ])("an import that is not listed is refused: %s", (_name, text) => {
     expect(faultsOf({ "low/x.ts": text })).toEqual(["low/x.ts imports high/d.ts: low may import no other folder"]);
+  });
+
+  test("a package of the project is the folder of its code", () => {
+    expect(faultsOf({ "low/x.ts": 'import { start } from "@sluice/part";' })).toEqual([
+      "low/x.ts imports packages/part/src/index.ts: low may import no other folder",
+    ]);
   });
 
   test("the message names the folders that may be imported", () => {

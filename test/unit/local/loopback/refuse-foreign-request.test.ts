@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { refuseForeignRequest } from "../../../local/loopback/refuse-foreign-request.ts";
-import { startRegistry } from "../../../local/registry/start-registry.ts";
-import { startEmbeddedCluster } from "../../../local/start-embedded-cluster.ts";
-import { startReceiver } from "../../../local/start-receiver.ts";
-import { silentLog } from "../../doubles/silent-log.ts";
+import { refuseForeignRequest } from "../../../../local/loopback/refuse-foreign-request.ts";
+import { startRegistry } from "../../../../local/registry/start-registry.ts";
+import { startEmbeddedCluster } from "../../../../local/start-embedded-cluster.ts";
+import { startReceiver } from "../../../../local/start-receiver.ts";
+import { silentLog } from "../../../doubles/silent-log.ts";
 
 const names = ["host.docker.internal", "registry.test:5000"];
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../lib/core/json.ts";
-import type { LiveObject, Metadata } from "../../../lib/core/manifest.ts";
-import type { HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
-import { kinds } from "../../../lib/flows/kinds/kinds.ts";
-import { runInput } from "../../../lib/flows/kinds/run-input.ts";
-import { keyOf } from "../../contract/state-back-end.ts";
+import type { JsonObject } from "../../../../lib/core/json.ts";
+import type { LiveObject, Metadata } from "../../../../lib/core/manifest.ts";
+import type { HomeCluster } from "../../../../lib/core/ports/home-and-target.ts";
+import { kinds } from "../../../../lib/flows/kinds/kinds.ts";
+import { runInput } from "../../../../lib/flows/kinds/run-input.ts";
+import { keyOf } from "../../../contract/state-back-end.ts";
 
 const never = new AbortController().signal;
 const key = keyOf("web");

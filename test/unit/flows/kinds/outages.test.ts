@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Failure } from "../../../lib/core/failure.ts";
-import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import { LeaseLost } from "../../../lib/core/ports/fence.ts";
-import { Outage } from "../../../lib/core/ports/outage.ts";
-import type { FlowResult, Run } from "../../../lib/core/ports/run.ts";
-import type { RunTiming } from "../../../lib/flows/interval.ts";
-import { retryOutages } from "../../../lib/flows/kinds/outages.ts";
-import { silentLog } from "../../doubles/silent-log.ts";
+import type { Failure } from "../../../../lib/core/failure.ts";
+import { ApiError } from "../../../../lib/core/ports/cluster.ts";
+import { LeaseLost } from "../../../../lib/core/ports/fence.ts";
+import { Outage } from "../../../../lib/core/ports/outage.ts";
+import type { FlowResult, Run } from "../../../../lib/core/ports/run.ts";
+import type { RunTiming } from "../../../../lib/flows/interval.ts";
+import { retryOutages } from "../../../../lib/flows/kinds/outages.ts";
+import { silentLog } from "../../../doubles/silent-log.ts";
 
 const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "t", name: "x" };
 const run = (carried: Run["carried"]): Run => ({

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { listenOnLoopback } from "../../../local/loopback/listen-on-loopback.ts";
+import { listenOnLoopback } from "../../../../local/loopback/listen-on-loopback.ts";
 
 test("a server of sluice local can be reached at 127.0.0.1 and at no other address of this machine", async () => {
   const listening = await listenOnLoopback(createServer(), 0, { name: "the server", option: "--port" });
