@@ -135,4 +135,64 @@ export const gitCostFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sources/git/greeting.ts",
+    tests: tests("greeting"),
+    faults: [
+      {
+        what: "capabilities are counted one by one",
+        find: "      bytes += Buffer.byteLength(line);",
+        replace: "      bytes = Buffer.byteLength(line);",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/conversations.ts",
+    tests: tests("greeting"),
+    faults: [
+      {
+        what: "a long greeting counts as a short one",
+        find: "bytes += entryBytes + 2 * (name.length + value.length);",
+        replace: "bytes += entryBytes + 2 * value.length;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/upload-pack.ts",
+    tests: tests("greeting"),
+    faults: [
+      {
+        what: "a server that names one of the objects is asked for all",
+        find: "return oids.every((oid) => named.has(oid));",
+        replace: "return oids.some((oid) => named.has(oid));",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/github-app.ts",
+    tests: tests("github-app"),
+    faults: [
+      {
+        what: "long tokens are kept as if they were short",
+        find: "({ token }) => 2 * token.reveal().length,",
+        replace: "({ token }) => Math.min(token.reveal().length, 1),",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/shared-listing.ts",
+    tests: ["test/unit/sources/shared-listing.test.ts"],
+    faults: [
+      {
+        what: "long listings are kept as if they were short",
+        find: "bytes <= maxListingBytes",
+        replace: "bytes <= 100 * maxListingBytes",
+      },
+      {
+        what: "one long listing makes all others forgotten",
+        find: "      bytes -= listing.bytes;\n",
+        replace: "",
+      },
+    ],
+  },
 ];
