@@ -195,4 +195,42 @@ export const gitCostFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sources/git/ssh-transport.ts",
+    tests: tests("ssh-transport"),
+    faults: [
+      {
+        what: "the server may choose the prime of the key exchange",
+        find: "kex: [...(algorithms.kex ?? offered.kex)], serverHostKey",
+        replace: 'kex: [...(algorithms.kex ?? offered.kex), "diffie-hellman-group-exchange-sha256"], serverHostKey',
+        named: "chooses the prime",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/ssh-key.ts",
+    tests: tests("ssh-key"),
+    faults: [
+      {
+        what: "PBKDF2 may take any iterations",
+        find: "iterations.length > 4 || Number",
+        replace: "iterations.length > 9 && Number",
+      },
+      {
+        what: "a key that is encrypted otherwise is decrypted",
+        find: "if (!next(identifier).equals(pbes2)) throw unsupportedEncryption();",
+        replace: "next(identifier);",
+      },
+      {
+        what: "a key of RSA may have any length",
+        find: 'if (parsed.type === "ssh-rsa") assertFewBits',
+        replace: 'if (parsed.type === "rsa") assertFewBits',
+      },
+      {
+        what: "a second armor within the first is a part of the key",
+        find: "-----([^-]*)/.exec(text)",
+        replace: "-----(.*)/s.exec(text)",
+      },
+    ],
+  },
 ];
