@@ -203,7 +203,7 @@ export const Settings = z
     "ssh-kex-algos": documented(
       {
         description:
-          "The key exchanges that are offered to a git host over ssh, in the order of preference: a list, or names separated by commas. Empty: those of Go's client.",
+          "The key exchanges that are offered to a git host over ssh, in the order of preference: a list, or names separated by commas. Empty: those of Go's client. The group exchange is none of them: a host could choose numbers that take minutes.",
         flux: "none",
         since: "0.2.0",
       },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { SshAlgorithms } from "../../lib/sources/git/ssh-transport.ts";
 
-/** The algorithms that both Go's client (`golang.org/x/crypto/ssh`) and ours (ssh2) know. */
+/** The algorithms that both Go's client (`golang.org/x/crypto/ssh`) and ours know. */
 const kex = [
   "curve25519-sha256",
   "curve25519-sha256@libssh.org",
@@ -10,8 +10,6 @@ const kex = [
   "ecdh-sha2-nistp521",
   "diffie-hellman-group14-sha256",
   "diffie-hellman-group16-sha512",
-  "diffie-hellman-group-exchange-sha256",
-  "diffie-hellman-group-exchange-sha1",
   "diffie-hellman-group14-sha1",
   "diffie-hellman-group1-sha1",
 ] as const satisfies SshAlgorithms["kex"];

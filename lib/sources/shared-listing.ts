@@ -8,6 +8,8 @@ export interface Question<Answer> {
   /** Since when the asker would learn of a change by an event, by the clock's monotonic time. Only what was listed later is an answer. */
   readonly since: number;
   readonly ask: (signal: AbortSignal) => Promise<Answer>;
+  /** What an answer takes in memory, in bytes. */
+  readonly bytesOf: (answer: Answer) => number;
 }
 
 /** Asks an origin, or answers what another run of this process has just learned of it. */
@@ -16,12 +18,15 @@ export type ShareListing = <Answer>(question: Question<Answer>, signal: AbortSig
 interface Listing {
   readonly startedAt: number;
   readonly answer: Promise<unknown>;
+  /** Of the answer, once it is there. */
+  bytes: number;
 }
 
 /** Runs that began before a listing come to their own question within this time. */
 const keptMs = 10_000;
-/** A list of tags may have some megabytes. */
 export const maxListings = 32;
+/** Of the answers together: a list of tags may have some megabytes. */
+export const maxListingBytes = 64 * 1024 * 1024;
 
 /**
  * One listing for all runs of a process that ask the same and began before it: a push that wakes a thousand sources of one repository
@@ -33,7 +38,15 @@ export function sharedListings(clock: Pick<Clock, "monotonic">): ShareListing {
   const latest = new Map<string, Listing>();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a key belongs to one kind of answer: it begins with its question
   const typed = <Answer>(listing: Listing) => listing.answer as Promise<Answer>;
-  return async <Answer>({ key, since, ask }: Question<Answer>, signal: AbortSignal): Promise<Answer> => {
+  const forgetTooMany = (): void => {
+    let bytes = [...latest.values()].reduce((sum, listing) => sum + listing.bytes, 0);
+    for (const [oldest, listing] of latest) {
+      if (latest.size <= maxListings && bytes <= maxListingBytes) break;
+      latest.delete(oldest);
+      bytes -= listing.bytes;
+    }
+  };
+  return async <Answer>({ key, since, ask, bytesOf }: Question<Answer>, signal: AbortSignal): Promise<Answer> => {
     const now = clock.monotonic();
     for (const [old, { startedAt }] of latest) if (now - startedAt > keptMs) latest.delete(old);
     const found = latest.get(key);
@@ -46,13 +59,16 @@ export function sharedListings(clock: Pick<Clock, "monotonic">): ShareListing {
       }
     }
     const answer = ask(signal);
-    const listing = { startedAt: now, answer };
+    const listing: Listing = { startedAt: now, answer, bytes: 0 };
     // Deleted first, so that the oldest is the first.
     latest.delete(key);
     latest.set(key, listing);
-    const [oldest] = latest.keys();
-    if (latest.size > maxListings && oldest !== undefined) latest.delete(oldest);
-    answer.catch(() => {
+    forgetTooMany();
+    const weigh = (found: Answer): void => {
+      listing.bytes = bytesOf(found);
+      forgetTooMany();
+    };
+    answer.then(weigh, () => {
       if (latest.get(key) === listing) latest.delete(key);
     });
     return answer;

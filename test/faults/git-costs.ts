@@ -135,4 +135,102 @@ export const gitCostFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sources/git/greeting.ts",
+    tests: tests("greeting"),
+    faults: [
+      {
+        what: "capabilities are counted one by one",
+        find: "      bytes += Buffer.byteLength(line);",
+        replace: "      bytes = Buffer.byteLength(line);",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/conversations.ts",
+    tests: tests("greeting"),
+    faults: [
+      {
+        what: "a long greeting counts as a short one",
+        find: "bytes += entryBytes + 2 * (name.length + value.length);",
+        replace: "bytes += entryBytes + 2 * value.length;",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/upload-pack.ts",
+    tests: tests("greeting"),
+    faults: [
+      {
+        what: "a server that names one of the objects is asked for all",
+        find: "return oids.every((oid) => named.has(oid));",
+        replace: "return oids.some((oid) => named.has(oid));",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/github-app.ts",
+    tests: tests("github-app"),
+    faults: [
+      {
+        what: "long tokens are kept as if they were short",
+        find: "({ token }) => 2 * token.reveal().length,",
+        replace: "({ token }) => Math.min(token.reveal().length, 1),",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/shared-listing.ts",
+    tests: ["test/unit/sources/shared-listing.test.ts"],
+    faults: [
+      {
+        what: "long listings are kept as if they were short",
+        find: "bytes <= maxListingBytes",
+        replace: "bytes <= 100 * maxListingBytes",
+      },
+      {
+        what: "one long listing makes all others forgotten",
+        find: "      bytes -= listing.bytes;\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/ssh-transport.ts",
+    tests: tests("ssh-transport"),
+    faults: [
+      {
+        what: "the server may choose the prime of the key exchange",
+        find: "kex: [...(algorithms.kex ?? offered.kex)], serverHostKey",
+        replace: 'kex: [...(algorithms.kex ?? offered.kex), "diffie-hellman-group-exchange-sha256"], serverHostKey',
+        named: "chooses the prime",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/ssh-key.ts",
+    tests: tests("ssh-key"),
+    faults: [
+      {
+        what: "PBKDF2 may take any iterations",
+        find: "iterations.length > 4 || Number",
+        replace: "iterations.length > 9 && Number",
+      },
+      {
+        what: "a key that is encrypted otherwise is decrypted",
+        find: "if (!next(identifier).equals(pbes2)) throw unsupportedEncryption();",
+        replace: "next(identifier);",
+      },
+      {
+        what: "a key of RSA may have any length",
+        find: 'if (parsed.type === "ssh-rsa") assertFewBits',
+        replace: 'if (parsed.type === "rsa") assertFewBits',
+      },
+      {
+        what: "a second armor within the first is a part of the key",
+        find: "-----([^-]*)/.exec(text)",
+        replace: "-----(.*)/s.exec(text)",
+      },
+    ],
+  },
 ];

@@ -46,6 +46,11 @@ export async function findRevision(spec: GitRepositorySpec, remote: GitRemote, c
 const known = new Map<string, number>();
 const maxKnown = 10_000;
 
+/** A text of its own: one that was cut out of a line keeps the whole line in memory. */
+function unshared(oid: string): string {
+  return Buffer.from(oid, "latin1").toString("latin1");
+}
+
 async function committedAt(
   commits: readonly string[],
   remote: GitRemote,
@@ -57,7 +62,7 @@ async function committedAt(
     for (const oid of unknown) {
       const { type, bytes } = await objects.read(oid);
       if (known.size >= maxKnown) known.clear();
-      known.set(oid, type === "commit" ? parseCommit(bytes).committedAt : 0);
+      known.set(unshared(oid), type === "commit" ? parseCommit(bytes).committedAt : 0);
     }
   }
   return new Map(commits.map((oid) => [oid, known.get(oid) ?? 0]));

@@ -1,6 +1,6 @@
 import type { GitRepositorySpec } from "../../api/git-repository.ts";
 import { parseDuration } from "../../core/duration.ts";
-import type { KnownServers } from "../../sources/git/conversations.ts";
+import { knownServers } from "../../sources/git/conversations.ts";
 import { defaultGitLimits, type GitLimits, type GitRemote } from "../../sources/git/git-remote.ts";
 import { openGitRemote } from "../../sources/git/open-git-remote.ts";
 import type { SourceContext } from "../source/source-context.ts";
@@ -27,7 +27,7 @@ export function gitTimeoutMs({ timeout }: GitRepositorySpec): number {
 
 /** Opens repositories over these connections. What it learns of their servers lives as long as the process. */
 export function repositoryOpener(connections: GitConnections): OpenRepository {
-  const known: KnownServers = new Map();
+  const known = knownServers();
   return async (url, spec, ctx, left) => {
     const limits = { ...defaultGitLimits, timeoutMs: gitTimeoutMs(spec), ...left };
     return openGitRemote(await gitTransport(url, spec, limits, connections, ctx), limits, known);

@@ -54,17 +54,26 @@ export interface RegistryParts {
   readonly aws: RegistryLogin | undefined;
 }
 
+/** Two bytes for each of its characters, and what a text takes beside them. */
+function textBytes(text: string): number {
+  return 2 * text.length + 32;
+}
+
+function tagBytes(tags: readonly string[]): number {
+  return tags.reduce((sum, tag) => sum + textBytes(tag), 0);
+}
+
 /** The same registry, whose tags are asked once for all runs of the same identity that began before. */
 function sharing(client: RegistryClient, identity: string, share: ShareListing, since: number): RegistryClient {
   return {
     ...client,
     digestOfTag(repository, tag, signal) {
       const ask = (stop: AbortSignal) => client.digestOfTag(repository, tag, stop);
-      return share({ key: `tag ${identity} ${repository}:${tag}`, since, ask }, signal);
+      return share({ key: `tag ${identity} ${repository}:${tag}`, since, ask, bytesOf: textBytes }, signal);
     },
     tags(repository, signal) {
       const ask = (stop: AbortSignal) => client.tags(repository, stop);
-      return share({ key: `tags ${identity} ${repository}`, since, ask }, signal);
+      return share({ key: `tags ${identity} ${repository}`, since, ask, bytesOf: tagBytes }, signal);
     },
   };
 }

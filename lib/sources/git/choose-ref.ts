@@ -151,13 +151,13 @@ async function chooseVersion(
   signal: AbortSignal,
 ): Promise<GitRef> {
   const isInRange = await rangeOf(semver);
-  let best: { readonly version: SemverVersion; readonly refs: readonly GitRef[] } | undefined;
+  let best: { readonly version: SemverVersion; readonly refs: GitRef[] } | undefined;
   const look = (ref: GitRef): void => {
     const version = ref.name.startsWith(tagPrefix) ? parseSemver(ref.name.slice(tagPrefix.length)) : undefined;
     if (version === undefined || !isInRange(version)) return;
     const order = best === undefined ? 1 : compareSemver(version, best.version);
     if (order > 0) best = { version, refs: [ref] };
-    else if (order === 0 && best !== undefined) best = { ...best, refs: [...best.refs, ref] };
+    else if (order === 0) best?.refs.push(ref);
   };
   if (!(await inTimeSlices(refs, look, maxChoosingMs, signal))) {
     throw new RangeError(`semver takes more than ${maxChoosingMs / 1_000} s for ${refs.length} tags`);

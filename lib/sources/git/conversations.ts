@@ -1,12 +1,23 @@
+import { type ByteBoundedCache, byteBoundedCache, entryBytes } from "../../core/byte-bounded-cache.ts";
 import { GitFault } from "./git-fault.ts";
 import type { GitBytes, GitTransport } from "./git-transport.ts";
 import { type Greeting, type RefLimits, readGreeting } from "./greeting.ts";
 import { type PktReader, pktReader } from "./pkt-line.ts";
 
 /** What servers have greeted with, by {@link GitTransport.knownAs}. A process keeps one, so that an unchanged repository costs one request. */
-export type KnownServers = Map<string, Greeting>;
+export type KnownServers = ByteBoundedCache<string, Greeting>;
 
-const maxKnownServers = 1_000;
+/** Of all greetings together: those of some thousand servers. */
+export const maxKnownBytes = 4 * 1024 * 1024;
+
+/** Of a process. */
+export function knownServers(): KnownServers {
+  return byteBoundedCache(maxKnownBytes, ({ capabilities }) => {
+    let bytes = 0;
+    for (const [name, value] of capabilities) bytes += entryBytes + 2 * (name.length + value.length);
+    return bytes;
+  });
+}
 
 /** A conversation that has begun: the server has greeted. */
 export interface Conversation {
@@ -45,10 +56,7 @@ export function conversations(transport: GitTransport, limits: RefLimits, known:
       return overChannel(transport, await readGreeting(reader, limits), reader);
     }
     const greeting = await readAnswer(bytes, (reader) => readGreeting(reader, limits));
-    if (greeting.version === 2 && knownAs !== undefined) {
-      if (known.size >= maxKnownServers) known.clear();
-      known.set(knownAs, greeting);
-    }
+    if (greeting.version === 2 && knownAs !== undefined) known.set(knownAs, greeting);
     return overHttp(transport, greeting);
   };
 

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createSign, type KeyObject } from "node:crypto";
 import { z } from "zod";
+import { byteBoundedCache } from "../../core/byte-bounded-cache.ts";
 import { messageOf } from "../../core/failure.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Proxy } from "../../core/ports/dial.ts";
@@ -27,7 +28,8 @@ const timeoutMs = 10_000;
 const maxAnswerBytes = 1024 * 1024;
 /** A run that begins just before the end of a token still has to fetch with it. */
 const renewBeforeMs = 5 * 60_000;
-const maxCached = 100;
+/** Of all tokens together, which have some hundred characters each. */
+export const maxTokenBytes = 256 * 1024;
 
 const Installation = z.object({ id: z.int() });
 const Token = z.object({ token: z.string().min(1), expires_at: z.string() });
@@ -37,7 +39,10 @@ const Token = z.object({ token: z.string().min(1), expires_at: z.string() });
  * its end, for exactly the same app, key, address and trust.
  */
 export function githubAppTokens(http: Http, clock: Pick<Clock, "now">): GitHubAppToken {
-  const kept = new Map<string, { readonly token: Secret; readonly until: number }>();
+  const kept = byteBoundedCache<string, { readonly token: Secret; readonly until: number }>(
+    maxTokenBytes,
+    ({ token }) => 2 * token.reveal().length,
+  );
   return async (app, signal) => {
     const key = cacheKey(app);
     const known = kept.get(key);
@@ -49,8 +54,6 @@ export function githubAppTokens(http: Http, clock: Pick<Clock, "now">): GitHubAp
       "id" in app.installation ? app.installation.id : await installationId(app.installation.owner, ask, signal);
     const { token, expires_at } = await ask("POST", `app/installations/${id}/access_tokens`, Token, signal);
     const secret = new Secret(token);
-    const [oldest] = kept.keys();
-    if (kept.size >= maxCached && oldest !== undefined) kept.delete(oldest);
     kept.set(key, { token: secret, until: Date.parse(expires_at) - renewBeforeMs });
     return secret;
   };

@@ -10,6 +10,9 @@ export type Greeting =
 
 export type RefLimits = Pick<GitLimits, "maxRefBytes" | "maxRefs">;
 
+/** Of the capabilities of version 2. Those of a server have some hundred bytes; those of version 0 stand in one line. */
+export const maxCapabilityBytes = 64 * 1024;
+
 /** Throws a {@link GitFault} `protocol`, `unsupported` or `too-large`, or that of an error which the server tells. */
 export async function readGreeting(reader: PktReader, limits: RefLimits): Promise<Greeting> {
   let lines = linesOf(reader, limits.maxRefBytes);
@@ -22,7 +25,14 @@ export async function readGreeting(reader: PktReader, limits: RefLimits): Promis
   }
   if (first.done !== true && first.value === "version 2") {
     const capabilities = new Map<string, string>();
-    for await (const line of lines) addCapability(capabilities, line);
+    let bytes = 0;
+    for await (const line of lines) {
+      bytes += Buffer.byteLength(line);
+      if (bytes > maxCapabilityBytes) {
+        throw new GitFault("too-large", `the git server names more than ${maxCapabilityBytes} bytes of capabilities`);
+      }
+      addCapability(capabilities, line);
+    }
     return sha1Only({ version: 2, capabilities });
   }
   if (first.done !== true && first.value === "version 1") first = await lines.next();

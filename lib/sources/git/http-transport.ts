@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { pipeline, Readable } from "node:stream";
-import { createGunzip, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { createGunzip, gzip } from "node:zlib";
 import type { Proxy } from "../../core/ports/dial.ts";
 import {
   HttpError,
@@ -26,6 +27,7 @@ export interface HttpTransportOptions {
 const service = "service=git-upload-pack";
 /** As Go's client, which Flux uses. */
 const maxRedirects = 10;
+const packed = promisify(gzip);
 /** Longer requests are packed, as by git. */
 const plainRequestBytes = 1_024;
 /** Hosts that serve pages and repositories at the same address give the repository to clients of this name. */
@@ -105,7 +107,7 @@ export function httpTransport(
             accept: "application/x-git-upload-pack-result",
             ...(isLong ? { "content-encoding": "gzip" } : {}),
           },
-          body: isLong ? gzipSync(request) : request,
+          body: isLong ? await packed(request) : request,
           // Beside the pack come texts about its progress.
           maxBytes: limits.maxPackBytes + limits.maxRefBytes,
         },
@@ -138,9 +140,9 @@ async function* bytesOf(stream: HttpStream): AsyncGenerator<Uint8Array, void, un
   }
 }
 
-function gunzip(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+function gunzip(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   // The iteration throws what goes wrong.
-  return pipeline(Readable.from(packed), createGunzip(), () => undefined);
+  return pipeline(Readable.from(pieces), createGunzip(), () => undefined);
 }
 
 function faultOfAnswer({ status, url, headers }: HttpStream, kind: string, maxBytes: number): GitFault | undefined {

@@ -1,4 +1,4 @@
-import { type Conversation, conversations, type KnownServers } from "./conversations.ts";
+import { type Conversation, conversations, type KnownServers, knownServers } from "./conversations.ts";
 import { GitFault } from "./git-fault.ts";
 import { isOid, parseCommit, parseTag } from "./git-object.ts";
 import { defaultGitLimits, type GitLimits, type GitObjects, type GitRef, type GitRemote } from "./git-remote.ts";
@@ -25,7 +25,7 @@ interface FetchSignals {
 export function openGitRemote(
   transport: GitTransport,
   limits: GitLimits = defaultGitLimits,
-  known: KnownServers = new Map(),
+  known: KnownServers = knownServers(),
 ): GitRemote {
   const talks = conversations(transport, limits, known);
   /** The conversation whose greeting `list` has answered (version 0): the next list needs a new one. */
@@ -115,7 +115,7 @@ export function openGitRemote(
             return fetchPack(conversation, { wants: within, isShallow: false }, signals);
           };
           const fetchNow = (conversation: Conversation): Promise<GitObjects> => {
-            const isRefused = !wants.every((oid) => mayGive(conversation.greeting, oid));
+            const isRefused = !mayGive(conversation.greeting, wants);
             if (isRefused && within.length > 0) return fetchHistory(conversation);
             if (isRefused) throw missing(wants);
             return fetchShallow(conversation, wants, folders, signals);

@@ -12,21 +12,32 @@ export class PassphraseMissing extends Error {
 
 /** Decrypting takes about 10 ms for each, in which the process does nothing else. `ssh-keygen` sets 16 to 24. */
 const maxRounds = 200;
+/** Of PBKDF2: some 50 ms. `openssl pkcs8` sets 2,048. */
+const maxIterations = 100_000;
+/** A key of RSA with 8,192 bits has 7 KiB. */
+export const maxKeyChars = 16 * 1024;
+/** Signing with a longer key of RSA takes the process more than 100 ms. */
+export const maxRsaBits = 8_192;
 
 /**
  * Reads a private key in the format of OpenSSH, or as PEM (PKCS#1, SEC1, PKCS#8). The passphrase counts only if the key is
  * encrypted. Throws {@link PassphraseMissing}, or an `Error` in Go's words, which quotes nothing of the key.
  */
 export async function parseSshKey(text: string, passphrase: string): Promise<SshKey> {
-  const type = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text)?.[1];
+  if (text.length > maxKeyChars) throw new Error(`ssh: the private key has more than ${maxKeyChars} characters`);
+  const [, type, lines = ""] = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)/.exec(text) ?? [];
   if (type === undefined) throw new Error("ssh: no key found");
   const isPkcs8 = type === "PRIVATE KEY" || type === "ENCRYPTED PRIVATE KEY";
   if (!isPkcs8 && !/^(?:OPENSSH|RSA|EC|DSA) PRIVATE KEY$/.test(type)) {
     throw new Error(`ssh: unsupported key type ${JSON.stringify(type)}`);
   }
-  if (type === "OPENSSH PRIVATE KEY") assertFewRounds(text);
+  const bytes = Buffer.from(lines, "base64");
   const { default: ssh } = await import("ssh2");
-  const readable = isPkcs8 ? withoutPkcs8(text, type, passphrase) : text.trim();
+  const readable = isPkcs8
+    ? withoutPkcs8(bytes, type, passphrase)
+    : type === "OPENSSH PRIVATE KEY"
+      ? withFewRounds(bytes)
+      : text.trim();
   let parsed: ParsedKey | Error;
   try {
     parsed = ssh.utils.parseKey(readable, passphrase === "" ? undefined : passphrase);
@@ -36,6 +47,7 @@ export async function parseSshKey(text: string, passphrase: string): Promise<Ssh
   }
   if (parsed instanceof Error) throw keyFault(parsed);
   if (!parsed.isPrivateKey()) throw new Error("ssh: no key found");
+  if (parsed.type === "ssh-rsa") assertFewBits(parsed.getPublicSSH());
   return parsed;
 }
 
@@ -47,9 +59,22 @@ function keyFault({ message }: Error): Error {
   return new Error("ssh: the private key is damaged, or of a kind that is not supported");
 }
 
-/** The salt and the rounds of bcrypt follow the names of the cipher and of the key derivation (PROTOCOL.key of OpenSSH). */
-function assertFewRounds(text: string): void {
-  const bytes = Buffer.from(text.replace(/-----[^-]+-----/g, ""), "base64");
+/** The type, the exponent and the modulus follow each other (RFC 4253, 6.6). */
+function assertFewBits(key: Buffer): void {
+  const partAt = (at: number): Buffer => key.subarray(at + 4, at + 4 + key.readUInt32BE(at));
+  let at = 0;
+  for (let skipped = 0; skipped < 2; skipped++) at += 4 + partAt(at).length;
+  // With a zero before it, as its first bit is set.
+  const bits = 8 * (partAt(at).length - 1);
+  if (bits > maxRsaBits)
+    throw new Error(`ssh: an RSA key of ${bits} bits is too long, at most ${maxRsaBits} are supported`);
+}
+
+/**
+ * The same key in armor of our own, so that what is decrypted is what was checked. The salt and the rounds of bcrypt follow the names of
+ * the cipher and of the key derivation (PROTOCOL.key of OpenSSH).
+ */
+function withFewRounds(bytes: Buffer): string {
   let at = "openssh-key-v1\0".length;
   const next = (): Buffer => {
     const length = at + 4 <= bytes.length ? bytes.readUInt32BE(at) : 0;
@@ -60,21 +85,24 @@ function assertFewRounds(text: string): void {
   next();
   const derivation = next().toString("latin1");
   const options = next();
-  if (derivation !== "bcrypt" || options.length < 8) return;
-  const rounds = options.readUInt32BE(options.length - 4);
-  if (rounds <= maxRounds) return;
-  const mend = `at most ${maxRounds} are supported: encrypt it anew with ssh-keygen -p -a 100`;
-  throw new Error(`ssh: decrypting the private key takes ${rounds} rounds of bcrypt, and ${mend}`);
+  const rounds = derivation === "bcrypt" && options.length >= 8 ? options.readUInt32BE(options.length - 4) : 0;
+  if (rounds > maxRounds) {
+    const mend = `at most ${maxRounds} are supported: encrypt it anew with ssh-keygen -p -a 100`;
+    throw new Error(`ssh: decrypting the private key takes ${rounds} rounds of bcrypt, and ${mend}`);
+  }
+  return openSshArmor(bytes);
 }
 
 /** The same key in a format that the client of SSH reads. */
-function withoutPkcs8(text: string, type: string, passphrase: string): string {
-  if (type === "ENCRYPTED PRIVATE KEY" && passphrase === "") {
-    throw new PassphraseMissing("ssh: this private key is passphrase protected");
+function withoutPkcs8(bytes: Buffer, type: string, passphrase: string): string {
+  if (type === "ENCRYPTED PRIVATE KEY") {
+    if (passphrase === "") throw new PassphraseMissing("ssh: this private key is passphrase protected");
+    assertFewIterations(bytes);
   }
   let key: KeyObject;
   try {
-    key = createPrivateKey({ key: text, ...(passphrase === "" ? {} : { passphrase }) });
+    const given = { key: bytes, format: "der", type: "pkcs8" } as const;
+    key = createPrivateKey({ ...given, ...(passphrase === "" ? {} : { passphrase }) });
   } catch (error) {
     const why = type === "PRIVATE KEY" ? "asn1: structure error" : "x509: decryption password incorrect";
     throw new Error(why, { cause: error });
@@ -84,6 +112,44 @@ function withoutPkcs8(text: string, type: string, passphrase: string): string {
   if (asymmetricKeyType === "ec") return key.export({ type: "sec1", format: "pem" }).toString();
   if (asymmetricKeyType === "ed25519") return openSshText(key);
   throw new Error(`ssh: unsupported key type ${JSON.stringify(asymmetricKeyType)}`);
+}
+
+const pbes2 = Buffer.from("2a864886f70d01050d", "hex");
+const pbkdf2 = Buffer.from("2a864886f70d01050c", "hex");
+
+/** Only PBKDF2 is read, whose iterations stand beside the salt (RFC 8018, appendix A). */
+function assertFewIterations(der: Buffer): void {
+  const [sequence, integer, octets, identifier] = [0x30, 0x02, 0x04, 0x06];
+  let at = 0;
+  /** Steps into what has parts, and over what has none. Nothing read here has more than 64 KiB. */
+  const next = (tag: number): Buffer => {
+    const first = der[at + 1] ?? 0;
+    const lengthBytes = first < 0x80 ? 0 : first - 0x80;
+    const begin = at + 2 + lengthBytes;
+    if (der[at] !== tag || lengthBytes > 2 || begin > der.length) throw unsupportedEncryption();
+    const length = lengthBytes === 0 ? first : der.readUIntBE(at + 2, lengthBytes);
+    at = tag === sequence ? begin : begin + length;
+    return der.subarray(begin, begin + length);
+  };
+  next(sequence);
+  next(sequence);
+  if (!next(identifier).equals(pbes2)) throw unsupportedEncryption();
+  next(sequence);
+  next(sequence);
+  if (!next(identifier).equals(pbkdf2)) throw unsupportedEncryption();
+  next(sequence);
+  next(octets);
+  const iterations = next(integer);
+  if (iterations.length > 4 || Number(`0x${iterations.toString("hex")}`) > maxIterations) {
+    const mend = "encrypt it anew with openssl pkcs8 -topk8";
+    throw new Error(`ssh: decrypting the private key takes more than ${maxIterations} iterations of PBKDF2: ${mend}`);
+  }
+}
+
+function unsupportedEncryption(): Error {
+  return new Error(
+    "ssh: the private key is encrypted in a way that is not supported: encrypt it anew with openssl pkcs8 -topk8",
+  );
 }
 
 /** An Ed25519 key in the format of OpenSSH, the only one in which the client reads such a key. */
@@ -105,7 +171,11 @@ function openSshText(key: KeyObject): string {
     part(Buffer.concat([type, part(open)])),
     part(Buffer.concat([own, padding])),
   ]);
-  const lines = all.toString("base64").match(/.{1,70}/g) ?? [];
+  return openSshArmor(all);
+}
+
+function openSshArmor(bytes: Buffer): string {
+  const lines = bytes.toString("base64").match(/.{1,70}/g) ?? [];
   return `-----BEGIN OPENSSH PRIVATE KEY-----\n${lines.join("\n")}\n-----END OPENSSH PRIVATE KEY-----\n`;
 }
 

@@ -8,9 +8,15 @@ import { type SshAddress, sshAddress, uploadPackCommand } from "./ssh-address.ts
 import { openChannel, type SshChannel } from "./ssh-channel.ts";
 import type { SshKey } from "./ssh-key.ts";
 
+/**
+ * Without the group exchange (RFC 4419): there the server chooses the prime before its key is checked, and computing with one of
+ * 20,000 bits keeps the process for minutes.
+ */
+type SafeKex = Exclude<KexAlgorithm, `diffie-hellman-group-exchange-${string}`>;
+
 /** Algorithms in the order of preference, for an installation that has to name its own. */
 export interface SshAlgorithms {
-  readonly kex?: readonly KexAlgorithm[];
+  readonly kex?: readonly SafeKex[];
   readonly hostKey?: readonly ServerHostKeyAlgorithm[];
 }
 
@@ -26,8 +32,8 @@ export interface SshAccess {
 /** Of the key exchange and the login; `signal` may end them before. */
 const handshakeMs = 30_000;
 
-/** What Go's client offers (golang.org/x/crypto/ssh, `common.go`), as far as ssh2 knows it. */
-const offered: Algorithms & { readonly kex: KexAlgorithm[] } = {
+/** What Go's client offers (golang.org/x/crypto/ssh, `common.go`), as far as ssh2 knows it and a server cannot make it costly. */
+const offered: Algorithms & { readonly kex: SafeKex[] } = {
   kex: [
     "curve25519-sha256",
     "curve25519-sha256@libssh.org",
@@ -36,7 +42,6 @@ const offered: Algorithms & { readonly kex: KexAlgorithm[] } = {
     "ecdh-sha2-nistp521",
     "diffie-hellman-group14-sha256",
     "diffie-hellman-group16-sha512",
-    "diffie-hellman-group-exchange-sha256",
     "diffie-hellman-group14-sha1",
   ],
   cipher: [

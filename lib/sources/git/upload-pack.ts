@@ -20,11 +20,13 @@ export function canFilter({ version, capabilities }: Greeting): boolean {
   return version === 2 && featuresOfFetch(capabilities).includes("filter");
 }
 
-/** Whether the server gives an object that none of its refs names. In version 2 it may, and tells by its answer. */
-export function mayGive(greeting: Greeting, oid: string): boolean {
-  if (greeting.version === 2 || greeting.refs.some((ref) => ref.oid === oid)) return true;
+/** Whether the server gives all of these objects, also those that none of its refs names. In version 2 it may, and tells by its answer. */
+export function mayGive(greeting: Greeting, oids: readonly string[]): boolean {
   const { capabilities } = greeting;
-  return capabilities.has("allow-tip-sha1-in-want") || capabilities.has("allow-reachable-sha1-in-want");
+  if (greeting.version === 2) return true;
+  if (capabilities.has("allow-tip-sha1-in-want") || capabilities.has("allow-reachable-sha1-in-want")) return true;
+  const named = new Set(greeting.refs.map(({ oid }) => oid));
+  return oids.every((oid) => named.has(oid));
 }
 
 /** The command `ls-refs` of version 2 (gitprotocol-v2). */

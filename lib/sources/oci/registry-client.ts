@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type ByteBoundedCache, byteBoundedCache } from "../../core/byte-bounded-cache.ts";
 import { digestOf } from "../../core/digest.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse, trustElsewhere } from "../../core/ports/http.ts";
@@ -49,20 +50,24 @@ export const maxTagListBytes = 16 * 1024 * 1024;
 export const maxTagLength = 128;
 /** Of the whole header, which holds the address of the next page. */
 export const maxLinkHeaderLength = 4_096;
-const maxRememberedHosts = 1_000;
+/** Of all hosts that were asked whether they speak TLS, together. */
+const maxRememberedBytes = 1024 * 1024;
 const defaultTimeoutMs = 30_000;
 const probeTimeoutMs = 5_000;
 const accepted = [mediaTypes.manifest, mediaTypes.index, mediaTypes.dockerManifest, mediaTypes.dockerIndex].join(", ");
 /** The tags are checked one by one later: a schema would make an issue for each invalid one. */
 const TagPage = z.object({ tags: z.array(z.unknown()).nullish() });
 
+/** By host. */
+type Origins = ByteBoundedCache<string, string>;
+
 /** Clients with a shared cache of hosts: each host is asked once whether it speaks TLS, not in each reconcile. */
 export function registryClients(http: Http, clock: Clock): Connect {
-  const origins = new Map<string, string>();
+  const origins: Origins = byteBoundedCache(maxRememberedBytes, (origin) => 2 * origin.length);
   return (access) => client(access, http, clock, origins);
 }
 
-function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Map<string, string>): RegistryClient {
+function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Origins): RegistryClient {
   const { tls, totalMs } = access;
   const http = totalMs === undefined ? anyHttp : within(totalMs, anyHttp, clock);
   const authorize = authorizer(access, http, clock);
@@ -72,7 +77,6 @@ function client(access: RegistryAccess, anyHttp: Http, clock: Clock, origins: Ma
     const known = origins.get(access.host);
     if (known !== undefined) return known;
     const found = await plainOrSecure(access, http, signal);
-    if (origins.size >= maxRememberedHosts) origins.clear();
     origins.set(access.host, found);
     return found;
   };

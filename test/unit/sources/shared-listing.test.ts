@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { maxListings, sharedListings } from "../../../lib/sources/shared-listing.ts";
+import { maxListingBytes, maxListings, sharedListings } from "../../../lib/sources/shared-listing.ts";
 import { never } from "../../contract/state-back-end.ts";
+
+const bytesOfLetter = 1024;
 
 /** An origin whose listings end when the test says, and a clock that the test moves. */
 function origin() {
@@ -15,7 +17,7 @@ function origin() {
   };
   const at = (now: number, since: number, { key = "a", signal = never } = {}): Promise<string> => {
     state.now = now;
-    return share({ key, since, ask }, signal);
+    return share({ key, since, ask, bytesOf: ({ length }) => length * bytesOfLetter }, signal);
   };
   return { asked, at };
 }
@@ -86,5 +88,25 @@ describe("a listing", () => {
     expect(asked).toHaveLength(length);
     void at(10_013, 6, { key: "k0" });
     expect(asked).toHaveLength(length + 1);
+  });
+
+  test("is forgotten with the oldest once the answers take too many bytes together", async () => {
+    const { asked, at } = origin();
+    const half = "x".repeat(maxListingBytes / bytesOfLetter / 2);
+    for (const [index, key] of ["a", "b"].entries()) {
+      const answer = at(10, 5, { key });
+      asked[index]?.resolve(half);
+      await answer;
+    }
+    void at(11, 6, { key: "a" });
+    expect(asked).toHaveLength(2);
+    const more = at(12, 6, { key: "c" });
+    asked[2]?.resolve("x");
+    await more;
+    void at(13, 6, { key: "b" });
+    void at(13, 6, { key: "c" });
+    expect(asked).toHaveLength(3);
+    void at(13, 6, { key: "a" });
+    expect(asked).toHaveLength(4);
   });
 });

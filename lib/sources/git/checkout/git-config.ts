@@ -1,22 +1,24 @@
 import { CheckoutFault } from "./checkout-fault.ts";
 
-/** A variable as `git config --list` prints it: `submodule.lib.path`. Without `=` it has no value. */
+/** A variable: `path` of the section `submodule.lib`, which is the same text for all variables of a section. */
 export interface ConfigVariable {
-  readonly key: string;
+  /** Empty before the first section. */
+  readonly section: string;
+  readonly name: string;
+  /** Absent without `=`. */
   readonly value: string | undefined;
 }
 
 const [blank, keyLetter, lineEnd] = [/[ \t\n\r]/, /[A-Za-z0-9-]/, "\n"];
 
 /**
- * The variables of a configuration file of git, in their order, by the rules of git's `config.c`. Throws a {@link CheckoutFault}
- * with the number of the first line that git refuses.
+ * The variables of a configuration file of git, one by one in their order, by the rules of git's `config.c`. Throws a
+ * {@link CheckoutFault} with the number of the first line that git refuses.
  */
-export function parseGitConfig(text: string, name: string): readonly ConfigVariable[] {
+export function* parseGitConfig(text: string, name: string): Generator<ConfigVariable, void, undefined> {
   const file = lettersOf(text.replace(/^\ufeff/, ""));
   const refuse = (): CheckoutFault =>
     new CheckoutFault(`${name} has a line that is not git's notation, before or at line ${file.line()}: correct it`);
-  const found: ConfigVariable[] = [];
   let section = "";
   while (!file.isOver()) {
     const letter = file.next();
@@ -24,14 +26,13 @@ export function parseGitConfig(text: string, name: string): readonly ConfigVaria
     else if (letter === "[") {
       const read = readSection(file);
       if (read === undefined) throw refuse();
-      section = `${read}.`;
+      section = read;
     } else if (!blank.test(letter)) {
       const variable = /[A-Za-z]/.test(letter) ? readVariable(file, letter) : undefined;
       if (variable === undefined) throw refuse();
-      found.push({ ...variable, key: section + variable.key });
+      yield { section, ...variable };
     }
   }
-  return found;
 }
 
 interface Letters {
@@ -79,15 +80,15 @@ function readSection(file: Letters): string | undefined {
   return file.next() === "]" ? name : undefined;
 }
 
-function readVariable(file: Letters, first: string): ConfigVariable | undefined {
-  let key = first.toLowerCase();
+function readVariable(file: Letters, first: string): Omit<ConfigVariable, "section"> | undefined {
+  let name = first.toLowerCase();
   let letter = file.next();
-  for (; keyLetter.test(letter); letter = file.next()) key += letter.toLowerCase();
+  for (; keyLetter.test(letter); letter = file.next()) name += letter.toLowerCase();
   while (letter === " " || letter === "\t") letter = file.next();
-  if (letter === lineEnd) return { key, value: undefined };
+  if (letter === lineEnd) return { name, value: undefined };
   if (letter !== "=") return undefined;
   const value = readValue(file);
-  return value === undefined ? undefined : { key, value };
+  return value === undefined ? undefined : { name, value };
 }
 
 const escaped: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b", "\\": "\\", '"': '"', "\n": "" };

@@ -18,13 +18,12 @@ export const maxGitmodulesBytes = 1024 * 1024;
 export function parseGitmodules(bytes: Uint8Array): readonly Submodule[] {
   if (bytes.length > maxGitmodulesBytes)
     throw new CheckoutFault(`.gitmodules has more than ${maxGitmodulesBytes} bytes`);
-  const byName = new Map<string, { path?: string; url?: string }>();
-  for (const { key, value } of parseGitConfig(Buffer.from(bytes).toString(), ".gitmodules")) {
-    const [, name, setting] = /^submodule\.(.*)\.(path|url)$/s.exec(key) ?? [];
-    if (name === undefined || value === undefined) continue;
-    byName.set(name, { ...byName.get(name), ...(setting === "path" ? { path: value } : { url: value }) });
+  const bySection = new Map<string, { path?: string; url?: string }>();
+  for (const { section, name, value } of parseGitConfig(Buffer.from(bytes).toString(), ".gitmodules")) {
+    if (!section.startsWith("submodule.") || (name !== "path" && name !== "url") || value === undefined) continue;
+    bySection.set(section, { ...bySection.get(section), [name]: value });
   }
-  return [...byName.values()].flatMap(({ path = "", url = "" }) =>
+  return [...bySection.values()].flatMap(({ path = "", url = "" }) =>
     path === "" || url === "" ? [] : [{ path: withoutSlashes(path), url }],
   );
 }

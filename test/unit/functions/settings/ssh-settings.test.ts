@@ -15,6 +15,11 @@ describe("the algorithms of ssh", () => {
     expect(chosen(given)).toEqual({ kex, hostKey: ["rsa-sha2-512", "rsa-sha2-256"] });
   });
 
+  test.each(["sha1", "sha256"])("hold no group exchange with %s, for which the host chooses the numbers", (hash) => {
+    const given = { "ssh-kex-algos": [`diffie-hellman-group-exchange-${hash}`] };
+    expect(Settings.safeParse(given).error?.issues[0]?.message).toContain("must be a list of: curve25519-sha256, ");
+  });
+
   test.each([["ssh-kex-algos"], ["ssh-hostkey-algos"]])("of %s are named where one is not known", (name) => {
     const known = name === "ssh-kex-algos" ? "curve25519-sha256, " : "ssh-ed25519, ";
     for (const given of ["md5", ["md5"], 7])

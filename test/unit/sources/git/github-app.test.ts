@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { homeNetwork } from "../../../../lib/core/network/network-policy.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { httpClient } from "../../../../lib/http/http-client.ts";
-import { type GitHubApp, githubAppTokens } from "../../../../lib/sources/git/github-app.ts";
+import { type GitHubApp, githubAppTokens, maxTokenBytes } from "../../../../lib/sources/git/github-app.ts";
 import { portOnLoopback } from "../../../doubles/port-on-loopback.ts";
 
 const never = new AbortController().signal;
@@ -62,6 +62,17 @@ const appOf = (change: Partial<GitHubApp> = {}): GitHubApp => ({
 });
 const tokens = () => githubAppTokens(http, { now: () => now });
 const whats = () => asked.map(({ what }) => what);
+
+test("tokens are kept up to the bytes that all may take: those that were used longest ago are asked for again", async () => {
+  const token = tokens();
+  const body = { token: "x".repeat(maxTokenBytes / 4 - 1_000), expires_at: new Date(now + 3_600_000).toISOString() };
+  answer = { status: 201, body: JSON.stringify(body) };
+  for (const id of ["1", "2", "3", "3", "2", "1"]) await token(appOf({ id }), never);
+  expect(asked).toHaveLength(4);
+  answer = { status: 201, body: JSON.stringify({ ...body, token: "x".repeat(maxTokenBytes / 2) }) };
+  for (const id of ["4", "4"]) await token(appOf({ id }), never);
+  expect(asked).toHaveLength(6);
+});
 
 test("a token is asked for with a signed statement, issued half a minute ago and valid for two", async () => {
   expect((await tokens()(appOf(), never)).reveal()).toBe("ghs_1");

@@ -1,19 +1,20 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { type Greeting, readGreeting } from "../../../../lib/sources/git/greeting.ts";
+import { knownServers, maxKnownBytes } from "../../../../lib/sources/git/conversations.ts";
+import { type Greeting, maxCapabilityBytes, readGreeting } from "../../../../lib/sources/git/greeting.ts";
 import { flushPkt, pktLine, pktReader } from "../../../../lib/sources/git/pkt-line.ts";
 import { canFilter, mayGive } from "../../../../lib/sources/git/upload-pack.ts";
 
 const [a, b, zeros] = ["a".repeat(40), "b".repeat(40), "0".repeat(40)];
 const limits = { maxRefBytes: 10_000, maxRefs: 3 };
 
-function greet(...lines: readonly string[]): Promise<Greeting> {
+function greet(lines: readonly string[], of = limits): Promise<Greeting> {
   const bytes = Buffer.from([...lines.map((line) => pktLine(line)), flushPkt].join(""));
-  return readGreeting(pktReader(Readable.from([bytes])[Symbol.asyncIterator]()), limits);
+  return readGreeting(pktReader(Readable.from([bytes])[Symbol.asyncIterator]()), of);
 }
 
 test("the peeled object of a tag belongs to the tag that it follows, and its id stays", async () => {
-  expect(await greet(`${a} refs/tags/v1\0agent=x`, `${b} refs/tags/v1^{}`, `${b} refs/tags/v1-rc`)).toMatchObject({
+  expect(await greet([`${a} refs/tags/v1\0agent=x`, `${b} refs/tags/v1^{}`, `${b} refs/tags/v1-rc`])).toMatchObject({
     refs: [
       { name: "refs/tags/v1", oid: a, peeled: b },
       { name: "refs/tags/v1-rc", oid: b },
@@ -22,19 +23,43 @@ test("the peeled object of a tag belongs to the tag that it follows, and its id 
 });
 
 test("an empty repository and the ends of a shallow one are no refs", async () => {
-  expect(await greet(`${zeros} capabilities^{}\0agent=x`)).toMatchObject({ refs: [] });
-  expect(await greet(`${a} refs/heads/main\0agent=x`, `shallow ${b}`)).toMatchObject({
+  expect(await greet([`${zeros} capabilities^{}\0agent=x`])).toMatchObject({ refs: [] });
+  expect(await greet([`${a} refs/heads/main\0agent=x`, `shallow ${b}`])).toMatchObject({
     refs: [{ name: "refs/heads/main", oid: a }],
   });
 });
 
 test.each(["sha256", "sha512"])("object ids of %s are refused in both versions", async (format) => {
-  await expect(greet("version 2", `object-format=${format}`)).rejects.toThrow("only SHA-1 is supported");
-  await expect(greet(`${a} HEAD\0object-format=${format}`)).rejects.toThrow("only SHA-1 is supported");
+  await expect(greet(["version 2", `object-format=${format}`])).rejects.toThrow("only SHA-1 is supported");
+  await expect(greet([`${a} HEAD\0object-format=${format}`])).rejects.toThrow("only SHA-1 is supported");
+});
+
+test("a greeting has as many bytes of capabilities as allowed, and with one more is refused", async () => {
+  const most = ["ls-refs", ...("x".repeat(maxCapabilityBytes - 7).match(/.{1,60000}/g) ?? [])];
+  const wide = { maxRefBytes: 1_000_000, maxRefs: 3 };
+  const greeting = await greet(["version 2", ...most], wide);
+  expect([...greeting.capabilities.keys()]).toEqual(most);
+  await expect(greet(["version 2", ...most, "y"], wide)).rejects.toEqual(
+    expect.objectContaining({
+      reason: "too-large",
+      message: "the git server names more than 65536 bytes of capabilities",
+    }),
+  );
+});
+
+test("greetings of many servers are remembered, and only some of those that are long", async () => {
+  const known = knownServers();
+  const short = await greet(["version 2", "ls-refs", "fetch=shallow filter"]);
+  for (let server = 0; server < 1_000; server++) known.set(`short ${server}`, short);
+  expect(known.size).toBe(1_000);
+  const long = await greet(["version 2", "x".repeat(60_000)], { maxRefBytes: 100_000, maxRefs: 3 });
+  for (let server = 0; server < 1_000; server++) known.set(`long ${server}`, long);
+  expect(known.size).toBe(Math.floor(maxKnownBytes / (2 * 60_000 + 2 * 256 + 2 * "long 999".length)));
+  expect(known.get("long 999")).toBe(long);
 });
 
 test.each(["refs/heads/a\u007f", "refs/heads/a\u001b[31m"])("the ref %j is refused", async (name) => {
-  await expect(greet(`${a} ${name}\0agent=x`)).rejects.toThrow("it lists what is not a ref");
+  await expect(greet([`${a} ${name}\0agent=x`])).rejects.toThrow("it lists what is not a ref");
 });
 
 const of = (version: 0 | 2, capabilities: Readonly<Record<string, string>>): Greeting => {
@@ -58,6 +83,7 @@ test.each([
   { greeting: of(0, { "allow-tip-sha1-in-want": "" }), gives: true },
   { greeting: of(0, { "allow-reachable-sha1-in-want": "" }), gives: true },
 ])("a server with $greeting may give what no ref names: $gives", ({ greeting, gives }) => {
-  expect(mayGive(greeting, a)).toBe(true);
-  expect(mayGive(greeting, b)).toBe(gives);
+  expect(mayGive(greeting, [a])).toBe(true);
+  expect(mayGive(greeting, [b])).toBe(gives);
+  expect(mayGive(greeting, [a, b])).toBe(gives);
 });

@@ -6,6 +6,7 @@ import type { KnownServers } from "../../../../lib/sources/git/conversations.ts"
 import { parseCommit, parseTag } from "../../../../lib/sources/git/git-object.ts";
 import { defaultGitLimits, type GitObjects, type GitRemote } from "../../../../lib/sources/git/git-remote.ts";
 import { walkTree } from "../../../../lib/sources/git/git-tree.ts";
+import type { Greeting } from "../../../../lib/sources/git/greeting.ts";
 import { type HttpTransportOptions, httpTransport } from "../../../../lib/sources/git/http-transport.ts";
 import { openGitRemote } from "../../../../lib/sources/git/open-git-remote.ts";
 import { never } from "../../../contract/state-back-end.ts";
@@ -186,7 +187,7 @@ describe.skipIf(gitPrograms === undefined).each([
 describe.skipIf(gitPrograms === undefined)("a server that is known", () => {
   test("costs one request for a list, and is greeted again if it changes", async () => {
     const commit = await repository.commit(content);
-    const known: KnownServers = new Map();
+    const known = new Map<string, Greeting>();
     let isOld = false;
     const server = await serve(false, {
       before: (request, _response, next) => {
@@ -209,7 +210,7 @@ describe.skipIf(gitPrograms === undefined)("a server that is known", () => {
 
   test("is greeted by each login, trust and proxy for itself: what one was told counts for no other", async () => {
     await repository.commit(content);
-    const known: KnownServers = new Map();
+    const known = new Map<string, Greeting>();
     const server = await serve(false);
     const list = async (options: Partial<HttpTransportOptions>) => {
       server.seen.length = 0;
@@ -233,7 +234,7 @@ describe.skipIf(gitPrograms === undefined)("a server that is known", () => {
 
   test("is forgotten after any failure", async () => {
     const commit = await repository.commit(content);
-    const known: KnownServers = new Map();
+    const known = new Map<string, Greeting>();
     const { url } = await serve(false);
     await connect(url, known).list([], never);
     expect(known.size).toBe(1);

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseSshKey } from "../../../../lib/sources/git/ssh-key.ts";
+import { maxKeyChars, maxRsaBits, parseSshKey } from "../../../../lib/sources/git/ssh-key.ts";
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, "../../../fixtures/ssh", name), "utf8");
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
@@ -68,6 +68,83 @@ test.each([
 ])("what is no key is refused without quoting it: %s", async (text, message) => {
   const fault = await parseSshKey(text, "secret").catch((error: unknown) => String(error));
   expect(fault).toBe(`Error: ${message}`);
+});
+
+test("the bytes of a key in its armor are those that are decrypted: a second armor within them counts for nothing", async () => {
+  const text = await fixture("encrypted");
+  const [begin = "", ...lines] = text.trim().split("\n");
+  // A reader that takes hyphens for letters would find other rounds than one that leaves them out.
+  const twice = [begin, ...lines.slice(0, 2), "-----BEGIN OPENSSH PRIVATE KEY-----", ...lines.slice(2)].join("\n");
+  await expect(parseSshKey(twice, "secret")).rejects.toThrow("the private key is damaged");
+});
+
+/** A key that OpenSSL would decrypt by so many iterations of PBKDF2. */
+function ofIterations(iterations: number): string {
+  const der = ed.export({ type: "pkcs8", format: "der", ...cipher });
+  const usual = Buffer.from([0x02, 0x02, 0x08, 0x00]);
+  const at = der.indexOf(usual);
+  const count = Buffer.alloc(4);
+  count.writeUInt32BE(iterations);
+  const changed = Buffer.concat([der.subarray(0, at), Buffer.from([0x02, 4]), count, der.subarray(at + usual.length)]);
+  // The lengths of all that the number is in.
+  const grown = (from: number): void => void changed.writeUInt8(changed.readUInt8(from) + 2, from);
+  for (const from of sequencesAround(der, at)) grown(from);
+  return `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${changed.toString("base64")}\n-----END ENCRYPTED PRIVATE KEY-----\n`;
+}
+
+/** Where the lengths of the sequences stand that this place of a short DER text is in. */
+function sequencesAround(der: Buffer, at: number): readonly number[] {
+  return Array.from({ length: at }, (_, from) => from)
+    .filter((from) => {
+      const isLong = der[from + 1] === 0x81;
+      const lengthAt = from + (isLong ? 2 : 1);
+      const end = lengthAt + 1 + (der[lengthAt] ?? 0);
+      return der[from] === 0x30 && end > at && end <= der.length && (der[lengthAt] ?? 0) > 9;
+    })
+    .map((from) => from + (der[from + 1] === 0x81 ? 2 : 1));
+}
+
+test("a PKCS#8 key with as many iterations as allowed is decrypted, and with one more is refused before the first", async () => {
+  await expect(parseSshKey(ofIterations(100_000), "secret")).rejects.toThrow("x509: decryption password incorrect");
+  for (const iterations of [100_001, 4_000_000_000]) {
+    await expect(parseSshKey(ofIterations(iterations), "secret")).rejects.toThrow(
+      "more than 100000 iterations of PBKDF2",
+    );
+  }
+});
+
+test("a PKCS#8 key that is encrypted in another way is refused, as one whose salt looks like iterations", async () => {
+  const part = (tag: number, ...parts: readonly Buffer[]): Buffer => {
+    const bytes = Buffer.concat(parts);
+    return Buffer.concat([Buffer.from([tag, bytes.length]), bytes]);
+  };
+  const decoy = part(0x30, part(0x06, Buffer.from("2a864886f70d01050c", "hex")), part(0x02, Buffer.from([1])));
+  const pbes1 = part(0x06, Buffer.from("2a864886f70d010c0103", "hex"));
+  const der = part(
+    0x30,
+    part(0x30, pbes1, part(0x30, part(0x04, decoy), part(0x02, Buffer.alloc(4, 0x7f)))),
+    part(0x04),
+  );
+  const text = `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${der.toString("base64")}\n-----END ENCRYPTED PRIVATE KEY-----\n`;
+  await expect(parseSshKey(text, "secret")).rejects.toThrow("encrypted in a way that is not supported");
+});
+
+/** A key in PKCS#1 whose numbers make no sense, except for a modulus of so many bytes. */
+function rsaOf(modulusBytes: number): string {
+  const part = (tag: number, bytes: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([tag, 0x82, bytes.length >> 8, bytes.length & 0xff]), bytes]);
+  const modulus = Buffer.concat([Buffer.from([0]), Buffer.alloc(modulusBytes, 0xff)]);
+  const numbers = [Buffer.from([0]), modulus, ...Array.from({ length: 7 }, () => Buffer.from([3]))];
+  const der = part(0x30, Buffer.concat(numbers.map((number) => part(0x02, number))));
+  return `-----BEGIN RSA PRIVATE KEY-----\n${der.toString("base64")}\n-----END RSA PRIVATE KEY-----\n`;
+}
+
+test("a key with which signing would take long is refused, by its length or that of its modulus", async () => {
+  await expect(parseSshKey("x".repeat(maxKeyChars), "")).rejects.toThrow("ssh: no key found");
+  await expect(parseSshKey("x".repeat(maxKeyChars + 1), "")).rejects.toThrow("has more than 16384 characters");
+  expect((await parseSshKey(rsaOf(maxRsaBits / 8), "")).type).toBe("ssh-rsa");
+  const long = rsaOf(maxRsaBits / 8 + 1);
+  await expect(parseSshKey(long, "")).rejects.toThrow("an RSA key of 8200 bits is too long, at most 8192");
 });
 
 test("a key that takes minutes to decrypt is refused before the first round", async () => {

@@ -1,9 +1,11 @@
+import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { homeNetwork, networkPolicy } from "../../../../lib/core/network/network-policy.ts";
 import { dialer } from "../../../../lib/http/dial.ts";
 import type { GitBytes, GitTransport } from "../../../../lib/sources/git/git-transport.ts";
 import { knownHostKeys } from "../../../../lib/sources/git/known-hosts.ts";
 import { type SshAccess, sshTransport } from "../../../../lib/sources/git/ssh-transport.ts";
+import { portOnLoopback } from "../../../doubles/port-on-loopback.ts";
 import { newSshKey, type RunCommand, type SshServerOptions, sshServer } from "../../../doubles/ssh-server.ts";
 
 const [hostKey, otherHostKey, key, otherKey] = await Promise.all([newSshKey(), newSshKey(), newSshKey(), newSshKey()]);
@@ -56,6 +58,33 @@ const faultOf = (transport: GitTransport, signal = never) =>
     .greet(signal)
     .then(rest, (error: unknown) => error)
     .catch((error: unknown) => error);
+
+test("the server is offered no key exchange in which it chooses the prime", async () => {
+  const offered = Promise.withResolvers<string>();
+  const server = createServer((socket) => {
+    let said = "";
+    socket.on("error", () => undefined);
+    socket.write("SSH-2.0-test\r\n");
+    socket.on("data", (bytes) => {
+      said += bytes.toString("latin1");
+      // The last of the lists of algorithms has come.
+      if (!/none.*none/s.test(said)) return;
+      offered.resolve(said);
+      socket.destroy();
+    });
+  });
+  const port = await portOnLoopback(server);
+  const access = {
+    url: new URL(`ssh://127.0.0.1:${port}/app.git`),
+    key,
+    hostKeys: knownHostKeys("", { host: "x", port }),
+  };
+  await using transport = sshTransport(access, dialer({ network: homeNetwork }));
+  expect(await faultOf(transport)).toBeInstanceOf(Error);
+  expect(await offered.promise).toContain("diffie-hellman-group16-sha512");
+  expect(await offered.promise).not.toContain("group-exchange");
+  server.close();
+});
 
 describe("a conversation over ssh", () => {
   test("runs git-upload-pack with the path in git's quotes, asks for version 2, and answers in one channel", async () => {

@@ -54,6 +54,21 @@ describe(".gitmodules", () => {
   });
 });
 
+test("the variables of a long file come one by one, so that none has to be kept", () => {
+  const variables = parseGitConfig(`[submodule "a"]\npath = p\n[x\n`, "f");
+  expect(variables.next().value).toEqual({ section: "submodule.a", name: "path", value: "p" });
+  expect(() => variables.next()).toThrow(CheckoutFault);
+});
+
+test("a long name of a section is there once, however many variables the section has", () => {
+  const name = "n".repeat(100_000);
+  const before = process.memoryUsage().heapUsed;
+  const found = [...parseGitConfig(`[submodule "${name}"]\n${"a = b\n".repeat(20_000)}`, "f")];
+  expect(found.every(({ section }) => section === `submodule.${name}`)).toBe(true);
+  // 2 GB if each had a copy.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(200_000_000);
+});
+
 const hasGit = spawnSync("git", ["--version"]).status === 0;
 
 /** As `git config --list -z` prints them; undefined if it refuses the file. */
@@ -68,7 +83,10 @@ function variablesOfGit(text: string): readonly string[] | undefined {
 
 function variables(text: string): readonly string[] | undefined {
   try {
-    return parseGitConfig(text, "f").map(({ key, value }) => (value === undefined ? key : `${key}\n${value}`));
+    return Array.from(parseGitConfig(text, "f"), ({ section, name, value }) => {
+      const key = section === "" ? name : `${section}.${name}`;
+      return value === undefined ? key : `${key}\n${value}`;
+    });
   } catch (error) {
     if (error instanceof CheckoutFault) return undefined;
     throw error;
