@@ -1,6 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isJsonObject } from "../core/json.ts";
 import { attemptPlain } from "./build-plain.ts";
+import { valuesOfFile } from "./decrypt/plain-values.ts";
+import { sealedParts } from "./decrypt/sealed-parts.ts";
 import type { Job } from "./off-thread.ts";
 import { parseOutput } from "./parse-output.ts";
 import { substituteDocument } from "./substitute/substitute-document.ts";
@@ -12,12 +14,16 @@ function perform(job: Job): unknown {
       return attemptPlain(job.files, job.spec);
     case "parse":
       return parseOutput(job.text, job.what);
+    case "seal":
+      return sealedParts(job.search);
+    case "values":
+      return valuesOfFile(job.file);
     case "substitute":
       return substituteDocument(job.template);
   }
 }
 
-const kinds: ReadonlySet<unknown> = new Set<Job["kind"]>(["plain", "parse", "substitute"]);
+const kinds: ReadonlySet<unknown> = new Set<Job["kind"]>(["plain", "parse", "seal", "values", "substitute"]);
 
 /** Only off-thread.ts starts this thread, so the kind is enough to tell its jobs apart. */
 function isJob(value: unknown): value is Job {

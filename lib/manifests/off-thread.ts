@@ -1,6 +1,8 @@
 import { Failure } from "../core/failure.ts";
 import { JobLimitReached, runJob } from "../core/thread-job.ts";
 import type { PlainFile, PlainOutcome, PlainSpec } from "./build-plain.ts";
+import type { OpenedFile } from "./decrypt/plain-values.ts";
+import type { SealedPart, SealedSearch } from "./decrypt/sealed-parts.ts";
 import { type ParsedOutput, parseOutput } from "./parse-output.ts";
 import type { DocumentTemplate, SubstitutedDocument } from "./substitute/substitute-document.ts";
 
@@ -8,6 +10,8 @@ import type { DocumentTemplate, SubstitutedDocument } from "./substitute/substit
 const offThreadBytes = 256 * 1024;
 /** The same for the bytes of an object before and after its variables are replaced: it is also written. */
 const offThreadDocumentBytes = 128 * 1024;
+/** The same for a text that is only searched. */
+const offThreadSearchedBytes = 1024 * 1024;
 /** The steps of substitution that take about as long. */
 const offThreadSteps = 1_000_000;
 const limits = { maxCpuMs: 10_000, maxWallMs: 120_000, maxHeapMb: 512 };
@@ -15,6 +19,8 @@ const limits = { maxCpuMs: 10_000, maxWallMs: 120_000, maxHeapMb: 512 };
 export type Job =
   | { readonly kind: "plain"; readonly files: readonly PlainFile[]; readonly spec: PlainSpec }
   | { readonly kind: "parse"; readonly text: string; readonly what: string | undefined }
+  | { readonly kind: "seal"; readonly search: SealedSearch }
+  | { readonly kind: "values"; readonly file: OpenedFile }
   | { readonly kind: "substitute"; readonly template: DocumentTemplate };
 
 /** `attemptPlain`, in another thread if the files are large. Each image of the spec is searched for in all of them, and each patch tried on them. */
@@ -48,6 +54,20 @@ export async function substituteDocumentSafely(
   const here = substituteDocument({ ...template, maxSteps, maxBytes: offThreadDocumentBytes });
   const isGivenUp = here.kind === "large" || (here.kind === "outOfSteps" && maxSteps < template.maxSteps);
   return isGivenUp ? run({ kind: "substitute", template }, signal) : here;
+}
+
+/** `sealedParts`, in another thread if the file is large. */
+export async function sealedPartsSafely(search: SealedSearch, signal: AbortSignal): Promise<readonly SealedPart[]> {
+  if (search.bytes.length > offThreadSearchedBytes) return run({ kind: "seal", search }, signal);
+  const { sealedParts } = await import("./decrypt/sealed-parts.ts");
+  return sealedParts(search);
+}
+
+/** `valuesOfFile`, in another thread if the file is large. */
+export async function valuesOfFileSafely(file: OpenedFile, signal: AbortSignal): Promise<readonly string[]> {
+  if (file.encrypted.length + file.plain.length > offThreadBytes) return run({ kind: "values", file }, signal);
+  const { valuesOfFile } = await import("./decrypt/plain-values.ts");
+  return valuesOfFile(file);
 }
 
 async function run<Result>(job: Job, signal: AbortSignal): Promise<Result> {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitedList } from "../core/validation.ts";
 import { parseBody } from "./delivery.ts";
 import { RequestRefused } from "./request-refused.ts";
 
@@ -11,20 +12,14 @@ import { RequestRefused } from "./request-refused.ts";
 const packageUrlShape =
   /^pkg:\/*[^/?#]+\/(?:[^?#]*\/)?[^/@?#][^/?#]*(?:\?[A-Za-z][\w.-]*=[^&#]*(?:&[A-Za-z][\w.-]*=[^&#]*)*)?(?:#.*)?$/;
 
-const text = z.string().nullish();
-const filled = z.string().min(1);
-const texts = listOf(text).nullish();
-const uriReference = z.string().refine(isUriReference);
-const packageUrl = z.string().refine((url) => packageUrlShape.test(url));
-
 /** Entries of each list of an event, which is checked entry by entry. CDEvents and Flux have no limit. */
 export const maxListEntries = 1_000;
 
-/** A longer list is refused before its entries are looked at: zod collects what is wrong with each of them. */
-function listOf(entry: z.ZodType) {
-  const short = z.custom<unknown[]>((list) => Array.isArray(list) && list.length <= maxListEntries);
-  return short.pipe(z.array(entry));
-}
+const text = z.string().nullish();
+const filled = z.string().min(1);
+const texts = limitedList(text, maxListEntries).nullish();
+const uriReference = z.string().refine(isUriReference);
+const packageUrl = z.string().refine((url) => packageUrlShape.test(url));
 
 function oneOf(...values: readonly string[]) {
   return z.enum(values);
@@ -137,7 +132,7 @@ const Context = z.object({
   chainId: text,
   // Flux has no schemas of its own beside those of CDEvents.
   schemaUri: z.literal("").nullish(),
-  links: listOf(Link).nullish(),
+  links: limitedList(Link, maxListEntries).nullish(),
 });
 
 function eventSchema(subjectType: z.ZodType, content: z.ZodType) {

@@ -1,5 +1,6 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import { z } from "zod";
+import { limitedList } from "../core/validation.ts";
 import { RequestRefused } from "./request-refused.ts";
 
 /** Longer than any issuer's. */
@@ -118,8 +119,7 @@ export interface PublicKey {
   readonly key: KeyObject;
 }
 
-const someKeys = z.custom<unknown[]>((keys) => Array.isArray(keys) && keys.length <= maxKeys);
-const KeySet = z.object({ keys: someKeys.pipe(z.array(z.looseObject({ kid: z.string().optional() }))) });
+const KeySet = z.object({ keys: limitedList(z.looseObject({ kid: z.string().optional() }), maxKeys) });
 
 /**
  * The keys of a JWKS document that can verify a signature; others, of a kind that we do not know or that are too large, are left out.
