@@ -67,7 +67,7 @@ async function wholeRun(): Promise<(age: KeySource) => Promise<void>> {
   const output = { objects: secrets, text: Array.from(files.values(), String).join("---\n") };
   return async (age) => {
     const keys = dataKeys([age]);
-    const sealed = sealedFiles({ files }, macsOf(secrets));
+    const sealed = await sealedFiles({ files }, macsOf(secrets), signal);
     await decryptObjects(output, sealed, { keys, ignoreMac: false, namesOnly: false }, signal);
   };
 }

@@ -1,19 +1,27 @@
-import { Worker } from "node:worker_threads";
 import { Failure } from "../core/failure.ts";
-import { WorkerLimitReached, workerLimit } from "../core/worker-limit.ts";
+import { JobLimitReached, runJob } from "../core/thread-job.ts";
 import type { PlainFile, PlainOutcome, PlainSpec } from "./build-plain.ts";
+import type { OpenedFile } from "./decrypt/plain-values.ts";
+import type { SealedPart, SealedSearch } from "./decrypt/sealed-parts.ts";
 import { type ParsedOutput, parseOutput } from "./parse-output.ts";
+import type { DocumentTemplate, SubstitutedDocument } from "./substitute/substitute-document.ts";
 
 /** Larger inputs are read in a separate thread, so that other runs go on and its memory is limited. */
 const offThreadBytes = 256 * 1024;
-const limits = { maxCpuMs: 10_000, maxWallMs: 120_000 };
-const maxHeapMb = 512;
-/** A short-lived thread needs little room for new objects. */
-const maxYoungHeapMb = 8;
+/** The same for the bytes of an object before and after its variables are replaced: it is also written. */
+const offThreadDocumentBytes = 128 * 1024;
+/** The same for a text that is only searched. */
+const offThreadSearchedBytes = 1024 * 1024;
+/** The steps of substitution that take about as long. */
+const offThreadSteps = 1_000_000;
+const limits = { maxCpuMs: 10_000, maxWallMs: 120_000, maxHeapMb: 512 };
 
 export type Job =
   | { readonly kind: "plain"; readonly files: readonly PlainFile[]; readonly spec: PlainSpec }
-  | { readonly kind: "parse"; readonly text: string; readonly what: string | undefined };
+  | { readonly kind: "parse"; readonly text: string; readonly what: string | undefined }
+  | { readonly kind: "seal"; readonly search: SealedSearch }
+  | { readonly kind: "values"; readonly file: OpenedFile }
+  | { readonly kind: "substitute"; readonly template: DocumentTemplate };
 
 /** `attemptPlain`, in another thread if the files are large. Each image of the spec is searched for in all of them, and each patch tried on them. */
 export async function attemptPlainSafely(
@@ -36,46 +44,38 @@ export async function parseOutputSafely(text: string, signal: AbortSignal, what?
     : run<ParsedOutput>({ kind: "parse", text, what }, signal);
 }
 
+/** `substituteDocument`, in another thread if that takes long. */
+export async function substituteDocumentSafely(
+  template: DocumentTemplate,
+  signal: AbortSignal,
+): Promise<Exclude<SubstitutedDocument, { readonly kind: "large" }>> {
+  const { substituteDocument } = await import("./substitute/substitute-document.ts");
+  const maxSteps = Math.min(template.maxSteps, offThreadSteps);
+  const here = substituteDocument({ ...template, maxSteps, maxBytes: offThreadDocumentBytes });
+  const isGivenUp = here.kind === "large" || (here.kind === "outOfSteps" && maxSteps < template.maxSteps);
+  return isGivenUp ? run({ kind: "substitute", template }, signal) : here;
+}
+
+/** `sealedParts`, in another thread if the file is large. */
+export async function sealedPartsSafely(search: SealedSearch, signal: AbortSignal): Promise<readonly SealedPart[]> {
+  if (search.bytes.length > offThreadSearchedBytes) return run({ kind: "seal", search }, signal);
+  const { sealedParts } = await import("./decrypt/sealed-parts.ts");
+  return sealedParts(search);
+}
+
+/** `valuesOfFile`, in another thread if the file is large. */
+export async function valuesOfFileSafely(file: OpenedFile, signal: AbortSignal): Promise<readonly string[]> {
+  if (file.encrypted.length + file.plain.length > offThreadBytes) return run({ kind: "values", file }, signal);
+  const { valuesOfFile } = await import("./decrypt/plain-values.ts");
+  return valuesOfFile(file);
+}
+
 async function run<Result>(job: Job, signal: AbortSignal): Promise<Result> {
-  signal.throwIfAborted();
-  const worker = new Worker(new URL("./build-worker.ts", import.meta.url), {
-    workerData: job,
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: maxYoungHeapMb },
-  });
-  using limit = workerLimit(worker, limits);
   try {
-    return await answerOf<Result>(worker, AbortSignal.any([signal, limit.signal]));
+    return await runJob<Result>(new URL("./build-worker.ts", import.meta.url), job, limits, signal);
   } catch (error) {
-    signal.throwIfAborted();
-    const reason: unknown = limit.signal.reason;
-    if (reason instanceof WorkerLimitReached)
-      throw refused(`reading the manifests takes more than ${reason.message}`, error);
-    if (isOutOfMemory(error)) throw refused(`reading the manifests takes more than ${maxHeapMb} MB of memory`, error);
-    throw error;
-  } finally {
-    await worker.terminate();
+    if (!(error instanceof JobLimitReached)) throw error;
+    const why = `reading the manifests takes more than ${error.message}`;
+    throw new Failure("BuildFailed", `kustomize build failed: ${why}`, { cause: error });
   }
-}
-
-/** The one message that a job ends with. */
-function answerOf<Result>(worker: Worker, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new Error("the job was given up", { cause: signal.reason }));
-    signal.addEventListener("abort", abort, { once: true });
-    worker.once("message", (result: Result) => resolve(result));
-    worker.once("error", reject);
-    worker.once("exit", () => {
-      signal.removeEventListener("abort", abort);
-      reject(new Error("the thread ended without an answer"));
-    });
-  });
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-}
-
-function refused(why: string, cause: unknown): Failure {
-  return new Failure("BuildFailed", `kustomize build failed: ${why}`, { cause });
 }

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { limitedList } from "../core/validation.ts";
+import { parseBody } from "./delivery.ts";
 import { RequestRefused } from "./request-refused.ts";
 
 /**
@@ -10,9 +12,12 @@ import { RequestRefused } from "./request-refused.ts";
 const packageUrlShape =
   /^pkg:\/*[^/?#]+\/(?:[^?#]*\/)?[^/@?#][^/?#]*(?:\?[A-Za-z][\w.-]*=[^&#]*(?:&[A-Za-z][\w.-]*=[^&#]*)*)?(?:#.*)?$/;
 
+/** Entries of each list of an event, which is checked entry by entry. CDEvents and Flux have no limit. */
+export const maxListEntries = 1_000;
+
 const text = z.string().nullish();
 const filled = z.string().min(1);
-const texts = z.array(text).nullish();
+const texts = limitedList(text, maxListEntries).nullish();
 const uriReference = z.string().refine(isUriReference);
 const packageUrl = z.string().refine((url) => packageUrlShape.test(url));
 
@@ -24,16 +29,14 @@ function maybe(...values: readonly string[]) {
   return z.enum(["", ...values]).nullish();
 }
 
-const reference = z.looseObject({ id: filled, source: text });
+const reference = z.object({ id: filled, source: text });
 const repository = { repository: reference.nullish() };
 const outcome = oneOf("pass", "fail", "cancel", "error");
 const severity = maybe("low", "medium", "high", "critical");
-const trigger = z.looseObject({ type: maybe("manual", "pipeline", "event", "schedule", "other"), uri: text }).nullish();
+const trigger = z.object({ type: maybe("manual", "pipeline", "event", "schedule", "other"), uri: text }).nullish();
 const testKinds = ["performance", "functional", "unit", "security", "compliance", "integration", "e2e", "other"];
-const testCase = z
-  .looseObject({ id: filled, version: text, name: text, type: maybe(...testKinds), uri: text })
-  .nullish();
-const testSuite = z.looseObject({ id: filled, version: text, name: text, uri: text, url: text }).nullish();
+const testCase = z.object({ id: filled, version: text, name: text, type: maybe(...testKinds), uri: text }).nullish();
+const testSuite = z.object({ id: filled, version: text, name: text, uri: text, url: text }).nullish();
 const testCaseRun = { environment: reference, testSuiteRun: reference.nullish(), testCase };
 const incident = { description: text, environment: reference, service: reference.nullish(), artifactId: packageUrl };
 const deployment = { environment: reference, artifactId: packageUrl };
@@ -54,7 +57,7 @@ const ticket = {
   resolution: text,
   updatedBy: text,
 };
-const sbom = z.looseObject({ uri: filled }).nullish();
+const sbom = z.object({ uri: filled }).nullish();
 
 /** By type: `dev.cdevents.<subject>.<predicate>.<version>`. The name of a subject has capitals in `subject.type` alone. */
 const contents: Readonly<Record<string, z.ZodRawShape>> = {
@@ -112,14 +115,14 @@ const contents: Readonly<Record<string, z.ZodRawShape>> = {
 
 const customType = /^dev\.cdeventsx\.[a-z]+-[a-z]+\.[a-z]+\.\d\.\d\.\d$/;
 
-const tagged = { tags: z.looseObject({}) };
-const event = z.looseObject({ contextId: filled });
+const tagged = { tags: z.object({}) };
+const event = z.object({ contextId: filled });
 const Link = z.union([
-  z.looseObject({ linkType: z.enum(["END", "PATH"]), from: event, ...tagged }),
-  z.looseObject({ linkType: z.literal("RELATION"), linkKind: filled, target: event, ...tagged }),
+  z.object({ linkType: z.enum(["END", "PATH"]), from: event, ...tagged }),
+  z.object({ linkType: z.literal("RELATION"), linkKind: filled, target: event, ...tagged }),
 ]);
 
-const Context = z.looseObject({
+const Context = z.object({
   version: filled,
   specversion: text,
   id: filled,
@@ -129,19 +132,19 @@ const Context = z.looseObject({
   chainId: text,
   // Flux has no schemas of its own beside those of CDEvents.
   schemaUri: z.literal("").nullish(),
-  links: z.array(Link).nullish(),
+  links: limitedList(Link, maxListEntries).nullish(),
 });
 
 function eventSchema(subjectType: z.ZodType, content: z.ZodType) {
-  return z.looseObject({
+  return z.object({
     context: Context,
-    subject: z.looseObject({
+    subject: z.object({
       id: filled,
       source: uriReference.nullish(),
       type: subjectType,
       content,
     }),
-    customData: z.union([z.looseObject({}), z.string()]).nullish(),
+    customData: z.union([z.object({}), z.string()]).nullish(),
     customDataContentType: text,
   });
 }
@@ -149,23 +152,19 @@ function eventSchema(subjectType: z.ZodType, content: z.ZodType) {
 const schemas = new Map(
   Object.entries(contents).map(([name, fields]) => {
     const subject = name.slice(0, name.indexOf("."));
-    const content = z.preprocess((value) => value ?? {}, z.looseObject(fields));
+    const content = z.preprocess((value) => value ?? {}, z.object(fields));
     return [`dev.cdevents.${name.toLowerCase()}`, eventSchema(z.literal(subject), content)];
   }),
 );
-const customSchema = eventSchema(z.string().regex(/^[a-zA-Z0-9]+-[a-zA-Z]+$/), z.looseObject({}));
-const Typed = z.looseObject({ context: z.looseObject({ type: z.string() }) });
+const customSchema = eventSchema(z.string().regex(/^[a-zA-Z0-9]+-[a-zA-Z]+$/), z.object({}));
+const Typed = z.object({ context: z.object({ type: z.string() }) });
 
 /** Checks the body of a delivery to a Receiver of type `cdevents`. @throws RequestRefused that names the field */
 export function checkCdEvent(body: Uint8Array): void {
   const failed = (why: string): RequestRefused => new RequestRefused(`unable to validate CDEvent event: ${why}`);
-  let json: unknown;
-  try {
-    json = JSON.parse(Buffer.from(body).toString());
-  } catch {
-    // The cause would quote the body.
-    throw failed("it is not JSON");
-  }
+  const read = parseBody(body);
+  if ("fault" in read) throw failed(`it ${read.fault}`);
+  const { value: json } = read;
   const typed = Typed.safeParse(json);
   if (!typed.success) throw failed("it has no context.type");
   const { type } = typed.data.context;

@@ -26,6 +26,8 @@ export interface Delivery {
 export const maxBodyBytes = 3_145_728;
 /** Objects and lists inside each other. */
 export const maxBodyDepth = 500;
+/** Values of a body that is read: a sender decides how much larger than its text it becomes in memory. */
+export const maxBodyValues = 100_000;
 
 /**
  * The body as JSON, or why it is none that is taken. It is parsed by us only to see that: filters get its text.
@@ -36,7 +38,8 @@ export function parseBody(
   body: Uint8Array,
 ): { readonly text: string; readonly value: unknown } | { readonly fault: string } {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
-  if (isTooDeep(text)) return { fault: `nests deeper than ${maxBodyDepth}` };
+  const fault = sizeFault(text);
+  if (fault !== undefined) return { fault };
   try {
     return { text, value: JSON.parse(text) };
   } catch {
@@ -57,8 +60,10 @@ export function requestOf(delivery: Delivery): JsonText | { readonly fault: stri
   return isJsonObject(body.value) ? new JsonText(body.text) : { fault: "is no JSON object" };
 }
 
-function isTooDeep(text: string): boolean {
+/** Why a JSON text is not read, found without reading it: each value but the first follows a bracket, a brace or a comma. */
+function sizeFault(text: string): string | undefined {
   let depth = 0;
+  let values = 1;
   let isString = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
@@ -67,10 +72,13 @@ function isTooDeep(text: string): boolean {
       else if (char === quote) isString = false;
     } else if (char === quote) isString = true;
     else if (char === openBrace || char === openBracket) {
-      if (++depth > maxBodyDepth) return true;
+      values++;
+      if (++depth > maxBodyDepth) return `nests deeper than ${maxBodyDepth}`;
     } else if (char === closeBrace || char === closeBracket) depth--;
+    else if (char === comma) values++;
+    if (values > maxBodyValues) return `has more than ${maxBodyValues} values`;
   }
-  return false;
+  return undefined;
 }
 
-const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 92, 123, 125, 91, 93];
+const [quote, comma, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 44, 92, 123, 125, 91, 93];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "../core/ports/clock.ts";
+import { parseBody } from "./delivery.ts";
 import { claimsOf, parseToken } from "./json-web-token.ts";
 import type { KeySets } from "./key-sets.ts";
 import { RequestRefused } from "./request-refused.ts";
@@ -21,7 +22,7 @@ export interface GoogleDeps {
   readonly keysUrl?: string;
 }
 
-const Claims = z.looseObject({
+const Claims = z.object({
   iss: z.string().catch(""),
   aud: z.string().catch(""),
   exp: z.number().catch(0),
@@ -69,9 +70,9 @@ export async function verifyGoogleToken(
 
 const absent = z.null().transform(() => "");
 const Text = z.union([z.string(), absent]).default("");
-const Push = z.looseObject({
+const Push = z.object({
   message: z
-    .looseObject({
+    .object({
       data: Text,
       messageId: Text,
       subscription: Text,
@@ -79,7 +80,7 @@ const Push = z.looseObject({
     })
     .nullish(),
 });
-const Pushed = z.looseObject({ action: Text, digest: Text, tag: Text });
+const Pushed = z.object({ action: Text, digest: Text, tag: Text });
 
 /** The event of the registry inside Pub/Sub's envelope, which filters read as `req`. @throws RequestRefused */
 export function gcrEvent(body: Uint8Array): { readonly action: string; readonly digest: string; readonly tag: string } {
@@ -92,10 +93,7 @@ export function gcrEvent(body: Uint8Array): { readonly action: string; readonly 
 }
 
 function jsonOf(bytes: Uint8Array, what: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString());
-  } catch {
-    // The cause would quote the body.
-    throw new RequestRefused(`cannot decode GCR webhook ${what}`);
-  }
+  const read = parseBody(bytes);
+  if ("fault" in read) throw new RequestRefused(`cannot decode GCR webhook ${what}: it ${read.fault}`);
+  return read.value;
 }

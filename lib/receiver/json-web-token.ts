@@ -1,9 +1,20 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import { z } from "zod";
+import { limitedList } from "../core/validation.ts";
 import { RequestRefused } from "./request-refused.ts";
 
 /** Longer than any issuer's. */
 const maxTokenChars = 64 * 1024;
+/** Of the name of a key. */
+export const maxKeyIdChars = 1_024;
+/** Keys of a set. An issuer has a few. */
+export const maxKeys = 100;
+/** Keys that one token is tried with: anyone can send one that names none, and whoever has the keys decides what each costs. */
+export const maxTriedKeys = 10;
+/** Of an RSA key, as Go's TLS has it. */
+export const maxRsaBits = 8_192;
+/** Of an RSA key, as Go's crypto/rsa has it: a longer exponent makes each verification as slow as signing. */
+export const maxRsaExponent = 2_147_483_647;
 
 interface Algorithm {
   /** Of Node: none for EdDSA, which has one of its own. */
@@ -36,7 +47,11 @@ export function isAlgorithm(name: string): name is AlgorithmName {
 /** RFC 7518, 3.3: a key of 2048 bits or more must be used. */
 const minRsaBits = 2048;
 
-const Header = z.object({ alg: z.string(), kid: z.string().optional(), crit: z.unknown().optional() });
+const Header = z.object({
+  alg: z.string(),
+  kid: z.string().max(maxKeyIdChars).optional(),
+  crit: z.unknown().optional(),
+});
 
 export interface JsonWebToken {
   readonly alg: string;
@@ -60,8 +75,9 @@ export function bearerToken(authorization: string | undefined): string {
 
 /** Takes a token apart and trusts nothing of it. @throws RequestRefused */
 export function parseToken(token: string): JsonWebToken {
-  const [header = "", payload = "", signature = "", ...more] = token.split(".");
-  if (token.length > maxTokenChars || token.split(".").length !== 3 || more.length > 0) {
+  const parts = token.length > maxTokenChars ? [] : token.split(".");
+  const [header = "", payload = "", signature = ""] = parts;
+  if (parts.length !== 3) {
     throw new RequestRefused("failed to parse bearer token: token is not a JWT");
   }
   const { success, data } = Header.safeParse(jsonOf(decode(header, "header").toString(), "header"));
@@ -103,30 +119,42 @@ export interface PublicKey {
   readonly key: KeyObject;
 }
 
-/** The keys of a JWKS document that can verify a signature; others, of a kind that we do not know, are left out. */
+const KeySet = z.object({ keys: limitedList(z.looseObject({ kid: z.string().optional() }), maxKeys) });
+
+/**
+ * The keys of a JWKS document that can verify a signature; others, of a kind that we do not know or that are too large, are left out.
+ *
+ * @throws Error where it is no set of at most {@link maxKeys} keys
+ */
 export function publicKeys(document: unknown): readonly PublicKey[] {
-  const { keys } = z.object({ keys: z.array(z.looseObject({ kid: z.string().optional() })) }).parse(document);
-  return keys.flatMap((jwk): PublicKey[] => {
+  return KeySet.parse(document).keys.flatMap((jwk): PublicKey[] => {
     const use = jwk["use"];
-    if (use !== undefined && use !== "sig") return [];
+    if ((use !== undefined && use !== "sig") || (jwk.kid ?? "").length > maxKeyIdChars) return [];
     try {
-      return [{ kid: jwk.kid, key: createPublicKey({ key: jwk satisfies JsonWebKey, format: "jwk" }) }];
+      const key = createPublicKey({ key: jwk satisfies JsonWebKey, format: "jwk" });
+      return isTooLarge(key) ? [] : [{ kid: jwk.kid, key }];
     } catch {
       return [];
     }
   });
 }
 
-/** Whether one of the keys has signed the token by its algorithm: those of its `kid`, or all where it names none. */
-export function isSignedBy({ alg, kid, signed, signature }: JsonWebToken, keys: readonly PublicKey[]): boolean {
+function isTooLarge({ asymmetricKeyDetails: { modulusLength = 0, publicExponent = 0n } = {} }: KeyObject): boolean {
+  return modulusLength > maxRsaBits || publicExponent > maxRsaExponent;
+}
+
+/**
+ * Whether one of the keys has signed the token by its algorithm: those of its `kid`, or any where it names none. Of those that may
+ * have, the first {@link maxTriedKeys} are tried.
+ */
+export function isSignedBy({ alg, kid = "", signed, signature }: JsonWebToken, keys: readonly PublicKey[]): boolean {
   if (!isAlgorithm(alg)) return false;
   const algorithm: Algorithm = algorithms[alg];
-  return keys.some((each) => {
-    if (kid !== undefined && kid !== "" && each.kid !== kid) return false;
-    if (!suits(each.key, algorithm)) return false;
-    const padding = algorithm.isPss === true ? pss : {};
-    return verify(algorithm.hash, signed, { key: each.key, dsaEncoding: "ieee-p1363", ...padding }, signature);
-  });
+  const padding = algorithm.isPss === true ? pss : {};
+  return keys
+    .filter((each) => (kid === "" || each.kid === kid) && suits(each.key, algorithm))
+    .slice(0, maxTriedKeys)
+    .some(({ key }) => verify(algorithm.hash, signed, { key, dsaEncoding: "ieee-p1363", ...padding }, signature));
 }
 
 const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };

@@ -2,7 +2,8 @@ import { orAborted } from "../core/concurrency.ts";
 import { messageOf } from "../core/failure.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { type Http, HttpError } from "../core/ports/http.ts";
-import { isSignedBy, type JsonWebToken, type PublicKey, publicKeys } from "./json-web-token.ts";
+import { type Discovery, readDiscovery } from "./discovery.ts";
+import { isSignedBy, type JsonWebToken, maxKeys, type PublicKey, publicKeys } from "./json-web-token.ts";
 import { ageOf, type Moment, momentOf } from "./moment.ts";
 import { RequestRefused } from "./request-refused.ts";
 
@@ -15,6 +16,10 @@ export const maxDocumentBytes = 1024 * 1024;
 const maxRedirects = 3;
 /** Of all issuers together. Beyond it the oldest are forgotten. */
 const maxDocuments = 200;
+/** The memory that the keys of all issuers take, about. Beyond it the oldest are forgotten. */
+const maxKeptBytes = 16 * 1024 * 1024;
+/** What a key takes beside its name. */
+const bytesOfKey = 4 * 1024;
 /** How often in a minute tokens with unknown keys make us ask one issuer again: anyone can send such tokens. */
 export const maxRefreshesPerMinute = 5;
 /** After so long without a request one is allowed for any token: forged ones do not keep us from a rotated key for longer. */
@@ -23,6 +28,8 @@ const reservedAfterMs = 30_000;
 interface Document<Value> {
   readonly fetchedAt: Moment;
   readonly value: Promise<Value>;
+  /** What the value takes in memory, once it is there. */
+  bytes: number;
   hasFailed: boolean;
   /** What it was asked for and did not have. */
   readonly missing: Set<string>;
@@ -34,15 +41,23 @@ interface Document<Value> {
 
 /** Documents of issuers by their URL: fetched by the guarded client, kept briefly, each fetched once for all who wait. */
 export interface KeySets {
-  /** The JSON at `url`. @throws RequestRefused with Flux's wording of what is wrong */
-  document(url: string, signal: AbortSignal): Promise<unknown>;
+  /** The discovery document at `url`; undefined if it is none. @throws RequestRefused with Flux's wording of what is wrong */
+  document(url: string, signal: AbortSignal): Promise<Discovery | undefined>;
   /** Whether a key at `url` has signed the token. With none that has, they are fetched again, a few times in a minute. */
   hasSigned(url: string, token: JsonWebToken, signal: AbortSignal): Promise<boolean>;
 }
 
 export function keySets({ http, clock }: { readonly http: Http; readonly clock: Clock }): KeySets {
-  const documents = cache(clock, (url) => fetchJson(http, url));
-  const keys = cache(clock, async (url) => keysIn(url, await fetchJson(http, url)));
+  const documents = cache(
+    clock,
+    async (url) => readDiscovery(await fetchJson(http, url)),
+    (document) => JSON.stringify(document ?? "").length,
+  );
+  const keys = cache(
+    clock,
+    async (url) => keysIn(url, await fetchJson(http, url)),
+    (found) => found.reduce((sum, { kid = "" }) => sum + bytesOfKey + kid.length, 0),
+  );
   return {
     document: documents.get,
     async hasSigned(url, token, signal) {
@@ -53,7 +68,7 @@ export function keySets({ http, clock }: { readonly http: Http; readonly clock: 
   };
 }
 
-function cache<Value>(clock: Clock, fetch: (url: string) => Promise<Value>) {
+function cache<Value>(clock: Clock, fetch: (url: string) => Promise<Value>, bytesOf: (value: Value) => number) {
   const kept = new Map<string, Document<Value>>();
   const current = (url: string): Document<Value> | undefined => {
     const found = kept.get(url);
@@ -72,11 +87,18 @@ function cache<Value>(clock: Clock, fetch: (url: string) => Promise<Value>) {
     const document: Document<Value> = {
       fetchedAt: momentOf(clock),
       value,
+      bytes: 0,
       hasFailed: false,
       missing: new Set(),
       refreshes,
     };
-    value.catch(() => (document.hasFailed = true));
+    value.then(
+      (found) => {
+        document.bytes = bytesOf(found);
+        forgetOldest(kept);
+      },
+      () => (document.hasFailed = true),
+    );
     keep(url, document);
     return document;
   };
@@ -88,7 +110,9 @@ function cache<Value>(clock: Clock, fetch: (url: string) => Promise<Value>) {
     try {
       const value = await fetch(url);
       const { refreshes } = old;
-      keep(url, { fetchedAt, value: Promise.resolve(value), hasFailed: false, missing: new Set([what]), refreshes });
+      const missing = new Set([what]);
+      const bytes = bytesOf(value);
+      keep(url, { fetchedAt, value: Promise.resolve(value), bytes, hasFailed: false, missing, refreshes });
       return value;
     } finally {
       old.next = undefined;
@@ -112,16 +136,21 @@ function cache<Value>(clock: Clock, fetch: (url: string) => Promise<Value>) {
   };
 }
 
-function forgetOldest(map: Map<string, unknown>): void {
-  const oldest = map.keys().next();
-  if (map.size > maxDocuments && oldest.done !== true) map.delete(oldest.value);
+function forgetOldest(map: Map<string, { readonly bytes: number }>): void {
+  let bytes = 0;
+  for (const document of map.values()) bytes += document.bytes;
+  for (const [url, document] of map) {
+    if (map.size <= maxDocuments && bytes <= maxKeptBytes) return;
+    map.delete(url);
+    bytes -= document.bytes;
+  }
 }
 
 function keysIn(url: string, document: unknown): readonly PublicKey[] {
   try {
     return publicKeys(document);
   } catch {
-    throw new RequestRefused(`${url} is no JSON Web Key Set`);
+    throw new RequestRefused(`${url} is no JSON Web Key Set of at most ${maxKeys} keys`);
   }
 }
 

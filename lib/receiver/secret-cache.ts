@@ -17,12 +17,16 @@ export const maxSecretAgeMs = 60_000;
 export const maxMissingAgeMs = 2_000;
 /** Secrets in memory. */
 export const maxCachedSecrets = 1_000;
+/** Their characters, together. */
+export const maxCachedChars = 16_777_216;
 /** A Secret that does not fit is not read again more often. */
 const minAgeMs = 1_000;
 
 interface Kept {
   readonly at: Moment;
   readonly values: Promise<SecretValues | undefined>;
+  /** Of the values, once they are there. */
+  chars: number;
 }
 
 /**
@@ -34,14 +38,29 @@ interface Kept {
 export function secretCache(read: ReadSecret, clock: BothClocks) {
   const kept = new Map<string, Kept>();
 
+  const forgetOldest = (): void => {
+    let chars = 0;
+    for (const entry of kept.values()) chars += entry.chars;
+    for (const [id, entry] of kept) {
+      if (kept.size <= maxCachedSecrets && chars <= maxCachedChars) return;
+      kept.delete(id);
+      chars -= entry.chars;
+    }
+  };
+
   const load = (ref: SecretRef, id: string): Kept => {
-    const [oldest] = kept.keys();
-    if (kept.size >= maxCachedSecrets && oldest !== undefined) kept.delete(oldest);
-    const entry: Kept = { at: momentOf(clock), values: read(ref, AbortSignal.timeout(maxReadMs)) };
+    const entry: Kept = { at: momentOf(clock), values: read(ref, AbortSignal.timeout(maxReadMs)), chars: 0 };
     kept.delete(id);
     kept.set(id, entry);
-    // What could not be read is not kept.
-    entry.values.catch(() => kept.get(id) === entry && kept.delete(id));
+    forgetOldest();
+    entry.values.then(
+      (values) => {
+        for (const value of values?.values() ?? []) entry.chars += value.reveal().length;
+        forgetOldest();
+      },
+      // What could not be read is not kept.
+      () => kept.get(id) === entry && kept.delete(id),
+    );
     return entry;
   };
 

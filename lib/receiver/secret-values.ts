@@ -19,12 +19,17 @@ export async function readSecretValues(
   return live === undefined ? undefined : valuesOf(live);
 }
 
+/** What receivers read of a Secret; nothing else of it is kept. */
+const readKeys: ReadonlySet<string> = new Set(["token", "email", "audience"]);
+
 function valuesOf(live: LiveObject): SecretValues {
   const data = live["data"];
   const entries = isJsonObject(data) ? Object.entries(data) : [];
   return new Map(
     entries.flatMap(([key, value]) =>
-      typeof value === "string" ? [[key, new Secret(Buffer.from(value, "base64").toString("latin1"))] as const] : [],
+      typeof value === "string" && readKeys.has(key)
+        ? [[key, new Secret(Buffer.from(value, "base64").toString("latin1"))] as const]
+        : [],
     ),
   );
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../core/failure.ts";
 import { type KeySource, type Recipient, recipientName } from "./key-source.ts";
 import type { SopsMetadata } from "./metadata.ts";
@@ -70,6 +71,8 @@ async function openGroup(
 ): Promise<GroupResult> {
   const faults: string[] = [];
   for (const recipient of group.toSorted((a, b) => turnOf(a) - turnOf(b))) {
+    // Each may compute for a while.
+    await setImmediate();
     const reasons: string[] = [];
     for (const source of sources) {
       signal.throwIfAborted();

@@ -16,13 +16,28 @@ export const decryptionFaults: readonly FileFaults[] = [
       },
       {
         what: "components of the spec are not searched",
-        find: "[...resources, ...components]",
-        replace: "[...resources]",
+        find: "[...root.resources, ...components]",
+        replace: "[...root.resources]",
       },
       {
         what: "a file that is named twice has its last format",
         find: "if (!sources.has(place)) sources",
         replace: "sources",
+      },
+      {
+        what: "a folder below one with a kustomization file is taken by itself",
+        find: "!foldersAbove(path).some(",
+        replace: "!foldersAbove(path).every(",
+      },
+      {
+        what: "kustomization files of any length are read at once",
+        find: "if (budget.bytes < 0) {",
+        replace: "if (budget.bytes < -maxKustomizationBytes) {",
+      },
+      {
+        what: "an alias of many names counts as one",
+        find: "budget.names -= named.resources.length + named.files.length;",
+        replace: "budget.names -= 1;",
       },
       {
         what: "an env file of unknown type is binary",
@@ -120,6 +135,23 @@ export const decryptionFaults: readonly FileFaults[] = [
         replace: "onlyQuotes",
         tests: [sealed],
       },
+    ],
+  },
+  {
+    file: "lib/manifests/off-thread.ts",
+    tests: [sealed],
+    faults: [
+      {
+        what: "a large file is searched at once",
+        find: "if (search.bytes.length > offThreadSearchedBytes) return",
+        replace: "if (search.bytes.length > 100 * offThreadSearchedBytes) return",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/decrypt/sealed-parts.ts",
+    tests: [build],
+    faults: [
       {
         what: "a file of several encrypted ones is verified as one",
         find: "new Set([...wanted, ...others]).size === 1)",

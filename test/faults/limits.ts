@@ -54,6 +54,11 @@ export const limitFaults: readonly FileFaults[] = [
         find: "now === undefined || now === found ? load(ref, id) : now",
         replace: "load(ref, id)",
       },
+      {
+        what: "tokens of any length are kept",
+        find: " && chars <= maxCachedChars",
+        replace: "",
+      },
     ],
   },
   {
@@ -84,8 +89,13 @@ export const limitFaults: readonly FileFaults[] = [
       },
       {
         what: "documents of all issuers are kept",
-        find: "map.size > maxDocuments",
-        replace: "map.size > 1000 * maxDocuments",
+        find: "map.size <= maxDocuments",
+        replace: "map.size <= 1000 * maxDocuments",
+      },
+      {
+        what: "keys take as much memory as they like",
+        find: " && bytes <= maxKeptBytes",
+        replace: "",
       },
       {
         what: "keys that were just fetched are fetched again",
@@ -100,8 +110,8 @@ export const limitFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a document of an issuer that begins alike is taken",
-        find: "data.issuer !== issuerURL",
-        replace: "!issuerURL.startsWith(data.issuer)",
+        find: "issuer !== issuerURL",
+        replace: "!issuerURL.startsWith(issuer)",
       },
       {
         what: "an audience that begins alike is taken",
@@ -137,8 +147,30 @@ export const limitFaults: readonly FileFaults[] = [
       },
       {
         what: "a key without a name is that of any token",
-        find: 'kid !== "" && each.kid !== kid',
-        replace: 'kid !== "" && each.kid !== undefined && each.kid !== kid',
+        find: "each.kid === kid)",
+        replace: "each.kid === undefined || each.kid === kid)",
+      },
+      { what: "a token is tried with every key", find: ".slice(0, maxTriedKeys)", replace: ".slice(0)" },
+      {
+        what: "a token is tried with few keys, whether they are of its algorithm or not",
+        find: ".slice(0, maxTriedKeys)",
+        replace: ".slice(0, maxTriedKeys - 1)",
+      },
+      {
+        what: "an exponent of any length is taken",
+        find: " || publicExponent > maxRsaExponent",
+        replace: " || publicExponent === 0n",
+      },
+      { what: "a modulus of any length is taken", find: "modulusLength > maxRsaBits || ", replace: "" },
+      {
+        what: "a set of any number of keys is read",
+        find: "z.string().optional() }), maxKeys)",
+        replace: "z.string().optional() }), 10 * maxKeys)",
+      },
+      {
+        what: "the name of a key in a set is as long as it likes",
+        find: ' || (jwk.kid ?? "").length > maxKeyIdChars',
+        replace: "",
       },
     ],
   },
@@ -174,6 +206,12 @@ export const limitFaults: readonly FileFaults[] = [
         find: "char === closeBrace || char === closeBracket",
         replace: "char === closeBrace",
       },
+      { what: "lists and objects do not count as values", find: "      values++;\n      if (", replace: "      if (" },
+      {
+        what: "a body may have any number of values",
+        find: "if (values > maxBodyValues) return",
+        replace: "if (values > 1_000 * maxBodyValues) return",
+      },
     ],
   },
   {
@@ -184,6 +222,11 @@ export const limitFaults: readonly FileFaults[] = [
         what: "the highest severity is refused",
         find: 'maybe("low", "medium", "high", "critical")',
         replace: 'maybe("low", "medium", "high")',
+      },
+      {
+        what: "a list of an event has any number of entries",
+        find: "limitedList(Link, maxListEntries)",
+        replace: "limitedList(Link, 10 * maxListEntries)",
       },
     ],
   },
@@ -430,6 +473,18 @@ export const limitFaults: readonly FileFaults[] = [
         find: "lines.length > maxIdentities",
         replace: "lines.length >= maxIdentities",
       },
+      {
+        what: "every identity is tried for every recipient",
+        find: 'refuseMoreTries(stanzasOf(file, "X25519") * identities.length, maxTries);',
+        replace: "",
+        tests: ["test/unit/sops/keys/age.test.ts"],
+      },
+      {
+        what: "every hybrid identity is tried for every recipient",
+        find: "refuseMoreTries(stanzas * identities.length, maxHybridTries);",
+        replace: "",
+        tests: ["test/unit/sops/keys/age.test.ts"],
+      },
     ],
   },
   {
@@ -440,6 +495,18 @@ export const limitFaults: readonly FileFaults[] = [
         what: "a message as long as the limit is refused",
         find: "recipient.enc.length > maxMessageChars",
         replace: "recipient.enc.length >= maxMessageChars",
+      },
+      {
+        what: "a key is tried for any number of recipients",
+        find: "recipientsOf(key) > maxRecipientsOfKey",
+        replace: "recipientsOf(key) > 10 * maxRecipientsOfKey",
+        tests: ["test/unit/sops/keys/pgp.test.ts"],
+      },
+      {
+        what: "a key has any number of bits",
+        find: "?? 0) > maxKeyBits",
+        replace: "?? 0) > 2 * maxKeyBits",
+        tests: ["test/unit/sops/keys/pgp.test.ts"],
       },
     ],
   },

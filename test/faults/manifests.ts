@@ -265,9 +265,25 @@ export const manifestsFaults: readonly FileFaults[] = [
         replace: "",
       },
       {
+        what: "each object has the steps of a build",
+        find: "stepsLeft -= answer.steps;",
+        replace: "",
+      },
+      {
         what: "a name that is none is accepted if nothing uses it",
         find: "if (misnamed !== undefined) {",
         replace: "if (misnamed !== undefined && text.includes(misnamed)) {",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/off-thread.ts",
+    tests: ["test/unit/manifests/substitute/substitute-objects.test.ts"],
+    faults: [
+      {
+        what: "an object whose expressions take many steps is refused",
+        find: 'here.kind === "large" || (here.kind === "outOfSteps" && maxSteps < template.maxSteps)',
+        replace: 'here.kind === "large"',
       },
     ],
   },
@@ -277,8 +293,8 @@ export const manifestsFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a letter beyond 16 bits is two",
-        find: 'const [first = "", ...rest] = Array.from(text);',
-        replace: 'const [first = "", ...rest] = text.split("");',
+        find: 'const [first = ""] = text;',
+        replace: "const first = text.charAt(0);",
       },
       {
         what: "an offset before the beginning counts from the end twice",
@@ -287,25 +303,28 @@ export const manifestsFaults: readonly FileFaults[] = [
       },
       {
         what: "the first of two equal parts is replaced in place of the end",
-        find: "value.slice(0, value.length - first.length) + second",
-        replace: "value.replace(first, () => second)",
+        find: "replaced(value, [value.length - first.length], first, second, budget)",
+        replace: "replaced(value, [value.indexOf(first)], first, second, budget)",
       },
       {
-        what: "$& in a value that replaces a beginning is a pattern",
-        find: "value.startsWith(first) ? value.replace(first, () => second)",
-        replace: "value.startsWith(first) ? value.replace(first, second)",
+        what: "every part is replaced where the first is meant",
+        find: "occurrencesOf(first, value, 1, budget)",
+        replace: "occurrencesOf(first, value, Infinity, budget)",
       },
       {
-        what: "$& in a value that replaces every part is a pattern",
-        find: "value.replaceAll(pattern, () => replacement)",
-        replace: "value.replaceAll(pattern, replacement)",
+        what: "an object of any size is read",
+        find: "if (source.length > maxSubstitutedBytes) {",
+        replace: "if (source.length > 2 * maxSubstitutedBytes) {",
       },
       {
-        what: "$& in a value that replaces a part is a pattern",
-        find: `case "/":
-      return value.replace(first, () => second);`,
-        replace: `case "/":
-      return value.replace(first, second);`,
+        what: "a value is converted for each expression that names it",
+        find: "this.#values.set(param, bytes);",
+        replace: "",
+      },
+      {
+        what: "letters are changed without steps",
+        find: "budget.spend(bytes.length * stepsOfCharacter);\n  return bytesOf(change(",
+        replace: "budget.spend(0);\n  return bytesOf(change(",
       },
       {
         what: "what is inside of an expression is not counted",
@@ -321,6 +340,65 @@ export const manifestsFaults: readonly FileFaults[] = [
         what: "a build that is not strict refuses what is not set",
         find: "if (this.#strict && value === undefined",
         replace: "if (value === undefined",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/substitute/replace.ts",
+    tests: ["test/unit/manifests/substitute/evaluate.test.ts"],
+    faults: [
+      {
+        what: "a text may become of any length before it is refused",
+        find: "if (length > maxLength) throw",
+        replace: "if (length > 1_000 * maxLength) throw",
+      },
+      {
+        what: "occurrences overlap",
+        find: "matched = 0;\n  }\n  return found;",
+        replace: "matched = borders[matched - 1] ?? 0;\n  }\n  return found;",
+      },
+      {
+        what: "a comparison that fails begins anew",
+        find: "length = borders[length - 1] ?? 0;",
+        replace: "length = 0;",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/substitute/glob.ts",
+    tests: ["test/unit/manifests/substitute/glob.test.ts"],
+    faults: [
+      {
+        what: "no bit is carried to the next word",
+        find: "carried = taken >>> (bitsOfWord - 1);",
+        replace: "carried = 0;",
+      },
+      { what: "a star takes one byte", find: "if (star) setBit(stays, begin);", replace: "" },
+      {
+        what: "every value is compared beginning by beginning",
+        find: "const lengths = isComparedByBytes(value, chunks)",
+        replace: 'const lengths = value === "" && isComparedByBytes(value, chunks)',
+      },
+      {
+        what: "a value beyond ASCII is compared by bytes",
+        find: 'chunks.every(({ elements }) => elements.every(({ kind }) => kind === "byte"))',
+        replace: "chunks.length > 0",
+      },
+      {
+        what: "beginnings are compared without steps",
+        find: "budget.spend(compared);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/substitute/glob-pattern.ts",
+    tests: ["test/unit/manifests/substitute/glob.test.ts"],
+    faults: [
+      {
+        what: "a class is never negated",
+        find: 'const isNegated = chunk[start] === "^";',
+        replace: 'const isNegated = chunk[start] === "!";',
       },
     ],
   },

@@ -276,8 +276,8 @@ export const receiverFaults: readonly FileFaults[] = [
       },
       {
         what: "a read that failed is kept",
-        find: "entry.values.catch(() => kept.get(id) === entry && kept.delete(id));",
-        replace: "entry.values.catch(() => undefined);",
+        find: "() => kept.get(id) === entry && kept.delete(id),",
+        replace: "() => undefined,",
       },
     ],
   },
@@ -501,8 +501,8 @@ export const receiverFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a key without a name is called by the empty one",
-        find: 'kid !== undefined && kid !== "" && each.kid !== kid',
-        replace: "kid !== undefined && each.kid !== kid",
+        find: '(kid === "" || each.kid === kid)',
+        replace: "each.kid === kid",
         named: "empty name",
       },
     ],

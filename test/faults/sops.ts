@@ -253,6 +253,28 @@ export const sopsFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/sops/stores/lines.ts",
+    tests: ["test/unit/sops/limits.test.ts"],
+    faults: [
+      {
+        what: "a file has any number of lines",
+        find: "if (++lines > maxParts)",
+        replace: "if (++lines > 2 * maxParts)",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/stores/ini.ts",
+    tests: ["test/unit/sops/limits.test.ts"],
+    faults: [
+      {
+        what: "the widest name of a section makes all of them as wide",
+        find: "if (width * names.length > maxNameBytes) {",
+        replace: "if (width * names.length > 2 * maxNameBytes) {",
+      },
+    ],
+  },
+  {
     file: "lib/sops/stores/flat-metadata.ts",
     tests: ["test/unit/sops/stores.test.ts"],
     faults: [{ what: "the eleventh item of a list is its first", find: "/^[0-9]{1,3}$/", replace: "/^[0-9]$/" }],

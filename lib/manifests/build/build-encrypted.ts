@@ -36,7 +36,7 @@ export async function buildEncrypted(
       : await decryptSources(tree, folder, spec.components ?? [], decrypter, signal);
   const output = await masked(sources.values, () => build(sources.tree, folder, spec, deps, signal));
   if (sources.fault !== undefined) throw sources.fault;
-  const encrypted = { output, sealed: sealedFiles(tree, macsOf(output.objects)) };
+  const encrypted = { output, sealed: await sealedFiles(tree, macsOf(output.objects), signal) };
   const built = await finishEncrypted(encrypted, sources, input, decrypter, signal);
   return { built, encrypted: sources.values.length === 0 ? encrypted : undefined };
 }

@@ -4,9 +4,9 @@ import type { FileTree } from "../../core/ports/engine.ts";
 import { decryptFile } from "../../sops/file/decrypt-file.ts";
 import { isEncrypted } from "../../sops/format.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
+import { valuesOfFileSafely } from "../off-thread.ts";
 import { type Decrypter, faultOfFile } from "./decryption.ts";
 import { encryptedSources, missingSource, type SourceFile, SourcesFault, UnreadableRoot } from "./encrypted-sources.ts";
-import { valuesOfFile } from "./plain-values.ts";
 
 /** Of one file, as in Flux. */
 export const maxEncryptedFileBytes = 5 * 1024 * 1024;
@@ -65,7 +65,8 @@ async function decryptAll(
     if (opened === undefined) continue;
     plain.set(source.path, opened);
     await setImmediate();
-    for (const value of valuesOfFile(content, opened, source.format)) values.push(value);
+    for (const value of await valuesOfFileSafely({ encrypted: content, plain: opened, format: source.format }, signal))
+      values.push(value);
     // A large file takes a while, in which other runs wait.
     await setImmediate();
   }

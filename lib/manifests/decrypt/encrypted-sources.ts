@@ -34,21 +34,25 @@ export class UnreadableRoot extends SourcesFault {}
  */
 export function encryptedSources(tree: FileTree, folder: string, components: readonly string[]): readonly SourceFile[] {
   const sources = new Map<string, SourceFile>();
-  const visited = new Set<string>([folder]);
-  const visit = (at: string, { resources, files }: Named): void => {
+  const budget = { bytes: maxKustomizationBytes, names: maxNames };
+  const visited = new Set<string>();
+  const isGenerated = !hasKustomizationFile(tree, folder);
+  const root = isGenerated ? generated(tree, folder) : rootOf(tree, folder, budget);
+  // The next one is the last.
+  const left: { readonly place: string; readonly named?: Named }[] = [
+    { place: folder, named: { ...root, resources: [...root.resources, ...components] } },
+  ];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    if (visited.has(at.place)) continue;
+    visited.add(at.place);
+    if (at.named === undefined && !tree.folders.has(at.place)) continue;
+    const { resources, files } = at.named ?? namedIn(tree, at.place, budget);
     for (const { path, format } of files) {
-      const place = resolve(at, path);
+      const place = resolve(at.place, path);
       if (!sources.has(place)) sources.set(place, { path: place, format });
     }
-    for (const resource of resources) {
-      const place = resolve(at, resource);
-      if (visited.has(place)) continue;
-      visited.add(place);
-      if (tree.folders.has(place)) visit(place, namedIn(tree, place));
-    }
-  };
-  const { resources, files } = hasKustomizationFile(tree, folder) ? rootOf(tree, folder) : generated(tree, folder);
-  visit(folder, { resources: [...resources, ...components], files });
+    for (const resource of resources.toReversed()) left.push({ place: resolve(at.place, resource) });
+  }
   return [...sources.values()];
 }
 
@@ -63,9 +67,9 @@ interface Named {
   readonly files: readonly SourceFile[];
 }
 
-function rootOf(tree: FileTree, folder: string): Named {
+function rootOf(tree: FileTree, folder: string, budget: ReadBudget): Named {
   try {
-    return namedIn(tree, folder);
+    return namedIn(tree, folder, budget);
   } catch (error) {
     if (error instanceof UnreadableFile) throw new UnreadableRoot(error.message);
     throw error;
@@ -75,26 +79,48 @@ function rootOf(tree: FileTree, folder: string): Named {
 /** A folder without a kustomization file gets one that lists the folders below that have one. */
 function generated(tree: FileTree, folder: string): Named {
   const prefix = folder === "" ? "" : `${folder}/`;
-  const resources = [...tree.folders]
-    .filter((path) => path !== "" && path.startsWith(prefix) && hasKustomizationFile(tree, path))
-    .toSorted()
+  const own = new Set(
+    [...tree.folders].filter((path) => path !== "" && path.startsWith(prefix) && hasKustomizationFile(tree, path)),
+  );
+  const resources = [...own]
     // A folder below one that has a kustomization file is that one's own affair.
-    .filter((path, _index, all) => !all.some((above) => path.startsWith(`${above}/`)))
+    .filter((path) => !foldersAbove(path).some((above) => own.has(above)))
+    .toSorted()
     .map((path) => path.slice(prefix.length));
   return { resources, files: [] };
 }
 
+function foldersAbove(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index));
+}
+
 class UnreadableFile extends SourcesFault {}
 
-function namedIn(tree: FileTree, folder: string): Named {
+/** Of all kustomization files that are read to find encrypted ones: they are read at once. */
+export const maxKustomizationBytes = 1024 * 1024;
+/** Resources and files that they name, where an alias counts as what it stands for. */
+export const maxNames = 50_000;
+
+/** What is left of both. */
+interface ReadBudget {
+  bytes: number;
+  names: number;
+}
+
+function namedIn(tree: FileTree, folder: string, budget: ReadBudget): Named {
   const present = kustomizationFileNames.map((name) => joinPath(folder, name)).filter((path) => tree.files.has(path));
   const [path, second] = present;
   if (path === undefined) throw new SourcesFault(`no kustomization file found in '${folder}'`);
   if (second !== undefined) throw new SourcesFault(`found multiple kustomization files in '${folder}'`);
-  const kustomization = parse(tree.files.get(path) ?? new Uint8Array(), path);
+  const bytes = tree.files.get(path) ?? new Uint8Array();
+  budget.bytes -= bytes.length;
+  if (budget.bytes < 0) {
+    throw new SourcesFault(`the kustomization files have more than ${maxKustomizationBytes} bytes`);
+  }
+  const kustomization = parse(bytes, path);
   const generators = objectsIn(field(kustomization, "secretGenerator"));
   const patches = objectsIn(field(kustomization, "patches")).flatMap((patch) => textsIn([field(patch, "path")]));
-  return {
+  const named = {
     resources: ["resources", "components"].flatMap((name) => textsIn(field(kustomization, name))),
     files: [
       ...generators.flatMap((generator) => [
@@ -106,6 +132,9 @@ function namedIn(tree: FileTree, folder: string): Named {
         .map((patch) => ({ path: patch, format: formatOfName(patch) })),
     ],
   };
+  budget.names -= named.resources.length + named.files.length;
+  if (budget.names < 0) throw new SourcesFault(`the kustomization files name more than ${maxNames} files`);
+  return named;
 }
 
 /** `key=path` or a path: the format follows the key. */

@@ -2,11 +2,18 @@ import { loadAll, YAMLException } from "js-yaml";
 import { isJsonObject, type Json, toJson } from "../../core/json.ts";
 import type { SopsFormat } from "../../sops/format.ts";
 
+/** A file before and after its decryption. */
+export interface OpenedFile {
+  readonly encrypted: Uint8Array;
+  readonly plain: Uint8Array;
+  readonly format: SopsFormat;
+}
+
 /**
  * The values that decryption has brought into a file, so that a text about the build can be shown without them: each by itself, and
  * the file as a whole, which a generator may put into one value.
  */
-export function valuesOfFile(encrypted: Uint8Array, plain: Uint8Array, format: SopsFormat): readonly string[] {
+export function valuesOfFile({ encrypted, plain, format }: OpenedFile): readonly string[] {
   const [before, after] = [Buffer.from(encrypted).toString(), Buffer.from(plain).toString()];
   const values = format === "yaml" || format === "json" ? valuesOfDocuments(before, after) : undefined;
   return [after, ...(values ?? valuesOfLines(before, after))]

@@ -1,17 +1,15 @@
+import { timeSlices } from "../../core/concurrency.ts";
 import type { FileTree } from "../../core/ports/engine.ts";
 import type { DataKeys } from "../../sops/data-key.ts";
 import { verifyFile } from "../../sops/file/decrypt-file.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
+import { sealedPartsSafely } from "../off-thread.ts";
 import { faultOfFile } from "./decryption.ts";
 import { isKustomization, mayBeRead, onlyQuotes, textOf } from "./quoted-mac.ts";
+import type { SealedPart } from "./sealed-parts.ts";
 
 /** What sops wrote as one file: a file of the artifact, or those documents of it that have one MAC. */
-export interface SealedFile {
-  readonly path: string;
-  readonly format: "yaml" | "json";
-  readonly bytes: Uint8Array;
-  /** The one that it is found by. */
-  readonly mac: string;
+export interface SealedFile extends SealedPart {
   /** Whether kustomize may read it. If not, no object comes from it, and its MAC is a quotation. */
   readonly isRead: boolean;
 }
@@ -19,21 +17,25 @@ export interface SealedFile {
 /** The files of an artifact that sops has encrypted as YAML or JSON, by their MAC as it is written there. */
 export type SealedFiles = ReadonlyMap<string, readonly SealedFile[]>;
 
-const ciphertext = String.raw`ENC\[AES256_GCM,data:[A-Za-z0-9+/=]+,iv:[A-Za-z0-9+/=]+,tag:[A-Za-z0-9+/=]+,type:str\]`;
-const ciphertexts = new RegExp(ciphertext, "g");
-const macEntries = new RegExp(String.raw`\bmac["']?\s{0,64}:\s{0,64}["']?(${ciphertext})`, "g");
-
 /**
  * The files whose text holds these MACs, wherever and however it is written there: an object is read by a parser, which may find
  * its MAC under a key or in a form that a search for `mac:` does not. A MAC that the artifact has nowhere is missing from the
- * answer. The whole artifact is searched: kustomize takes resources from files of any name. Pure.
+ * answer. The whole artifact is searched: kustomize takes resources from files of any name.
+ *
+ * @throws Failure `BuildFailed` where a large file takes too long; the reason `signal` was aborted with
  */
-export function sealedFiles({ files }: Pick<FileTree, "files">, macs: ReadonlySet<string>): SealedFiles {
+export async function sealedFiles(
+  { files }: Pick<FileTree, "files">,
+  macs: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<SealedFiles> {
   const found = new Map<string, SealedFile[]>();
   if (macs.size === 0) return found;
   const isReadAt = mayBeRead({ files });
+  const slices = timeSlices(signal);
   for (const [path, bytes] of files) {
-    for (const part of sealedParts(path, bytes, macs)) {
+    if (slices.isOver()) await slices.pause();
+    for (const part of await sealedPartsSafely({ path, bytes, macs }, signal)) {
       const file = { ...part, isRead: isReadAt(path) };
       const list = found.get(file.mac) ?? [];
       list.push(file);
@@ -41,59 +43,6 @@ export function sealedFiles({ files }: Pick<FileTree, "files">, macs: ReadonlySe
     }
   }
   return found;
-}
-
-function sealedParts(
-  path: string,
-  bytes: Uint8Array,
-  macs: ReadonlySet<string>,
-): readonly Omit<SealedFile, "isRead">[] {
-  const text = textOf(bytes);
-  const wanted = heldIn(text).filter((held) => macs.has(held));
-  if (wanted.length === 0) return [];
-  const format = text.trimStart().startsWith("{") ? "json" : "yaml";
-  const others = Array.from(text.matchAll(macEntries), ([, mac = ""]) => mac);
-  if (format === "json" || new Set([...wanted, ...others]).size === 1) {
-    return [...new Set(wanted)].map((mac) => ({ path, format, bytes, mac }));
-  }
-  // Encrypted files that were put together into one: each of them is as sops wrote it.
-  const parts = new Map<string, string[]>();
-  for (const document of text.split(/(?<=\n)(?=---(?:[ \t\r\n]|$))/)) {
-    for (const mac of new Set(heldIn(document))) {
-      if (!macs.has(mac)) continue;
-      const part = parts.get(mac) ?? [];
-      part.push(document);
-      parts.set(mac, part);
-    }
-  }
-  return Array.from(parts, ([mac, documents]) => ({ path, format, bytes: Buffer.from(documents.join("")), mac }));
-}
-
-/** All texts that sops has encrypted, MACs among them: as they stand, with escapes in quotes, and as `!!binary`. */
-function heldIn(text: string): readonly string[] {
-  const plain = /\\[xuU/\r\n]/.test(text) ? text.replaceAll(escapes, unescaped) : text;
-  const held = plain.match(ciphertexts) ?? [];
-  return plain.includes("!") ? [...held, ...heldInBinary(plain)] : held;
-}
-
-const escapes = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\/)|\r?\n[ \t]*|[\s\S])/g;
-
-/** Escapes that no MAC has become a space. */
-function unescaped(all: string, byte?: string, unit?: string, point?: string, slash?: string): string {
-  if (slash !== undefined) return slash;
-  const digits = byte ?? unit ?? point;
-  if (digits === undefined) return /^\\\r?\n/.test(all) ? "" : " ";
-  const code = Number.parseInt(digits, 16);
-  return code < 0x80 ? String.fromCharCode(code) : " ";
-}
-
-/** 18 bytes, so that what follows does not change it. */
-const binaryStart = Buffer.from("ENC[AES256_GCM,dat").toString("base64");
-const binaryText = new RegExp(`${binaryStart}[A-Za-z0-9+/]*`, "g");
-
-function heldInBinary(text: string): readonly string[] {
-  const found = text.replaceAll(/\s+/g, "").match(binaryText) ?? [];
-  return found.flatMap((encoded) => Buffer.from(encoded, "base64").toString("latin1").match(ciphertexts) ?? []);
 }
 
 /**

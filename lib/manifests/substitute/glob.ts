@@ -1,139 +1,199 @@
-/**
- * The patterns of `${name#pattern}` and its kin: Go's `path.Match`, except that `*` also matches slashes. Texts are of bytes, one
- * character each (`latin1`), as upstream compares them.
- */
+import { type GlobChunk, type GlobElement, parseGlob } from "./glob-pattern.ts";
+import { invalidRune, runeAt } from "./runes.ts";
+import type { StepBudget } from "./step-budget.ts";
 
-/** A pattern that upstream cannot read, found where the comparison gets there. */
-class BadPattern extends Error {}
-
-/** A longer value or pattern would take long: a value is compared as often as it has bytes. */
+/** The longest value that a pattern is taken off, and the longest pattern. */
 export const maxGlobbedBytes = 4_096;
 export const maxGlobBytes = 256;
 
-/** The value without the shortest or longest beginning that matches; the value itself if none does or the pattern is malformed. */
-export function trimPrefix(value: string, pattern: string, which: "shortest" | "longest"): string {
-  try {
-    let trimmed = value;
-    for (let length = value.length; length > 0; length--) {
-      if (!matches(pattern, value.slice(0, length))) continue;
-      trimmed = value.slice(length);
-      if (which === "longest") break;
-    }
-    return trimmed;
-  } catch (error) {
-    if (error instanceof BadPattern) return value;
-    throw error;
-  }
+/**
+ * The value without the shortest or longest beginning that matches; the value itself if none does or the pattern is malformed.
+ *
+ * @param budget for the comparisons
+ * @throws OutOfSteps
+ */
+export function trimPrefix(
+  value: string,
+  pattern: string,
+  which: "shortest" | "longest",
+  budget: Pick<StepBudget, "spend">,
+): string {
+  const chunks = parseGlob(pattern);
+  if (chunks === undefined) return value;
+  const lengths = isComparedByBytes(value, chunks)
+    ? matchingLengths(value, chunks, budget)
+    : lengthsByCharacters(value, chunks, which, budget);
+  const length = which === "shortest" ? lengths[0] : lengths.at(-1);
+  return length === undefined ? value : value.slice(length);
 }
 
-function matches(pattern: string, name: string): boolean {
-  let rest = name;
-  let left = pattern;
-  next: while (left !== "") {
-    const { star, chunk, after } = takeChunk(left);
-    left = after;
-    if (star && chunk === "") return true;
-    const here = matchChunk(chunk, rest);
-    if (here !== undefined && (here === "" || left !== "")) {
-      rest = here;
-      continue;
-    }
-    if (!star) return false;
-    for (let skipped = 1; skipped <= rest.length; skipped++) {
-      const there = matchChunk(chunk, rest.slice(skipped));
-      if (there === undefined || (left === "" && there !== "")) continue;
-      rest = there;
-      continue next;
-    }
-    return false;
-  }
-  return rest === "";
+/** Whether every element of the pattern takes one byte of the value. */
+function isComparedByBytes(value: string, chunks: readonly GlobChunk[]): boolean {
+  return /^\p{ASCII}*$/u.test(value) || chunks.every(({ elements }) => elements.every(({ kind }) => kind === "byte"));
 }
 
-/** The stars at the beginning of a pattern, and what follows up to the next star outside of brackets. */
-function takeChunk(pattern: string): { readonly star: boolean; readonly chunk: string; readonly after: string } {
-  const rest = pattern.replace(/^\*+/, "");
-  let inClass = false;
-  let end = 0;
-  for (; end < rest.length; end++) {
-    const char = rest[end];
-    if (char === "\\") end += end + 1 < rest.length ? 1 : 0;
-    else if (char === "[") inClass = true;
-    else if (char === "]") inClass = false;
-    else if (char === "*" && !inClass) break;
-  }
-  return { star: rest.length < pattern.length, chunk: rest.slice(0, end), after: rest.slice(end) };
-}
+const bitsOfWord = 32;
 
-/** What of a text follows a chunk that it begins with; undefined if it does not. */
-function matchChunk(chunk: string, text: string): string | undefined {
-  let rest = text;
-  for (let at = 0; at < chunk.length; ) {
-    if (rest === "") return undefined;
-    const char = chunk[at];
-    if (char === "[") {
-      const rune = runeAt(rest, 0);
-      const found = matchClass(chunk, at + 1, rune.code);
-      if (!found.holds) return undefined;
-      rest = rest.slice(rune.width);
-      at = found.end;
-    } else if (char === "?") {
-      rest = rest.slice(runeAt(rest, 0).width);
-      at += 1;
-    } else {
-      if (char === "\\") at += 1;
-      if (at >= chunk.length) throw new BadPattern();
-      if (chunk[at] !== rest[0]) return undefined;
-      rest = rest.slice(1);
-      at += 1;
+/**
+ * The lengths, in ascending order, of all beginnings that match, found in one pass: bit k says whether the elements before the
+ * k-th match what was read (Shift-And; Baeza-Yates and Gonnet, 1992).
+ */
+function matchingLengths(
+  value: string,
+  chunks: readonly GlobChunk[],
+  budget: Pick<StepBudget, "spend">,
+): readonly number[] {
+  const elements = chunks.flatMap((chunk) => chunk.elements);
+  const words = Math.ceil((elements.length + 1) / bitsOfWord);
+  const stays = new Uint32Array(words);
+  let begin = 0;
+  for (const { star, elements: own } of chunks) {
+    if (star) setBit(stays, begin);
+    begin += own.length;
+  }
+  const takenBy = new Map<number, Uint32Array>();
+  const takers = (code: number): Uint32Array => {
+    const known = takenBy.get(code);
+    if (known !== undefined) return known;
+    budget.spend(elements.length);
+    const mask = new Uint32Array(words);
+    for (const [index, element] of elements.entries()) if (takes(element, code)) setBit(mask, index);
+    takenBy.set(code, mask);
+    return mask;
+  };
+  const reached = new Uint32Array(words);
+  setBit(reached, 0);
+  const lengths: number[] = [];
+  budget.spend(value.length * words);
+  for (let at = 0; at < value.length; at++) {
+    const mask = takers(value.charCodeAt(at));
+    let carried = 0;
+    for (let word = 0; word < words; word++) {
+      const taken = (reached[word] ?? 0) & (mask[word] ?? 0);
+      reached[word] = (taken << 1) | carried | ((reached[word] ?? 0) & (stays[word] ?? 0));
+      carried = taken >>> (bitsOfWord - 1);
     }
+    if (hasBit(reached, elements.length)) lengths.push(at + 1);
   }
-  return rest;
+  return lengths;
 }
 
-/** A class from behind its bracket on. */
-function matchClass(chunk: string, start: number, code: number): { readonly holds: boolean; readonly end: number } {
+function setBit(words: Uint32Array, bit: number): void {
+  const word = Math.floor(bit / bitsOfWord);
+  words[word] = (words[word] ?? 0) | (1 << (bit % bitsOfWord));
+}
+
+function hasBit(words: Uint32Array, bit: number): boolean {
+  return ((words[Math.floor(bit / bitsOfWord)] ?? 0) & (1 << (bit % bitsOfWord))) !== 0;
+}
+
+/** The one length that is asked for, if any matches. Each beginning is compared by itself, as upstream does it. */
+function lengthsByCharacters(
+  value: string,
+  chunks: readonly GlobChunk[],
+  which: "shortest" | "longest",
+  budget: Pick<StepBudget, "spend">,
+): readonly number[] {
+  const text = new CharacterText(value);
+  const lengths = Array.from({ length: value.length }, (_, index) => index + 1);
+  const tried = which === "shortest" ? lengths : lengths.toReversed();
+  const found = tried.find((length) => matchesBeginning(text, length, chunks, budget));
+  return found === undefined ? [] : [found];
+}
+
+/**
+ * Whether a beginning matches. Each chunk takes the first place where it fits, and upstream never tries a second one: that
+ * matters where a star ends inside of a character.
+ */
+function matchesBeginning(
+  text: CharacterText,
+  length: number,
+  chunks: readonly GlobChunk[],
+  budget: Pick<StepBudget, "spend">,
+): boolean {
+  let at = 0;
+  for (const [index, { star, elements }] of chunks.entries()) {
+    if (elements.length === 0) return true;
+    const isLast = index === chunks.length - 1;
+    const lastStart = star ? length : at;
+    let end: number | undefined;
+    for (let start = at; start <= lastStart; start++) {
+      end = endOf(elements, text, start, length, budget);
+      if (end === length || (end !== undefined && !isLast)) break;
+      end = undefined;
+    }
+    if (end === undefined) return false;
+    at = end;
+  }
+  return at === length;
+}
+
+/** Where the elements end that begin at `start`; undefined if they do not fit. */
+function endOf(
+  elements: readonly GlobElement[],
+  text: CharacterText,
+  start: number,
+  length: number,
+  budget: Pick<StepBudget, "spend">,
+): number | undefined {
   let at = start;
-  const isNegated = chunk[at] === "^";
-  if (isNegated) at += 1;
-  let isIn = false;
-  for (let ranges = 0; ; ranges++) {
-    if (chunk[at] === "]" && ranges > 0) break;
-    const low = classRune(chunk, at);
-    at = low.end;
-    let high = low;
-    if (chunk[at] === "-") {
-      high = classRune(chunk, at + 1);
-      at = high.end;
+  let compared = 0;
+  let fits = true;
+  for (const element of elements) {
+    compared++;
+    fits = at < length;
+    if (!fits) break;
+    if (element.kind === "byte") {
+      fits = element.code === text.byteAt(at);
+      at++;
+    } else {
+      const isCut = at + text.widthAt(at) > length;
+      fits = takes(element, isCut ? invalidRune.code : text.codeAt(at));
+      at += isCut ? invalidRune.width : text.widthAt(at);
     }
-    if (low.code <= code && code <= high.code) isIn = true;
+    if (!fits) break;
   }
-  return { holds: isIn !== isNegated, end: at + 1 };
+  budget.spend(compared);
+  return fits ? at : undefined;
 }
 
-function classRune(chunk: string, start: number): { readonly code: number; readonly end: number } {
-  if (start >= chunk.length || chunk[start] === "-" || chunk[start] === "]") throw new BadPattern();
-  const at = chunk[start] === "\\" ? start + 1 : start;
-  if (at >= chunk.length) throw new BadPattern();
-  const { code, width, isValid } = runeAt(chunk, at);
-  if (!isValid || at + width >= chunk.length) throw new BadPattern();
-  return { code, end: at + width };
+/** The bytes of a text, and the character that begins at each of them. */
+class CharacterText {
+  readonly #bytes: string;
+  readonly #codes: Int32Array;
+  readonly #widths: Uint8Array;
+
+  constructor(bytes: string) {
+    this.#bytes = bytes;
+    this.#codes = new Int32Array(bytes.length);
+    this.#widths = new Uint8Array(bytes.length);
+    for (let at = 0; at < bytes.length; at++) {
+      const { code, width } = runeAt(bytes, at);
+      this.#codes[at] = code;
+      this.#widths[at] = width;
+    }
+  }
+
+  byteAt(at: number): number {
+    return this.#bytes.charCodeAt(at);
+  }
+
+  codeAt(at: number): number {
+    return this.#codes[at] ?? invalidRune.code;
+  }
+
+  widthAt(at: number): number {
+    return this.#widths[at] ?? invalidRune.width;
+  }
 }
 
-/** The code point of UTF-8 that begins at a byte; a byte that begins none counts as one of U+FFFD. */
-function runeAt(
-  bytes: string,
-  at: number,
-): { readonly code: number; readonly width: number; readonly isValid: boolean } {
-  const first = bytes.charCodeAt(at);
-  if (first < 0x80) return { code: first, width: 1, isValid: true };
-  for (const width of [2, 3, 4]) {
-    const text = Buffer.from(bytes.slice(at, at + width), "latin1").toString();
-    const code = text.codePointAt(0) ?? 0;
-    if (text.length === String.fromCodePoint(code).length && Buffer.byteLength(text) === width && code !== 0xfffd)
-      return { code, width, isValid: true };
-    if (code === 0xfffd && Buffer.from(text).toString("latin1") === bytes.slice(at, at + width) && width === 3)
-      return { code, width, isValid: true };
+function takes(element: GlobElement, code: number): boolean {
+  switch (element.kind) {
+    case "byte":
+      return element.code === code;
+    case "any":
+      return true;
+    case "class":
+      return element.ranges.some(([low, high]) => low <= code && code <= high) !== element.isNegated;
   }
-  return { code: 0xfffd, width: 1, isValid: false };
 }

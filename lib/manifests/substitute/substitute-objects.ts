@@ -1,14 +1,12 @@
 import { kustomizeGroup } from "../../api/names.ts";
-import { someOf } from "../../core/cut-text.ts";
+import { timeSlices } from "../../core/concurrency.ts";
 import { Failure } from "../../core/failure.ts";
-import { formatJson, type JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { FileTree } from "../../core/ports/engine.ts";
 import type { PostBuild } from "../build-spec.ts";
 import { mapping, textIn } from "../fields.ts";
-import { goYamlText } from "../go-yaml/emit.ts";
-import { parseOutputSafely } from "../off-thread.ts";
-import { substituteText } from "./evaluate.ts";
-import { TemplateError, variablesIn } from "./template.ts";
+import { substituteDocumentSafely } from "../off-thread.ts";
+import { maxBuildSteps } from "./step-budget.ts";
 
 /** The objects of a build, and the YAML that kustomize prints of them, one document each. */
 export interface BuildOutput {
@@ -32,12 +30,14 @@ const variableName = "^[_[:alpha:]][_[:alpha:][:digit:]]*$";
  * Flux's words, to which it adds where the expression at fault stands.
  *
  * @param sources where the expression at fault is looked for
+ * @param maxSteps of all expressions of the build
  */
 export async function substituteObjects(
   { objects, text }: BuildOutput,
   postBuild: PostBuild,
   sources: TemplateSources,
   signal: AbortSignal,
+  maxSteps = maxBuildSteps,
 ): Promise<BuildOutput> {
   const { variables, always, fault } = postBuild;
   const concerned = objects.find((object) => !hasOptedOut(object));
@@ -53,50 +53,34 @@ export async function substituteObjects(
   const done: JsonObject[] = [];
   const texts: string[] = [];
   const ids = new Counts(objects.map(idOf));
+  const slices = timeSlices(signal);
+  const { strict, notText = new Set() } = postBuild;
+  let stepsLeft = maxSteps;
   for (const [index, object] of objects.entries()) {
     const source = rendered[index] ?? "";
     const isTemplate = source.includes("$") && !hasOptedOut(object);
-    const substituted = isTemplate ? await substituteObject(object, source, postBuild, sources, signal) : object;
+    const template = { source, variables, strict, notText, maxSteps: stepsLeft };
+    const answer = isTemplate ? await substituteDocumentSafely(template, signal) : unchanged;
+    if (answer.kind === "outOfSteps") {
+      throw refusal(object, `envsubst error: the build needs more than ${maxSteps} steps of substitution`);
+    }
+    if (answer.kind === "fault") {
+      const where = answer.at === undefined ? "" : placeOf(answer.at, object, source, sources);
+      throw refusal(object, `envsubst error: ${answer.why}${where}`);
+    }
+    stepsLeft -= answer.steps;
+    const substituted = answer.kind === "changed" ? answer.object : object;
     const matched = ids.moved(idOf(object), idOf(substituted));
     // Flux puts the object back in its place by its name, and says no more than this if it has become that of another one.
     if (matched > 1) throw new Failure("BuildFailed", `in Replace: id matched ${matched} resources`);
     done.push(substituted);
-    texts.push(substituted === object ? source : (goYamlText(substituted) ?? `${formatJson(substituted)}\n`));
+    texts.push(answer.kind === "changed" ? answer.text : source);
+    if (slices.isOver()) await slices.pause();
   }
   return { objects: done, text: texts.join(separator) };
 }
 
-async function substituteObject(
-  object: JsonObject,
-  source: string,
-  postBuild: PostBuild,
-  sources: TemplateSources,
-  signal: AbortSignal,
-): Promise<JsonObject> {
-  const substituted = substituteIn(object, source, postBuild, sources);
-  if (substituted === source) return object;
-  // As Flux's parser says it of what the values make.
-  const names = variablesIn(source);
-  if (names.some((name) => postBuild.notText?.has(name) === true))
-    throw refusal(object, "envsubst error: YAMLToJSON: yaml: invalid leading UTF-8 octet");
-  const parsed = await parseOutputSafely(substituted, signal, `the object with the values of ${someOf(names)}`);
-  if (parsed.kind === "unacceptable") throw refusal(object, `envsubst error: YAMLToJSON: ${parsed.why}`);
-  const [first] = parsed.objects;
-  if (first === undefined || parsed.objects.length > 1) {
-    throw refusal(object, "envsubst error: YAMLToJSON: with its values it is no single object any more");
-  }
-  return first;
-}
-
-function substituteIn(object: JsonObject, source: string, postBuild: PostBuild, sources: TemplateSources): string {
-  try {
-    return substituteText(source, postBuild.variables, postBuild);
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    const where = placeOf(error.at, object, source, sources);
-    throw refusal(object, `envsubst error: variable substitution failed: ${error.message}${where}`);
-  }
-}
+const unchanged = { kind: "unchanged", steps: 0 } as const;
 
 /** What kustomize takes for the identity of an object. */
 function idOf({ apiVersion, kind, metadata }: JsonObject): string {
@@ -125,6 +109,8 @@ class Counts {
 }
 
 const shownChars = 60;
+/** The bytes of the files in which an expression at fault is looked for: the place is for people, and it is looked for at once. */
+const maxSearchedBytes = 2 * 1024 * 1024;
 
 /**
  * Where the expression stands, for people: in the one document that names the object and has it, below the built folder or,
@@ -135,6 +121,9 @@ function placeOf(at: number, object: JsonObject, source: string, { files, folder
   const expression = /^\$\{[^}]*\}?/.exec(line)?.[0] ?? "";
   if (object["kind"] === "Secret" || expression === "") return "";
   const shown = expression.length > shownChars ? `${expression.slice(0, shownChars)}...` : expression;
+  let bytes = 0;
+  for (const content of files.values()) bytes += content.length;
+  if (bytes > maxSearchedBytes) return `: ${shown}`;
   const all = [...files].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const isBelow = ([path]: readonly [string, unknown]): boolean => folder === "" || path.startsWith(`${folder}/`);
   for (const some of [all.filter(isBelow), all.filter((file) => !isBelow(file))]) {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { PrivateKey } from "openpgp";
 import type { KeySource, Recipient } from "../key-source.ts";
 import { SopsFault } from "../sops-fault.ts";
@@ -6,6 +7,10 @@ import { SopsFault } from "../sops-fault.ts";
 export const maxKeys = 100;
 /** A message for 20 recipients with RSA keys of 8,192 bits takes less than 32 KiB. */
 export const maxMessageChars = 64 * 1024;
+/** Recipients of one message that a key may be: sops writes one message for each key. */
+export const maxRecipientsOfKey = 4;
+/** Of a key that is no elliptic curve. One of 8,192 bits takes 50 ms to open a message, and twice as many eight times as long. */
+export const maxKeyBits = 8_192;
 /** A data key has 32 bytes; a compressed message may hold more, but no bomb. */
 export const maxPlainBytes = 64 * 1024;
 
@@ -29,8 +34,13 @@ export async function readPgpKeys(text: string): Promise<readonly PrivateKey[]> 
       throw unimported("a private key block is damaged or of a kind that is not supported");
     }
     if (keys.length > maxKeys) throw unimported(`there are more than ${maxKeys} keys`);
+    if (keys.some(isTooLong)) throw unimported(`a key has more than ${maxKeyBits} bits`);
   }
   return keys;
+}
+
+function isTooLong(key: PrivateKey): boolean {
+  return key.getKeys().some((part) => (part.getAlgorithmInfo().bits ?? 0) > maxKeyBits);
 }
 
 function unimported(why: string): SopsFault {
@@ -63,9 +73,15 @@ async function openMessage(
     });
   const ids = (await read()).getEncryptionKeyIDs();
   // Every key has the id of a recipient that is not named (gpg --hidden-recipient).
-  const fitting = keys.filter((key) => ids.some((id) => key.getKeys(id).length > 0));
+  const recipientsOf = (key: PrivateKey): number => ids.filter((id) => key.getKeys(id).length > 0).length;
+  const fitting = keys.filter((key) => recipientsOf(key) > 0);
+  if (fitting.some((key) => recipientsOf(key) > maxRecipientsOfKey)) {
+    throw undecrypted(`more than ${maxRecipientsOfKey} recipients of the message may be the same key`);
+  }
   let why = `no private key for ${JSON.stringify(fingerprint.slice(0, 100))}`;
   for (const key of fitting) {
+    // Each key computes for a while, and hidden recipients have all of them tried.
+    await setImmediate();
     signal.throwIfAborted();
     const config = { maxDecompressedMessageSize: maxPlainBytes };
     try {

@@ -1,12 +1,13 @@
 import { shownScalar } from "../go-values.ts";
 import { SopsFault } from "../sops-fault.ts";
 import { Branch, type Item, isList, SopsComment, type Value } from "../tree.ts";
+import { linesOf } from "./lines.ts";
 import type { Store } from "./store.ts";
 
 /** `KEY=value`, a line each; a line break inside a value is written `\n`. Nothing is quoted. */
 export const dotenvStore: Store = {
   metadata: "prefix",
-  load: (text) => [new Branch(text.split("\n").flatMap(itemOf))],
+  load: (text) => [new Branch(linesOf(text).flatMap(itemOf))],
   emit: ([first]) => (first ?? new Branch([])).items.map(lineOf).join(""),
 };
 

@@ -1,5 +1,6 @@
 import { SopsFault } from "../sops-fault.ts";
 import { Branch, type Item, SopsComment } from "../tree.ts";
+import { linesOf } from "./lines.ts";
 
 interface Key {
   readonly name: string;
@@ -16,7 +17,7 @@ export class IniReader {
   #comment = "";
 
   constructor(text: string) {
-    this.#lines = text.replace(/^\ufeff/, "").split(/(?<=\n)/);
+    this.#lines = linesOf(text.replace(/^\ufeff/, ""), /(?<=\n)/);
   }
 
   /** All sections, `DEFAULT` first. */
@@ -117,14 +118,14 @@ export class IniReader {
   }
 
   #continued(first: string): string {
-    let value = first;
+    const parts = [first];
     for (let line = this.#line(); line !== undefined; line = this.#line()) {
       const next = line.trim();
-      value += next;
-      if (next === "" || !value.endsWith("\\")) break;
-      value = value.slice(0, -1);
+      const isContinued = next.endsWith("\\");
+      parts.push(isContinued ? next.slice(0, -1) : next);
+      if (!isContinued) break;
     }
-    return value;
+    return parts.join("");
   }
 }
 

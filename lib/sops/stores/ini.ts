@@ -11,6 +11,9 @@ export const iniStore: Store = {
   emit: (branches) => printed(branches.flatMap(({ items }) => items).flatMap(sectionOf)),
 };
 
+/** Each name of a section is printed as wide as the widest. */
+export const maxNameBytes = 16 * 1024 * 1024;
+
 interface Key {
   readonly name: string;
   value: string;
@@ -30,24 +33,33 @@ function sectionOf({ key, value }: Item): Section[] {
   }
   if (key === "") throw new SopsFault("Error encoding section: empty section name");
   const first = value.items[0]?.key;
-  const keys: Key[] = [];
-  for (const item of first instanceof SopsComment ? value.items.slice(1) : value.items) addTo(keys, item);
-  return [{ name: key, comment: first instanceof SopsComment ? first.text : "", keys }];
+  const keys = new Map<string, Key>();
+  let last: Key | undefined;
+  for (const item of first instanceof SopsComment ? value.items.slice(1) : value.items) last = addTo(keys, item, last);
+  return [{ name: key, comment: first instanceof SopsComment ? first.text : "", keys: [...keys.values()] }];
 }
 
-/** A comment is of the key in front of it. A key that comes again gives its value to the first one. */
-function addTo(keys: Key[], { key, value }: Item): void {
+/**
+ * A comment is of the last key. A key that comes again gives its value to the first one.
+ *
+ * @returns the last key
+ */
+function addTo(keys: Map<string, Key>, { key, value }: Item, last: Key | undefined): Key | undefined {
   if (key instanceof SopsComment) {
-    const last = keys.at(-1);
     if (last !== undefined) last.comment = key.text;
-    return;
+    return last;
   }
   if (typeof key !== "string" || key === "" || value instanceof Branch || isList(value)) {
     throw new SopsFault("Error encoding key: a section holds keys with single values");
   }
-  const known = keys.find(({ name }) => name === key);
-  if (known === undefined) keys.push({ name: key, value: shownScalar(value), comment: "" });
-  else known.value = shownScalar(value);
+  const known = keys.get(key);
+  if (known !== undefined) {
+    known.value = shownScalar(value);
+    return last;
+  }
+  const added = { name: key, value: shownScalar(value), comment: "" };
+  keys.set(key, added);
+  return added;
 }
 
 function printed(sections: readonly Section[]): string {
@@ -63,7 +75,10 @@ function printed(sections: readonly Section[]): string {
 
 function keysText(keys: readonly Key[]): string {
   const names = keys.map(({ name }) => quotedName(name));
-  const width = Math.max(0, ...names.map((name) => Buffer.byteLength(name)));
+  const width = names.reduce((widest, name) => Math.max(widest, Buffer.byteLength(name)), 0);
+  if (width * names.length > maxNameBytes) {
+    throw new SopsFault(`the names of a section would take more than ${maxNameBytes} bytes, aligned as they are`);
+  }
   const lines = keys.map(({ value, comment }, index) => {
     const name = names[index] ?? "";
     const margin = " ".repeat(width - Buffer.byteLength(name));

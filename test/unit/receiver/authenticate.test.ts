@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../../lib/core/secret.ts";
 import { authentications } from "../../../lib/receiver/authenticate.ts";
-import { maxBodyDepth, parseBody } from "../../../lib/receiver/delivery.ts";
+import { maxBodyDepth, maxBodyValues, parseBody } from "../../../lib/receiver/delivery.ts";
 import { hmacFault } from "../../../lib/receiver/signature.ts";
 
 const token = "q7Zt";
@@ -96,4 +96,17 @@ test.each([
   const bodyOf = (levels: number): Buffer => Buffer.from(`[${many},${inside},${deep(levels - 1)}]`);
   expect(parseBody(bodyOf(maxBodyDepth))).toHaveProperty("value");
   expect(parseBody(bodyOf(maxBodyDepth + 1))).toEqual({ fault: `nests deeper than ${maxBodyDepth}` });
+});
+
+test.each([
+  { what: "numbers", bodyOf: (count: number) => `[${"1,".repeat(count - 2)}1]` },
+  { what: "lists", bodyOf: (count: number) => `[${"[[]],".repeat((count - 100) / 3)}${"1,".repeat(97)}1,1]` },
+  { what: "fields", bodyOf: (count: number) => `{${'"a":1,'.repeat(count - 2)}"a":1}` },
+])("a body may have as many $what as the limit and not more", ({ bodyOf }) => {
+  const full = bodyOf(maxBodyValues);
+  expect(parseBody(Buffer.from(full))).toHaveProperty("value");
+  const text = `"${"[{,".repeat(maxBodyValues)}"`;
+  const more = full.replace("1", `${text}`);
+  expect(parseBody(Buffer.from(more))).toHaveProperty("value");
+  expect(parseBody(Buffer.from(full.replace("1", "[]")))).toEqual({ fault: `has more than ${maxBodyValues} values` });
 });

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { Secret } from "../../../lib/core/secret.ts";
-import { maxCachedSecrets, maxMissingAgeMs, maxSecretAgeMs, secretCache } from "../../../lib/receiver/secret-cache.ts";
+import {
+  maxCachedChars,
+  maxCachedSecrets,
+  maxMissingAgeMs,
+  maxSecretAgeMs,
+  secretCache,
+} from "../../../lib/receiver/secret-cache.ts";
 import { maxUnknownAgeMs, maxUnknownPaths, rememberingUnknown } from "../../../lib/receiver/unknown-paths.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 
@@ -19,6 +25,20 @@ test("of more tokens than fit into memory the oldest is read again", async () =>
   expect(reads).toHaveLength(maxCachedSecrets + 1);
   await read("token-0");
   expect(reads.at(-1)).toBe("token-0");
+});
+
+test("of tokens that are longer than fits into memory the oldest is read again", async () => {
+  const reads: string[] = [];
+  const token = new Secret("x".repeat(maxCachedChars / 4));
+  const secretOf = secretCache(async ({ name }) => {
+    reads.push(name);
+    return new Map([["token", token]]);
+  }, clock);
+  const read = (name: string) => secretOf({ cluster: "c", namespace: "n", name }, () => true, signal);
+  for (const name of ["a", "b", "c", "d", "a"]) await read(name);
+  expect(reads).toEqual(["a", "b", "c", "d"]);
+  for (const name of ["e", "b", "a"]) await read(name);
+  expect(reads).toEqual(["a", "b", "c", "d", "e", "a"]);
 });
 
 test("Secrets of the same name are kept by cluster and namespace", async () => {

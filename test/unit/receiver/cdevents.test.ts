@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Json } from "../../../lib/core/json.ts";
-import { checkCdEvent } from "../../../lib/receiver/cdevents.ts";
+import { checkCdEvent, maxListEntries } from "../../../lib/receiver/cdevents.ts";
 import { RequestRefused } from "../../../lib/receiver/request-refused.ts";
 
 /** Events of every type, and what becomes of each with one field changed or without it: judged by CDEvents' SDK, which Flux has. */
@@ -71,4 +71,22 @@ test.each([
   const taken = (word: Json) => isValid(JSON.stringify(changed(event, path, word)));
   expect(words.filter((word) => !taken(word))).toEqual([]);
   expect(["x", "Low", "passed", 5].filter(taken)).toEqual([]);
+});
+
+test.each([
+  { field: "context.links", entry: { linkType: "PATH", from: { contextId: "a" }, tags: {} } },
+  { field: "subject.content.labels", entry: "bug" },
+  { field: "subject.content.assignees", entry: "somebody" },
+])("an event may have as many entries in $field as the limit and not more", ({ field, entry }) => {
+  const ticket = byType.get("dev.cdevents.ticket.created.0.1.0") ?? {};
+  const bodyWith = (entries: number): string =>
+    JSON.stringify(
+      changed(
+        ticket,
+        field.split("."),
+        Array.from({ length: entries }, () => entry),
+      ),
+    );
+  expect(isValid(bodyWith(maxListEntries))).toBe(true);
+  expect(isValid(bodyWith(maxListEntries + 1))).toBe(false);
 });

@@ -69,3 +69,37 @@ test("of two hundred issuers and one the first is asked again, and the others ar
   await ask(0);
   expect(issuer.asked).toHaveLength(202);
 });
+
+test("of issuers whose keys fill the memory for keys the first is asked again, and the last is not", async () => {
+  const { issuer, keys } = world();
+  const kid = "k".repeat(1_000);
+  issuer.keys = Array.from({ length: 100 }, () => ({ kid, key: rsa.publicKey }));
+  const token = parseToken(signedToken(rsa.privateKey, { alg: "RS256", kid }, {}));
+  const ask = (at: number) => keys.hasSigned(`https://issuer-${at}.example/`, token, signal);
+  for (let at = 0; at < 34; at++) await ask(at);
+  expect(issuer.asked).toHaveLength(34);
+  await ask(33);
+  await ask(0);
+  expect(issuer.asked.slice(34)).toEqual(["https://issuer-0.example/"]);
+});
+
+test("of a discovery document only what is read is kept", async () => {
+  const clock = steppedClock();
+  const document = { issuer: "i", jwks_uri: "https://keys.example/", more: "x".repeat(1_000) };
+  const algorithms = { id_token_signing_alg_values_supported: ["none", "ES256", "RS256", "ES256"] };
+  const http: Http = {
+    send: async ({ url: asked }) => ({
+      url: asked,
+      status: 200,
+      headers: {},
+      body: Buffer.from(JSON.stringify(asked.endsWith("all") ? { ...document, ...algorithms } : document)),
+    }),
+  };
+  const keys = keySets({ http, clock });
+  const kept = { issuer: "i", jwksUri: "https://keys.example/", algorithms: [] };
+  expect(await keys.document("https://issuer.example/", signal)).toEqual(kept);
+  expect(await keys.document("https://issuer.example/all", signal)).toEqual({
+    ...kept,
+    algorithms: ["ES256", "RS256"],
+  });
+});

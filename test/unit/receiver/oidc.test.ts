@@ -224,7 +224,7 @@ test.each(["", "/", "/tenant", "/tenant/"])(
     const own = {
       document: async (url: string) => {
         asked.push(url);
-        return { issuer: iss, jwks_uri: jwksUri };
+        return { issuer: iss, jwksUri, algorithms: [] };
       },
       hasSigned: async (url: string) => asked.push(url) > 0,
     };

@@ -132,3 +132,16 @@ test("of several groups no more are asked than the threshold wants, and one that
   await expect(open(2, "fails", "1", "fails")).rejects.toThrow("only 1 part(s) were successfully recovered");
   expect(asked).toEqual(["1", "2", "fails", "fails", "1", "fails"]);
 });
+
+test("other work of the process goes on between two recipients", async () => {
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns++;
+    next = setImmediate(count);
+  });
+  const source: KeySource = { open: async () => undefined };
+  const group = Array.from({ length: 20 }, (): Recipient => ({ kind: "age", recipient: "a", enc: "" }));
+  await expect(dataKey(metadata(...group), [source], never)).rejects.toThrow("age");
+  clearImmediate(next);
+  expect(turns).toBeGreaterThanOrEqual(19);
+});

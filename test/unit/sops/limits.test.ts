@@ -6,6 +6,7 @@ import { maxFileBytes } from "../../../lib/sops/file/load-file.ts";
 import type { SopsFormat } from "../../../lib/sops/format.ts";
 import { ageIdentities, maxIdentities } from "../../../lib/sops/keys/age.ts";
 import { maxEncChars, maxGroups, maxRecipients, maxTextChars } from "../../../lib/sops/metadata.ts";
+import { iniStore, maxNameBytes } from "../../../lib/sops/stores/ini.ts";
 import { maxAliasedBytes, maxIndicators } from "../../../lib/sops/stores/yaml-load.ts";
 import { maxDepth, maxParts } from "../../../lib/sops/tree.ts";
 import { dataKey, macOf, plainKeys, sopsOf } from "./encrypt.ts";
@@ -129,4 +130,29 @@ test("an agekey has so many identities", () => {
   const [one = ""] = identities("first");
   expect(ageIdentities(`${one}\n`.repeat(maxIdentities))).toHaveLength(maxIdentities);
   expect(() => ageIdentities(`${one}\n`.repeat(maxIdentities + 1))).toThrow(`more than ${maxIdentities} identities`);
+});
+
+test.each(["ini", "dotenv"] as const)("a file of %s has so many lines", async (format) => {
+  const lines = (count: number): string => "a=b\n".repeat(count - 1);
+  expect(await faultOf(lines(maxParts), format)).toContain("sops metadata not found");
+  expect(await faultOf(lines(maxParts + 1), format)).toContain(`more than ${maxParts} lines`);
+});
+
+test("a value of ini goes on over as many lines as a file has, and its keys are as many", () => {
+  const value = iniStore.load(`a = ${"b\\\n".repeat(100_000)}c\n`);
+  expect(Array.isArray(value) && iniStore.emit(value)).toBe(`a = ${"b".repeat(100_000)}c\n`);
+  const keys = Array.from({ length: 150_000 }, (_, at) => `k${at} = v\n`).join("");
+  const read = iniStore.load(keys);
+  expect(Array.isArray(read) && iniStore.emit(read).toString().length).toBeGreaterThanOrEqual(keys.length);
+});
+
+test("the names of a section, as wide as its widest, are so long", () => {
+  const wide = (keys: number): string =>
+    `${"w".repeat(maxNameBytes / 64)} = v\n${Array.from({ length: keys - 1 }, (_, at) => `k${at} = v\n`).join("")}`;
+  const emit = (text: string) => {
+    const read = iniStore.load(text);
+    return Array.isArray(read) ? iniStore.emit(read).length : 0;
+  };
+  expect(emit(wide(64))).toBeGreaterThan(maxNameBytes);
+  expect(() => emit(wide(65))).toThrow(`the names of a section would take more than ${maxNameBytes} bytes`);
 });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { encryptedSources, SourcesFault, UnreadableRoot } from "../../../../lib/manifests/decrypt/encrypted-sources.ts";
+import {
+  encryptedSources,
+  maxKustomizationBytes,
+  maxNames,
+  SourcesFault,
+  UnreadableRoot,
+} from "../../../../lib/manifests/decrypt/encrypted-sources.ts";
 import { treeFrom } from "./tree-from.ts";
 
 function sourcesOf(files: Readonly<Record<string, string>>, folder = "", components: readonly string[] = []): string[] {
@@ -128,5 +134,45 @@ describe("the files that are decrypted before the build", () => {
   test("an unreadable file of the built folder itself is told apart: the engine says more about it", () => {
     expect(() => sourcesOf({ "kustomization.yaml": "a: [" })).toThrow(UnreadableRoot);
     expect(() => sourcesOf({ "kustomization.yaml": "", Kustomization: "" })).not.toThrow(UnreadableRoot);
+  });
+
+  test("of folders inside each other that all have a kustomization file, only the outermost are taken", () => {
+    const levels = Array.from({ length: 5 }, (_, at) => `${"a/".repeat(at + 1)}`);
+    const files = Object.fromEntries(
+      [...levels, "b/", "ab/"].map((folder) => [`${folder}kustomization.yaml`, generators({ files: ["s.env"] })]),
+    );
+    expect(sourcesOf(files)).toEqual(["dotenv a/s.env", "dotenv ab/s.env", "dotenv b/s.env"]);
+  });
+
+  test("a chain of folders of which each names the next has no length at which it breaks", () => {
+    const count = 20_000;
+    const link = (at: number) => [`${at}/kustomization.yaml`, `resources: [../${at + 1}]`] as const;
+    const files = Object.fromEntries(Array.from({ length: count }, (_, at) => link(at)));
+    const last = { [`${count}/kustomization.yaml`]: generators({ files: ["s.env"] }) };
+    expect(sourcesOf({ ...files, ...last }, "0")).toEqual([`dotenv ${count}/s.env`]);
+  });
+
+  test("kustomization files have as many bytes together as the limit, and not more", () => {
+    const [head, tail] = ["resources: [sub]\n#", "a: b\n#"];
+    const files = (bytes: number) => ({
+      "kustomization.yaml": head.padEnd(maxKustomizationBytes / 2, "x"),
+      "sub/kustomization.yaml": tail.padEnd(bytes, "x"),
+    });
+    expect(sourcesOf(files(maxKustomizationBytes / 2))).toEqual([]);
+    expect(() => sourcesOf(files(maxKustomizationBytes / 2 + 1))).toThrow(
+      `the kustomization files have more than ${maxKustomizationBytes} bytes`,
+    );
+  });
+
+  test("they name as many files as the limit, and not more, whatever an alias stands for", () => {
+    const list = `a: &a [${"b,".repeat(1_000)}]\nsecretGenerator:\n`;
+    const files = (lists: number, more: string) => ({
+      "kustomization.yaml": `${list}${"- files: *a\n".repeat(lists)}${more}`,
+    });
+    const lists = maxNames / 1_000;
+    expect(sourcesOf(files(lists, ""))).toEqual(["binary b"]);
+    expect(() => sourcesOf(files(lists, "- files: [c]\n"))).toThrow(
+      `the kustomization files name more than ${maxNames} files`,
+    );
   });
 });

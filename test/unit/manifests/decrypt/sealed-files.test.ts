@@ -4,30 +4,49 @@ import { macVerifier, sealedFiles } from "../../../../lib/manifests/decrypt/seal
 import { dataKeys } from "../../../../lib/sops/data-key.ts";
 import { encrypted, macOf as macOfValues, plainKeys, sopsOf } from "../../sops/encrypt.ts";
 
+const { signal } = new AbortController();
 const macOf = (at: number): string => `ENC[AES256_GCM,data:${String(at).padStart(8, "A")},iv:AAAA,tag:AAAA,type:str]`;
 const documentOf = (at: number): string => `---\na: ${"x".repeat(200)}\nsops:\n  mac: ${macOf(at)}\n`;
 
 // Took more than ten minutes while the file was split anew for each MAC.
-test("a file of many encrypted documents is split once", () => {
+test("a file of many encrypted documents is split once", async () => {
   const count = 20_000;
   const numbers = Array.from({ length: count }, (_, at) => at);
   const files = new Map([["a.yaml", Buffer.from(numbers.map(documentOf).join(""))]]);
-  const sealed = sealedFiles({ files }, new Set(numbers.map(macOf)));
+  const sealed = await sealedFiles({ files }, new Set(numbers.map(macOf)), signal);
   expect(sealed.size).toBe(count);
   const [last] = sealed.get(macOf(count - 1)) ?? [];
   expect(Buffer.from(last?.bytes ?? []).toString()).toBe(documentOf(count - 1));
 });
 
-test("a text that looks like the marker of a document, behind a break that is none, does not end the document", () => {
+test("a text that looks like the marker of a document, behind a break that is none, does not end the document", async () => {
   const text = `${documentOf(1)}  z: |\n    x\u2028--- y\nadded: b\n${documentOf(2)}`;
-  const sealed = sealedFiles({ files: new Map([["a.yaml", Buffer.from(text)]]) }, new Set([macOf(1)]));
+  const files = new Map([["a.yaml", Buffer.from(text)]]);
+  const sealed = await sealedFiles({ files }, new Set([macOf(1)]), signal);
   const [only] = sealed.get(macOf(1)) ?? [];
   expect(Buffer.from(only?.bytes ?? []).toString()).toContain("added: b");
 });
 
-test("a file in UTF-16 holds its MAC too", () => {
+test("a file in UTF-16 holds its MAC too", async () => {
   const bytes = Buffer.from(`\ufeff${documentOf(1)}`, "utf16le");
-  expect([...sealedFiles({ files: new Map([["a.yaml", bytes]]) }, new Set([macOf(1)])).keys()]).toEqual([macOf(1)]);
+  const sealed = await sealedFiles({ files: new Map([["a.yaml", bytes]]) }, new Set([macOf(1)]), signal);
+  expect([...sealed.keys()]).toEqual([macOf(1)]);
+});
+
+test("a large file is searched as a small one is, and other work of the process goes on meanwhile", async () => {
+  const text = `${documentOf(1)}${`# ${"x".repeat(1_000)}\n`.repeat(2_000)}${documentOf(2)}`;
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const sealed = await sealedFiles(
+    { files: new Map([["a.yaml", Buffer.from(text)]]) },
+    new Set([macOf(1), macOf(2)]),
+    signal,
+  );
+  clearInterval(timer);
+  expect([...sealed.keys()]).toEqual([macOf(1), macOf(2)]);
+  const [only] = sealed.get(macOf(2)) ?? [];
+  expect(Buffer.from(only?.bytes ?? []).toString()).toBe(documentOf(2));
+  expect(turns).toBeGreaterThan(0);
 });
 
 describe("the MAC of an object", () => {
@@ -40,7 +59,8 @@ describe("the MAC of an object", () => {
   /** Why the MAC is not verified; an empty text if it is. */
   async function faultOf(files: Readonly<Record<string, string>>): Promise<string> {
     const tree = { files: new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])) };
-    const verify = macVerifier(sealedFiles(tree, new Set([mac])), dataKeys([plainKeys]), new AbortController().signal);
+    const sealed = await sealedFiles(tree, new Set([mac]), signal);
+    const verify = macVerifier(sealed, dataKeys([plainKeys]), signal);
     return verify(mac).then(
       () => "",
       (error: unknown) => (error instanceof Error ? error.message : "no error"),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../../lib/core/failure.ts";
 import { maxSubstitutedBytes, substituteText } from "../../../../lib/manifests/substitute/evaluate.ts";
 import { maxGlobBytes, maxGlobbedBytes } from "../../../../lib/manifests/substitute/glob.ts";
+import { maxBuildSteps, OutOfSteps, StepBudget } from "../../../../lib/manifests/substitute/step-budget.ts";
 import { maxNesting } from "../../../../lib/manifests/substitute/template.ts";
 import { grammar, variables } from "./grammar.ts";
 
@@ -91,6 +92,59 @@ describe("a template", () => {
     const message = `the object becomes larger than ${maxSubstitutedBytes} bytes`;
     expect(() => substituteText("${large}".repeat(40), large)).toThrow(message);
     expect(() => substituteText("${large:=${large}}".repeat(40), large)).toThrow(message);
+  });
+
+  test("that is larger than an object may become is refused before it is read", () => {
+    const source = "${".padEnd(maxSubstitutedBytes + 1, "x");
+    expect(() => substituteText(source, variables)).toThrow(`the object is larger than ${maxSubstitutedBytes} bytes`);
+    expect(() => substituteText(source.slice(1), variables)).not.toThrow();
+  });
+
+  test("that puts a value in place of each character of another is refused before the text is made", () => {
+    const value = "a".repeat(10_000);
+    const multiplied = new Map([
+      ["v", value],
+      ["w", value],
+      ["empty", ""],
+    ]);
+    const message = `v: it becomes larger than ${maxSubstitutedBytes} bytes`;
+    expect(() => substituteText("${v//a/${w}}", multiplied)).toThrow(message);
+    expect(() => substituteText("${v//${empty}/${w}}", multiplied)).toThrow(message);
+    const nested = `${"${v//a/".repeat(50)}aa${"}".repeat(50)}`;
+    expect(() => substituteText(nested, new Map([["v", "aaaa"]]))).toThrow(message);
+  });
+
+  test.each([
+    ["${v//ab/x} ${v/ab/x}", "abaabab", "xaxx xaabab"],
+    ["${v//aa/x} ${v//aba/x}", "aaaaaba", "xxaba aaaax"],
+    ["${v//aab/x} ${v//abab/x}", "aaabababab", "axababab aaxx"],
+    ["${v//${empty}/-} ${v/${empty}/-} ${v//x/}", "a€", "-a-€- -a€ a€"],
+  ])("%s finds the pattern in %s as Go does, the next one behind the last", (template, value, text) => {
+    const values = new Map(Object.entries({ v: value, empty: "" }));
+    expect(substituteText(template, values)).toBe(text);
+  });
+
+  test("takes steps for what its expressions read, as often as they read it", () => {
+    const large = new Map(Object.entries({ v: "a".repeat(100_000), empty: "" }));
+    const spent = (template: string): number => {
+      const budget = new StepBudget(maxBuildSteps);
+      substituteText(template, large, { budget });
+      return budget.spent;
+    };
+    expect(spent("no expression")).toBe(0);
+    expect(spent("${#v}".repeat(100))).toBeLessThan(110_000);
+    for (const expression of ["${v//a/}", "${v^^}", "${v,}", "${v/b/}", "${v//b/}"]) {
+      const once = spent(expression);
+      expect(once).toBeGreaterThanOrEqual(200_000);
+      expect(spent(expression.repeat(3))).toBe(3 * once - 2 * 100_000);
+    }
+  });
+
+  test("is given up when the steps of its budget are taken, also those of other texts", () => {
+    const budget = new StepBudget(1_000);
+    for (let texts = 0; texts < 3; texts++) substituteText("${foo//b/c}".repeat(8), variables, { budget });
+    expect(() => substituteText("${foo//b/c}".repeat(20), variables, { budget })).toThrow(OutOfSteps);
+    expect(budget.left).toBe(0);
   });
 
   test("takes patterns off values up to a length at which that is quick", () => {

@@ -18,8 +18,13 @@ function substitute(
   {
     files = {},
     folder = "",
+    maxSteps,
     ...more
-  }: Partial<PostBuild> & { readonly files?: Readonly<Record<string, string>>; readonly folder?: string } = {},
+  }: Partial<PostBuild> & {
+    readonly files?: Readonly<Record<string, string>>;
+    readonly folder?: string;
+    readonly maxSteps?: number;
+  } = {},
 ) {
   const tree = { folder, files: new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])) };
   const output = { objects, text: objects.map((object) => goYamlText(object)).join("---\n") };
@@ -30,7 +35,7 @@ function substitute(
     strict: true,
     ...more,
   };
-  return substituteObjects(output, postBuild, tree, signal);
+  return substituteObjects(output, postBuild, tree, signal, maxSteps);
 }
 
 test("values are read as YAML once more, so quotes decide their type (60)", async () => {
@@ -202,4 +207,23 @@ test("the place of an expression at fault is not that of an object whose name is
   await expect(substitute([configMap({ a: "${a.b}" }, { name: "a.b" })], { v: "x" }, { files })).rejects.toMatchObject({
     message: expect.stringMatching(/ in b\.yaml, line 5$/),
   });
+});
+
+test("an object whose expressions take many steps is substituted all the same", async () => {
+  const v = `é${"a".repeat(999)}`;
+  const objects = [configMap({ a: "${v##*[?]b*}${v##*[a]*}".repeat(20) })];
+  const { objects: done } = await substitute(objects, { v });
+  expect(done).toEqual([configMap({ a: v.repeat(20) })]);
+});
+
+test("the objects of a build share its steps: those that need more in all are refused", async () => {
+  const variables = { v: "a".repeat(1_000) };
+  const object = (index: number): JsonObject => configMap({ a: "${v//b/}".repeat(10) }, { name: `a${index}` });
+  const some = Array.from({ length: 3 }, (_, index) => object(index));
+  // Each reads the value ten times, and writes it as often.
+  const maxSteps = 50_000;
+  await expect(substitute(some.slice(0, 2), variables, { maxSteps })).resolves.toBeDefined();
+  await expect(substitute(some, variables, { maxSteps })).rejects.toThrow(
+    "post build failed for 'ConfigMap.v1.[noGrp]/a2': envsubst error: the build needs more than 50000 steps of substitution",
+  );
 });

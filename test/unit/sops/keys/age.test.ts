@@ -1,6 +1,6 @@
 import { armor, Encrypter, generateHybridIdentity, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { describe, expect, test } from "vitest";
-import { ageIdentities, ageKeys } from "../../../../lib/sops/keys/age.ts";
+import { ageIdentities, ageKeys, maxHybridTries, maxTries } from "../../../../lib/sops/keys/age.ts";
 import { SopsFault } from "../../../../lib/sops/sops-fault.ts";
 import { fixture, identities, never } from "../fixtures.ts";
 
@@ -109,4 +109,27 @@ describe("an agekey", () => {
     const wrong = `${key.slice(0, -1)}${key.endsWith("Q") ? "P" : "Q"}`;
     expect(() => ageIdentities(wrong)).toThrow("malformed secret key");
   });
+});
+
+test.each([
+  {
+    kind: "X25519",
+    words: "X25519 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    most: maxTries,
+    make: generateX25519Identity,
+  },
+  { kind: "hybrid", words: "mlkem768x25519 AAAA", most: maxHybridTries, make: generateHybridIdentity },
+])("a data key for many recipients is not tried with many $kind identities", async ({ words, most, make }) => {
+  const stanzas = (count: number): string =>
+    armor.encode(
+      Buffer.from(
+        `age-encryption.org/v1\n${`-> ${words}\n${"A".repeat(43)}\n`.repeat(count)}--- ${"A".repeat(43)}\n${"x".repeat(64)}`,
+      ),
+    );
+  const identity = await make();
+  const keys = Array.from({ length: 8 }, () => identity);
+  await expect(open(stanzas(most / 8 + 1), keys)).rejects.toThrow(
+    `its recipients and the identities are ${most + 8} pairs, ${most} are tried`,
+  );
+  await expect(open(stanzas(most / 8), keys)).rejects.not.toThrow("are tried");
 });

@@ -1,6 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { maxKeys, maxMessageChars, maxPlainBytes, pgpKeySource, readPgpKeys } from "../../../../lib/sops/keys/pgp.ts";
+import {
+  maxKeyBits,
+  maxKeys,
+  maxMessageChars,
+  maxPlainBytes,
+  maxRecipientsOfKey,
+  pgpKeySource,
+  readPgpKeys,
+} from "../../../../lib/sops/keys/pgp.ts";
 import { SopsFault } from "../../../../lib/sops/sops-fault.ts";
 import { never } from "../../../contract/state-back-end.ts";
 
@@ -91,6 +99,52 @@ describe("a message that stays closed says why", () => {
     expect(bomb.length).toBeLessThan(65_536);
     await expect(open(fixture("curve25519.asc"), bomb)).rejects.toThrow("does not open the message");
   });
+});
+
+test("a message whose recipients may all be one key is opened up to as many as the limit", async () => {
+  const { armor, enums, unarmor } = await import("openpgp");
+  const { data }: { readonly data: unknown } = await unarmor(fixture("hidden.message"));
+  if (!(data instanceof Uint8Array)) throw new Error("the fixture is no message");
+  // An old or a new header with a length of one or two octets: the first packet is the session key for one recipient.
+  const end = packetEnd(Buffer.from(data));
+  const first = Buffer.from(data.subarray(0, end));
+  const withRecipients = (count: number): string =>
+    armor(enums.armor.message, Buffer.concat([...Array.from({ length: count }, () => first), data.subarray(end)]));
+  expect(await open(fixture("rsa.asc"), withRecipients(maxRecipientsOfKey))).toBe(dataKey);
+  await expect(open(fixture("rsa.asc"), withRecipients(maxRecipientsOfKey + 1))).rejects.toThrow(
+    `more than ${maxRecipientsOfKey} recipients of the message may be the same key`,
+  );
+});
+
+/** Where the first packet of a message ends. */
+function packetEnd(message: Buffer): number {
+  const tag = message.readUInt8(0);
+  if ((tag & 0x40) === 0) {
+    const octets = 1 << (tag & 3);
+    return 1 + octets + message.readUIntBE(1, octets);
+  }
+  const length = message.readUInt8(1);
+  return length < 192 ? 2 + length : 3 + ((length - 192) << 8) + message.readUInt8(2) + 192;
+}
+
+test("an RSA key has as many bits as the limit, and not more", async () => {
+  const { armor, enums } = await import("openpgp");
+  const number = (bits: number): Buffer => {
+    const value = Buffer.alloc(Math.ceil(bits / 8), 255);
+    value[0] = 0xff >> ((8 - (bits % 8)) % 8);
+    return Buffer.concat([Buffer.from([bits >> 8, bits & 255]), value]);
+  };
+  /** A secret key that nothing but its form says to be one (RFC 9580, 5.5.3). */
+  const keyOf = (bits: number): string => {
+    const secret = Buffer.concat([number(64), number(32), number(32), number(32)]);
+    const sum = secret.reduce((total, byte) => (total + byte) % 65_536, 0);
+    const open = Buffer.concat([Buffer.from([4, 0, 0, 0, 1, enums.publicKey.rsaEncrypt]), number(bits), number(17)]);
+    const body = Buffer.concat([open, Buffer.from([0]), secret, Buffer.from([sum >> 8, sum & 255])]);
+    const head = Buffer.from([0x80 | (enums.packet.secretKey << 2) | 1, body.length >> 8, body.length & 255]);
+    return armor(enums.armor.privateKey, Buffer.concat([head, body]));
+  };
+  expect(await readPgpKeys(keyOf(maxKeyBits))).toHaveLength(1);
+  await expect(readPgpKeys(keyOf(maxKeyBits + 1))).rejects.toThrow(`a key has more than ${maxKeyBits} bits`);
 });
 
 describe("an entry of keys that cannot be read is refused without a word of it", () => {
