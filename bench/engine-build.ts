@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Engine } from "../lib/core/ports/engine.ts";
 import { kustomizeModule, wasmEngine } from "../lib/engine/wasm-engine.ts";
-import { engineLimits } from "../lib/manifests/build-by-engine.ts";
+import { engineLimits } from "../lib/manifests/build/build-by-engine.ts";
 import { layerKubectl } from "../local/layer.ts";
 import { type Figure, figure } from "./figure.ts";
 

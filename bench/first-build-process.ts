@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { wasmEngine } from "../lib/engine/wasm-engine.ts";
-import { engineLimits } from "../lib/manifests/build-by-engine.ts";
+import { engineLimits } from "../lib/manifests/build/build-by-engine.ts";
 
 /** Builds the demo's four objects twice and prints the milliseconds of each; the argument is the folder of the reconcile bundle. */
 const [bundle = ""] = process.argv.slice(2);

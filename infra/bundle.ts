@@ -44,7 +44,7 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
 
 /** The files that start a thread, and the program of the thread. */
 const threads = [
-  { starter: "lib/manifests/off-thread.ts", thread: "lib/manifests/build-worker.ts" },
+  { starter: "lib/manifests/thread/off-thread.ts", thread: "lib/manifests/thread/build-worker.ts" },
   { starter: "lib/engine/module-threads.ts", thread: "lib/engine/module-thread.ts" },
 ];
 

@@ -138,7 +138,7 @@ export const decryptionFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/off-thread.ts",
+    file: "lib/manifests/thread/off-thread.ts",
     tests: [sealed],
     faults: [
       {
@@ -149,7 +149,7 @@ export const decryptionFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/decrypt/sealed-parts.ts",
+    file: "lib/manifests/sealed/sealed-parts.ts",
     tests: [build],
     faults: [
       {
@@ -170,7 +170,7 @@ export const decryptionFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/decrypt/quoted-mac.ts",
+    file: "lib/manifests/sealed/quoted-mac.ts",
     tests: [sealed],
     faults: [
       {

@@ -51,7 +51,7 @@ export const manifestStatementFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/substitute/substitute-objects.ts",
+    file: "lib/manifests/build/substitute-objects.ts",
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {

@@ -225,7 +225,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/substitute/substitute-objects.ts",
+    file: "lib/manifests/build/substitute-objects.ts",
     tests: ["test/unit/manifests/substitute/substitute-objects.test.ts"],
     faults: [
       {
@@ -277,7 +277,7 @@ export const manifestsFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/manifests/off-thread.ts",
+    file: "lib/manifests/thread/off-thread.ts",
     tests: ["test/unit/manifests/substitute/substitute-objects.test.ts"],
     faults: [
       {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { engineLimits } from "../../lib/manifests/build-by-engine.ts";
+import { engineLimits } from "../../lib/manifests/build/build-by-engine.ts";
 import type { BuildSpec } from "../../lib/manifests/build-spec.ts";
 import { testTimeoutMs } from "../deadline.ts";
 import { generatedOverlay } from "../property/generated-overlay.ts";

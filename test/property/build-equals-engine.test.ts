@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Failure } from "../../lib/core/failure.ts";
 import { artifactTree, plainFiles } from "../../lib/manifests/artifact-tree.ts";
-import { buildByEngine } from "../../lib/manifests/build-by-engine.ts";
+import { buildByEngine } from "../../lib/manifests/build/build-by-engine.ts";
 import { attemptPlain } from "../../lib/manifests/build-plain.ts";
 import { testTimeoutMs, untilDeadline } from "../deadline.ts";
 import { artifactOf, realEngine } from "../unit/manifests/build-files.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { engineLimits } from "../../lib/manifests/build-by-engine.ts";
+import { engineLimits } from "../../lib/manifests/build/build-by-engine.ts";
 import { attemptPlain } from "../../lib/manifests/build-plain.ts";
 import { realEngine } from "../unit/manifests/build-files.ts";
 import { awkward } from "./generated-yaml.ts";

@@ -3,7 +3,7 @@ import { decryptObjects, macsOf } from "../decrypt/decrypt-objects.ts";
 import { type DecryptedSources, decryptSources } from "../decrypt/decrypt-sources.ts";
 import { type Decrypter, type Decryption, openDecryption } from "../decrypt/decryption.ts";
 import { type SealedFiles, sealedFiles } from "../decrypt/sealed-files.ts";
-import type { BuildOutput } from "../substitute/substitute-objects.ts";
+import type { BuildOutput } from "../rendered.ts";
 import { type BuildDeps, type Built, build, builtFolder, finish, type ManifestInput, masked } from "./build.ts";
 
 // Loaded only where something is to be decrypted, since a cold start has no time for it.

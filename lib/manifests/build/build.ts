@@ -11,14 +11,15 @@ import {
   joinPath,
   plainFiles,
 } from "../artifact-tree.ts";
-import { buildByEngine } from "../build-by-engine.ts";
 import type { BuildSpec, PostBuild } from "../build-spec.ts";
-import { expressionsIn } from "../decrypt/plain-values.ts";
 import { finishBuild } from "../finish-build.ts";
-import { attemptPlainSafely } from "../off-thread.ts";
+import type { BuildOutput } from "../rendered.ts";
+import { expressionsIn } from "../sealed/plain-values.ts";
 import { carriesSecret, maskSecrets } from "../secrets.ts";
-import type { BuildOutput, TemplateSources } from "../substitute/substitute-objects.ts";
+import { attemptPlainSafely } from "../thread/off-thread.ts";
+import { buildByEngine } from "./build-by-engine.ts";
 import type { BuildInput } from "./build-input.ts";
+import type { TemplateSources } from "./substitute-objects.ts";
 
 export interface BuildDeps {
   readonly engine: Engine;
@@ -100,7 +101,7 @@ async function afterBuild(
   signal: AbortSignal,
 ): Promise<BuildOutput> {
   if (postBuild === undefined) return output;
-  const { substituteObjects } = await import("../substitute/substitute-objects.ts");
+  const { substituteObjects } = await import("./substitute-objects.ts");
   return substituteObjects(output, postBuild, sources, signal);
 }
 

@@ -8,10 +8,10 @@ import { encryptedFormat, formatOfName } from "../../sops/format.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
 import { mapping, textIn } from "../fields.ts";
 import { goYamlText } from "../go-yaml/emit.ts";
-import { type BuildOutput, describe, documentsOf, separator } from "../substitute/substitute-objects.ts";
+import { type BuildOutput, describe, documentsOf, separator } from "../rendered.ts";
+import { decryptedTexts } from "../sealed/plain-values.ts";
 import type { Decrypter } from "./decryption.ts";
 import { isOptedOut } from "./guard.ts";
-import { decryptedTexts } from "./plain-values.ts";
 import { macVerifier, type SealedFiles } from "./sealed-files.ts";
 
 /** A build without ciphertext. */

@@ -4,7 +4,7 @@ import type { FileTree } from "../../core/ports/engine.ts";
 import { decryptFile } from "../../sops/file/decrypt-file.ts";
 import { isEncrypted } from "../../sops/format.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
-import { valuesOfFileSafely } from "../off-thread.ts";
+import { valuesOfFileSafely } from "../thread/off-thread.ts";
 import { type Decrypter, faultOfFile } from "./decryption.ts";
 import { encryptedSources, missingSource, type SourceFile, SourcesFault, UnreadableRoot } from "./encrypted-sources.ts";
 

@@ -3,10 +3,10 @@ import type { FileTree } from "../../core/ports/engine.ts";
 import type { DataKeys } from "../../sops/data-key.ts";
 import { verifyFile } from "../../sops/file/decrypt-file.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
-import { sealedPartsSafely } from "../off-thread.ts";
+import { isKustomization, mayBeRead, onlyQuotes, textOf } from "../sealed/quoted-mac.ts";
+import type { SealedPart } from "../sealed/sealed-parts.ts";
+import { sealedPartsSafely } from "../thread/off-thread.ts";
 import { faultOfFile } from "./decryption.ts";
-import { isKustomization, mayBeRead, onlyQuotes, textOf } from "./quoted-mac.ts";
-import type { SealedPart } from "./sealed-parts.ts";
 
 /** What sops wrote as one file: a file of the artifact, or those documents of it that have one MAC. */
 export interface SealedFile extends SealedPart {

@@ -8,7 +8,7 @@ import { brotliCompressSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import type { Engine, EngineInput } from "../../../lib/core/ports/engine.ts";
 import { kustomizeModule, wasmEngine } from "../../../lib/engine/wasm-engine.ts";
-import { engineLimits } from "../../../lib/manifests/build-by-engine.ts";
+import { engineLimits } from "../../../lib/manifests/build/build-by-engine.ts";
 import { configMap } from "../manifests/build-files.ts";
 
 const forever = new AbortController().signal;

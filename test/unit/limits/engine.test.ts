@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { EngineInput } from "../../../lib/core/ports/engine.ts";
 import { kustomizeModule, wasmEngine } from "../../../lib/engine/wasm-engine.ts";
-import { engineLimits } from "../../../lib/manifests/build-by-engine.ts";
+import { engineLimits } from "../../../lib/manifests/build/build-by-engine.ts";
 import { configMap } from "../manifests/build-files.ts";
 
 const forever = new AbortController().signal;

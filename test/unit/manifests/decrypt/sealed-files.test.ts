@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { maxQuoting } from "../../../../lib/manifests/decrypt/quoted-mac.ts";
 import { macVerifier, sealedFiles } from "../../../../lib/manifests/decrypt/sealed-files.ts";
+import { maxQuoting } from "../../../../lib/manifests/sealed/quoted-mac.ts";
 import { dataKeys } from "../../../../lib/sops/data-key.ts";
 import { encrypted, macOf as macOfValues, plainKeys, sopsOf } from "../../sops/encrypt.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../lib/core/json.ts";
+import { substituteObjects } from "../../../../lib/manifests/build/substitute-objects.ts";
 import type { PostBuild } from "../../../../lib/manifests/build-spec.ts";
 import { goYamlText } from "../../../../lib/manifests/go-yaml/emit.ts";
-import { substituteObjects } from "../../../../lib/manifests/substitute/substitute-objects.ts";
 
 const { signal } = new AbortController();
 const configMap = (data: JsonObject, metadata: JsonObject = {}): JsonObject => ({

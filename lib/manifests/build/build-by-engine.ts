@@ -1,8 +1,14 @@
-import { Failure } from "../core/failure.ts";
-import type { JsonObject } from "../core/json.ts";
-import { type Engine, EngineError, type EngineInput, type EngineLimits, type FileTree } from "../core/ports/engine.ts";
-import type { BuildSpec } from "./build-spec.ts";
-import { parseOutputSafely } from "./off-thread.ts";
+import { Failure } from "../../core/failure.ts";
+import type { JsonObject } from "../../core/json.ts";
+import {
+  type Engine,
+  EngineError,
+  type EngineInput,
+  type EngineLimits,
+  type FileTree,
+} from "../../core/ports/engine.ts";
+import type { BuildSpec } from "../build-spec.ts";
+import { parseOutputSafely } from "../thread/off-thread.ts";
 
 export const engineLimits: EngineLimits = {
   maxCpuMs: 60_000,
@@ -40,7 +46,7 @@ async function refusal(error: EngineError): Promise<Failure> {
   switch (error.reason) {
     case "refused": {
       // Not at the start of a function: kustomize has many messages.
-      const { safeEngineMessage } = await import("./engine-message.ts");
+      const { safeEngineMessage } = await import("../engine-message.ts");
       // Without its cause, whose message quotes values that are hidden here.
       return new Failure("BuildFailed", safeEngineMessage(error.message));
     }

@@ -5,14 +5,9 @@ import type { JsonObject } from "../../core/json.ts";
 import type { FileTree } from "../../core/ports/engine.ts";
 import type { PostBuild } from "../build-spec.ts";
 import { mapping, textIn } from "../fields.ts";
-import { substituteDocumentSafely } from "../off-thread.ts";
-import { maxBuildSteps } from "./step-budget.ts";
-
-/** The objects of a build, and the YAML that kustomize prints of them, one document each. */
-export interface BuildOutput {
-  readonly objects: readonly JsonObject[];
-  readonly text: string;
-}
+import { type BuildOutput, describe, documentsOf, separator } from "../rendered.ts";
+import { maxBuildSteps } from "../substitute/step-budget.ts";
+import { substituteDocumentSafely } from "../thread/off-thread.ts";
 
 /** The files of an artifact, and the folder of them that was built. */
 export interface TemplateSources extends Pick<FileTree, "files"> {
@@ -153,14 +148,6 @@ function field(name: string, value: string): RegExp {
   return new RegExp(`(^|[\\s{,"'])${name}["']?:\\s*["']?${value.replaceAll(/\W/g, "\\$&")}["']?\\s*($|[,}#])`, "m");
 }
 
-/** Between two objects as kustomize prints them. */
-export const separator = "---\n";
-
-/** The documents of what kustomize prints: it indents everything inside of one that could look like a separator. */
-export function documentsOf(text: string): readonly string[] {
-  return text.split(/^---\n/m);
-}
-
 /** Definitions hold texts for people and patterns, in which `$` means something else. */
 function hasOptedOut({ apiVersion, kind, metadata }: JsonObject): boolean {
   if (kind === "CustomResourceDefinition" && textIn(apiVersion).startsWith("apiextensions.k8s.io/")) return true;
@@ -170,10 +157,4 @@ function hasOptedOut({ apiVersion, kind, metadata }: JsonObject): boolean {
 
 function refusal(object: JsonObject, why: string): Failure {
   return new Failure("BuildFailed", `post build failed for '${describe(object)}': ${why}`);
-}
-
-/** As kustomize names an object: `Deployment.v1.apps/web`. */
-export function describe({ apiVersion, kind, metadata }: JsonObject): string {
-  const [version = "", group = "[noGrp]"] = textIn(apiVersion).split("/").toReversed();
-  return `${[textIn(kind), version, group].join(".")}/${textIn(mapping(metadata)["name"])}`;
 }

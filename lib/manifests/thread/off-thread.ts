@@ -1,10 +1,10 @@
-import { Failure } from "../core/failure.ts";
-import { JobLimitReached, runJob } from "../core/thread-job.ts";
-import type { PlainFile, PlainOutcome, PlainSpec } from "./build-plain.ts";
-import type { OpenedFile } from "./decrypt/plain-values.ts";
-import type { SealedPart, SealedSearch } from "./decrypt/sealed-parts.ts";
-import { type ParsedOutput, parseOutput } from "./parse-output.ts";
-import type { DocumentTemplate, SubstitutedDocument } from "./substitute/substitute-document.ts";
+import { Failure } from "../../core/failure.ts";
+import { JobLimitReached, runJob } from "../../core/thread-job.ts";
+import type { PlainFile, PlainOutcome, PlainSpec } from "../build-plain.ts";
+import { type ParsedOutput, parseOutput } from "../parse-output.ts";
+import type { OpenedFile } from "../sealed/plain-values.ts";
+import type { SealedPart, SealedSearch } from "../sealed/sealed-parts.ts";
+import type { DocumentTemplate, SubstitutedDocument } from "../substitute/substitute-document.ts";
 
 /** Larger inputs are read in a separate thread, so that other runs go on and its memory is limited. */
 const offThreadBytes = 256 * 1024;
@@ -33,7 +33,7 @@ export async function attemptPlainSafely(
   const passes = Math.max((spec.images?.length ?? 0) + (spec.patches?.length ?? 0), 1);
   if (bytes * passes > offThreadBytes) return run<PlainOutcome>({ kind: "plain", files, spec }, signal);
   // Not at the start of a function: a build that is remembered needs none of it.
-  const { attemptPlain } = await import("./build-plain.ts");
+  const { attemptPlain } = await import("../build-plain.ts");
   return attemptPlain(files, spec);
 }
 
@@ -49,7 +49,7 @@ export async function substituteDocumentSafely(
   template: DocumentTemplate,
   signal: AbortSignal,
 ): Promise<Exclude<SubstitutedDocument, { readonly kind: "large" }>> {
-  const { substituteDocument } = await import("./substitute/substitute-document.ts");
+  const { substituteDocument } = await import("../substitute/substitute-document.ts");
   const maxSteps = Math.min(template.maxSteps, offThreadSteps);
   const here = substituteDocument({ ...template, maxSteps, maxBytes: offThreadDocumentBytes });
   const isGivenUp = here.kind === "large" || (here.kind === "outOfSteps" && maxSteps < template.maxSteps);
@@ -59,14 +59,14 @@ export async function substituteDocumentSafely(
 /** `sealedParts`, in another thread if the file is large. */
 export async function sealedPartsSafely(search: SealedSearch, signal: AbortSignal): Promise<readonly SealedPart[]> {
   if (search.bytes.length > offThreadSearchedBytes) return run({ kind: "seal", search }, signal);
-  const { sealedParts } = await import("./decrypt/sealed-parts.ts");
+  const { sealedParts } = await import("../sealed/sealed-parts.ts");
   return sealedParts(search);
 }
 
 /** `valuesOfFile`, in another thread if the file is large. */
 export async function valuesOfFileSafely(file: OpenedFile, signal: AbortSignal): Promise<readonly string[]> {
   if (file.encrypted.length + file.plain.length > offThreadBytes) return run({ kind: "values", file }, signal);
-  const { valuesOfFile } = await import("./decrypt/plain-values.ts");
+  const { valuesOfFile } = await import("../sealed/plain-values.ts");
   return valuesOfFile(file);
 }
 

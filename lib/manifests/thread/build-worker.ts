@@ -1,11 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { isJsonObject } from "../core/json.ts";
-import { attemptPlain } from "./build-plain.ts";
-import { valuesOfFile } from "./decrypt/plain-values.ts";
-import { sealedParts } from "./decrypt/sealed-parts.ts";
+import { isJsonObject } from "../../core/json.ts";
+import { attemptPlain } from "../build-plain.ts";
+import { parseOutput } from "../parse-output.ts";
+import { valuesOfFile } from "../sealed/plain-values.ts";
+import { sealedParts } from "../sealed/sealed-parts.ts";
+import { substituteDocument } from "../substitute/substitute-document.ts";
 import type { Job } from "./off-thread.ts";
-import { parseOutput } from "./parse-output.ts";
-import { substituteDocument } from "./substitute/substitute-document.ts";
 
 /** Does the one job that off-thread.ts started this thread for. */
 function perform(job: Job): unknown {
