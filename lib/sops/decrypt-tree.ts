@@ -32,6 +32,7 @@ export function checkMac({ mac, lastModified }: SopsMetadata, computed: string, 
   if (decryptValue(mac, dataKey, lastModified) !== computed) throw new SopsFault("MAC mismatch");
 }
 
+/** Lines are added to a list, and none is taken away: the rule remembers which it has looked at. */
 type Comments = readonly string[][];
 
 class Walk {
@@ -54,7 +55,7 @@ class Walk {
 
   /** `comments`: for each level above, the comments in front of the value that the level is at. */
   *branch(branch: Branch, path: readonly string[], comments: Comments): Steps<Branch> {
-    const lines: string[] = [];
+    let lines: string[] = [];
     const stack = [...comments, lines];
     const items: Item[] = [];
     for (const { key, value } of branch.items) {
@@ -70,7 +71,8 @@ class Walk {
         continue;
       }
       items.push({ key, value: yield* this.#value(value, [...path, key], stack) });
-      lines.length = 0;
+      lines = [];
+      stack[comments.length] = lines;
     }
     return new Branch(items);
   }
@@ -92,7 +94,7 @@ class Walk {
 
   /** A list adds nothing to the path. */
   *#list(list: readonly Value[], path: readonly string[], comments: Comments): Steps<readonly Value[]> {
-    const lines: string[] = [];
+    let lines: string[] = [];
     const stack = [...comments, lines];
     const items: Value[] = [];
     for (const value of list) {
@@ -103,7 +105,8 @@ class Walk {
         continue;
       }
       items.push(yield* this.#value(value, path, stack));
-      lines.length = 0;
+      lines = [];
+      stack[comments.length] = lines;
     }
     return items;
   }

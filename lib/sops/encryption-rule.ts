@@ -44,19 +44,32 @@ export function encryptionTest({ kind, text }: EncryptionRule): IsEncrypted {
       return (path) => path.some(matches);
     }
     case "unencrypted_comment_regex": {
-      const matches = matching(text);
-      return (_, comments) => !comments.some((lines) => lines.some(matches));
+      const matched = firstMatch(matching(text));
+      return (_, comments) => !comments.some((lines) => matched(lines) < lines.length);
     }
     case "encrypted_comment_regex": {
-      const matches = matching(text);
+      const matched = firstMatch(matching(text));
       return (_, comments, isComment) =>
         comments.some((lines, level) => {
           // The comment that says "encrypt" is not encrypted itself.
-          const others = isComment && level === comments.length - 1 ? lines.slice(0, -1) : lines;
-          return others.some(matches);
+          const others = isComment && level === comments.length - 1 ? lines.length - 1 : lines.length;
+          return matched(lines) < others;
         });
     }
   }
+}
+
+/** The index of the first line that matches, or how many lines there are. Of lines that have become more, only the new ones are looked at. */
+function firstMatch(matches: (line: string) => boolean): (lines: readonly string[]) => number {
+  const seen = new WeakMap<readonly string[], number>();
+  return (lines) => {
+    const from = seen.get(lines) ?? 0;
+    const length = lines.length;
+    let at = from;
+    while (at < length && !matches(lines[at] ?? "")) at++;
+    seen.set(lines, at);
+    return at;
+  };
 }
 
 /**
@@ -64,6 +77,8 @@ export function encryptionTest({ kind, text }: EncryptionRule): IsEncrypted {
  * is made for it a character takes 40 µs.
  */
 export const maxMatchedChars = 256 * 1024;
+/** The instructions of an expression times the characters that it is tried on: 10 ns each. */
+export const maxMatchSteps = 8_000_000;
 
 /** What nearly every file has, such as `^(data|stringData)$`: whole names. */
 const names = /^\^(?:([A-Za-z0-9_-]+)|\(([A-Za-z0-9_-]+(?:\|[A-Za-z0-9_-]+)*)\))\$$/;
@@ -81,6 +96,7 @@ function matching(pattern: string): (text: string) => boolean {
   const expression = compile(pattern);
   if (expression === undefined) return () => false;
   const known = new Map<string, boolean>();
+  const instructions = expression.programSize();
   let chars = 0;
   return (text) => {
     const before = known.get(text);
@@ -90,6 +106,9 @@ function matching(pattern: string): (text: string) => boolean {
       throw new SopsFault(
         `its expression would have to be matched with more than ${maxMatchedChars} characters of keys`,
       );
+    }
+    if (chars * instructions > maxMatchSteps) {
+      throw new SopsFault(`its expression would take more than ${maxMatchSteps} steps`);
     }
     const matched = expression.matcher(text).find();
     known.set(text, matched);

@@ -57,7 +57,8 @@ export const sopsFaults: readonly FileFaults[] = [
       {
         what: "a comment in a list counts for all items behind it",
         find: `      items.push(yield* this.#value(value, path, stack));
-      lines.length = 0;`,
+      lines = [];
+      stack[comments.length] = lines;`,
         replace: "      items.push(yield* this.#value(value, path, stack));",
         tests: ["test/unit/sops/decrypt-tree.test.ts"],
       },
@@ -150,8 +151,8 @@ export const sopsFaults: readonly FileFaults[] = [
       },
       {
         what: "the comment that says encrypt is taken for encrypted",
-        find: "isComment && level === comments.length - 1 ? lines.slice(0, -1) : lines",
-        replace: "lines",
+        find: "isComment && level === comments.length - 1 ? lines.length - 1 : lines.length",
+        replace: "lines.length",
         equivalent: "a comment that is not encrypted does not decrypt, and stays as it is",
       },
     ],
@@ -249,6 +250,17 @@ export const sopsFaults: readonly FileFaults[] = [
         what: "only the first line break of a dotenv value is escaped",
         find: 'value.replaceAll("\\n", String.raw`\\n`)',
         replace: 'value.replace("\\n", String.raw`\\n`)',
+      },
+    ],
+  },
+  {
+    file: "lib/sops/encryption-rule.ts",
+    tests: ["test/unit/sops/limits.test.ts"],
+    faults: [
+      {
+        what: "an expression takes any number of steps",
+        find: "if (chars * instructions > maxMatchSteps) {",
+        replace: "if (chars > maxMatchSteps) {",
       },
     ],
   },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { dataKeys } from "../../../lib/sops/data-key.ts";
-import { maxMatchedChars } from "../../../lib/sops/encryption-rule.ts";
+import { maxMatchedChars, maxMatchSteps } from "../../../lib/sops/encryption-rule.ts";
 import { verifyFile } from "../../../lib/sops/file/decrypt-file.ts";
 import { maxFileBytes } from "../../../lib/sops/file/load-file.ts";
 import type { SopsFormat } from "../../../lib/sops/format.ts";
@@ -70,6 +70,21 @@ test("an expression is matched with so many characters", async () => {
     "error decrypting sops tree: Error walking tree: " +
       `its expression would have to be matched with more than ${maxMatchedChars} characters of keys`,
   );
+});
+
+test("an expression takes so many steps: its instructions for each character", async () => {
+  const long = (expression: string): string =>
+    JSON.stringify({ ["a".repeat(10_000)]: "", sops: sopsOf(macOf(), { encrypted_regex: expression }) });
+  expect(await faultOf(long("^b{500}$"))).toBe("");
+  expect(await faultOf(long("^b{1000}$"))).toBe(
+    `error decrypting sops tree: Error walking tree: its expression would take more than ${maxMatchSteps} steps`,
+  );
+});
+
+// Took minutes while each comment looked at all those before it.
+test("a YAML file of many comments is matched in time that grows with its length", async () => {
+  const metadata = JSON.stringify(sopsOf(macOf(), { encrypted_comment_regex: "[s]ecret" }));
+  expect(await faultOf(`${"#\n".repeat(150_000)}a: ""\nsops: ${metadata}\n`, "yaml")).toBe("");
 });
 
 test("a file has a depth", async () => {

@@ -1,0 +1,175 @@
+import { messageOf } from "../../../lib/core/failure.ts";
+import type { JsonObject } from "../../../lib/core/json.ts";
+import { encryptedSources, maxKustomizationBytes } from "../../../lib/manifests/decrypt/encrypted-sources.ts";
+import { sealedFiles } from "../../../lib/manifests/decrypt/sealed-files.ts";
+import { attemptPlainSafely, parseOutputSafely, valuesOfFileSafely } from "../../../lib/manifests/off-thread.ts";
+import { maxSubstitutedBytes } from "../../../lib/manifests/substitute/evaluate.ts";
+import { maxGlobBytes, maxGlobbedBytes } from "../../../lib/manifests/substitute/glob.ts";
+import { substituteObjects } from "../../../lib/manifests/substitute/substitute-objects.ts";
+import type { WorstInput } from "../worst-input.ts";
+
+const signal = new AbortController().signal;
+/** What a thread that reads manifests may take, beside the process. */
+const threadMiB = 700;
+
+function substituting(
+  reader: string,
+  name: string,
+  source: string,
+  values: Readonly<Record<string, string>>,
+  objects = 1,
+): WorstInput {
+  return {
+    reader: `lib/manifests/substitute/${reader}`,
+    name,
+    memoryMiB: threadMiB,
+    make: async () => {
+      const object = (at: number): JsonObject => ({
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: `a${at}` },
+        data: { a: source },
+      });
+      const all = Array.from({ length: objects }, (_, at) => object(at));
+      const text = all.map((each) => JSON.stringify(each)).join("\n---\n");
+      const variables = new Map(Object.entries(values));
+      const postBuild = { variables, secrets: [], always: false, strict: true };
+      const tree = { files: new Map<string, Uint8Array>(), folder: "" };
+      return () => substituteObjects({ objects: all, text }, postBuild, tree, signal).catch(messageOf);
+    },
+  };
+}
+
+const megabyte = "a".repeat(1_048_576);
+
+function plain(name: string, text: () => string): WorstInput {
+  return {
+    reader: "lib/manifests/read-document.ts",
+    name,
+    memoryMiB: threadMiB,
+    make: async () => {
+      const files = [{ path: "a.yaml", content: Buffer.from(text()) }];
+      return () => attemptPlainSafely(files, {}, signal).catch(messageOf);
+    },
+  };
+}
+
+/** What is still read in the thread of the run. */
+const hereBytes = 256 * 1024;
+const filled = (part: string, bytes: number): string => part.repeat(Math.floor(bytes / part.length));
+
+const mac = `ENC[AES256_GCM,data:${"A".repeat(172)},iv:AAAA,tag:AAAA,type:str]`;
+
+/** The worst inputs of what reads manifests, and the files that they come from. */
+export const manifestReaders: readonly WorstInput[] = [
+  substituting(
+    "glob.ts",
+    "many patterns of the greatest length",
+    `\${v##*${"a".repeat(maxGlobBytes - 3)}b}`.repeat(700),
+    { v: "a".repeat(maxGlobbedBytes) },
+    10,
+  ),
+  substituting(
+    "glob.ts",
+    "a pattern that is compared beginning by beginning",
+    `\${v##*${"?".repeat(maxGlobBytes - 3)}b*}`,
+    { v: `é${"a".repeat(maxGlobbedBytes - 2)}` },
+    10,
+  ),
+  substituting(
+    "replace.ts",
+    "every character of 1 MiB replaced, many times",
+    "${v//a/}".repeat(20),
+    { v: megabyte },
+    10,
+  ),
+  substituting("evaluate.ts", "a value put in place of each character of another", "${v//a/${v}}", { v: megabyte }),
+  substituting("evaluate.ts", "letters of 1 MiB changed", "${v^^}".repeat(2), { v: `é${megabyte}` }, 10),
+  substituting(
+    "template.ts",
+    "as many expressions as an object holds",
+    "${a}".repeat((maxSubstitutedBytes - 100) / 4),
+    {
+      a: "",
+    },
+  ),
+  substituting("template.ts", "as many expressions as are read at once", "${a}".repeat(32_000), { a: "b" }, 100),
+  substituting("substitute-objects.ts", "a value of 1 MiB that is YAML of short lists", "${v}", {
+    v: `[${"[],".repeat(300_000)}]`,
+  }),
+  plain("short values, as many as are read at once", () => `a: [${filled("1,", hereBytes - 100)}1]\n`),
+  plain("keys, as many as are read at once", () => Array.from({ length: 20_000 }, (_, at) => `k${at}: v\n`).join("")),
+  plain("documents, as many as are read at once", () => filled("---\na: b\n", hereBytes - 100)),
+  plain("short values, 8 MiB of them", () => `a: [${filled("1,", 8 * 1_048_576)}1]\n`),
+  {
+    reader: "lib/manifests/alias-bomb.ts",
+    name: "aliases, as many as are read at once",
+    memoryMiB: threadMiB,
+    make: async () => {
+      const files = [{ path: "a.yaml", content: Buffer.from(`a: &a b\nc: [${filled("*a,", hereBytes - 100)}]\n`) }];
+      return () => attemptPlainSafely(files, {}, signal).catch(messageOf);
+    },
+  },
+  {
+    reader: "lib/manifests/parse-output.ts",
+    name: "short values, as many as are read at once",
+    memoryMiB: threadMiB,
+    make: async () => {
+      const text = `a: [${filled("1,", hereBytes - 100)}1]\n`;
+      return () => parseOutputSafely(text, signal).catch(messageOf);
+    },
+  },
+  {
+    reader: "lib/manifests/decrypt/encrypted-sources.ts",
+    name: "folders inside each other with a kustomization file each",
+    memoryMiB: 200,
+    make: async () => {
+      const folders = new Set([""]);
+      const files = new Map<string, Uint8Array>();
+      for (let at = 0; at < 20_000; at++) {
+        folders.add(`d${at}`);
+        files.set(`d${at}/kustomization.yaml`, Buffer.from("resources: []"));
+      }
+      return async () => encryptedSources({ files, folders }, "", []);
+    },
+  },
+  {
+    reader: "lib/manifests/decrypt/encrypted-sources.ts",
+    name: `a kustomization file of ${maxKustomizationBytes} bytes`,
+    memoryMiB: 200,
+    make: async () => {
+      const text = `a: [${filled("1,", maxKustomizationBytes - 100)}1]\n`;
+      const tree = { files: new Map([["kustomization.yaml", Buffer.from(text)]]), folders: new Set([""]) };
+      return async () => {
+        try {
+          return encryptedSources(tree, "", []);
+        } catch (error) {
+          return messageOf(error);
+        }
+      };
+    },
+  },
+  {
+    reader: "lib/manifests/decrypt/sealed-parts.ts",
+    name: "an artifact of 64 MiB in which a MAC is sought",
+    memoryMiB: threadMiB,
+    make: async () => {
+      const file = Buffer.from(filled(`mac: ${mac.replace("str", "int")} ! \\x41\n`, 16 * 1_048_576));
+      const small = Buffer.from(filled(`mac: ${mac.replace("str", "int")} ! \\x41\n`, 1_000_000));
+      const files = new Map([
+        ["a.yaml", file],
+        ...Array.from({ length: 48 }, (_, at) => [`${at}.yaml`, small] as const),
+      ]);
+      return () => sealedFiles({ files }, new Set([mac]), signal).catch(messageOf);
+    },
+  },
+  {
+    reader: "lib/manifests/decrypt/plain-values.ts",
+    name: "a file of sops of 5 MiB",
+    memoryMiB: threadMiB,
+    make: async () => {
+      const text = Buffer.from(`a: [${filled("1,", 5 * 1_048_576 - 100)}1]\n`);
+      return () => valuesOfFileSafely({ encrypted: text, plain: text, format: "yaml" }, signal).catch(messageOf);
+    },
+  },
+];
