@@ -1,11 +1,11 @@
 import { messageOf } from "../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
+import { substituteObjects } from "../../../lib/manifests/build/substitute-objects.ts";
 import { encryptedSources, maxKustomizationBytes } from "../../../lib/manifests/decrypt/encrypted-sources.ts";
 import { sealedFiles } from "../../../lib/manifests/decrypt/sealed-files.ts";
-import { attemptPlainSafely, parseOutputSafely, valuesOfFileSafely } from "../../../lib/manifests/off-thread.ts";
 import { maxSubstitutedBytes } from "../../../lib/manifests/substitute/evaluate.ts";
 import { maxGlobBytes, maxGlobbedBytes } from "../../../lib/manifests/substitute/glob.ts";
-import { substituteObjects } from "../../../lib/manifests/substitute/substitute-objects.ts";
+import { attemptPlainSafely, parseOutputSafely, valuesOfFileSafely } from "../../../lib/manifests/thread/off-thread.ts";
 import type { WorstInput } from "../worst-input.ts";
 
 const signal = new AbortController().signal;
@@ -20,7 +20,7 @@ function substituting(
   objects = 1,
 ): WorstInput {
   return {
-    reader: `lib/manifests/substitute/${reader}`,
+    reader: `lib/manifests/${reader}`,
     name,
     memoryMiB: threadMiB,
     make: async () => {
@@ -63,38 +63,46 @@ const mac = `ENC[AES256_GCM,data:${"A".repeat(172)},iv:AAAA,tag:AAAA,type:str]`;
 /** The worst inputs of what reads manifests, and the files that they come from. */
 export const manifestReaders: readonly WorstInput[] = [
   substituting(
-    "glob.ts",
+    "substitute/glob.ts",
     "many patterns of the greatest length",
     `\${v##*${"a".repeat(maxGlobBytes - 3)}b}`.repeat(700),
     { v: "a".repeat(maxGlobbedBytes) },
     10,
   ),
   substituting(
-    "glob.ts",
+    "substitute/glob.ts",
     "a pattern that is compared beginning by beginning",
     `\${v##*${"?".repeat(maxGlobBytes - 3)}b*}`,
     { v: `é${"a".repeat(maxGlobbedBytes - 2)}` },
     10,
   ),
   substituting(
-    "replace.ts",
+    "substitute/replace.ts",
     "every character of 1 MiB replaced, many times",
     "${v//a/}".repeat(20),
     { v: megabyte },
     10,
   ),
-  substituting("evaluate.ts", "a value put in place of each character of another", "${v//a/${v}}", { v: megabyte }),
-  substituting("evaluate.ts", "letters of 1 MiB changed", "${v^^}".repeat(2), { v: `é${megabyte}` }, 10),
+  substituting("substitute/evaluate.ts", "a value put in place of each character of another", "${v//a/${v}}", {
+    v: megabyte,
+  }),
+  substituting("substitute/evaluate.ts", "letters of 1 MiB changed", "${v^^}".repeat(2), { v: `é${megabyte}` }, 10),
   substituting(
-    "template.ts",
+    "substitute/template.ts",
     "as many expressions as an object holds",
     "${a}".repeat((maxSubstitutedBytes - 100) / 4),
     {
       a: "",
     },
   ),
-  substituting("template.ts", "as many expressions as are read at once", "${a}".repeat(32_000), { a: "b" }, 100),
-  substituting("substitute-objects.ts", "a value of 1 MiB that is YAML of short lists", "${v}", {
+  substituting(
+    "substitute/template.ts",
+    "as many expressions as are read at once",
+    "${a}".repeat(32_000),
+    { a: "b" },
+    100,
+  ),
+  substituting("build/substitute-objects.ts", "a value of 1 MiB that is YAML of short lists", "${v}", {
     v: `[${"[],".repeat(300_000)}]`,
   }),
   plain("short values, as many as are read at once", () => `a: [${filled("1,", hereBytes - 100)}1]\n`),
@@ -150,7 +158,7 @@ export const manifestReaders: readonly WorstInput[] = [
     },
   },
   {
-    reader: "lib/manifests/decrypt/sealed-parts.ts",
+    reader: "lib/manifests/sealed/sealed-parts.ts",
     name: "an artifact of 64 MiB in which a MAC is sought",
     memoryMiB: threadMiB,
     make: async () => {
@@ -164,7 +172,7 @@ export const manifestReaders: readonly WorstInput[] = [
     },
   },
   {
-    reader: "lib/manifests/decrypt/plain-values.ts",
+    reader: "lib/manifests/sealed/plain-values.ts",
     name: "a file of sops of 5 MiB",
     memoryMiB: threadMiB,
     make: async () => {
