@@ -233,4 +233,43 @@ export const gitCostFaults: readonly FileFaults[] = [
       },
     ],
   },
+  {
+    file: "lib/sources/git/verify/authorized-keys.ts",
+    tests: tests("verify/authorized-keys"),
+    faults: [
+      {
+        what: "many keys are read without a pause",
+        find: "    if (slices.isOver()) await slices.pause();\n",
+        replace: "    slices.isOver();\n    await Promise.resolve();\n",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/verify/ssh-signature.ts",
+    tests: tests("verify/ssh-signature"),
+    faults: [
+      {
+        what: "a signature is tried with its key in each line",
+        find: "if (isOwn) own ??= {",
+        replace: "if (isOwn) own = {",
+        named: "however often the key is trusted",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/known-hosts.ts",
+    tests: tests("known-hosts"),
+    faults: [
+      {
+        what: "patterns are matched with a host of any length",
+        find: "if (host.length > maxHostChars) throw",
+        replace: "if (host.length > 100 * maxHostChars) throw",
+      },
+      {
+        what: "known_hosts may have any length",
+        find: "if (text.length > maxKnownHostsChars) {",
+        replace: "if (text.length > 100 * maxKnownHostsChars) {",
+      },
+    ],
+  },
 ];

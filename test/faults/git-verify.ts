@@ -80,8 +80,9 @@ export const gitVerifyFaults: readonly FileFaults[] = [
       },
       {
         what: "a key that is not trusted verifies its own signature",
-        find: `  if (!trusted.blob.equals(signature.key.blob)) return "public key does not match";`,
-        replace: "  trusted = signature.key;",
+        find: "if (isOwn) own ??= { fault: faultOf(payload, signature, key) };\n      const fault = isOwn ? own?.fault",
+        replace:
+          "if (isOwn || keys.length > 0) own ??= { fault: faultOf(payload, signature, signature.key) };\n      const fault = keys.length > 0 ? own?.fault",
       },
       {
         what: "SHA-1 is good enough",

@@ -22,6 +22,11 @@ interface Line {
   readonly key: Buffer;
 }
 
+/** Some hundred lines. */
+export const maxKnownHostsChars = 64 * 1024;
+/** As of a name in DNS. Each pattern is matched with it. */
+export const maxHostChars = 255;
+
 const defaultPort = 22;
 const keyTypes = new Set([
   "ssh-ed25519",
@@ -38,10 +43,16 @@ const keyTypes = new Set([
  * Reads the lines of a `known_hosts` file (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT) about one host, by Flux's rules: only the first key
  * of a type counts, a key of a type without a line is a mismatch, and a revoked key is refused for every host.
  *
- * @throws {Error} in Go's words for an unreadable line of any host, and for a line of this host with the key of an authority:
+ * @throws {Error} for a text or a host that is too long; in Go's words for an unreadable line of any host, and for a line of this host with the key of an authority:
  * certificates of hosts are not supported.
  */
 export function knownHostKeys(text: string, { host, port }: HostAndPort): HostKeys {
+  if (text.length > maxKnownHostsChars) {
+    throw new Error(
+      `knownhosts: the file has more than ${maxKnownHostsChars} characters: leave out hosts that are not used`,
+    );
+  }
+  if (host.length > maxHostChars) throw new Error(`knownhosts: the host has more than ${maxHostChars} characters`);
   const lines = text.split("\n").flatMap((line, index) => parseLine(line.replace(/\r$/, ""), index + 1) ?? []);
   const name = host.replace(/^\[|\]$/g, "").toLowerCase();
   const own = lines.filter(({ marker, matches }) => marker !== "@revoked" && matches(name, port));
@@ -112,7 +123,8 @@ function hostPatterns(text: string): Line["matches"] {
       const isNegated = pattern.startsWith("!");
       const bare = isNegated ? pattern.slice(1) : pattern;
       if (bare === "") throw new Error("knownhosts: knownhosts: negation without following hostname");
-      const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d+)$/.exec(bare) ?? [];
+      const hasPort = bare.includes(":");
+      const [, bracketed, plain, port] = (hasPort ? /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d+)$/.exec(bare) : null) ?? [];
       if (port === undefined && bare.startsWith("[")) {
         throw new Error(`knownhosts: address ${bare}: missing port in address`);
       }

@@ -1,3 +1,4 @@
+import type { TimeSlices } from "../../../core/concurrency.ts";
 import { GitSignatureFault } from "./git-signature-fault.ts";
 import { parsePublicKey, type SshPublicKey } from "./ssh-public-key.ts";
 
@@ -12,7 +13,7 @@ const maxKeys = 5000;
  * should see.
  * @throws {GitSignatureFault}
  */
-export function parseAuthorizedKeys(file: string): readonly SshPublicKey[] {
+export async function parseAuthorizedKeys(file: string, slices: TimeSlices): Promise<readonly SshPublicKey[]> {
   const keys: SshPublicKey[] = [];
   for (const [index, raw] of file.split("\n").entries()) {
     const line = raw.trim();
@@ -20,6 +21,7 @@ export function parseAuthorizedKeys(file: string): readonly SshPublicKey[] {
     if (line.length > maxLine) throw unreadable(`line ${index + 1} has more than ${maxLine} characters`);
     if (keys.length === maxKeys) throw unreadable(`there are more than ${maxKeys} keys`);
     keys.push(parseLine(line));
+    if (slices.isOver()) await slices.pause();
   }
   return keys;
 }

@@ -1,4 +1,5 @@
 import type { Key } from "openpgp";
+import { type TimeSlices, timeSlices } from "../../../core/concurrency.ts";
 import { GitSignatureFault } from "./git-signature-fault.ts";
 
 /** How far the clock of the one who signs may be ahead of ours. */
@@ -23,7 +24,8 @@ export async function verifyPgpSignature(
   now: number,
 ): Promise<string> {
   const openpgp = await import("openpgp");
-  const { keys, fault } = await readRings(rings);
+  const slices = timeSlices();
+  const { keys, fault } = await readRings(rings, slices);
   if (keys.length === 0 && fault !== undefined) {
     throw new GitSignatureFault(`unable to read armored key ring: ${fault}`);
   }
@@ -35,6 +37,7 @@ export async function verifyPgpSignature(
   }
   const message = await openpgp.createMessage({ binary: payload });
   for (const key of keys) {
+    if (slices.isOver()) await slices.pause();
     const options = { message, signature, verificationKeys: key, format: "binary", config } as const;
     const { signatures } = await openpgp.verify({ ...options, date: new Date(now + maxSkewMs) });
     for (const { keyID, signature: made, verified } of signatures) {
@@ -68,7 +71,10 @@ function isOfMissingCurve(error: unknown): boolean {
 const config = { allowInsecureVerificationWithReformattedKeys: true };
 
 /** All keys of all rings, and why the first ring that cannot be read has none. */
-async function readRings(rings: readonly string[]): Promise<{ keys: readonly Key[]; fault: string | undefined }> {
+async function readRings(
+  rings: readonly string[],
+  slices: TimeSlices,
+): Promise<{ keys: readonly Key[]; fault: string | undefined }> {
   const { readKeys } = await import("openpgp");
   const keys: Key[] = [];
   let fault: string | undefined;
@@ -76,6 +82,7 @@ async function readRings(rings: readonly string[]): Promise<{ keys: readonly Key
     const blocks = ring.split(/^(?=-----BEGIN )/m).filter((block) => block.startsWith("-----BEGIN "));
     if (blocks.length === 0) fault ??= "openpgp: invalid argument: no armored data found";
     for (const armoredKeys of blocks) {
+      if (slices.isOver()) await slices.pause();
       const title = /^-----BEGIN (.{1,100}?)-----/.exec(armoredKeys)?.[1];
       if (title !== "PGP PUBLIC KEY BLOCK" && title !== "PGP PRIVATE KEY BLOCK") {
         fault ??= `openpgp: invalid argument: expected public or private key block, got: ${title ?? ""}`;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { timeSlices } from "../../../core/concurrency.ts";
 import { parseAuthorizedKeys } from "./authorized-keys.ts";
 import { GitSignatureFault } from "./git-signature-fault.ts";
 import { fingerprint, parsePublicKey, type SshPublicKey } from "./ssh-public-key.ts";
@@ -23,15 +24,21 @@ interface SshSignature {
  * @returns the fingerprint of the key
  * @throws {GitSignatureFault}
  */
-export function verifySshSignature(payload: Uint8Array, armored: string, files: readonly string[]): string {
-  const signature = attempt("unable to unarmor SSH signature", () => unarmor(armored));
+export async function verifySshSignature(
+  payload: Uint8Array,
+  armored: string,
+  files: readonly string[],
+): Promise<string> {
+  const signature = await attempt("unable to unarmor SSH signature", async () => unarmor(armored));
+  const slices = timeSlices();
   const faults = new Set<string>();
   let unreadable: GitSignatureFault | undefined;
   let isAnyRead = false;
+  let own: { readonly fault: string | undefined } | undefined;
   for (const file of files) {
     let keys: readonly SshPublicKey[];
     try {
-      keys = attempt("unable to parse authorized keys", () => parseAuthorizedKeys(file));
+      keys = await attempt("unable to parse authorized keys", () => parseAuthorizedKeys(file, slices));
     } catch (error) {
       if (!(error instanceof GitSignatureFault)) throw error;
       unreadable ??= error;
@@ -39,7 +46,11 @@ export function verifySshSignature(payload: Uint8Array, armored: string, files: 
     }
     isAnyRead = true;
     for (const key of keys) {
-      const fault = faultOf(payload, signature, key);
+      // The key inside a signature is what its maker says. Only a trusted one verifies.
+      const isOwn = key.blob.equals(signature.key.blob);
+      // Once: the same key in another line finds the same.
+      if (isOwn) own ??= { fault: faultOf(payload, signature, key) };
+      const fault = isOwn ? own?.fault : "public key does not match";
       if (fault === undefined) return fingerprint(key);
       faults.add(fault);
     }
@@ -51,8 +62,6 @@ export function verifySshSignature(payload: Uint8Array, armored: string, files: 
 
 /** Why this trusted key has not signed the payload; undefined if it has. */
 function faultOf(payload: Uint8Array, signature: SshSignature, trusted: SshPublicKey): string | undefined {
-  // The key inside a signature is what its maker says. Only a trusted one verifies.
-  if (!trusted.blob.equals(signature.key.blob)) return "public key does not match";
   if (signature.namespace !== gitNamespace) return "namespace does not match";
   const digest = createHash(signature.hash).update(payload).digest();
   const fields = [gitNamespace, "", signature.hash, digest].map(wireString);
@@ -96,9 +105,9 @@ function unarmor(armored: string): SshSignature {
   return { key, namespace, hash, value };
 }
 
-function attempt<T>(what: string, read: () => T): T {
+async function attempt<T>(what: string, read: () => Promise<T>): Promise<T> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (!(error instanceof GitSignatureFault)) throw error;
     throw new GitSignatureFault(`${what}: ${error.message}`, { cause: error });

@@ -3,8 +3,8 @@ import { verifyPgpSignature } from "./pgp-signature.ts";
 import { armors, type SignedObject } from "./signed-object.ts";
 import { verifySshSignature } from "./ssh-signature.ts";
 
-/** Of the public keys together: a Secret holds no more. */
-export const maxKeyBytes = 1024 * 1024;
+/** Of the public keys together: those of some hundred people. Half of what a Secret holds, since reading them takes its time. */
+export const maxKeyBytes = 512 * 1024;
 
 /** Of one signature in armor. Those of the longest RSA keys have about 3 KiB. */
 export const maxSignatureBytes = 64 * 1024;
@@ -38,10 +38,7 @@ export async function verifySignature(
     case "ssh": {
       const files = valuesOf(true);
       if (files.length === 0) throw missing("SSH", ".sshpub");
-      return said(
-        `unable to verify Git ${type} SSH signature`,
-        (async () => verifySshSignature(payload, armored, files))(),
-      );
+      return said(`unable to verify Git ${type} SSH signature`, verifySshSignature(payload, armored, files));
     }
     case "empty":
     case "unknown":

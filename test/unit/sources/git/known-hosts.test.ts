@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { knownHostKeys } from "../../../../lib/sources/git/known-hosts.ts";
+import { knownHostKeys, maxHostChars, maxKnownHostsChars } from "../../../../lib/sources/git/known-hosts.ts";
 
 /** A key in the format of SSH: its type, then bytes that only have to differ. */
 function key(type: string, seed: string): Buffer {
@@ -126,4 +126,12 @@ test.each([
 test("a pattern of many stars takes no longer than any other", () => {
   const keys = knownHostKeys(line(`${"*a".repeat(2_000)}b`, ed), { host: "a".repeat(255), port: 22 });
   expect(keys.types).toEqual([]);
+});
+
+test("a file and a host have as many characters as allowed, and with one more are refused", () => {
+  const at = (chars: number, hostChars: number) => () =>
+    knownHostKeys("#".repeat(chars), { host: "h".repeat(hostChars), port: 22 }).fault(Buffer.alloc(0));
+  expect(at(maxKnownHostsChars, maxHostChars)()).toBe("knownhosts: key is unknown");
+  expect(at(maxKnownHostsChars + 1, 1)).toThrow("knownhosts: the file has more than 65536 characters");
+  expect(at(1, maxHostChars + 1)).toThrow("knownhosts: the host has more than 255 characters");
 });

@@ -1,10 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { timeSlices } from "../../../../../lib/core/concurrency.ts";
 import { parseAuthorizedKeys } from "../../../../../lib/sources/git/verify/authorized-keys.ts";
 import { ecdsaSigner, ed25519Signer, mpint, rsaSigner, wire } from "./ssh-signer.ts";
 
 const one = ed25519Signer();
 const two = ecdsaSigner(256);
+const parse = (file: string) => parseAuthorizedKeys(file, timeSlices());
 const [type = "", base64 = ""] = one.line.split(" ");
 
 describe("a file of authorized_keys", () => {
@@ -15,12 +17,19 @@ describe("a file of authorized_keys", () => {
     { what: "options", file: `restrict,command="echo \\"a b\\" c",no-pty ${type} ${base64} x` },
     { what: "a signer's name before it, as in allowed_signers", file: `alice@example.com ${type} ${base64}` },
     { what: "comments and empty lines", file: `# a\n\n   # b\n${one.line}` },
-  ])("with $what has the key", ({ file }) => {
-    expect(parseAuthorizedKeys(file).map(({ blob }) => blob)).toEqual([one.blob]);
+  ])("with $what has the key", async ({ file }) => {
+    expect((await parse(file)).map(({ blob }) => blob)).toEqual([one.blob]);
   });
 
-  test("has its keys in their order", () => {
-    expect(parseAuthorizedKeys(`${two.line}\n${one.line}\n`).map(({ blob }) => blob)).toEqual([two.blob, one.blob]);
+  test("of many keys lets other work run between them", async () => {
+    let pauses = 0;
+    const slices = { isOver: () => true, pause: async () => void pauses++ };
+    expect(await parseAuthorizedKeys(`${one.line}\n`.repeat(10), slices)).toHaveLength(10);
+    expect(pauses).toBe(10);
+  });
+
+  test("has its keys in their order", async () => {
+    expect((await parse(`${two.line}\n${one.line}\n`)).map(({ blob }) => blob)).toEqual([two.blob, one.blob]);
   });
 
   const dsa = wire("ssh-dss", Buffer.from([1]), Buffer.from([1]), Buffer.from([1]), Buffer.from([1]));
@@ -44,19 +53,17 @@ describe("a file of authorized_keys", () => {
     { what: "an even exponent", file: keyLine(even), says: "ssh: incorrect exponent" },
     { what: "an RSA key of 1024 bits", file: keyLine(short), says: "an RSA key of 1024 bits is too weak" },
     { what: "an RSA key of 8200 bits", file: keyLine(long), says: "ssh: rsa modulus too large" },
-  ])("with $what among its keys is refused as a whole", ({ file, says }) => {
-    expect(() => parseAuthorizedKeys(`${one.line}\n${file}\n`)).toThrow(/^unable to parse authorized key: ssh: /);
-    expect(() => parseAuthorizedKeys(`${one.line}\n${file}\n`)).toThrow(says);
+  ])("with $what among its keys is refused as a whole", async ({ file, says }) => {
+    await expect(parse(`${one.line}\n${file}\n`)).rejects.toThrow(/^unable to parse authorized key: ssh: /);
+    await expect(parse(`${one.line}\n${file}\n`)).rejects.toThrow(says);
   });
 
-  test("takes the longest usual RSA key", () => {
-    expect(parseAuthorizedKeys(rsaSigner(4096).line)).toHaveLength(1);
+  test("takes the longest usual RSA key", async () => {
+    expect(await parse(rsaSigner(4096).line)).toHaveLength(1);
   });
 
-  test("has limits for its lines and keys", () => {
-    expect(() => parseAuthorizedKeys(`${one.line} ${"x".repeat(20_000)}`)).toThrow(
-      "line 1 has more than 16384 characters",
-    );
-    expect(() => parseAuthorizedKeys(`${one.line}\n`.repeat(5001))).toThrow("there are more than 5000 keys");
+  test("has limits for its lines and keys", async () => {
+    await expect(parse(`${one.line} ${"x".repeat(20_000)}`)).rejects.toThrow("line 1 has more than 16384 characters");
+    await expect(parse(`${one.line}\n`.repeat(5001))).rejects.toThrow("there are more than 5000 keys");
   });
 });

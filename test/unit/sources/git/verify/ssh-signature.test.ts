@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { verifySshSignature } from "../../../../../lib/sources/git/verify/ssh-signature.ts";
+import { WireReader } from "../../../../../lib/sources/git/verify/wire-reader.ts";
 import {
   armor,
   ecdsaSigner,
@@ -15,7 +16,11 @@ import {
 const payload = Buffer.from("tree 1\nauthor a <a@example.com> 1 +0000\n\nhello\n");
 const noMatch = "unable to verify payload with any of the given authorized keys: no matching key";
 
-function verify(signature: string, keys: readonly (SshSigner | string)[], bytes: Uint8Array = payload): string {
+function verify(
+  signature: string,
+  keys: readonly (SshSigner | string)[],
+  bytes: Uint8Array = payload,
+): Promise<string> {
   const files = keys.map((key) => (typeof key === "string" ? key : key.line));
   return verifySshSignature(bytes, signature.trim(), files);
 }
@@ -39,45 +44,45 @@ describe.each(makers)("a signature by $name", ({ make }) => {
   const signer = make();
   const signature = sshSignature(signer, payload);
 
-  test("is verified, and names the fingerprint of its key", () => {
-    expect(verify(signature, [signer])).toBe(fingerprintOf(signer));
-    expect(verify(sshSignature(signer, payload, { hash: "sha256" }), [signer])).toBe(fingerprintOf(signer));
+  test("is verified, and names the fingerprint of its key", async () => {
+    expect(await verify(signature, [signer])).toBe(fingerprintOf(signer));
+    expect(await verify(sshSignature(signer, payload, { hash: "sha256" }), [signer])).toBe(fingerprintOf(signer));
   });
 
-  test("is verified by whichever key of whichever file made it", () => {
+  test("is verified by whichever key of whichever file made it", async () => {
     const other = ed25519Signer();
-    expect(verify(signature, [other, `# ours\n\n${other.line}\n${signer.line}\n`])).toBe(fingerprintOf(signer));
+    expect(await verify(signature, [other, `# ours\n\n${other.line}\n${signer.line}\n`])).toBe(fingerprintOf(signer));
   });
 
-  test("proves nothing about other bytes", () => {
+  test("proves nothing about other bytes", async () => {
     const tampered = Buffer.from(payload);
     tampered[5] = 0x32;
-    expect(() => verify(signature, [signer], tampered)).toThrow(`${noMatch}\nssh: signature did not verify`);
-    expect(() => verify(signature, [signer], payload.subarray(1))).toThrow("ssh: signature did not verify");
+    await expect(verify(signature, [signer], tampered)).rejects.toThrow(`${noMatch}\nssh: signature did not verify`);
+    await expect(verify(signature, [signer], payload.subarray(1))).rejects.toThrow("ssh: signature did not verify");
   });
 
-  test("proves nothing where its key is not trusted, also if it names a trusted one", () => {
+  test("proves nothing where its key is not trusted, also if it names a trusted one", async () => {
     const trusted = make();
-    expect(() => verify(signature, [trusted])).toThrow(`${noMatch}\npublic key does not match`);
+    await expect(verify(signature, [trusted])).rejects.toThrow(`${noMatch}\npublic key does not match`);
     const forged = sshSignature(signer, payload, { blob: trusted.blob });
-    expect(() => verify(forged, [trusted])).toThrow(`${noMatch}\nssh: signature did not verify`);
+    await expect(verify(forged, [trusted])).rejects.toThrow(`${noMatch}\nssh: signature did not verify`);
   });
 
-  test("proves nothing if any of its bytes is another", () => {
+  test("proves nothing if any of its bytes is another", async () => {
     const bytes = Buffer.from(signature.split("\n").slice(1, -2).join(""), "base64");
     const step = Math.ceil(bytes.length / 60);
     // The reserved field is empty, and each byte of its length is meant as well.
     for (let at = 0; at < bytes.length; at += step) {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ 0x01;
-      expect(() => verify(armor(changed), [signer]), `byte ${at}`).toThrow(/^unable to /);
+      await expect(verify(armor(changed), [signer]), `byte ${at}`).rejects.toThrow(/^unable to /);
     }
   });
 
-  test("is not readable if it is cut, wherever", () => {
+  test("is not readable if it is cut, wherever", async () => {
     const bytes = Buffer.from(signature.split("\n").slice(1, -2).join(""), "base64");
     for (let length = 0; length < bytes.length; length += 3) {
-      expect(() => verify(armor(bytes.subarray(0, length)), [signer]), `${length} bytes`).toThrow(
+      await expect(verify(armor(bytes.subarray(0, length)), [signer]), `${length} bytes`).rejects.toThrow(
         "unable to unarmor SSH signature: ",
       );
     }
@@ -87,16 +92,16 @@ describe.each(makers)("a signature by $name", ({ make }) => {
 describe("a signature", () => {
   const signer = ed25519Signer();
 
-  test.each(["file", "", "git ", "Git", "email"])("under the namespace %j is not of a commit", (namespace) => {
+  test.each(["file", "", "git ", "Git", "email"])("under the namespace %j is not of a commit", async (namespace) => {
     const signature = sshSignature(signer, payload, { namespace });
-    expect(() => verify(signature, [signer])).toThrow(`${noMatch}\nnamespace does not match`);
+    await expect(verify(signature, [signer])).rejects.toThrow(`${noMatch}\nnamespace does not match`);
   });
 
-  test("that says git but was made for a file does not verify", () => {
+  test("that says git but was made for a file does not verify", async () => {
     const file = sshSignature(signer, payload, { namespace: "file" });
     const bytes = Buffer.from(file.split("\n").slice(1, -2).join(""), "base64").toString("latin1");
     const renamed = Buffer.from(bytes.replace("\0\0\0\x04file", "\0\0\0\x03git"), "latin1");
-    expect(() => verify(armor(renamed), [signer])).toThrow(`${noMatch}\nssh: signature did not verify`);
+    await expect(verify(armor(renamed), [signer])).rejects.toThrow(`${noMatch}\nssh: signature did not verify`);
   });
 
   test.each([
@@ -104,45 +109,63 @@ describe("a signature", () => {
     { what: "of another magic", options: { magic: "SSHSIH" }, says: "invalid magic preamble" },
     { what: "over SHA-1", options: { hash: "sha1" }, says: 'unsupported hash algorithm "sha1"' },
     { what: "with more behind it", options: { junk: Buffer.from([0]) }, says: "ssh: trailing junk in signature" },
-  ])("$what is refused", ({ options, says }) => {
-    expect(() => verify(sshSignature(signer, payload, options), [signer])).toThrow(
+  ])("$what is refused", async ({ options, says }) => {
+    await expect(verify(sshSignature(signer, payload, options), [signer])).rejects.toThrow(
       `unable to unarmor SSH signature: ${says}`,
     );
   });
 
-  test("of a security key that nobody touched is refused", () => {
+  test("of a security key that nobody touched is refused", async () => {
     for (const kind of ["ed25519", "ecdsa"] as const) {
       const untouched = hardwareSigner(kind, 0);
-      expect(() => verify(sshSignature(untouched, payload), [untouched])).toThrow(
+      await expect(verify(sshSignature(untouched, payload), [untouched])).rejects.toThrow(
         `${noMatch}\nssh: signature missing required user presence flag`,
       );
     }
   });
 
-  test("by RSA with SHA-1 is refused, and so is one whose format is not of the key's type", () => {
+  test("by RSA with SHA-1 is refused, and so is one whose format is not of the key's type", async () => {
     const old = rsaSigner(2048, "ssh-rsa");
-    expect(() => verify(sshSignature(old, payload), [old])).toThrow(
+    await expect(verify(sshSignature(old, payload), [old])).rejects.toThrow(
       'ssh: signature type "ssh-rsa" for key type ssh-rsa',
     );
     const mixed = { ...signer, sign: (data: Buffer) => Buffer.concat([wire("rsa-sha2-512"), signer.sign(data)]) };
-    expect(() => verify(sshSignature(mixed, payload), [mixed])).toThrow(
+    await expect(verify(sshSignature(mixed, payload), [mixed])).rejects.toThrow(
       'ssh: signature type "rsa-sha2-512" for key type ssh-ed25519',
     );
   });
 
   test.each(["-----BEGIN SSH SIGNATURE-----", "-----BEGIN SSH SIGNATURE-----\n!\n-----END SSH SIGNATURE-----"])(
     "that is no armor is refused: %j",
-    (text) => {
-      expect(() => verify(text, [signer])).toThrow("unable to unarmor SSH signature: invalid PEM block");
+    async (text) => {
+      await expect(verify(text, [signer])).rejects.toThrow("unable to unarmor SSH signature: invalid PEM block");
     },
   );
 
-  test("is verified by the files that can be read; if none can, the text says so", () => {
+  test("is verified by the files that can be read; if none can, the text says so", async () => {
     const signature = sshSignature(signer, payload);
-    expect(verify(signature, ["nonsense", signer])).toBe(fingerprintOf(signer));
-    expect(() => verify(signature, ["nonsense", "more"])).toThrow(
+    expect(await verify(signature, ["nonsense", signer])).toBe(fingerprintOf(signer));
+    await expect(verify(signature, ["nonsense", "more"])).rejects.toThrow(
       "unable to parse authorized keys: unable to parse authorized key: ssh: no key found",
     );
-    expect(() => verify(signature, ["# none yet\n"])).toThrow(noMatch);
+    await expect(verify(signature, ["# none yet\n"])).rejects.toThrow(noMatch);
   });
+});
+
+test("a signature is tried with its key once, however often the key is trusted", async () => {
+  const signer = ed25519Signer();
+  const subarray = vi.spyOn(WireReader.prototype, "take");
+  const callsFor = async (lines: string): Promise<number> => {
+    subarray.mockClear();
+    await expect(verify(sshSignature(signer, Buffer.from("other")), [lines])).rejects.toThrow("did not verify");
+    return subarray.mock.calls.length;
+  };
+  const [one, two, three] = [
+    await callsFor(signer.line),
+    await callsFor(`${signer.line}\n`.repeat(2)),
+    await callsFor(`${signer.line}\n`.repeat(3)),
+  ];
+  // Each line is parsed, which the second and third have alike; the signature is read by the first alone.
+  expect(two - one).toBe(three - two);
+  expect(two - one).toBeLessThan(one / 2);
 });
