@@ -1,3 +1,4 @@
+import { safeText } from "../../core/safe-text.ts";
 import { GitFault } from "./git-fault.ts";
 
 /** An object as git stores it, without its header. */
@@ -88,7 +89,9 @@ function damaged(type: GitObjectType): GitFault {
 
 /** The first line of a commit's message, at most 50 characters of it (reference 2.8). */
 export function subjectOf({ message }: GitCommit): string {
-  const [subject = ""] = message.split("\n", 1);
+  // Safe before it is cut: of half a token nobody can tell that it is one.
+  const [line = ""] = message.split("\n", 1);
+  const subject = safeText(line.replace(/\r$/, ""));
   const letters = Array.from(subject);
   return letters.length > 50 ? `${letters.slice(0, 50).join("")}...` : subject;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseCommit, parseTag } from "../../../../lib/sources/git/git-object.ts";
+import { parseCommit, parseTag, subjectOf } from "../../../../lib/sources/git/git-object.ts";
 
 const tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const parent = "1111111111111111111111111111111111111111";
@@ -64,5 +64,18 @@ describe("a tag", () => {
     ["without a name", head.replace("tag v1\n", "")],
   ])("%s is damaged", (_, text) => {
     expect(() => parseTag(bytesOf(text))).toThrow(expect.objectContaining({ reason: "protocol" }));
+  });
+});
+
+describe("the subject of a commit", () => {
+  const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodW50ZXIyIn0.aHVudGVyMg";
+  test.each([
+    ["is its first line", "one\n\ntwo", "one"],
+    ["has no carriage return at its end", "one\r\ntwo", "one"],
+    ["is whole with 50 characters", "x".repeat(50), "x".repeat(50)],
+    ["is cut with one more", "x".repeat(51), `${"x".repeat(50)}...`],
+    ["shows no part of a token that it would be cut in", `use ${"x".repeat(20)} ${jwt}`, `use ${"x".repeat(20)} *****`],
+  ])("%s", (_, message, expected) => {
+    expect(subjectOf({ ...parseCommit(bytesOf(`tree ${tree}\n${people}\nx\n`)), message })).toBe(expected);
   });
 });
