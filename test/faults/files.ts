@@ -27,6 +27,7 @@ import { pruneFaults } from "./prune.ts";
 import { queueFaults } from "./queue.ts";
 import { queueClusterFaults } from "./queue-clusters.ts";
 import { receiverFaults } from "./receiver.ts";
+import { shownTextFaults } from "./shown-texts.ts";
 import { sopsFaults } from "./sops.ts";
 import { sopsKeyFaults } from "./sops-keys.ts";
 import { sourcesFaults } from "./sources.ts";
@@ -54,6 +55,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...queueFaults,
   ...queueClusterFaults,
   ...receiverFaults,
+  ...shownTextFaults,
   ...sopsFaults,
   ...sourcesFaults,
   ...applyStatementFaults,

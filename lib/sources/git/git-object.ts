@@ -1,3 +1,4 @@
+import { safeText } from "../../core/safe-text.ts";
 import { GitFault } from "./git-fault.ts";
 
 /** An object as git stores it, without its header. */
@@ -83,6 +84,8 @@ function* valuesOf(headers: string, name: string): Generator<string, void, undef
 }
 
 const lineFeed = 0x0a;
+/** Of the first line of a message, far more than is shown. */
+const readSubjectUnits = 4_096;
 
 function isObjectType(text: string): text is GitObjectType {
   return text === "blob" || text === "commit" || text === "tag" || text === "tree";
@@ -98,7 +101,9 @@ function damaged(type: GitObjectType): GitFault {
 
 /** The first line of a commit's message, at most 50 characters of it (reference 2.8). */
 export function subjectOf({ message }: GitCommit): string {
-  const [subject = ""] = message.split("\n", 1);
+  const [line = ""] = message.split("\n", 1);
+  // Safe before it is cut: half a token is not known to be one.
+  const subject = safeText(line.replace(/\r$/, "").slice(0, readSubjectUnits));
   // A letter has one or two units of a string.
   const letters = Array.from(subject.slice(0, 102));
   return letters.length > 50 ? `${letters.slice(0, 50).join("")}...` : subject;

@@ -28,6 +28,14 @@ test("the time of a condition whose message is cut stays while the message is th
   expect(setCondition(first, long, now)).toEqual(first);
 });
 
+test("a condition says nothing that a screen obeys, and its time stays while it says the same", () => {
+  const hostile = { ...said, message: "no branch \u001b[2J\u202e\nat https://user:hunter2@git.example" };
+  const first = setCondition([], hostile, before);
+  const message = `no branch ${String.raw`\u001b[2J\u202e`}\nat https://user:*****@git.example`;
+  expect(first).toEqual([{ ...said, message, lastTransitionTime: kubernetesTime(before) }]);
+  expect(setCondition(first, hostile, now)).toEqual(first);
+});
+
 test("the patch of a status has what differs at any depth, and null for what is gone", () => {
   const from = { a: { same: 1, was: 2, gone: 3, inner: { same: 1, was: 2 } }, list: [1, 2], gone: {}, same: { x: 1 } };
   const to = { a: { same: 1, was: 4, new: 5, inner: { same: 1, was: 3 } }, list: [1], new: { y: [2] }, same: { x: 1 } };

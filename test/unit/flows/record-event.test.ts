@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { LiveObject } from "../../../lib/core/manifest.ts";
+import { type LiveObject, type Manifest } from "../../../lib/core/manifest.ts";
 import { ApiError } from "../../../lib/core/ports/cluster.ts";
-import type { HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
+import { type HomeCluster } from "../../../lib/core/ports/home-and-target.ts";
 import type { Run } from "../../../lib/core/ports/run.ts";
 import { recordEvent, reportEvent } from "../../../lib/flows/record-event.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
@@ -18,6 +18,40 @@ function terminating(namespace: string): ApiError {
     causes: [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated` }],
   });
 }
+
+test("an event says nothing that a screen obeys, in its message and in its annotations", async () => {
+  const written: Manifest[] = [];
+  const cluster: HomeCluster = {
+    ...noHome,
+    create: async (manifest) => {
+      written.push(manifest);
+      return { ...manifest, metadata: { ...manifest.metadata, uid: "event" } };
+    },
+  };
+  const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "n", name: "a" };
+  const copied = { "event.toolkit.fluxcd.io/team": "a\u0007" };
+  const metadata = { name: "a", namespace: "n", uid: "a", annotations: copied };
+  const run: Run = {
+    ...{ key, carried: undefined, fence: { key, token: 1 }, isRequested: true },
+    signal: new AbortController().signal,
+    assertLease: () => {},
+    superseded: async () => false,
+  };
+  const hostile = { ...event, message: "commit '\u009b31m'\n- b", annotations: { revision: "main\u001b@sha1:0" } };
+  const object: LiveObject = { apiVersion: "v1", kind: "Kustomization", metadata };
+  await recordEvent(cluster, object, hostile, "kustomize-controller", run, systemClock);
+  expect(written).toMatchObject([
+    {
+      message: `commit '${String.raw`\u009b31m`}'\n- b`,
+      metadata: {
+        annotations: {
+          "event.toolkit.fluxcd.io/team": String.raw`a\u0007`,
+          revision: String.raw`main\u001b@sha1:0`,
+        },
+      },
+    },
+  ]);
+});
 
 /** Users of Kustomizations that are told, where the API server answers each event with this. */
 function told() {

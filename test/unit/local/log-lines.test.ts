@@ -19,6 +19,12 @@ const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "apps"
 test.each([
   ["a message", "sweep finished", {}, "09:05:07 sweep finished\n"],
   [
+    "no character that a screen obeys",
+    "failed",
+    { at: "a\u009b2J", error: "b\u001b]0;owned\u0007 https://u:hunter2@h" },
+    `09:05:07 failed ${String.raw`at=a\u009b2J: b\u001b]0;owned\u0007`} https://u:*****@h\n`,
+  ],
+  [
     "an object by kind, namespace and name",
     "reconcile finished",
     { key, outcome: "applied", durationMs: 34.8704 },

@@ -100,3 +100,16 @@ describe("a tag", () => {
     expect(() => parseTag(bytesOf(text))).toThrow(expect.objectContaining({ reason: "protocol" }));
   });
 });
+
+describe("the subject of a commit", () => {
+  const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodW50ZXIyIn0.aHVudGVyMg";
+  test.each([
+    ["is its first line", "one\n\ntwo", "one"],
+    ["has no carriage return at its end", "one\r\ntwo", "one"],
+    ["is whole with 50 characters", "x".repeat(50), "x".repeat(50)],
+    ["is cut with one more", "x".repeat(51), `${"x".repeat(50)}...`],
+    ["shows no part of a token that it would be cut in", `use ${"x".repeat(20)} ${jwt}`, `use ${"x".repeat(20)} *****`],
+  ])("%s", (_, message, expected) => {
+    expect(subjectOf({ ...parseCommit(bytesOf(`tree ${tree}\n${people}\nx\n`)), message })).toBe(expected);
+  });
+});

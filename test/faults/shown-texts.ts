@@ -1,0 +1,89 @@
+import type { FileFaults } from "./fault.ts";
+
+/** Mistakes in what makes a text safe to show, and in those who show it. */
+export const shownTextFaults: readonly FileFaults[] = [
+  {
+    file: "lib/core/safe-text.ts",
+    tests: ["test/unit/core/safe-text.test.ts"],
+    faults: [
+      {
+        what: "8-bit control characters stay",
+        find: "\\u007f-\\u009f",
+        replace: "\\u007f",
+      },
+      { what: "isolated directions stay", find: "\\u2066-\\u2069]/g", replace: "\\u2066]/g" },
+      {
+        what: "a carriage return alone becomes a line feed",
+        find: '.replaceAll("\\r\\n", "\\n")',
+        replace: '.replaceAll(/\\r\\n?/g, "\\n")',
+      },
+      { what: "a key without an end is shown", find: "|-(?!----))+/g", replace: "|-(?!----))+(?=-----END)/g" },
+      { what: "a password that Go has hidden is hidden again", find: "(?!xxxxx@)", replace: "" },
+      {
+        what: "a message may be longer than a condition takes",
+        find: "return cutMessage(safeText(cutMessage(text)));",
+        replace: "return safeText(cutMessage(text));",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/conditions.ts",
+    tests: ["test/unit/flows/conditions.test.ts"],
+    faults: [
+      {
+        what: "a condition is not made safe",
+        find: "const message = safeMessage(condition.message);",
+        replace: "const message = condition.message.slice(0, safeMessage(condition.message).length);",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/record-event.ts",
+    tests: ["test/unit/flows/record-event.test.ts"],
+    faults: [
+      {
+        what: "an event is not made safe",
+        find: "message: safeMessage(event.message),",
+        replace: "message: event.message.slice(0, safeMessage(event.message).length),",
+      },
+      {
+        what: "annotations of an event are not made safe",
+        find: "[key, safeText(value)]",
+        replace: "[key, value.slice(0, safeText(value).length)]",
+      },
+    ],
+  },
+  {
+    file: "lib/process/write-log.ts",
+    tests: ["test/unit/cli/control-characters.test.ts"],
+    faults: [
+      {
+        what: "a line of the log is not made safe",
+        find: "safeText(JSON.stringify(entry, cut))",
+        replace: 'JSON.stringify(entry, cut).slice(safeText("").length)',
+      },
+    ],
+  },
+  {
+    file: "lib/sources/git/git-object.ts",
+    tests: ["test/unit/sources/git/git-object.test.ts"],
+    faults: [
+      {
+        what: "a subject is cut before its token is hidden",
+        find: 'const subject = safeText(line.replace(/\\r$/, ""));',
+        replace: "const subject = safeText(line.slice(0, 53));",
+      },
+    ],
+  },
+  {
+    file: "local/log-lines.ts",
+    tests: ["test/unit/local/log-lines.test.ts"],
+    faults: [
+      {
+        what: "a line for people is not made safe",
+        find: "safeText(`${time} ${marks[level]}${message}${fieldsText(fields)}`)",
+        replace: "`${time} ${marks[level]}${safeText(message)}${fieldsText(fields)}`",
+      },
+    ],
+  },
+];
