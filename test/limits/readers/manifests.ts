@@ -6,6 +6,7 @@ import { attemptPlainSafely, parseOutputSafely, valuesOfFileSafely } from "../..
 import { maxSubstitutedBytes } from "../../../lib/manifests/substitute/evaluate.ts";
 import { maxGlobBytes, maxGlobbedBytes } from "../../../lib/manifests/substitute/glob.ts";
 import { substituteObjects } from "../../../lib/manifests/substitute/substitute-objects.ts";
+import { inTurns } from "../../../lib/sops/steps.ts";
 import type { WorstInput } from "../worst-input.ts";
 
 const signal = new AbortController().signal;
@@ -130,7 +131,7 @@ export const manifestReaders: readonly WorstInput[] = [
         folders.add(`d${at}`);
         files.set(`d${at}/kustomization.yaml`, Buffer.from("resources: []"));
       }
-      return async () => encryptedSources({ files, folders }, "", []);
+      return () => inTurns(encryptedSources({ files, folders }, "", []), signal);
     },
   },
   {
@@ -140,13 +141,7 @@ export const manifestReaders: readonly WorstInput[] = [
     make: async () => {
       const text = `a: [${filled("1,", maxKustomizationBytes - 100)}1]\n`;
       const tree = { files: new Map([["kustomization.yaml", Buffer.from(text)]]), folders: new Set([""]) };
-      return async () => {
-        try {
-          return encryptedSources(tree, "", []);
-        } catch (error) {
-          return messageOf(error);
-        }
-      };
+      return () => inTurns(encryptedSources(tree, "", []), signal).catch(messageOf);
     },
   },
   {
