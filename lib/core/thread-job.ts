@@ -13,7 +13,7 @@ export class JobLimitReached extends Error {
 }
 
 /** Threads that work at the same time. Each may take the memory of its limit, and a processor. */
-const maxThreads = 4;
+const maxThreads = 2;
 /** A short-lived thread needs little room for new objects. */
 const maxYoungHeapMb = 8;
 

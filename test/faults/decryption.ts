@@ -31,6 +31,11 @@ export const decryptionFaults: readonly FileFaults[] = [
       },
       {
         what: "kustomization files of any length are read at once",
+        find: "if (bytes.length > maxKustomizationBytes) {",
+        replace: "if (bytes.length > 2 * maxKustomizationBytes) {",
+      },
+      {
+        what: "any number of kustomization files is read",
         find: "if (budget.bytes < 0) {",
         replace: "if (budget.bytes < -maxKustomizationBytes) {",
       },

@@ -4,6 +4,7 @@ import type { FileTree } from "../../core/ports/engine.ts";
 import { decryptFile } from "../../sops/file/decrypt-file.ts";
 import { isEncrypted } from "../../sops/format.ts";
 import { SopsFault } from "../../sops/sops-fault.ts";
+import { inTurns } from "../../sops/steps.ts";
 import { valuesOfFileSafely } from "../thread/off-thread.ts";
 import { type Decrypter, faultOfFile } from "./decryption.ts";
 import { encryptedSources, missingSource, type SourceFile, SourcesFault, UnreadableRoot } from "./encrypted-sources.ts";
@@ -36,7 +37,7 @@ export async function decryptSources(
   signal: AbortSignal,
 ): Promise<DecryptedSources> {
   try {
-    return await decryptAll(tree, encryptedSources(tree, folder, components), decrypter, signal);
+    return await decryptAll(tree, await inTurns(encryptedSources(tree, folder, components), signal), decrypter, signal);
   } catch (error) {
     if (!(error instanceof SourcesFault || error instanceof SopsFault)) throw error;
     const fault = new Failure("BuildFailed", `error decrypting sources: ${messageOf(error)}`, { cause: error });

@@ -3,6 +3,7 @@ import { messageOf } from "../../core/failure.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { FileTree } from "../../core/ports/engine.ts";
 import { formatOfName, type SopsFormat } from "../../sops/format.ts";
+import { pace, type Steps } from "../../sops/steps.ts";
 import { refuseAliasBomb } from "../alias-bomb.ts";
 import { confined, hasKustomizationFile, joinPath, kustomizationFileNames } from "../artifact-tree.ts";
 import { shownSource } from "../engine-message.ts";
@@ -32,12 +33,16 @@ export class UnreadableRoot extends SourcesFault {}
  * @param components those of the spec, which count like those of the folder
  * @throws SourcesFault
  */
-export function encryptedSources(tree: FileTree, folder: string, components: readonly string[]): readonly SourceFile[] {
+export function* encryptedSources(
+  tree: FileTree,
+  folder: string,
+  components: readonly string[],
+): Steps<readonly SourceFile[]> {
   const sources = new Map<string, SourceFile>();
-  const budget = { bytes: maxKustomizationBytes, names: maxNames };
+  const budget = { bytes: maxKustomizationsBytes, names: maxNames };
   const visited = new Set<string>();
   const isGenerated = !hasKustomizationFile(tree, folder);
-  const root = isGenerated ? generated(tree, folder) : rootOf(tree, folder, budget);
+  const root = isGenerated ? yield* generated(tree, folder) : rootOf(tree, folder, budget);
   // The next one is the last.
   const left: { readonly place: string; readonly named?: Named }[] = [
     { place: folder, named: { ...root, resources: [...root.resources, ...components] } },
@@ -45,6 +50,7 @@ export function encryptedSources(tree: FileTree, folder: string, components: rea
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
     if (visited.has(at.place)) continue;
     visited.add(at.place);
+    yield;
     if (at.named === undefined && !tree.folders.has(at.place)) continue;
     const { resources, files } = at.named ?? namedIn(tree, at.place, budget);
     for (const { path, format } of files) {
@@ -77,17 +83,21 @@ function rootOf(tree: FileTree, folder: string, budget: ReadBudget): Named {
 }
 
 /** A folder without a kustomization file gets one that lists the folders below that have one. */
-function generated(tree: FileTree, folder: string): Named {
+function* generated(tree: FileTree, folder: string): Steps<Named> {
   const prefix = folder === "" ? "" : `${folder}/`;
-  const own = new Set(
-    [...tree.folders].filter((path) => path !== "" && path.startsWith(prefix) && hasKustomizationFile(tree, path)),
-  );
-  const resources = [...own]
+  const isLong = pace();
+  const own = new Set<string>();
+  for (const path of tree.folders) {
+    if (isLong()) yield;
+    if (path !== "" && path.startsWith(prefix) && hasKustomizationFile(tree, path)) own.add(path);
+  }
+  const resources: string[] = [];
+  for (const path of own) {
+    if (isLong()) yield;
     // A folder below one that has a kustomization file is that one's own affair.
-    .filter((path) => !foldersAbove(path).some((above) => own.has(above)))
-    .toSorted()
-    .map((path) => path.slice(prefix.length));
-  return { resources, files: [] };
+    if (!foldersAbove(path).some((above) => own.has(above))) resources.push(path.slice(prefix.length));
+  }
+  return { resources: resources.toSorted(), files: [] };
 }
 
 function foldersAbove(path: string): readonly string[] {
@@ -96,8 +106,10 @@ function foldersAbove(path: string): readonly string[] {
 
 class UnreadableFile extends SourcesFault {}
 
-/** Of all kustomization files that are read to find encrypted ones: they are read at once. */
-export const maxKustomizationBytes = 1024 * 1024;
+/** Of one kustomization file that is read to find encrypted ones: it is read at once. */
+export const maxKustomizationBytes = 512 * 1024;
+/** Of all of them. */
+export const maxKustomizationsBytes = 8 * 1024 * 1024;
 /** Resources and files that they name, where an alias counts as what it stands for. */
 export const maxNames = 50_000;
 
@@ -114,8 +126,11 @@ function namedIn(tree: FileTree, folder: string, budget: ReadBudget): Named {
   if (second !== undefined) throw new SourcesFault(`found multiple kustomization files in '${folder}'`);
   const bytes = tree.files.get(path) ?? new Uint8Array();
   budget.bytes -= bytes.length;
+  if (bytes.length > maxKustomizationBytes) {
+    throw new SourcesFault(`'${path}' has more than ${maxKustomizationBytes} bytes`);
+  }
   if (budget.bytes < 0) {
-    throw new SourcesFault(`the kustomization files have more than ${maxKustomizationBytes} bytes`);
+    throw new SourcesFault(`the kustomization files have more than ${maxKustomizationsBytes} bytes`);
   }
   const kustomization = parse(bytes, path);
   const generators = objectsIn(field(kustomization, "secretGenerator"));

@@ -6,6 +6,7 @@ import { sealedFiles } from "../../../lib/manifests/decrypt/sealed-files.ts";
 import { maxSubstitutedBytes } from "../../../lib/manifests/substitute/evaluate.ts";
 import { maxGlobBytes, maxGlobbedBytes } from "../../../lib/manifests/substitute/glob.ts";
 import { attemptPlainSafely, parseOutputSafely, valuesOfFileSafely } from "../../../lib/manifests/thread/off-thread.ts";
+import { inTurns } from "../../../lib/sops/steps.ts";
 import type { WorstInput } from "../worst-input.ts";
 
 const signal = new AbortController().signal;
@@ -138,7 +139,7 @@ export const manifestReaders: readonly WorstInput[] = [
         folders.add(`d${at}`);
         files.set(`d${at}/kustomization.yaml`, Buffer.from("resources: []"));
       }
-      return async () => encryptedSources({ files, folders }, "", []);
+      return () => inTurns(encryptedSources({ files, folders }, "", []), signal);
     },
   },
   {
@@ -148,13 +149,7 @@ export const manifestReaders: readonly WorstInput[] = [
     make: async () => {
       const text = `a: [${filled("1,", maxKustomizationBytes - 100)}1]\n`;
       const tree = { files: new Map([["kustomization.yaml", Buffer.from(text)]]), folders: new Set([""]) };
-      return async () => {
-        try {
-          return encryptedSources(tree, "", []);
-        } catch (error) {
-          return messageOf(error);
-        }
-      };
+      return () => inTurns(encryptedSources(tree, "", []), signal).catch(messageOf);
     },
   },
   {

@@ -2,14 +2,16 @@ import { describe, expect, test } from "vitest";
 import {
   encryptedSources,
   maxKustomizationBytes,
+  maxKustomizationsBytes,
   maxNames,
   SourcesFault,
   UnreadableRoot,
 } from "../../../../lib/manifests/decrypt/encrypted-sources.ts";
+import { atOnce } from "../../../../lib/sops/steps.ts";
 import { treeFrom } from "./tree-from.ts";
 
 function sourcesOf(files: Readonly<Record<string, string>>, folder = "", components: readonly string[] = []): string[] {
-  return encryptedSources(treeFrom(files), folder, components).map(({ path, format }) => `${format} ${path}`);
+  return atOnce(encryptedSources(treeFrom(files), folder, components)).map(({ path, format }) => `${format} ${path}`);
 }
 
 const generators = (fields: object) => JSON.stringify({ secretGenerator: [{ name: "s", ...fields }] });
@@ -152,15 +154,21 @@ describe("the files that are decrypted before the build", () => {
     expect(sourcesOf({ ...files, ...last }, "0")).toEqual([`dotenv ${count}/s.env`]);
   });
 
-  test("kustomization files have as many bytes together as the limit, and not more", () => {
-    const [head, tail] = ["resources: [sub]\n#", "a: b\n#"];
-    const files = (bytes: number) => ({
-      "kustomization.yaml": head.padEnd(maxKustomizationBytes / 2, "x"),
-      "sub/kustomization.yaml": tail.padEnd(bytes, "x"),
+  test("a kustomization file has as many bytes as the limit, and all of them as theirs, and not more", () => {
+    const count = maxKustomizationsBytes / maxKustomizationBytes - 1;
+    const names = Array.from({ length: count }, (_, at) => `s${at}`);
+    const full = (text: string, more = 0) => text.padEnd(maxKustomizationBytes + more, "x");
+    const files = (more: number) => ({
+      "kustomization.yaml": full(`resources: [${names.join(", ")}]\n#`),
+      ...Object.fromEntries(names.map((name) => [`${name}/kustomization.yaml`, full("a: b\n#")])),
+      "s0/kustomization.yaml": full("a: b\n#", more),
     });
-    expect(sourcesOf(files(maxKustomizationBytes / 2))).toEqual([]);
-    expect(() => sourcesOf(files(maxKustomizationBytes / 2 + 1))).toThrow(
-      `the kustomization files have more than ${maxKustomizationBytes} bytes`,
+    expect(sourcesOf(files(0))).toEqual([]);
+    expect(() => sourcesOf(files(1))).toThrow(`'s0/kustomization.yaml' has more than ${maxKustomizationBytes} bytes`);
+    const last = { [`s${count - 1}/kustomization.yaml`]: full("resources: [../t]\n#"), "t/kustomization.yaml": "" };
+    expect(sourcesOf({ ...files(0), ...last })).toEqual([]);
+    expect(() => sourcesOf({ ...files(0), ...last, "t/kustomization.yaml": "#" })).toThrow(
+      `the kustomization files have more than ${maxKustomizationsBytes} bytes`,
     );
   });
 
