@@ -70,8 +70,8 @@ export const shownTextFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a subject is cut before its token is hidden",
-        find: 'const subject = safeText(line.replace(/\\r$/, ""));',
-        replace: "const subject = safeText(line.slice(0, 53));",
+        find: ".slice(0, readSubjectUnits));",
+        replace: ".slice(0, 53));",
       },
     ],
   },

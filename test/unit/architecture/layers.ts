@@ -84,7 +84,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/sources/git/verify",
-    imports: ["lib/sources/git"],
+    imports: ["lib/core", "lib/sources/git"],
     why: "Signatures of commits and tags, on git's objects.",
   },
   {
