@@ -1,6 +1,7 @@
 import { effectivePatches, type Kustomization } from "../api/kustomization.ts";
 import type { KustomizationSpec } from "../api/kustomization-spec.ts";
 import type { Digest } from "../core/digest.ts";
+import type { Tenant } from "../core/fair-turns.ts";
 import type { Decryption } from "./decrypt/decryption.ts";
 
 /** The Kustomization that owns the manifests. */
@@ -36,6 +37,8 @@ export interface BuildInput {
   readonly postBuild?: PostBuild | undefined;
   /** What decrypts the files and the built objects; undefined if they are taken as they are. */
   readonly decryption?: Decryption | undefined;
+  /** Whose turn a build by the engine takes; undefined: one of nobody's. The result does not depend on it. */
+  readonly tenant?: Tenant | undefined;
 }
 
 /**
@@ -46,9 +49,9 @@ export function buildInput(
   { metadata: { uid, name, namespace = "" }, spec }: Kustomization,
   artifact: Digest,
   archive: BuildInput["archive"],
-  { postBuild, decryption }: Pick<BuildInput, "postBuild" | "decryption">,
+  { postBuild, decryption, tenant }: Pick<BuildInput, "postBuild" | "decryption" | "tenant">,
 ): BuildInput {
-  return { owner: { uid, name, namespace }, artifact, archive, spec: buildSpec(spec), postBuild, decryption };
+  return { owner: { uid, name, namespace }, artifact, archive, spec: buildSpec(spec), postBuild, decryption, tenant };
 }
 
 /** The fields of a Kustomization's spec that the build depends on. */

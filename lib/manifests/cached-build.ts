@@ -1,6 +1,7 @@
 import { type Digest, digestOf } from "../core/digest.ts";
 import { Failure } from "../core/failure.ts";
 import { canonicalJson } from "../core/json.ts";
+import type { Engine } from "../core/ports/engine.ts";
 import { type BuildDeps, type Built, buildManifests } from "./build.ts";
 import type { EncryptedBuild } from "./build-encrypted.ts";
 import type { BuildInput, PostBuild } from "./build-input.ts";
@@ -24,14 +25,15 @@ export function cachedBuild(
   maxBytes: number = defaultMaxBytes,
 ): (input: BuildInput, signal: AbortSignal) => Promise<Built | undefined> {
   const cache = leastRecentlyUsed(maxBytes);
-  return async ({ archive, ...input }, signal) => {
+  return async ({ archive, tenant, ...input }, signal) => {
+    const asked = { ...deps, engine: engineFor(tenant, deps.engine) };
     const { artifact, spec, owner, postBuild, decryption } = input;
     if (decryption === undefined) {
       const key = canonicalJson([owner.uid, artifact, spec, inputsDigest(postBuild)]);
       const known = cache.get(key);
       if (known !== undefined && "manifests" in known) return known;
       const fetched = await archive();
-      return fetched && cache.keep(key, await buildManifests(fetched, input, deps, signal));
+      return fetched && cache.keep(key, await buildManifests(fetched, input, asked, signal));
     }
     const key = canonicalJson(["encrypted", owner.uid, artifact, spec]);
     const known = cache.get(key);
@@ -43,11 +45,15 @@ export function cachedBuild(
     const fetched = await archive();
     if (fetched === undefined) return undefined;
     const { buildEncrypted } = await import("./build-encrypted.ts");
-    const { built, encrypted } = await buildEncrypted(fetched, { ...input, decryption }, deps, signal);
+    const { built, encrypted } = await buildEncrypted(fetched, { ...input, decryption }, asked, signal);
     // For names, a file that could not be decrypted was built as it is: others must not take that for the manifests.
     if (encrypted !== undefined && !decryption.namesOnly) cache.keep(key, keptEncrypted(encrypted));
     return built;
   };
+}
+
+function engineFor(tenant: BuildInput["tenant"], engine: Engine): Engine {
+  return { build: (input, limits, signal) => engine.build({ ...input, tenant }, limits, signal) };
 }
 
 /** Undefined if it fails: a message about the whole build says more, since it knows all files of the artifact. */

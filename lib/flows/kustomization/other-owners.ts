@@ -202,7 +202,7 @@ async function manifestsOf(
   const { home, run } = ctx;
   const postBuild = await loadPostBuild(sibling, { home, gates: ctx.deps.gates }, run.signal);
   const decryption = decryptionOf(sibling, ctx, { namesOnly: true });
-  const input = buildInput(sibling, artifact.digest, artifact.bytes, { postBuild, decryption });
+  const input = buildInput(sibling, artifact.digest, artifact.bytes, { postBuild, decryption, tenant: run.key });
   try {
     const built = await ctx.deps.build(input, ctx.run.signal);
     return built?.manifests ?? [];
