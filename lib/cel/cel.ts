@@ -1,5 +1,6 @@
 import type { Json } from "../core/json.ts";
 import { PortError } from "../core/ports/port-error.ts";
+import type { Tenant } from "../core/tenant.ts";
 
 /** A value as JSON text. It reaches the evaluator as it was written, so whole numbers beyond 2^53 keep all their digits. */
 export class JsonText {
@@ -77,8 +78,11 @@ export const maxRunCost = 10_000_000;
  * and encoders. Each variable is a map of strings to anything. The messages are those of Flux. Length, size, cost, time and memory are bounded (docs/limits.md).
  */
 export interface Cel {
-  /** The same with a budget of {@link maxRunCost} for all its expressions. Beyond it an evaluation is a fault of reason `limit`. */
-  withBudget(): Cel;
+  /**
+   * The same with a budget of {@link maxRunCost} for all its expressions, which take the turns of this tenant. Beyond the budget an
+   * evaluation is a fault of reason `limit`.
+   */
+  withBudget(tenant: Tenant): Cel;
   /** @throws CelFault where the text does not parse, or where its type is not bool for certain */
   compileBool(
     expression: string,
@@ -96,7 +100,8 @@ export interface Cel {
 
 /**
  * `expression`: it does not compile. `evaluation`: these values have no result. `limit`: longer, larger, costlier or slower
- * than is allowed. `broken`: the evaluator ended. `unavailable`: the evaluator did not start.
+ * than is allowed. `broken`: the evaluator ended. `unavailable`: the evaluator did not start, or too much of the
+ * tenant is waiting for it.
  */
 export type CelFaultReason = "expression" | "evaluation" | "limit" | "broken" | "unavailable";
 

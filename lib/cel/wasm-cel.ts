@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { formatJson, type Json } from "../core/json.ts";
+import { noTenant, type Tenant } from "../core/tenant.ts";
 import {
   framedRequest,
   isOutOfMemory,
@@ -33,6 +34,15 @@ export const celLimits: RequestLimits & { readonly maxInputBytes: number } = {
   maxOutputBytes: 4 * 1024 * 1024,
 };
 
+/**
+ * What one message may cost before the objects that are left wait for another turn: between two, other tenants have theirs. The
+ * last evaluation may go beyond it.
+ */
+export const maxTurnCost = 250_000;
+
+/** What the rules of a provider may cost for one token: they are evaluated in one message. */
+export const maxRulesCost = 1_000_000;
+
 /** Many objects are sent in messages of about this size. */
 const messageBytes = 4 * 1024 * 1024;
 
@@ -50,8 +60,9 @@ type Result = { readonly value: Json } | CelFault;
 
 type Header = Readonly<Record<string, Json>>;
 
-/** What a run may still spend. */
+/** What a run may still spend, and whose turns it takes. */
 interface Budget {
+  readonly tenant: Tenant;
   left: number;
 }
 
@@ -76,25 +87,47 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
         contents.push(content);
         return [name, content.length];
       });
-    const framed = { ...header, shared: segments(shared), each: each.map(segments) };
+    const framed = { ...header, turn: maxTurnCost, shared: segments(shared), each: each.map(segments) };
     // Messages of a run may wait for one another: what is left is known once it is this one's turn.
-    const request = () => framedRequest(budget === undefined ? framed : { ...framed, budget: budget.left }, contents);
+    const request = () => {
+      const left = Math.min(
+        budget?.left ?? Number.POSITIVE_INFINITY,
+        header["do"] === "failures" ? maxRulesCost : maxRunCost,
+      );
+      return framedRequest({ ...framed, budget: left }, contents);
+    };
     const bytes = contents.reduce((sum, { length }) => sum + length, 0);
     if (bytes > limits.maxInputBytes) {
       throw new CelFault("limit", `${what}: its variables have ${bytes} bytes, more than ${limits.maxInputBytes}`);
     }
     try {
-      const answer = responseOf(await threads.ask(request, limits, signal), what);
+      const answer = responseOf(await threads.ask(budget?.tenant ?? noTenant, request, limits, signal), what);
       if (budget !== undefined) budget.left = Math.max(0, budget.left - answer.cost);
       return resultsOf(answer);
     } catch (error) {
       if (!(error instanceof ModuleFault)) throw error;
       // What took so long has cost more than it may.
       if (budget !== undefined && error.reason === "time") budget.left = 0;
-      throw error.reason === "time"
-        ? new CelFault("limit", `${what}: no result within ${error.message}`, { cause: error })
-        : new CelFault("unavailable", `CEL did not start: ${error.message}`, { cause: error });
+      switch (error.reason) {
+        case "time":
+          throw new CelFault("limit", `${what}: no result within ${error.message}`, { cause: error });
+        case "busy":
+          throw new CelFault("unavailable", `CEL is busy: ${error.message}`, { cause: error });
+        case "unavailable":
+          throw new CelFault("unavailable", `CEL did not start: ${error.message}`, { cause: error });
+      }
     }
+  };
+
+  /** The results for all of `each`, in as many turns as they cost. */
+  const askInTurns: typeof ask = async (header, { shared, each }, what, signal) => {
+    const results: Result[] = [];
+    while (results.length < each.length) {
+      const some = await ask(header, { shared, each: each.slice(results.length) }, what, signal);
+      if (some.length === 0) throw new CelFault("broken", `${what}: there is no result`);
+      results.push(...some);
+    }
+    return results;
   };
 
   const compile = async <Value extends Json>(
@@ -114,7 +147,7 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
       throw new CelFault("broken", `${what}: the result is not of type ${output}`);
     };
     const evaluateEach: CelProgram<Value>["evaluateEach"] = async (shared, each, stop) => {
-      const results = await ask({ ...header, do: "evaluate" }, { shared, each }, what, stop);
+      const results = await askInTurns({ ...header, do: "evaluate" }, { shared, each }, what, stop);
       return results.map(valueOf);
     };
     return {
@@ -129,7 +162,7 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
   };
 
   return {
-    withBudget: () => celOf(threads, limits, { left: maxRunCost }),
+    withBudget: (tenant) => celOf(threads, limits, { tenant, left: maxRunCost }),
     compileBool: (expression, variables, signal, numbers) =>
       compile("bool", (json) => typeof json === "boolean", expression, variables, signal, numbers === "integers"),
     compileValue: (expression, variables, signal) =>
@@ -155,8 +188,7 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
           const statuses: (z.infer<typeof HealthStatus> | CelFault)[] = [];
           for (const texts of chunks(objects.map(textOf))) {
             const each = texts.map((text) => ({ object: new JsonText(text) }));
-            const results = await ask({ ...header, do: "health" }, { shared: {}, each }, what, stop);
-            if (results.length !== each.length) throw new CelFault("broken", `${what}: there is no result`);
+            const results = await askInTurns({ ...header, do: "health" }, { shared: {}, each }, what, stop);
             statuses.push(
               ...results.map((result) => (result instanceof CelFault ? result : HealthStatus.parse(result.value))),
             );

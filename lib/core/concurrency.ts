@@ -34,38 +34,6 @@ export async function mapLimit<Item, Result>(
   return results;
 }
 
-/**
- * Lets at most `places` callers work at the same time; the others wait in the order of their calls. A caller holds its place
- * until it disposes of it. A waiting caller whose signal is aborted gives up and throws the signal's reason.
- */
-export function semaphore(places: number): (signal: AbortSignal) => Promise<Disposable> {
-  let free = places;
-  const waiting: (() => void)[] = [];
-  const release = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) free++;
-    else next();
-  };
-  return async (signal) => {
-    signal.throwIfAborted();
-    if (free > 0) free--;
-    else {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.push(resolve);
-      try {
-        await orAborted(promise, signal);
-      } catch (error) {
-        const index = waiting.indexOf(resolve);
-        // The place may have been granted in the same moment: then the next caller gets it.
-        if (index === -1) release();
-        else waiting.splice(index, 1);
-        throw error;
-      }
-    }
-    return { [Symbol.dispose]: release };
-  };
-}
-
 const maxSliceMs = 20;
 
 /**

@@ -2,15 +2,17 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { brotliDecompress } from "node:zlib";
-import { orAborted, semaphore } from "../core/concurrency.ts";
+import { orAborted } from "../core/concurrency.ts";
 import { messageOf } from "../core/failure.ts";
 import { PortError } from "../core/ports/port-error.ts";
-import { WorkerLimitReached, workerLimit } from "../core/worker-limit.ts";
+import type { Tenant } from "../core/tenant.ts";
+import { fairTurns, TooManyWaiting } from "../threads/fair-turns.ts";
+import { WorkerLimitReached, workerLimit } from "../threads/worker-limit.ts";
 
 export interface ModuleOptions {
   /** The module, compressed with Brotli. */
   readonly file: string | URL;
-  /** Requests at the same time, each in a thread of its own with a memory of its own. Further requests wait for their turn. */
+  /** Requests at the same time, each in a thread of its own with a memory of its own. Further requests wait for their tenant's turn. */
   readonly threads: number;
   /** A thread that is idle for this long is ended. */
   readonly idleMs: number;
@@ -42,15 +44,26 @@ export type ModuleAnswer =
   | { readonly kind: "tooMuchOutput" }
   | { readonly kind: "broken"; readonly why: string; readonly said: string };
 
-/** There is no answer: a limit of time was reached (the message is the limit, for example `10 s`), or the module did not start. */
-export class ModuleFault extends PortError<"time" | "unavailable"> {
+/**
+ * There is no answer: a limit of time was reached (the message is the limit, for example `10 s`), the module did not start, or the tenant
+ * has {@link maxWaitingRequests} waiting already.
+ */
+export class ModuleFault extends PortError<"busy" | "time" | "unavailable"> {
   override readonly name = "ModuleFault";
 }
 
-/** Threads that answer requests by a WebAssembly module. */
+/** Requests of one tenant that may wait for a thread. */
+export const maxWaitingRequests = 100;
+
+/** Threads that answer requests by a WebAssembly module. Tenants whose requests wait have turns. */
 export interface ModuleThreads {
   /** @param request makes the request once a thread is free. @throws ModuleFault, or the reason `signal` was aborted with */
-  ask(request: () => Uint8Array<ArrayBuffer>, limits: RequestLimits, signal: AbortSignal): Promise<ModuleAnswer>;
+  ask(
+    tenant: Tenant,
+    request: () => Uint8Array<ArrayBuffer>,
+    limits: RequestLimits,
+    signal: AbortSignal,
+  ): Promise<ModuleAnswer>;
   close(): Promise<void>;
 }
 
@@ -64,7 +77,14 @@ export function moduleThreads({ file, threads, idleMs }: ModuleOptions, maxKeptM
   let loading: Promise<WebAssembly.Module> | undefined;
   let isClosed = false;
   const idle = new Map<Worker, NodeJS.Timeout>();
-  const turn = semaphore(threads);
+  const turns = fairTurns(threads, maxWaitingRequests);
+  const turn = async (tenant: Tenant, signal: AbortSignal): Promise<Disposable> => {
+    try {
+      return await turns(tenant, signal);
+    } catch (error) {
+      throw error instanceof TooManyWaiting ? new ModuleFault("busy", error.message, { cause: error }) : error;
+    }
+  };
 
   const load = (): Promise<WebAssembly.Module> => {
     loading ??= loadModule(file).catch((error: unknown) => {
@@ -97,8 +117,8 @@ export function moduleThreads({ file, threads, idleMs }: ModuleOptions, maxKeptM
   };
 
   return {
-    async ask(request, limits, signal) {
-      using _turn = await turn(signal);
+    async ask(tenant, request, limits, signal) {
+      using _turn = await turn(tenant, signal);
       const worker = await take(signal);
       let answer: ModuleAnswer | undefined;
       try {

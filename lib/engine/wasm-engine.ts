@@ -1,4 +1,5 @@
 import { type Engine, EngineError, type EngineInput, type EngineLimits } from "../core/ports/engine.ts";
+import { noTenant } from "../core/tenant.ts";
 import {
   framedRequest,
   isOutOfMemory,
@@ -26,17 +27,24 @@ export function wasmEngine(options: ModuleOptions): Engine & { close(): Promise<
   return {
     async build(input, limits, signal) {
       try {
-        return outputOf(await threads.ask(() => engineRequest(input), limits, signal), limits);
+        return outputOf(
+          await threads.ask(input.tenant ?? noTenant, () => engineRequest(input), limits, signal),
+          limits,
+        );
       } catch (error) {
         if (!(error instanceof ModuleFault)) throw error;
-        const message =
-          error.reason === "time" ? `no result within ${error.message}` : `kustomize did not start: ${error.message}`;
-        throw new EngineError(error.reason, message, { cause: error });
+        throw new EngineError(error.reason, `${unanswered[error.reason]}${error.message}`, { cause: error });
       }
     },
     close: () => threads.close(),
   };
 }
+
+const unanswered = {
+  busy: "kustomize is busy: ",
+  time: "no result within ",
+  unavailable: "kustomize did not start: ",
+} as const satisfies Record<ModuleFault["reason"], string>;
 
 function outputOf(answer: ModuleAnswer, { maxOutputBytes }: EngineLimits): string {
   switch (answer.kind) {

@@ -1,6 +1,7 @@
 import { type ReceiverType, receiverTypes } from "../api/receiver.ts";
 import type { JsonText } from "../cel/cel.ts";
 import type { ReceiverEntry } from "../core/ports/receiver-index.ts";
+import type { Tenant } from "../core/tenant.ts";
 import { type Delivery, parseBody } from "./delivery.ts";
 import { type JsonShape, misshapen } from "./json-shape.ts";
 import { mediaTypeOf } from "./media-type.ts";
@@ -13,6 +14,8 @@ export interface Challenge {
   /** Empty for a type without a Secret; else `token` is there and not empty. */
   readonly secret: SecretValues;
   readonly entry: ReceiverEntry;
+  /** The namespace of the Receiver, whose turns its expressions take. */
+  readonly tenant: Tenant;
 }
 
 /** `why` is for the log: it has no byte of a token, signature or body. */

@@ -97,7 +97,7 @@ async function admit(
   if (authenticate === undefined) return { status: 500, why: `type ${type} is not known to this release` };
   const secret = await readSecret(receiver, delivery, deps, signal);
   if ("status" in secret) return secret;
-  const verdict = await authenticate({ delivery, secret, entry }, signal);
+  const verdict = await authenticate({ delivery, secret, entry, tenant: receiver.key }, signal);
   if (verdict.kind === "refused") return { status: 400, why: verdict.why };
 
   const isFiltered = [entry.resourceFilter, ...entry.resources.map(({ filter }) => filter)].some(

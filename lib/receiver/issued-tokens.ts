@@ -24,7 +24,7 @@ const Providers = z.array(
 );
 
 export interface IssuedTokenDeps {
-  readonly cel: Pick<Cel, "compileRules">;
+  readonly cel: Pick<Cel, "withBudget">;
   readonly clock: Clock;
   /** Guarded by the network policy: tenants name issuers. */
   readonly http: Http;
@@ -37,10 +37,11 @@ export function issuedTokens({ cel, clock, http, googleKeysUrl: keysUrl }: Issue
   const keys = keySets({ http, clock });
   const google = { clock, keySets: keys, ...(keysUrl === undefined ? {} : { keysUrl }) };
   return {
-    "generic-oidc": refusing(async ({ delivery, entry }, signal) => {
+    "generic-oidc": refusing(async ({ delivery, entry, tenant }, signal) => {
       const providers = Providers.parse(entry.oidcProviders ?? []);
       const authorization = delivery.header("authorization");
-      const claims = await verifyOidc(authorization, providers, { cel, clock, keySets: keys }, signal);
+      const deps = { cel: cel.withBudget(tenant), clock, keySets: keys };
+      const claims = await verifyOidc(authorization, providers, deps, signal);
       return { kind: "accepted", claims };
     }),
     gcr: refusing(async ({ delivery, secret }, signal) => {

@@ -1,3 +1,4 @@
+import type { Tenant } from "../tenant.ts";
 import { PortError } from "./port-error.ts";
 
 /** Files in memory. Paths are relative, with `/` between names; the root is the empty path and a folder too. */
@@ -24,6 +25,8 @@ export interface EngineSpec {
 }
 
 export interface EngineInput {
+  /** Whose turn the build takes; undefined: one of nobody's. */
+  readonly tenant?: Tenant | undefined;
   readonly tree: FileTree;
   /** The folder of the tree to build. If it has no kustomization file, it gets one that lists its YAML files. */
   readonly folder: string;
@@ -52,8 +55,11 @@ export interface Engine {
   build(input: EngineInput, limits: EngineLimits, signal: AbortSignal): Promise<string>;
 }
 
-/** Why the engine gave no output: it refused the input, it reached a limit, it crashed on the input, or it did not start. */
-export type EngineErrorReason = "refused" | "time" | "memory" | "output" | "broken" | "unavailable";
+/**
+ * Why the engine gave no output: it refused the input, it reached a limit, it crashed on the input, it did not start, or too many
+ * builds of the tenant are waiting for it.
+ */
+export type EngineErrorReason = "refused" | "time" | "memory" | "output" | "broken" | "unavailable" | "busy";
 
 export class EngineError extends PortError<EngineErrorReason> {
   override readonly name = "EngineError";

@@ -155,7 +155,7 @@ function kustomizationContext(
     homeUid,
     run,
     deps,
-    cel: deps.cel.withBudget(),
+    cel: deps.cel.withBudget(run.key),
     home,
     target,
     remote,

@@ -125,7 +125,11 @@ async function fetchAndBuild({ ctx, source }: Attempt): Promise<Reached | undefi
   if (artifact === undefined) return undefined;
   const postBuild = await loadPostBuild(ctx.kustomization, { home: ctx.home, gates: ctx.deps.gates }, ctx.run.signal);
   const decryption = decryptionOf(ctx.kustomization, ctx, { namesOnly: false });
-  const input = buildInput(ctx.kustomization, artifact.digest, artifact.bytes, { postBuild, decryption });
+  const input = buildInput(ctx.kustomization, artifact.digest, artifact.bytes, {
+    postBuild,
+    decryption,
+    tenant: ctx.run.key,
+  });
   const built = await ctx.deps.build(input, ctx.run.signal);
   return built && { built, status: ctx.status(), applied: [], pruned: [] };
 }

@@ -9,8 +9,7 @@ import {
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizeGroup } from "../../api/names.ts";
 import { referenceFaults } from "../../api/spec-references.ts";
-import type { Expected, OwnerNearby, OwnerState } from "../../apply/set/apply-set.ts";
-import { ownerOfClaim } from "../../apply/set/apply-set.ts";
+import { type Expected, type OwnerNearby, type OwnerState, ownerOfClaim } from "../../apply/set/apply-set.ts";
 import { readEntryId } from "../../apply/set/entry-id.ts";
 import { Failure } from "../../core/failure.ts";
 import { type LiveObject, type Manifest, refOf } from "../../core/manifest.ts";
@@ -202,7 +201,7 @@ async function manifestsOf(
   const { home, run } = ctx;
   const postBuild = await loadPostBuild(sibling, { home, gates: ctx.deps.gates }, run.signal);
   const decryption = decryptionOf(sibling, ctx, { namesOnly: true });
-  const input = buildInput(sibling, artifact.digest, artifact.bytes, { postBuild, decryption });
+  const input = buildInput(sibling, artifact.digest, artifact.bytes, { postBuild, decryption, tenant: run.key });
   try {
     const built = await ctx.deps.build(input, ctx.run.signal);
     return built?.manifests ?? [];

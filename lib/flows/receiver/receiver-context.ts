@@ -13,7 +13,7 @@ import type { ReconciledKinds } from "./select-resources.ts";
 
 /** What the reconcile of a Receiver needs of the world. */
 export interface ReceiverDeps extends FlowDeps {
-  readonly cel: Pick<Cel, "compileBool" | "compileRules" | "withBudget">;
+  readonly cel: Pick<Cel, "withBudget">;
   readonly receivers: ReceiverIndex;
   /** What this installation reconciles, and a webhook can wake. */
   readonly reconciled: ReconciledKinds;

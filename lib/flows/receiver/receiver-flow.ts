@@ -61,7 +61,7 @@ async function reconcile(ctx: ReceiverContext): Promise<FlowResult> {
   }
   const warning = shortIntervalWarning(spec, { ...now(ctx), conditions: before.conditions ?? [] });
   if (warning !== undefined) await record(warning, ctx);
-  await checkSpec(spec, deps.cel, run.signal);
+  await checkSpec(spec, deps.cel.withBudget(run.key), run.signal);
   const path = await pathOf(spec, ctx);
   await saveEntry(path, spec, "ready", ctx);
   return conclude(initialized(before, path, now(ctx)), finished(spec), ctx, {

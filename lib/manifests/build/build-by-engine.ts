@@ -56,7 +56,8 @@ async function refusal(error: EngineError): Promise<Failure> {
     case "broken":
       return new Failure("BuildFailed", `kustomize build failed: ${error.message}`, { cause: error });
     case "unavailable":
-      // The manifests are not to blame for an engine that does not start, so the run is tried again soon.
+    case "busy":
+      // The manifests are not to blame for an engine that does not start or has too much to do, so the run is tried again soon.
       return new Failure("BuildFailed", `kustomize build failed: ${error.message}`, { cause: error, retry: "backoff" });
   }
 }

@@ -1,5 +1,6 @@
 import type { Kustomization } from "../../api/kustomization.ts";
 import type { Digest } from "../../core/digest.ts";
+import type { Tenant } from "../../core/tenant.ts";
 import { type BuildSpec, buildSpec, type Owner, type PostBuild } from "../build-spec.ts";
 import type { Decryption } from "../decrypt/decryption.ts";
 
@@ -14,6 +15,8 @@ export interface BuildInput {
   readonly postBuild?: PostBuild | undefined;
   /** What decrypts the files and the built objects; undefined if they are taken as they are. */
   readonly decryption?: Decryption | undefined;
+  /** Whose turn a build by the engine or in a thread takes; undefined: one of nobody's. The result does not depend on it. */
+  readonly tenant?: Tenant | undefined;
 }
 
 /**
@@ -24,7 +27,7 @@ export function buildInput(
   { metadata: { uid, name, namespace = "" }, spec }: Kustomization,
   artifact: Digest,
   archive: BuildInput["archive"],
-  { postBuild, decryption }: Pick<BuildInput, "postBuild" | "decryption">,
+  { postBuild, decryption, tenant }: Pick<BuildInput, "postBuild" | "decryption" | "tenant">,
 ): BuildInput {
-  return { owner: { uid, name, namespace }, artifact, archive, spec: buildSpec(spec), postBuild, decryption };
+  return { owner: { uid, name, namespace }, artifact, archive, spec: buildSpec(spec), postBuild, decryption, tenant };
 }

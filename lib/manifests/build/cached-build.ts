@@ -1,6 +1,8 @@
 import { type Digest, digestOf } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
 import { canonicalJson } from "../../core/json.ts";
+import type { Engine } from "../../core/ports/engine.ts";
+import { inTurnsOf } from "../../threads/thread-job.ts";
 import type { PostBuild } from "../build-spec.ts";
 import { type Decryption, openDecryption } from "../decrypt/decryption.ts";
 import { type BuildDeps, type Built, buildManifests } from "./build.ts";
@@ -25,30 +27,40 @@ export function cachedBuild(
   maxBytes: number = defaultMaxBytes,
 ): (input: BuildInput, signal: AbortSignal) => Promise<Built | undefined> {
   const cache = leastRecentlyUsed(maxBytes);
-  return async ({ archive, ...input }, signal) => {
+  const built = async (
+    { archive, ...input }: Omit<BuildInput, "tenant">,
+    asked: BuildDeps,
+    signal: AbortSignal,
+  ): Promise<Built | undefined> => {
     const { artifact, spec, owner, postBuild, decryption } = input;
     if (decryption === undefined) {
       const key = canonicalJson([owner.uid, artifact, spec, inputsDigest(postBuild)]);
       const known = cache.get(key);
       if (known !== undefined && "manifests" in known) return known;
       const fetched = await archive();
-      return fetched && cache.keep(key, await buildManifests(fetched, input, deps, signal));
+      return fetched && cache.keep(key, await buildManifests(fetched, input, asked, signal));
     }
     const key = canonicalJson(["encrypted", owner.uid, artifact, spec]);
     const known = cache.get(key);
     if (known !== undefined && "sealed" in known) {
-      const built = await finishKnown(known, { ...input, decryption }, signal);
-      if (built !== undefined) return built;
+      const finished = await finishKnown(known, { ...input, decryption }, signal);
+      if (finished !== undefined) return finished;
       cache.drop(key);
     }
     const fetched = await archive();
     if (fetched === undefined) return undefined;
     const { buildEncrypted } = await import("./build-encrypted.ts");
-    const { built, encrypted } = await buildEncrypted(fetched, { ...input, decryption }, deps, signal);
+    const { built: whole, encrypted } = await buildEncrypted(fetched, { ...input, decryption }, asked, signal);
     // For names, a file that could not be decrypted was built as it is: others must not take that for the manifests.
     if (encrypted !== undefined && !decryption.namesOnly) cache.keep(key, keptEncrypted(encrypted));
-    return built;
+    return whole;
   };
+  return ({ tenant, ...input }, signal) =>
+    inTurnsOf(tenant, () => built(input, { ...deps, engine: engineFor(tenant, deps.engine) }, signal));
+}
+
+function engineFor(tenant: BuildInput["tenant"], engine: Engine): Engine {
+  return { build: (input, limits, signal) => engine.build({ ...input, tenant }, limits, signal) };
 }
 
 /** Undefined if it fails: a message about the whole build says more, since it knows all files of the artifact. */

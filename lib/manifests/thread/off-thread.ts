@@ -1,5 +1,5 @@
 import { Failure } from "../../core/failure.ts";
-import { JobLimitReached, runJob } from "../../core/thread-job.ts";
+import { JobLimitReached, runJob } from "../../threads/thread-job.ts";
 import type { PlainFile, PlainOutcome, PlainSpec } from "../build-plain.ts";
 import { type ParsedOutput, parseOutput } from "../parse-output.ts";
 import type { OpenedFile } from "../sealed/plain-values.ts";

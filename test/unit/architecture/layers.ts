@@ -48,8 +48,13 @@ export const layers: readonly Layer[] = [
     why: "Every write passes it, so it knows no writer.",
   },
   {
-    folder: "lib/engine",
+    folder: "lib/threads",
     imports: ["lib/core", "lib/core/ports"],
+    why: "Whose turn it is to run in a thread, and what it may take there. It knows no program of a thread.",
+  },
+  {
+    folder: "lib/engine",
+    imports: ["lib/core", "lib/core/ports", "lib/threads"],
     why: "Runs WebAssembly modules in threads, whatever they compute.",
   },
   {
@@ -134,7 +139,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/manifests/thread",
-    imports: ["lib/core", "lib/manifests", "lib/manifests/substitute", "lib/manifests/sealed"],
+    imports: ["lib/core", "lib/threads", "lib/manifests", "lib/manifests/substitute", "lib/manifests/sealed"],
     why: "Runs the steps above in a thread where their input is large.",
   },
   {
@@ -158,6 +163,7 @@ export const layers: readonly Layer[] = [
       "lib/core",
       "lib/core/ports",
       "lib/api",
+      "lib/threads",
       "lib/manifests",
       "lib/manifests/substitute",
       "lib/manifests/sealed",

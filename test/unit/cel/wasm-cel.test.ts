@@ -3,7 +3,9 @@ import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { CelFault, JsonText, maxRunCost } from "../../../lib/cel/cel.ts";
 import { celLimits, celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
+import { noTenant } from "../../../lib/core/tenant.ts";
 import type { Json } from "../../../lib/core/json.ts";
+import { maxWaitingRequests } from "../../../lib/engine/module-threads.ts";
 import { deadlineMs } from "../../deadline.ts";
 
 const forever = new AbortController().signal;
@@ -211,8 +213,8 @@ describe("health expressions (110)", () => {
     const slow = wasmCel(options, limits);
     try {
       const compiled = await slow.compileHealth({ current: costly }, forever);
-      limits.maxCpuMs = 2_000;
-      const many = Array.from({ length: 2_000 }, () => ({ data: { l: numbers } }));
+      limits.maxCpuMs = 20;
+      const many = Array.from({ length: 20 }, () => ({ data: { l: numbers } }));
       await expect(compiled.statuses(many, forever)).rejects.toMatchObject({ reason: "limit" });
     } finally {
       await slow.close();
@@ -226,7 +228,7 @@ describe("a budget", () => {
   const req = { a: "a".repeat(550_000) };
 
   test("of maxRunCost is for all expressions of a run together, whatever asks for them", async () => {
-    const run = cel.withBudget();
+    const run = cel.withBudget(noTenant);
     const program = await run.compileBool(expression, ["req"], forever);
     const each = Array.from({ length: 50 }, () => ({}));
     const first = await program.evaluateEach({ req }, each, forever);
@@ -243,19 +245,76 @@ describe("a budget", () => {
   });
 
   test("is one of each run", async () => {
-    const rule = await cel.withBudget().compileHealth({ current: "true" }, forever);
+    const rule = await cel.withBudget(noTenant).compileHealth({ current: "true" }, forever);
     expect(await rule.statuses([{}], forever)).toEqual(["Current"]);
   });
 
   test("is spent by a message that is ended by its time", async () => {
     const limits = { ...unhurried, maxWallMs: 1 };
     const slow = wasmCel(options, limits);
-    const run = slow.withBudget();
+    const run = slow.withBudget(noTenant);
     await expect(run.compileBool("true", [], forever)).rejects.toMatchObject({ reason: "limit" });
     limits.maxWallMs = unhurried.maxWallMs;
     const rule = await run.compileHealth({ current: "true" }, forever);
     expect(await rule.statuses([{}], forever)).toEqual([expect.objectContaining({ reason: "limit" })]);
     await slow.close();
+  });
+});
+
+describe("turns of tenants", () => {
+  const loops = "req.l.all(a, req.l.all(b, a + b >= 0.0))";
+  /** Costs about 50,000 for each object. */
+  const req = { l: Array.from({ length: 90 }, (_, at) => at) };
+  const tenant = (namespace: string) => ({ cluster: "test", namespace });
+
+  test("a costly evaluation of many objects lets another tenant in between", async () => {
+    const ends: string[] = [];
+    const many = await cel.withBudget(tenant("many")).compileBool(loops, ["req", "res"], forever);
+    const one = await cel.withBudget(tenant("one")).compileBool("req.l[0] == 0.0", ["req"], forever);
+    const each = Array.from({ length: 100 }, (_, at) => ({ res: { at } }));
+    const all = many.evaluateEach({ req }, each, forever).finally(() => ends.push("many"));
+    await one.evaluate({ req }, forever).finally(() => ends.push("one"));
+    const results = await all;
+    expect(ends).toEqual(["one", "many"]);
+    expect(results).toHaveLength(100);
+    expect(results.every((result) => result === true)).toBe(true);
+  });
+
+  test("health of many objects is told in their order, whatever turns it takes", async () => {
+    const rule = await cel
+      .withBudget(tenant("many"))
+      .compileHealth({ current: `${loops} && req.name == 'last'` }, forever);
+    const objects = Array.from({ length: 30 }, (_, at) => ({ req: { ...req, name: at === 29 ? "last" : "" } }));
+    const statuses = await rule.statuses(objects, forever);
+    expect(statuses).toEqual([...Array.from({ length: 29 }, () => "InProgress"), "Current"]);
+  });
+
+  test("rules of a provider cost no more than one evaluation may", async () => {
+    const costly = "claims.l.all(a, claims.l.all(b, claims.l.all(c, a + b + c >= 0.0)))";
+    const validations = Array.from({ length: 20 }, () => ({ expression: costly, message: "refused" }));
+    const rules = await cel.withBudget(tenant("rules")).compileRules({ variables: [], validations }, forever);
+    // Each costs about 150,000.
+    const claims = new JsonText(JSON.stringify({ l: Array.from({ length: 28 }, (_, at) => at) }));
+    await expect(rules.failures(claims, forever)).rejects.toMatchObject({ reason: "limit" });
+    const few = await cel
+      .withBudget(tenant("rules"))
+      .compileRules({ variables: [], validations: validations.slice(0, 2) }, forever);
+    expect(await few.failures(claims, forever)).toEqual([]);
+  });
+
+  test("a tenant with too many waiting requests is told so, and others are not", async () => {
+    const stop = new AbortController();
+    const busy = cel.withBudget(tenant("busy"));
+    const asked = Array.from({ length: maxWaitingRequests + 1 }, () => busy.compileBool("true", [], stop.signal));
+    const ends = Promise.allSettled(asked);
+    await expect(busy.compileBool("true", [], forever)).rejects.toMatchObject({
+      reason: "unavailable",
+      message: "CEL is busy: 100 requests of this namespace are waiting already",
+    });
+    await cel.withBudget(tenant("other")).compileBool("true", [], forever);
+    stop.abort(new Error("enough"));
+    await ends;
+    await busy.compileBool("true", [], forever);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { allEnded, inTimeSlices, mapLimit, semaphore } from "../../../lib/core/concurrency.ts";
+import { allEnded, inTimeSlices, mapLimit } from "../../../lib/core/concurrency.ts";
 import { maxIgnoringMs } from "../../../lib/sources/archive/archive-tree.ts";
 
 const forever = new AbortController().signal;
@@ -52,55 +52,6 @@ test("mapLimit throws the failure that came first, also if what it has stopped f
     throw new Error("stopped");
   };
   await expect(mapLimit([0, 1, 2], 3, work, forever)).rejects.toThrow("first");
-});
-
-describe("a semaphore", () => {
-  /** Who has a place, in the order in which they got it. */
-  function users(places: number) {
-    const enter = semaphore(places);
-    const inside: string[] = [];
-    const held = new Map<string, Disposable>();
-    const come = async (name: string, signal = forever): Promise<void> => {
-      held.set(name, await enter(signal));
-      inside.push(name);
-    };
-    return { come, inside, leave: (name: string) => held.get(name)?.[Symbol.dispose]() };
-  }
-  const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
-
-  test("gives its places in the order of the calls, and one that is free again to who waits longest", async () => {
-    const { come, inside, leave } = users(2);
-    const all = Promise.all(["a", "b", "c", "d"].map((name) => come(name)));
-    await turn();
-    expect(inside).toEqual(["a", "b"]);
-    leave("b");
-    await turn();
-    expect(inside).toEqual(["a", "b", "c"]);
-    leave("a");
-    leave("c");
-    await all;
-    expect(inside).toEqual(["a", "b", "c", "d"]);
-    leave("d");
-    await Promise.all([come("e"), come("f")]);
-    expect(inside).toHaveLength(6);
-  });
-
-  test("lets who gives up go at once, and loses no place by that, even one that was given in the same moment", async () => {
-    const { come, inside, leave } = users(1);
-    await come("a");
-    const [before, same] = [new AbortController(), new AbortController()];
-    const given = [come("gives up", before.signal), come("late", same.signal), come("b")];
-    const ends = Promise.allSettled(given);
-    before.abort(new Error("enough"));
-    await turn();
-    same.abort(new Error("too late"));
-    leave("a");
-    expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
-    expect(inside).toEqual(["a", "b"]);
-    leave("b");
-    await come("c");
-    await expect(come("d", AbortSignal.abort(new Error("over")))).rejects.toThrow("over");
-  });
 });
 
 function busy(ms: number): void {

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { noTenant } from "../../../lib/core/tenant.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { authentications } from "../../../lib/receiver/authenticate.ts";
 import { maxBodyDepth, maxBodyValues, parseBody } from "../../../lib/receiver/delivery.ts";
@@ -18,7 +19,7 @@ interface Sent {
 async function kindOf(type: keyof typeof authentications, { headers = {}, body = "{}", events = [] }: Sent) {
   const delivery = { uri: "/hook/x", header: (name: string) => headers[name], body: Buffer.from(body) };
   const entry = { state: "ready", type, events, resources: [] } as const;
-  const challenge = { delivery, secret: new Map([["token", new Secret(token)]]), entry };
+  const challenge = { delivery, secret: new Map([["token", new Secret(token)]]), entry, tenant: noTenant };
   return (await authentications[type]?.(challenge, new AbortController().signal))?.kind;
 }
 

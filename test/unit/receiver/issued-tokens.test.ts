@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
+import { noTenant } from "../../../lib/core/tenant.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
 import { homeNetwork } from "../../../lib/core/network/network-policy.ts";
 import type { ReceiverEntry } from "../../../lib/core/ports/receiver-index.ts";
@@ -34,7 +35,10 @@ async function verdict(type: "generic-oidc" | "gcr" | "cdevents", sent: Sent): P
   const entry: ReceiverEntry = { state: "ready", type, events, oidcProviders, resources: [] };
   const values = new Map(Object.entries(secret).map(([key, value]) => [key, new Secret(value)]));
   const delivery = { uri: "/hook/x", header: (name: string) => headers[name], body: Buffer.from(body) };
-  const found = await types[type]?.({ delivery, secret: values, entry }, new AbortController().signal);
+  const found = await types[type]?.(
+    { delivery, secret: values, entry, tenant: noTenant },
+    new AbortController().signal,
+  );
   if (found === undefined) throw new Error(`no type ${type}`);
   return found;
 }

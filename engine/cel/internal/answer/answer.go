@@ -37,9 +37,15 @@ type request struct {
 	HasIntegers bool                  `json:"hasIntegers"`
 	Health      expression.HealthRule `json:"health"`
 	// What all evaluations of the request may cost together. None: as much as each may.
-	Budget *uint64     `json:"budget"`
+	Budget *uint64 `json:"budget"`
+	// What evaluations may cost before those that are left are not begun: the host asks for them again. None: no matter how much.
+	Turn   *uint64     `json:"turn"`
 	Shared []segment   `json:"shared"`
 	Each   [][]segment `json:"each"`
+}
+
+func (r *request) isTurnOver(budget *expression.Budget) bool {
+	return r.Turn != nil && budget.Spent > 0 && budget.Spent >= *r.Turn
 }
 
 // The result of one evaluation, or why there is none.
@@ -135,6 +141,9 @@ func evaluate(asked request, values *reader, budget *expression.Budget) ([]resul
 	}
 	results := make([]result, 0, len(asked.Each))
 	for _, segments := range asked.Each {
+		if asked.isTurnOver(budget) {
+			break
+		}
 		own, err := values.take(segments)
 		if err != nil {
 			results = append(results, failed(err))
@@ -156,6 +165,9 @@ func health(asked request, values *reader, budget *expression.Budget) ([]result,
 	}
 	results := make([]result, 0, len(asked.Each))
 	for _, segments := range asked.Each {
+		if asked.isTurnOver(budget) {
+			break
+		}
 		own, err := values.take(segments)
 		if err != nil {
 			return nil, err

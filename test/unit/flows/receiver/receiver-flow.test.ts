@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { maxReceiverEvents, maxReceiverResources, type ReceiverResource } from "../../../../lib/api/receiver.ts";
+import type { Cel } from "../../../../lib/cel/cel.ts";
 import { digestOf } from "../../../../lib/core/digest.ts";
 import { parseApiVersion } from "../../../../lib/core/object-ref.ts";
 import { configTopic, selectionTopic } from "../../../../lib/core/topics.ts";
@@ -450,9 +451,12 @@ describe("what a Receiver selects", () => {
   });
 
   test("shows filters the metadata of each object that seldom changes", async () => {
-    const world = receiverWorld({
-      cel: { ...noCel, compileBool: async () => ({ evaluate: async () => true, evaluateEach: async () => [] }) },
-    });
+    const cel: Cel = {
+      ...noCel,
+      compileBool: async () => ({ evaluate: async () => true, evaluateEach: async () => [] }),
+      withBudget: () => cel,
+    };
+    const world = receiverWorld({ cel });
     world.secret({ token });
     const metadata = {
       name: "shop",

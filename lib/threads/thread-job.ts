@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Worker } from "node:worker_threads";
-import { semaphore } from "./concurrency.ts";
+import { noTenant, type Tenant } from "../core/tenant.ts";
+import { fairTurns } from "./fair-turns.ts";
 import { WorkerLimitReached, type WorkerLimits, workerLimit } from "./worker-limit.ts";
 
 /** What one job may take. */
@@ -17,11 +19,18 @@ const maxThreads = 2;
 /** A short-lived thread needs little room for new objects. */
 const maxYoungHeapMb = 8;
 
-const turn = semaphore(maxThreads);
+// A run has one job at a time, so the runs of the process bound what waits.
+const turn = fairTurns(maxThreads, Number.POSITIVE_INFINITY);
+const tenants = new AsyncLocalStorage<Tenant>();
+
+/** Does work whose jobs, however deep in it, take the turns of this tenant. */
+export function inTurnsOf<Result>(tenant: Tenant | undefined, work: () => Promise<Result>): Promise<Result> {
+  return tenants.run(tenant ?? noTenant, work);
+}
 
 /**
  * Does one job in a thread of its own, which has ended when this returns, so that other runs go on meanwhile and its memory is
- * limited. Waits for its turn if {@link maxThreads} threads work.
+ * limited. Waits for its tenant's turn ({@link inTurnsOf}) if {@link maxThreads} threads work.
  *
  * @param program gets the job as `workerData`, and posts the result
  * @throws JobLimitReached; what the program throws; the reason `signal` was aborted with
@@ -32,7 +41,7 @@ export async function runJob<Result>(
   { maxHeapMb, ...limits }: JobLimits,
   signal: AbortSignal,
 ): Promise<Result> {
-  using _turn = await turn(signal);
+  using _turn = await turn(tenants.getStore() ?? noTenant, signal);
   const worker = new Worker(program, {
     workerData: job,
     env: {},

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { WorkerLimitReached, type WorkerLimits, workerLimit } from "../../../lib/core/worker-limit.ts";
+import { WorkerLimitReached, type WorkerLimits, workerLimit } from "../../../lib/threads/worker-limit.ts";
 import { deadlineMs } from "../../deadline.ts";
 
 /** What a thread with this program under these limits comes to: its end, or the limit. */
