@@ -6,6 +6,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Proxy } from "../../core/ports/dial.ts";
 import { type Http, HttpError, type HttpResponse, type TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
+import { maxKeyChars, maxRsaBits } from "./ssh-key.ts";
 
 /** A GitHub App, and which of its installations is meant. */
 export interface GitHubApp {
@@ -135,9 +136,12 @@ function apiOf(baseUrl: string | undefined): string {
 
 /** RS256, issued half a minute in the past for a clock that is ahead, and valid for two minutes from then. */
 function appJwt({ id, privateKey }: GitHubApp, now: number): string {
+  const pem = privateKey.reveal();
+  if (pem.length > maxKeyChars)
+    throw new Error(`could not parse private key: it has more than ${maxKeyChars} characters`);
   let key: KeyObject;
   try {
-    key = createPrivateKey(privateKey.reveal());
+    key = createPrivateKey(pem);
   } catch (error) {
     throw new Error("could not parse private key: invalid key: Key must be a PEM encoded PKCS1 or PKCS8 key", {
       cause: error,
@@ -145,6 +149,10 @@ function appJwt({ id, privateKey }: GitHubApp, now: number): string {
   }
   if (key.asymmetricKeyType !== "rsa")
     throw new Error("could not parse private key: key is not a valid RSA private key");
+  const { modulusLength: bits = 0 } = key.asymmetricKeyDetails ?? {};
+  if (bits > maxRsaBits) {
+    throw new Error(`could not parse private key: it has ${bits} bits, and at most ${maxRsaBits} are supported`);
+  }
   const issued = Math.floor(now / 1000) - 30;
   const encoded = [
     { alg: "RS256", typ: "JWT" },

@@ -137,6 +137,8 @@ function hostPatterns(text: string): Line["matches"] {
   };
 }
 
+const [asterisk, questionMark] = [0x2a, 0x3f];
+
 /** Whether a text matches a pattern with `*` and `?`. It goes back to the last `*` only, so its time is bounded by their product. */
 function isMatch(pattern: string, text: string): boolean {
   let at = 0;
@@ -144,10 +146,11 @@ function isMatch(pattern: string, text: string): boolean {
   let star = -1;
   let resumeAt = 0;
   while (at < text.length) {
-    if (pattern[inPattern] === "*") {
+    const wanted = pattern.charCodeAt(inPattern);
+    if (wanted === asterisk) {
       star = inPattern++;
       resumeAt = at;
-    } else if (pattern[inPattern] === "?" || pattern[inPattern] === text[at]) {
+    } else if (wanted === questionMark || wanted === text.charCodeAt(at)) {
       inPattern++;
       at++;
     } else if (star >= 0) {
@@ -157,5 +160,6 @@ function isMatch(pattern: string, text: string): boolean {
       return false;
     }
   }
-  return /^\**$/.test(pattern.slice(inPattern));
+  while (pattern.charCodeAt(inPattern) === asterisk) inPattern++;
+  return inPattern === pattern.length;
 }

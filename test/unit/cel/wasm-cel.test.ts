@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { CelFault, JsonText, maxRunCost } from "../../../lib/cel/cel.ts";
 import { celLimits, celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
-import { noTenant } from "../../../lib/core/tenant.ts";
 import type { Json } from "../../../lib/core/json.ts";
+import { noTenant } from "../../../lib/core/tenant.ts";
 import { maxWaitingRequests } from "../../../lib/engine/module-threads.ts";
 import { deadlineMs } from "../../deadline.ts";
 

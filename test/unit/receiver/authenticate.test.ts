@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { noTenant } from "../../../lib/core/tenant.ts";
 import { Secret } from "../../../lib/core/secret.ts";
+import { noTenant } from "../../../lib/core/tenant.ts";
 import { authentications } from "../../../lib/receiver/authenticate.ts";
 import { maxBodyDepth, maxBodyValues, parseBody } from "../../../lib/receiver/delivery.ts";
 import { hmacFault } from "../../../lib/receiver/signature.ts";

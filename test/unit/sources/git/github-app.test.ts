@@ -5,7 +5,9 @@ import { homeNetwork } from "../../../../lib/core/network/network-policy.ts";
 import { Secret } from "../../../../lib/core/secret.ts";
 import { httpClient } from "../../../../lib/http/http-client.ts";
 import { type GitHubApp, githubAppTokens, maxTokenBytes } from "../../../../lib/sources/git/github-app.ts";
+import { maxKeyChars, maxRsaBits } from "../../../../lib/sources/git/ssh-key.ts";
 import { portOnLoopback } from "../../../doubles/port-on-loopback.ts";
+import { rsaKeyOf } from "./rsa-key-of.ts";
 
 const never = new AbortController().signal;
 const pair = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -72,6 +74,17 @@ test("tokens are kept up to the bytes that all may take: those that were used lo
   answer = { status: 201, body: JSON.stringify({ ...body, token: "x".repeat(maxTokenBytes / 2) }) };
   for (const id of ["4", "4"]) await token(appOf({ id }), never);
   expect(asked).toHaveLength(6);
+});
+
+test("a key with which signing would take long is refused, by its length or that of its modulus", async () => {
+  const faultOf = (text: string): Promise<unknown> =>
+    tokens()(appOf({ privateKey: new Secret(text) }), never).catch((error: unknown) => String(error));
+  const long = "Error: could not parse private key: it has more than 16384 characters";
+  expect(await faultOf("x".repeat(maxKeyChars))).toContain("invalid key");
+  expect(await faultOf("x".repeat(maxKeyChars + 1))).toBe(long);
+  const bits = "Error: could not parse private key: it has 8200 bits, and at most 8192 are supported";
+  expect(await faultOf(rsaKeyOf(maxRsaBits + 8))).toBe(bits);
+  expect(asked).toEqual([]);
 });
 
 test("a token is asked for with a signed statement, issued half a minute ago and valid for two", async () => {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { maxKeyChars, maxRsaBits, parseSshKey } from "../../../../lib/sources/git/ssh-key.ts";
+import { rsaKeyOf } from "./rsa-key-of.ts";
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, "../../../fixtures/ssh", name), "utf8");
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
@@ -129,21 +130,11 @@ test("a PKCS#8 key that is encrypted in another way is refused, as one whose sal
   await expect(parseSshKey(text, "secret")).rejects.toThrow("encrypted in a way that is not supported");
 });
 
-/** A key in PKCS#1 whose numbers make no sense, except for a modulus of so many bytes. */
-function rsaOf(modulusBytes: number): string {
-  const part = (tag: number, bytes: Buffer): Buffer =>
-    Buffer.concat([Buffer.from([tag, 0x82, bytes.length >> 8, bytes.length & 0xff]), bytes]);
-  const modulus = Buffer.concat([Buffer.from([0]), Buffer.alloc(modulusBytes, 0xff)]);
-  const numbers = [Buffer.from([0]), modulus, ...Array.from({ length: 7 }, () => Buffer.from([3]))];
-  const der = part(0x30, Buffer.concat(numbers.map((number) => part(0x02, number))));
-  return `-----BEGIN RSA PRIVATE KEY-----\n${der.toString("base64")}\n-----END RSA PRIVATE KEY-----\n`;
-}
-
 test("a key with which signing would take long is refused, by its length or that of its modulus", async () => {
   await expect(parseSshKey("x".repeat(maxKeyChars), "")).rejects.toThrow("ssh: no key found");
   await expect(parseSshKey("x".repeat(maxKeyChars + 1), "")).rejects.toThrow("has more than 16384 characters");
-  expect((await parseSshKey(rsaOf(maxRsaBits / 8), "")).type).toBe("ssh-rsa");
-  const long = rsaOf(maxRsaBits / 8 + 1);
+  expect((await parseSshKey(rsaKeyOf(maxRsaBits), "")).type).toBe("ssh-rsa");
+  const long = rsaKeyOf(maxRsaBits + 8);
   await expect(parseSshKey(long, "")).rejects.toThrow("an RSA key of 8200 bits is too long, at most 8192");
 });
 

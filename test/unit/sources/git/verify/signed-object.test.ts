@@ -96,7 +96,7 @@ test("a commit or tag of more bytes than allowed is refused before it is divided
   expect(signedCommit(most).payload).toHaveLength(maxCommitBytes);
   expect(signedTag(most).payload).toHaveLength(maxCommitBytes);
   const more = Buffer.alloc(maxCommitBytes + 1, "\n");
-  const tooLarge = (type: string) =>
+  const tooLarge = (type: string): unknown =>
     expect.objectContaining({ reason: "too-large", message: expect.stringContaining(`a ${type} of more than`) });
   expect(() => signedCommit(more)).toThrow(tooLarge("commit"));
   expect(() => signedTag(more)).toThrow(tooLarge("tag"));
