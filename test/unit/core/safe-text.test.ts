@@ -46,7 +46,11 @@ describe("control characters", () => {
         expect(JSON.parse(safeText(JSON.stringify(texts)))).toEqual(texts);
       }),
     );
-    const texts = ['say "x"\nhttp://a:hunter2@b\\', '-----BEGIN RSA PRIVATE KEY-----\nhunter2\n"\\"', "eyJhbGciOiJ.eyJzdWIiOiJ.c2ln\\"];
+    const texts = [
+      'say "x"\nhttp://a:hunter2@b\\',
+      '-----BEGIN RSA PRIVATE KEY-----\nhunter2\n"\\"',
+      "eyJhbGciOiJ.eyJzdWIiOiJ.c2ln\\",
+    ];
     const parsed: unknown = JSON.parse(safeText(JSON.stringify(texts)));
     expect(parsed).toEqual(['say "x"\nhttp://a:*****@b\\', '-----BEGIN RSA PRIVATE KEY-----*****"\\"', "*****\\"]);
   });
