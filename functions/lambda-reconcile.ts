@@ -1,11 +1,11 @@
 import { codeCommitLogin } from "../lib/aws/codecommit/codecommit-login.ts";
 import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
-import { kmsDataKeys } from "../lib/aws/kms-data-keys.ts";
 import { s3Artifacts } from "../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../lib/aws/s3/s3-bucket.ts";
 import { readSecret, secretsClient } from "../lib/aws/secrets-manager.ts";
 import { sqsDeadLetters, sqsLookRequests, sqsVisibility } from "../lib/aws/sqs.ts";
 import { wasmCel } from "../lib/cel/wasm-cel.ts";
+import type { DataKeys } from "../lib/core/ports/data-keys.ts";
 import type { EksTarget } from "../lib/core/ports/remote-clusters.ts";
 import { wasmEngine } from "../lib/engine/wasm-engine.ts";
 import { kinds } from "../lib/flows/kinds/kinds.ts";
@@ -59,11 +59,19 @@ export const handler = lambdaHandler(async (signal) => {
     { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
     repository: string,
   ) => isAllowedRepository(entries.get(cluster)?.repositories ?? {}, namespace, repository);
-  const dataKeys = kmsDataKeys({
-    ...{ connection, clock },
-    isAllowed: ({ cluster, namespace }, key) =>
-      isAllowedKey(entries.get(cluster)?.decryptionKeys ?? {}, namespace, key),
-  });
+  let opener: DataKeys | undefined;
+  const dataKeys: DataKeys = {
+    async open(sealed, identity, stop) {
+      // Few objects are encrypted.
+      const { kmsDataKeys } = await import("../lib/aws/kms-data-keys.ts");
+      opener ??= kmsDataKeys({
+        ...{ connection, clock },
+        isAllowed: ({ cluster, namespace }, key) =>
+          isAllowedKey(entries.get(cluster)?.decryptionKeys ?? {}, namespace, key),
+      });
+      return opener.open(sealed, identity, stop);
+    },
+  };
   const aws = ecrLogin({ connection, clock, isAllowed });
   if (config.SLUICE_LOCAL_ADDRESSES === "allowed") {
     log.warn("registries on this machine are allowed, which is meant for tests alone");
