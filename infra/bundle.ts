@@ -45,6 +45,7 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
 /** The files that start a thread, and the program of the thread. */
 const threads = [
   { starter: "lib/manifests/off-thread.ts", thread: "lib/manifests/build-worker.ts" },
+  { starter: "lib/sops/off-thread.ts", thread: "lib/sops/sops-thread.ts" },
   { starter: "lib/engine/module-threads.ts", thread: "lib/engine/module-thread.ts" },
 ];
 
