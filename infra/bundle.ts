@@ -45,6 +45,7 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
 /** The files that start a thread, and the program of the thread. */
 const threads = [
   { starter: "lib/manifests/thread/off-thread.ts", thread: "lib/manifests/thread/build-worker.ts" },
+  { starter: "lib/sops/file/off-thread.ts", thread: "lib/sops/file/sops-thread.ts" },
   { starter: "lib/engine/module-threads.ts", thread: "lib/engine/module-thread.ts" },
 ];
 

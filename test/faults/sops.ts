@@ -123,8 +123,8 @@ export const sopsFaults: readonly FileFaults[] = [
       },
       {
         what: "a file is verified without its MAC",
-        find: "await decrypted(file, false, keys, signal);",
-        replace: "await decrypted(file, true, keys, signal);",
+        find: "openFile(file, false, await",
+        replace: "openFile(file, true, await",
         tests: [`${unit}/verify-file.test.ts`],
       },
     ],
@@ -261,6 +261,22 @@ export const sopsFaults: readonly FileFaults[] = [
         what: "an expression takes any number of steps",
         find: "if (chars * instructions > maxMatchSteps) {",
         replace: "if (chars > maxMatchSteps) {",
+      },
+    ],
+  },
+  {
+    file: "lib/sops/file/sops-thread.ts",
+    tests: ["test/unit/sops/verify-file.test.ts"],
+    faults: [
+      {
+        what: "a large file is verified without its MAC",
+        find: "job.format)), false, job.dataKey)",
+        replace: "job.format)), true, job.dataKey)",
+      },
+      {
+        what: "a large file that is refused is a fault of ours",
+        find: "if (error instanceof SopsFault) return { fault: error.message };",
+        replace: "",
       },
     ],
   },

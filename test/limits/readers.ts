@@ -1,7 +1,19 @@
+import { archiveReaders } from "./readers/archives.ts";
 import { clusterReaders } from "./readers/clusters.ts";
+import { gitReaders } from "./readers/git.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { receiverReaders } from "./readers/receiver.ts";
+import { registryReaders } from "./readers/registries.ts";
+import { sopsReaders } from "./readers/sops.ts";
 import type { WorstInput } from "./worst-input.ts";
 
 /** The worst input of every reader of foreign bytes. Whoever adds a reader adds its worst input. */
-export const worstInputs: readonly WorstInput[] = [...clusterReaders, ...manifestReaders, ...receiverReaders];
+export const worstInputs: readonly WorstInput[] = [
+  ...archiveReaders,
+  ...clusterReaders,
+  ...gitReaders,
+  ...manifestReaders,
+  ...receiverReaders,
+  ...registryReaders,
+  ...sopsReaders,
+];

@@ -58,14 +58,19 @@ export async function substituteDocumentSafely(
 
 /** `sealedParts`, in another thread if the file is large. */
 export async function sealedPartsSafely(search: SealedSearch, signal: AbortSignal): Promise<readonly SealedPart[]> {
-  if (search.bytes.length > offThreadSearchedBytes) return run({ kind: "seal", search }, signal);
+  if (search.bytes.length > offThreadSearchedBytes) {
+    // A part of an archive would take the whole of it along.
+    return run({ kind: "seal", search: { ...search, bytes: new Uint8Array(search.bytes) } }, signal);
+  }
   const { sealedParts } = await import("../sealed/sealed-parts.ts");
   return sealedParts(search);
 }
 
 /** `valuesOfFile`, in another thread if the file is large. */
 export async function valuesOfFileSafely(file: OpenedFile, signal: AbortSignal): Promise<readonly string[]> {
-  if (file.encrypted.length + file.plain.length > offThreadBytes) return run({ kind: "values", file }, signal);
+  if (file.encrypted.length + file.plain.length > offThreadBytes) {
+    return run({ kind: "values", file: { ...file, encrypted: new Uint8Array(file.encrypted) } }, signal);
+  }
   const { valuesOfFile } = await import("../sealed/plain-values.ts");
   return valuesOfFile(file);
 }

@@ -1,19 +1,10 @@
 import type { DataKeys } from "../data-key.ts";
-import { checkMac, decryptTree } from "../decrypt-tree.ts";
-import { formatLabel, type SopsFormat } from "../format.ts";
+import type { SopsFormat } from "../format.ts";
 import type { SopsMetadata } from "../metadata.ts";
-import { SopsFault } from "../sops-fault.ts";
 import { inTurns } from "../steps.ts";
-import { storeOf } from "../stores/stores.ts";
-import type { Branch } from "../tree.ts";
-import { type EncryptedFile, loadFile } from "./load-file.ts";
-
-export interface FileFormats {
-  readonly input: SopsFormat;
-  readonly output: SopsFormat;
-  /** Leaves the MAC unchecked, as Flux does. */
-  readonly ignoreMac?: boolean;
-}
+import { loadFile } from "./load-file.ts";
+import { loadOffThread, offThreadBytes, openOffThread } from "./off-thread.ts";
+import { emitFile, type FileFormats, openFile } from "./open-file.ts";
 
 /**
  * Decrypts a file, verifies its MAC, and prints it as sops does. Throws a {@link SopsFault} in Flux's words, without plaintext,
@@ -21,19 +12,18 @@ export interface FileFormats {
  */
 export async function decryptFile(
   bytes: Uint8Array,
-  { input, output, ignoreMac = false }: FileFormats,
+  formats: FileFormats,
   keys: DataKeys,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const branches = await decrypted(await inTurns(loadFile(bytes, input), signal), ignoreMac, keys, signal);
-  try {
-    const emitted = storeOf(output).emit(branches);
-    return typeof emitted === "string" ? Buffer.from(emitted) : emitted;
-  } catch (error) {
-    if (!(error instanceof SopsFault)) throw error;
-    const formats = `encrypted ${formatLabel[input]} file as decrypted ${formatLabel[output]}`;
-    throw new SopsFault(`failed to emit ${formats}: ${error.message}`, { cause: error });
+  const { input, ignoreMac = false } = formats;
+  if (bytes.length > offThreadBytes) {
+    const dataKey = await keys.of(await loadOffThread(bytes, input, signal), signal);
+    return openOffThread<Uint8Array>({ kind: "decrypt", bytes, formats, dataKey }, signal);
   }
+  const file = await inTurns(loadFile(bytes, input), signal);
+  const dataKey = await keys.of(file.metadata, signal);
+  return emitFile(await inTurns(openFile(file, ignoreMac, dataKey), signal), formats);
 }
 
 /**
@@ -46,29 +36,13 @@ export async function verifyFile(
   keys: DataKeys,
   signal: AbortSignal,
 ): Promise<SopsMetadata> {
-  const file = await inTurns(loadFile(bytes, format), signal);
-  await decrypted(file, false, keys, signal);
-  return file.metadata;
-}
-
-async function decrypted(
-  { branches, metadata }: EncryptedFile,
-  ignoreMac: boolean,
-  keys: DataKeys,
-  signal: AbortSignal,
-): Promise<readonly Branch[]> {
-  const dataKey = await keys.of(metadata, signal);
-  const steps = decryptTree(branches, metadata, dataKey);
-  const tree = await named("error decrypting sops tree: Error walking tree", () => inTurns(steps, signal));
-  if (!ignoreMac) await named("failed to verify sops data integrity", () => checkMac(metadata, tree.mac, dataKey));
-  return tree.branches;
-}
-
-async function named<Result>(step: string, run: () => Result | Promise<Result>): Promise<Result> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof SopsFault)) throw error;
-    throw new SopsFault(`${step}: ${error.message}`, { cause: error });
+  if (bytes.length > offThreadBytes) {
+    const metadata = await loadOffThread(bytes, format, signal);
+    const dataKey = await keys.of(metadata, signal);
+    await openOffThread<undefined>({ kind: "verify", bytes, format, dataKey }, signal);
+    return metadata;
   }
+  const file = await inTurns(loadFile(bytes, format), signal);
+  await inTurns(openFile(file, false, await keys.of(file.metadata, signal)), signal);
+  return file.metadata;
 }

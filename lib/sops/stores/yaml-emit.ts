@@ -63,11 +63,13 @@ function mappingOf({ items }: Branch): Mapping {
       foot: [],
     };
     const node = nodeOf(value);
-    (mapping.entries.length === 0 ? mapping : keyNode).head.push(...pending.takeHead());
+    append((mapping.entries.length === 0 ? mapping : keyNode).head, pending.takeHead());
     addInline(node, pending.takeInline());
     mapping.entries.push({ key: keyNode, value: node });
   }
-  (mapping.entries.at(-1)?.key.foot ?? mapping.head).push(...pending.takeHead(), ...pending.takeInline());
+  const foot = mapping.entries.at(-1)?.key.foot ?? mapping.head;
+  append(foot, pending.takeHead());
+  append(foot, pending.takeInline());
   return mapping;
 }
 
@@ -81,18 +83,20 @@ function sequenceOf(list: readonly Value[]): Sequence {
       continue;
     }
     const node = nodeOf(value);
-    if (sequence.items.length === 0) sequence.head.push(...pending.takeHead());
-    else node.head.unshift(...pending.takeHead());
+    if (sequence.items.length === 0) append(sequence.head, pending.takeHead());
+    else prepend(node.head, pending.takeHead());
     addInline(node, pending.takeInline());
     sequence.items.push(node);
   }
-  (sequence.items.at(-1)?.foot ?? sequence.head).push(...pending.takeHead(), ...pending.takeInline());
+  const foot = sequence.items.at(-1)?.foot ?? sequence.head;
+  append(foot, pending.takeHead());
+  append(foot, pending.takeInline());
   return sequence;
 }
 
 /** There is no place behind a block, so the comment stands in front of it. */
 function addInline(node: Node, lines: readonly string[]): void {
-  (node.kind === "scalar" ? node.line : node.head).push(...lines);
+  append(node.kind === "scalar" ? node.line : node.head, lines);
 }
 
 /** Comments since the last entry. */
@@ -172,4 +176,15 @@ function constantText(value: null | boolean | bigint | number | SopsTime): strin
   const text = shortFloat(value);
   if (Number.isFinite(value)) return text;
   return text === "NaN" ? ".nan" : text.replace("Inf", ".inf").replace("+", "");
+}
+
+/** One by one: as arguments of one call they would fill the stack. */
+function append<Item>(list: Item[], more: readonly Item[]): void {
+  for (const item of more) list.push(item);
+}
+
+function prepend<Item>(list: Item[], more: readonly Item[]): void {
+  const own = list.splice(0);
+  append(list, more);
+  append(list, own);
 }

@@ -109,7 +109,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/sops/file",
-    imports: ["lib/sops", "lib/sops/stores"],
+    imports: ["lib/core", "lib/threads", "lib/sops", "lib/sops/stores"],
     why: "A whole file: a store, then the tree.",
   },
   {

@@ -63,6 +63,7 @@ describe("the bundles of the functions", () => {
         "kustomize.wasm.br",
         "module-thread.mjs",
         "openpgp.mjs",
+        "sops-thread.mjs",
       ],
       sweep: ["index.mjs"],
     });
