@@ -201,12 +201,6 @@ export const networkFaults: readonly FileFaults[] = [
     tests: ["test/unit/core/concurrency.test.ts"],
     faults: [
       {
-        what: "a place that was given to one who has left is lost",
-        find: `if (index === -1) release();
-        else`,
-        replace: "if (index !== -1)",
-      },
-      {
         what: "mapLimit throws the last failure",
         find: "firstError ??= { error };",
         replace: "firstError = { error };",
