@@ -74,15 +74,22 @@ export type CelNumbers = "doubles" | "integers";
 export const maxRunCost = 10_000_000;
 
 /**
+ * The same for one delivery of a webhook, and what each of its evaluations may cost: a quarter of Kubernetes' limit, since its sender
+ * waits for the answer, and so do those of other namespaces.
+ */
+export const maxDeliveryCost = 2_500_000;
+export const maxFilterCost = 250_000;
+
+/**
  * Flux's CEL (`fluxcd/pkg/runtime/cel`): cel-go with the standard library, optional types and the extensions strings, sets
  * and encoders. Each variable is a map of strings to anything. The messages are those of Flux. Length, size, cost, time and memory are bounded (docs/limits.md).
  */
 export interface Cel {
   /**
-   * The same with a budget of {@link maxRunCost} for all its expressions, which take the turns of this tenant. Beyond the budget an
-   * evaluation is a fault of reason `limit`.
+   * The same with a budget for all its expressions, which take the turns of this tenant: {@link maxRunCost}, or {@link maxDeliveryCost} for
+   * a delivery. Beyond the budget an evaluation is a fault of reason `limit`.
    */
-  withBudget(tenant: Tenant): Cel;
+  withBudget(tenant: Tenant, purpose?: "delivery" | "run"): Cel;
   /** @throws CelFault where the text does not parse, or where its type is not bool for certain */
   compileBool(
     expression: string,

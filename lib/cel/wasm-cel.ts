@@ -20,6 +20,8 @@ import {
   type CelRules,
   type CelValues,
   JsonText,
+  maxDeliveryCost,
+  maxFilterCost,
   maxRunCost,
 } from "./cel.ts";
 
@@ -41,7 +43,7 @@ export const celLimits: RequestLimits & { readonly maxInputBytes: number } = {
 export const maxTurnCost = 250_000;
 
 /** What the rules of a provider may cost for one token: they are evaluated in one message. */
-export const maxRulesCost = 1_000_000;
+export const maxRulesCost = 500_000;
 
 /** Many objects are sent in messages of about this size. */
 const messageBytes = 4 * 1024 * 1024;
@@ -63,8 +65,16 @@ type Header = Readonly<Record<string, Json>>;
 /** What a run may still spend, and whose turns it takes. */
 interface Budget {
   readonly tenant: Tenant;
+  /** What one evaluation may cost. */
+  readonly limit: number;
   left: number;
 }
+
+const budgets = {
+  delivery: { limit: maxFilterCost, left: maxDeliveryCost },
+  /** Kubernetes' limit of one evaluation. */
+  run: { limit: 1_000_000, left: maxRunCost },
+} as const;
 
 /** cel-go as WebAssembly. `options.file`: `engine/cel.wasm.br`. Each thread has at most 256 MiB. */
 export function wasmCel(options: ModuleOptions, limits = celLimits): Cel & { close(): Promise<void> } {
@@ -94,7 +104,7 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
         budget?.left ?? Number.POSITIVE_INFINITY,
         header["do"] === "failures" ? maxRulesCost : maxRunCost,
       );
-      return framedRequest({ ...framed, budget: left }, contents);
+      return framedRequest({ ...framed, budget: left, limit: budget?.limit ?? 0 }, contents);
     };
     const bytes = contents.reduce((sum, { length }) => sum + length, 0);
     if (bytes > limits.maxInputBytes) {
@@ -162,7 +172,7 @@ function celOf(threads: ModuleThreads, limits: typeof celLimits, budget: Budget 
   };
 
   return {
-    withBudget: (tenant) => celOf(threads, limits, { tenant, left: maxRunCost }),
+    withBudget: (tenant, purpose = "run") => celOf(threads, limits, { tenant, ...budgets[purpose] }),
     compileBool: (expression, variables, signal, numbers) =>
       compile("bool", (json) => typeof json === "boolean", expression, variables, signal, numbers === "integers"),
     compileValue: (expression, variables, signal) =>

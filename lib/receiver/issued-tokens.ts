@@ -40,7 +40,7 @@ export function issuedTokens({ cel, clock, http, googleKeysUrl: keysUrl }: Issue
     "generic-oidc": refusing(async ({ delivery, entry, tenant }, signal) => {
       const providers = Providers.parse(entry.oidcProviders ?? []);
       const authorization = delivery.header("authorization");
-      const deps = { cel: cel.withBudget(tenant), clock, keySets: keys };
+      const deps = { cel: cel.withBudget(tenant, "delivery"), clock, keySets: keys };
       const claims = await verifyOidc(authorization, providers, deps, signal);
       return { kind: "accepted", claims };
     }),

@@ -29,7 +29,7 @@ export async function wakeSelected(
   deps: WakeDeps,
   signal: AbortSignal,
 ): Promise<{ readonly isWhole: boolean; readonly woken: number }> {
-  const cel = deps.cel.withBudget(key);
+  const cel = deps.cel.withBudget(key, "delivery");
   let isWhole = true;
   let woken = 0;
   for (const resource of entry.resources) {

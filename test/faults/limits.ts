@@ -29,9 +29,9 @@ export const limitFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "each entry has a budget for expressions of its own",
-        find: "  const cel = deps.cel.withBudget(key);\n  let isWhole = true;\n  let woken = 0;\n  for (const resource of entry.resources) {",
+        find: '  const cel = deps.cel.withBudget(key, "delivery");\n  let isWhole = true;\n  let woken = 0;\n  for (const resource of entry.resources) {',
         replace:
-          "  let isWhole = true;\n  let woken = 0;\n  for (const resource of entry.resources) {\n    const cel = deps.cel.withBudget(key);",
+          '  let isWhole = true;\n  let woken = 0;\n  for (const resource of entry.resources) {\n    const cel = deps.cel.withBudget(key, "delivery");',
       },
       {
         what: "the log counts what the last entry wakes",

@@ -3,6 +3,42 @@ import type { FileFaults } from "./fault.ts";
 /** More mistakes that take two inputs at once, a neighbour whose name begins alike, or several runs, found by planting some by hand. */
 export const neighbourFaults: readonly FileFaults[] = [
   {
+    file: "lib/threads/fair-turns.ts",
+    tests: ["test/unit/core/fair-turns.test.ts"],
+    faults: [
+      {
+        what: "the tenant that began to wait first has all turns",
+        find: "const turn = lastTurn.get(tenant) ?? -1;",
+        replace: "const turn = lastTurn.has(tenant) ? 0 : 0;",
+      },
+      {
+        what: "a turn that had not to wait does not count",
+        find: "      free--;\n      begin(tenant);",
+        replace: "      free--;",
+      },
+      {
+        what: "tenants are told apart by their namespace alone",
+        find: "const tenant = `${cluster}/${namespace}`;",
+        replace: "const tenant = cluster === undefined ? cluster : namespace;",
+      },
+      {
+        what: "who gives up still counts as waiting",
+        find: "else callers.splice(index, 1);",
+        replace: "else callers[index] = () => undefined;",
+      },
+      {
+        what: "a place that was given to who gives up is lost",
+        find: "if (index === -1) release();\n      else callers",
+        replace: "if (index !== -1) callers",
+      },
+      {
+        what: "one more may wait than is allowed",
+        find: "if (callers.length >= maxWaiting) {",
+        replace: "if (callers.length > maxWaiting) {",
+      },
+    ],
+  },
+  {
     file: "lib/queue/cluster-views.ts",
     tests: ["test/unit/queue/cluster-views.test.ts"],
     faults: [

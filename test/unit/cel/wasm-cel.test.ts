@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { CelFault, JsonText, maxRunCost } from "../../../lib/cel/cel.ts";
+import { CelFault, JsonText, maxDeliveryCost, maxFilterCost, maxRunCost } from "../../../lib/cel/cel.ts";
 import { celLimits, celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Json } from "../../../lib/core/json.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
@@ -244,6 +244,21 @@ describe("a budget", () => {
     expect(await rule.statuses([{}], forever)).toEqual([expect.objectContaining({ reason: "limit" })]);
   });
 
+  test("of a delivery is maxDeliveryCost, and maxFilterCost for each evaluation", async () => {
+    const delivery = cel.withBudget(noTenant, "delivery");
+    const twice = await delivery.compileBool(`${expression} && req.a == req.a && ${expression}`, ["req"], forever);
+    await expect(twice.evaluate({ req }, forever)).rejects.toMatchObject({
+      reason: "limit",
+      message: expect.stringContaining("actual cost limit exceeded"),
+    });
+    const once = await delivery.compileBool(expression, ["req"], forever);
+    const each = Array.from({ length: 50 }, () => ({}));
+    const results = await once.evaluateEach({ req }, each, forever);
+    const within = results.filter((result) => result === true).length;
+    expect(within).toBe(Math.ceil((maxDeliveryCost - maxFilterCost) / 110_001));
+    expect(results.at(-1)).toMatchObject({ reason: "limit" });
+  });
+
   test("is one of each run", async () => {
     const rule = await cel.withBudget(noTenant).compileHealth({ current: "true" }, forever);
     expect(await rule.statuses([{}], forever)).toEqual(["Current"]);
@@ -267,7 +282,7 @@ describe("turns of tenants", () => {
   const req = { l: Array.from({ length: 90 }, (_, at) => at) };
   const tenant = (namespace: string) => ({ cluster: "test", namespace });
 
-  test("a costly evaluation of many objects lets another tenant in between", async () => {
+  test("a costly evaluation of many objects lets another tenant in between, after each maxTurnCost", async () => {
     const ends: string[] = [];
     const many = await cel.withBudget(tenant("many")).compileBool(loops, ["req", "res"], forever);
     const one = await cel.withBudget(tenant("one")).compileBool("req.l[0] == 0.0", ["req"], forever);
@@ -289,7 +304,7 @@ describe("turns of tenants", () => {
     expect(statuses).toEqual([...Array.from({ length: 29 }, () => "InProgress"), "Current"]);
   });
 
-  test("rules of a provider cost no more than one evaluation may", async () => {
+  test("rules of a provider cost no more than maxRulesCost, in one turn", async () => {
     const costly = "claims.l.all(a, claims.l.all(b, claims.l.all(c, a + b + c >= 0.0)))";
     const validations = Array.from({ length: 20 }, () => ({ expression: costly, message: "refused" }));
     const rules = await cel.withBudget(tenant("rules")).compileRules({ variables: [], validations }, forever);

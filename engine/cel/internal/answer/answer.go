@@ -38,6 +38,8 @@ type request struct {
 	Health      expression.HealthRule `json:"health"`
 	// What all evaluations of the request may cost together. None: as much as each may.
 	Budget *uint64 `json:"budget"`
+	// What each of them may cost. None: Kubernetes' limit.
+	Limit uint64 `json:"limit"`
 	// What evaluations may cost before those that are left are not begun: the host asks for them again. None: no matter how much.
 	Turn   *uint64     `json:"turn"`
 	Shared []segment   `json:"shared"`
@@ -101,10 +103,11 @@ func perform(input []byte, budget *expression.Budget) ([]result, error) {
 	if asked.Budget != nil {
 		budget.Limit = *asked.Budget
 	}
+	budget.Each = asked.Limit
 	values := &reader{rest: input[lengthBytes+length:], hasIntegers: asked.HasIntegers}
 	switch asked.Do {
 	case "compile":
-		_, err := expression.Compile(asked.Expression, asked.Variables, asked.Output)
+		_, err := compileFor(asked)
 		return []result{}, err
 	case "evaluate":
 		return evaluate(asked, values, budget)
@@ -130,8 +133,15 @@ func perform(input []byte, budget *expression.Budget) ([]result, error) {
 	return nil, fmt.Errorf("%q is nothing to do", asked.Do)
 }
 
+func compileFor(asked request) (*expression.Expression, error) {
+	if asked.Limit == 0 {
+		return expression.Compile(asked.Expression, asked.Variables, asked.Output)
+	}
+	return expression.CompileWithin(asked.Limit, asked.Expression, asked.Variables, asked.Output)
+}
+
 func evaluate(asked request, values *reader, budget *expression.Budget) ([]result, error) {
-	compiled, err := expression.Compile(asked.Expression, asked.Variables, asked.Output)
+	compiled, err := compileFor(asked)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,8 @@ type Expression struct {
 	text    string
 	own     ownText
 	program cel.Program
+	// What one evaluation may cost.
+	limit uint64
 }
 
 type kept[Value any] struct {
@@ -71,18 +73,24 @@ var (
 
 // Compile answers the expression, or a Fault with Flux's message.
 func Compile(text string, variables []string, output Output) (*Expression, error) {
+	return CompileWithin(costLimit, text, variables, output)
+}
+
+// CompileWithin is Compile with what one evaluation may cost, where that is less than Kubernetes' limit.
+func CompileWithin(limit uint64, text string, variables []string, output Output) (*Expression, error) {
+	limit = min(limit, costLimit)
 	if len(text) > MaxLength {
 		return nil, &Fault{Limit, fmt.Sprintf(
 			"the CEL expression has %d bytes, which is more than the %d that are allowed: split it, or compute less in it",
 			len(text), MaxLength)}
 	}
 	declared := strings.Join(variables, ",")
-	return programs.get(declared+" "+string(output)+" "+text, func() (*Expression, error) {
+	return programs.get(fmt.Sprintf("%d %s %s %s", limit, declared, output, text), func() (*Expression, error) {
 		env, err := environments.get(declared, func() (*cel.Env, error) { return environment(variables) })
 		if err != nil {
 			return nil, &Fault{Refused, fmt.Sprintf("failed to create CEL environment: %s", err)}
 		}
-		return compile(env, text, output)
+		return compile(env, text, output, limit)
 	})
 }
 
@@ -103,7 +111,7 @@ func environment(variables []string) (*cel.Env, error) {
 	return cel.NewEnv(options...)
 }
 
-func compile(env *cel.Env, text string, output Output) (expression *Expression, err error) {
+func compile(env *cel.Env, text string, output Output, limit uint64) (expression *Expression, err error) {
 	// cel-go's check of literals panics for some optional elements, for example [?a.b].
 	defer func() {
 		if recover() != nil {
@@ -130,7 +138,7 @@ func compile(env *cel.Env, text string, output Output) (expression *Expression, 
 		cel.InterruptCheckFrequency(100),
 		cel.CustomDecorator(limited),
 		cel.CostTracking(callCosts{}),
-		cel.CostLimit(costLimit),
+		cel.CostLimit(limit),
 	)
 	if errors.Is(err, errLimit) {
 		return nil, &Fault{Limit, fmt.Sprintf("the CEL expression '%s': %s", text, err)}
@@ -138,5 +146,5 @@ func compile(env *cel.Env, text string, output Output) (expression *Expression, 
 	if err != nil {
 		return nil, &Fault{Refused, fmt.Sprintf("failed to create CEL program: %s", err)}
 	}
-	return &Expression{text, ownTextOf(checked, env), program}, nil
+	return &Expression{text, ownTextOf(checked, env), program, limit}, nil
 }

@@ -42,6 +42,15 @@ func prefixed(prefix string, err error) error {
 type Budget struct {
 	Limit uint64
 	Spent uint64
+	// What each of them may cost. None: Kubernetes' limit.
+	Each uint64
+}
+
+func (b *Budget) each() uint64 {
+	if b.Each == 0 {
+		return costLimit
+	}
+	return b.Each
 }
 
 func (e *Expression) evaluate(data map[string]any, budget *Budget) (ref.Val, error) {
@@ -53,7 +62,7 @@ func (e *Expression) evaluate(data map[string]any, budget *Budget) (ref.Val, err
 	reason := Evaluation
 	if cancelled := (interpreter.EvalCancelledError{}); errors.As(err, &cancelled) || errors.Is(err, errLimit) {
 		reason = Limit
-		budget.Spent += costLimit
+		budget.Spent += e.limit
 	} else if cost := details.ActualCost(); cost != nil {
 		budget.Spent += *cost
 	}
@@ -113,20 +122,20 @@ var claimsAndVars = []string{"claims", "vars"}
 
 // CompileRules finds the first expression that does not compile.
 func CompileRules(rules Rules) error {
-	_, _, err := compileRules(rules)
+	_, _, err := compileRules(rules, costLimit)
 	return err
 }
 
-func compileRules(rules Rules) (variables, validations []*Expression, err error) {
+func compileRules(rules Rules, limit uint64) (variables, validations []*Expression, err error) {
 	for _, each := range rules.Variables {
-		compiled, err := Compile(each.Expression, claimsAndVars, Any)
+		compiled, err := CompileWithin(limit, each.Expression, claimsAndVars, Any)
 		if err != nil {
 			return nil, nil, prefixed(fmt.Sprintf("invalid expression for variable %q: ", each.Name), err)
 		}
 		variables = append(variables, compiled)
 	}
 	for _, each := range rules.Validations {
-		compiled, err := Compile(each.Expression, claimsAndVars, Bool)
+		compiled, err := CompileWithin(limit, each.Expression, claimsAndVars, Bool)
 		if err != nil {
 			return nil, nil, prefixed(fmt.Sprintf("invalid expression for validation %q: ", each.Message), err)
 		}
@@ -137,7 +146,7 @@ func compileRules(rules Rules) (variables, validations []*Expression, err error)
 
 // Failures answers the messages of all validations that are false. Variables keep the types that CEL gives them.
 func Failures(rules Rules, claims map[string]any, budget *Budget) ([]string, error) {
-	variables, validations, err := compileRules(rules)
+	variables, validations, err := compileRules(rules, budget.each())
 	if err != nil {
 		return nil, err
 	}
