@@ -4,7 +4,7 @@ import type { FileFaults } from "./fault.ts";
 export const neighbourFaults: readonly FileFaults[] = [
   {
     file: "lib/threads/fair-turns.ts",
-    tests: ["test/unit/core/fair-turns.test.ts"],
+    tests: ["test/unit/threads/fair-turns.test.ts"],
     faults: [
       {
         what: "the tenant that began to wait first has all turns",

@@ -47,6 +47,46 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/kube/endpoint.ts",
     "lib/http/http-client.ts",
   ],
+  "it runs what others read in a thread, with limits of time and memory": [
+    "lib/engine/module-thread.ts",
+    "lib/engine/module-threads.ts",
+    "lib/manifests/thread/build-worker.ts",
+    "lib/sops/file/sops-thread.ts",
+    "lib/threads/thread-job.ts",
+    "lib/threads/worker-limit.ts",
+  ],
+  "a part of lib/manifests/read-document.ts and lib/manifests/parse-output.ts, with whose worst inputs it is measured":
+    [
+      "lib/manifests/read-failure.ts",
+      "lib/manifests/read-objects.ts",
+      "lib/manifests/transform-images.ts",
+      "lib/manifests/transform-patches.ts",
+    ],
+  "a message of kustomize, which the engine cuts": ["lib/manifests/engine-message.ts"],
+  "a part of lib/sops/file/open-file.ts, with whose worst inputs it is measured": [
+    "lib/sops/cipher.ts",
+    "lib/sops/stores/yaml-comments.ts",
+  ],
+  "answers and keys of at most 256 KiB, of which openpgp and OpenSSL read at most 100": [
+    "lib/sops/keys/age-file.ts",
+    "lib/sops/keys/ask-key-service.ts",
+    "lib/sops/keys/azure-credentials.ts",
+    "lib/sops/keys/gcp-kms.ts",
+    "lib/sops/keys/pgp.ts",
+    "lib/sops/keys/vault.ts",
+  ],
+  "a part of lib/sources/git/pack-objects.ts, with whose worst inputs it is measured": [
+    "lib/sources/git/pack-entry.ts",
+  ],
+  "a part of lib/sources/oci/registry-client.ts, with whose worst inputs it is measured": [
+    "lib/sources/oci/authorize.ts",
+    "lib/sources/oci/pull-artifact.ts",
+    "lib/sources/oci/registry-fault.ts",
+  ],
+  "a part of lib/sources/oci/choose-tag.ts, with whose worst inputs it is measured": [
+    "lib/sources/semver-range.ts",
+    "lib/sources/versions-in.ts",
+  ],
   "whoever runs the process wrote the kubeconfig, and the plugin that it names": [
     "lib/kube/exec-credential.ts",
     "lib/kube/kubeconfig.ts",

@@ -9,7 +9,7 @@ import {
   trustElsewhere,
 } from "../../core/ports/http.ts";
 import type { RegistryCredentials } from "./docker-config.ts";
-import { parseJson, RegistryFault } from "./registry-fault.ts";
+import { jsonOf, RegistryFault } from "./registry-fault.ts";
 
 /** How to connect and log in to one registry. */
 export interface RegistryAccess {
@@ -72,7 +72,7 @@ export function authorizer(
     };
     const answered = await http.send(tokenRequest, signal);
     if (answered.status !== 200) throw new RegistryFault(tokenRequest, answered, clock.now());
-    const parsed = TokenAnswer.safeParse(parseJson(answered.body));
+    const parsed = TokenAnswer.safeParse(jsonOf(answered.body));
     const token = parsed.data?.token ?? parsed.data?.access_token;
     if (token === undefined)
       throw new HttpError("protocol", `GET ${realm.origin}${realm.pathname}: no token in the answer`);

@@ -7,7 +7,7 @@ import { archiveTree, archiveUnread } from "../archive/archive-tree.ts";
 import { type ArchiveLimits, unpack, withLinksFollowed } from "../archive/unpack.ts";
 import { mediaTypes } from "./media-types.ts";
 import type { RegistryClient } from "./registry-client.ts";
-import { failureOf, parseJson } from "./registry-fault.ts";
+import { failureOf, jsonOf } from "./registry-fault.ts";
 
 /** An artifact as it is stored for a source. */
 export interface PulledArtifact {
@@ -99,7 +99,7 @@ async function pullManifest(
   const pull = async (wanted: string): Promise<{ readonly mediaType: string; readonly json: unknown }> => {
     try {
       const { bytes, mediaType } = await registry.manifest(repository, wanted, signal);
-      return { mediaType: mediaType.split(";", 1).join("").trim(), json: parseJson(bytes) };
+      return { mediaType: mediaType.split(";", 1).join("").trim(), json: jsonOf(bytes) };
     } catch (error) {
       throw failureOf(
         "OCIArtifactPullFailed",

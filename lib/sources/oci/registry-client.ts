@@ -5,7 +5,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import { type Http, HttpError, type HttpRequest, type HttpResponse, trustElsewhere } from "../../core/ports/http.ts";
 import { authorizer, type RegistryAccess } from "./authorize.ts";
 import { mediaTypes } from "./media-types.ts";
-import { parseJson, RegistryFault } from "./registry-fault.ts";
+import { jsonOf, RegistryFault } from "./registry-fault.ts";
 
 interface FetchedManifest {
   readonly digest: string;
@@ -247,7 +247,7 @@ function isLocal(host: string): boolean {
 }
 
 function tagsOf({ body }: HttpResponse, where: string): readonly string[] {
-  const page = TagPage.safeParse(parseJson(body));
+  const page = TagPage.safeParse(jsonOf(body));
   const tags = page.data?.tags ?? [];
   if (!page.success || !tags.every((tag) => typeof tag === "string")) {
     throw new HttpError("protocol", `the answer of ${where} is not a list of tags`);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Failure, type Reason } from "../../core/failure.ts";
+import { parseJson } from "../../core/json.ts";
 import { HttpError, type HttpRequest, type HttpResponse } from "../../core/ports/http.ts";
 import { PortError } from "../../core/ports/port-error.ts";
 import { RegistryLoginError } from "../../core/ports/registry-login.ts";
@@ -47,7 +48,7 @@ const reasonByStatus: Readonly<Record<number, RegistryFaultReason>> = {
  * another server, and must not go into a status. An answer without known codes is described by its status code.
  */
 function diagnose(method: string, url: string, { status, body }: HttpResponse): string {
-  const parsed = Diagnostics.safeParse(parseJson(body));
+  const parsed = Diagnostics.safeParse(jsonOf(body));
   const told = new Set(
     (parsed.data?.errors ?? []).flatMap(({ code, detail }) => {
       const message = standardMessages.get(code);
@@ -159,10 +160,10 @@ export function failureOf(reason: Reason, message: string, error: unknown, signa
   return new Failure(reason, message, { cause: error });
 }
 
-/** The bytes parsed as JSON; undefined if they are not JSON, which a schema then refuses. */
-export function parseJson(bytes: Uint8Array): unknown {
+/** The bytes parsed as JSON; undefined if they are not JSON or have too many values, which a schema then refuses. */
+export function jsonOf(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return parseJson(new TextDecoder().decode(bytes));
   } catch {
     return undefined;
   }
