@@ -148,8 +148,8 @@ export const decryptionFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "a large file is searched at once",
-        find: "if (search.bytes.length > offThreadSearchedBytes) return",
-        replace: "if (search.bytes.length > 100 * offThreadSearchedBytes) return",
+        find: "if (search.bytes.length > offThreadSearchedBytes) {",
+        replace: "if (search.bytes.length > 100 * offThreadSearchedBytes) {",
       },
     ],
   },
