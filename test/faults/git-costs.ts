@@ -222,19 +222,9 @@ export const gitCostFaults: readonly FileFaults[] = [
         replace: "iterations.length > 9 && Number",
       },
       {
-        what: "a key that is encrypted otherwise is decrypted",
-        find: "if (!next(identifier).equals(pbes2)) throw unsupportedEncryption();",
-        replace: "next(identifier);",
-      },
-      {
         what: "a key of RSA may have any length",
         find: 'if (parsed.type === "ssh-rsa") assertFewBits',
         replace: 'if (parsed.type === "rsa") assertFewBits',
-      },
-      {
-        what: "a second armor within the first is a part of the key",
-        find: "-----([^-]*)/.exec(text)",
-        replace: "-----(.*)/s.exec(text)",
       },
     ],
   },
