@@ -46,6 +46,7 @@ export async function bundleFunctions(into: string, plugins: readonly Plugin[] =
 const threads = [
   { starter: "lib/manifests/thread/off-thread.ts", thread: "lib/manifests/thread/build-worker.ts" },
   { starter: "lib/sops/file/off-thread.ts", thread: "lib/sops/file/sops-thread.ts" },
+  { starter: "lib/sources/git/decrypt-ssh-key.ts", thread: "lib/sources/git/ssh-key-thread.ts" },
   { starter: "lib/engine/module-threads.ts", thread: "lib/engine/module-thread.ts" },
 ];
 

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { ParsedKey } from "ssh2";
 import { messageOf } from "../../core/failure.ts";
+import { decryptSshKey } from "./decrypt-ssh-key.ts";
 
 /** A private key that can be used. It is never shown: what it holds is only for the client of SSH. */
 export type SshKey = ParsedKey;
@@ -10,7 +11,7 @@ export class PassphraseMissing extends Error {
   override readonly name = "PassphraseMissing";
 }
 
-/** Decrypting takes about 10 ms for each, in which the process does nothing else. `ssh-keygen` sets 16 to 24. */
+/** Decrypting takes about 10 ms for each, in a thread. `ssh-keygen` sets 16 to 24. */
 const maxRounds = 200;
 /** Of PBKDF2: some 50 ms. `openssl pkcs8` sets 2,048. */
 const maxIterations = 100_000;
@@ -33,10 +34,15 @@ export async function parseSshKey(text: string, passphrase: string): Promise<Ssh
   }
   const bytes = Buffer.from(lines, "base64");
   const { default: ssh } = await import("ssh2");
+  if (type === "OPENSSH PRIVATE KEY" && passphrase !== "" && roundsOf(bytes) > 0) {
+    const decrypted = await decryptSshKey({ text: openSshArmor(bytes), passphrase });
+    if ("fault" in decrypted) throw keyFault(new Error(decrypted.fault));
+    return parseSshKey(decrypted.pem, "");
+  }
   const readable = isPkcs8
     ? withoutPkcs8(bytes, type, passphrase)
     : type === "OPENSSH PRIVATE KEY"
-      ? withFewRounds(bytes)
+      ? openSshArmor(bytes)
       : text.trim();
   let parsed: ParsedKey | Error;
   try {
@@ -71,10 +77,10 @@ function assertFewBits(key: Buffer): void {
 }
 
 /**
- * The same key in armor of our own, so that what is decrypted is what was checked. The salt and the rounds of bcrypt follow the names of
- * the cipher and of the key derivation (PROTOCOL.key of OpenSSH).
+ * The rounds of bcrypt by which a key is encrypted, 0 for none. They and the salt follow the names of the cipher and of the key derivation
+ * (PROTOCOL.key of OpenSSH). The key that is decrypted is armored from these bytes, so that it is the one that was checked.
  */
-function withFewRounds(bytes: Buffer): string {
+function roundsOf(bytes: Buffer): number {
   let at = "openssh-key-v1\0".length;
   const next = (): Buffer => {
     const length = at + 4 <= bytes.length ? bytes.readUInt32BE(at) : 0;
@@ -90,7 +96,7 @@ function withFewRounds(bytes: Buffer): string {
     const mend = `at most ${maxRounds} are supported: encrypt it anew with ssh-keygen -p -a 100`;
     throw new Error(`ssh: decrypting the private key takes ${rounds} rounds of bcrypt, and ${mend}`);
   }
-  return openSshArmor(bytes);
+  return rounds;
 }
 
 /** The same key in a format that the client of SSH reads. */

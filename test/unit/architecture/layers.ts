@@ -79,7 +79,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "lib/sources/git",
-    imports: ["lib/core", "lib/core/ports", "lib/sources"],
+    imports: ["lib/core", "lib/core/ports", "lib/threads", "lib/sources"],
     why: "git's protocol. It hands over objects, and does not know what is made of them.",
   },
   {

@@ -64,6 +64,7 @@ describe("the bundles of the functions", () => {
         "module-thread.mjs",
         "openpgp.mjs",
         "sops-thread.mjs",
+        "ssh-key-thread.mjs",
       ],
       sweep: ["index.mjs"],
     });
