@@ -54,17 +54,6 @@ export const shownTextFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/process/write-log.ts",
-    tests: ["test/unit/cli/control-characters.test.ts"],
-    faults: [
-      {
-        what: "a line of the log is not made safe",
-        find: "safeText(JSON.stringify(entry, cut))",
-        replace: 'JSON.stringify(entry, cut).slice(safeText("").length)',
-      },
-    ],
-  },
-  {
     file: "lib/sources/git/git-object.ts",
     tests: ["test/unit/sources/git/git-object.test.ts"],
     faults: [
