@@ -10,7 +10,7 @@ export interface AwsConnection {
   readonly endpoint?: string | undefined;
   /** Without them the SDK's default chain: in Lambda the role of the function. */
   readonly credentials?: AwsCredentials | undefined;
-  /** For one try of a call. Without it the time that suits the service. */
+  /** For one try of a call, and for its connection. Without it the times that suit the service. */
   readonly attemptTimeoutMs?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export function clientConfig(
     retryMode: "standard",
     maxAttempts,
     requestHandler: {
-      connectionTimeout: connectionTimeoutMs,
+      connectionTimeout: attemptTimeoutMs ?? connectionTimeoutMs,
       requestTimeout: attemptTimeoutMs ?? usualAttemptTimeoutMs,
       throwOnRequestTimeout: true,
     },
