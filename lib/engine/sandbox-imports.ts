@@ -4,11 +4,6 @@ const notSupported = 52;
 /** Enough for what Go prints before it exits; stack traces after that are dropped. */
 const maxSaidBytes = 8 * 1024;
 
-/** The engine has ended its own process. Go does so when its memory is used up or its runtime fails. */
-class EngineExited extends Error {
-  override readonly name = "EngineExited";
-}
-
 /** The imports that a module is instantiated with, and access to what it prints. */
 export interface SandboxImports {
   readonly imports: WebAssembly.Imports;
@@ -70,7 +65,8 @@ export function sandboxImports(module: WebAssembly.Module): SandboxImports {
       return success;
     },
     proc_exit: (code: number) => {
-      throw new EngineExited(`it ended itself with code ${code}`);
+      // Go does so when its memory is used up or its runtime fails.
+      throw new Error(`it ended itself with code ${code}`);
     },
     random_get: (at: number, length: number) => {
       crypto.getRandomValues(bytes().subarray(at, at + length));
