@@ -17,7 +17,7 @@ interface NamedTest {
 
 /** A file of tests, and the titles that follow it: `path.ts` "title", "another title of that file". */
 const fileWithTitles = /`([\w./-]+\.ts)` ((?:(?:, )?"[^"]+")+)/g;
-const file = /`(?:bench|contract|e2e|property|unit)\/[\w./-]+\.ts`/g;
+const file = /`(?:bench|contract|e2e|limits|property|unit)\/[\w./-]+\.ts`/g;
 
 function testsNamedIn(text: string): readonly NamedTest[] {
   return [...text.matchAll(fileWithTitles)].flatMap(([, path = "", titles = ""]) =>
