@@ -73,17 +73,32 @@ export function endOfString(text: string, begin: number): number {
   return text.length;
 }
 
+/** What of a text is more than allowed: its lists, objects and commas, or its levels. Linear, and far cheaper than to parse it. */
+export function jsonExcess(
+  text: string,
+  { maxParts, maxDepth }: { readonly maxParts: number; readonly maxDepth: number },
+): "depth" | "parts" | undefined {
+  const cursor = new JsonCursor(text);
+  let parts = 0;
+  for (let code = cursor.next(); code !== -1; code = cursor.next()) {
+    if (code === closeList || code === closeObject) continue;
+    if (cursor.depth > maxDepth) return "depth";
+    if (++parts > maxParts) return "parts";
+  }
+  return undefined;
+}
+
 /**
  * Throws a `RangeError` for a text that nests deeper than {@link maxJsonDepth}, or that has more than {@link maxJsonParts}: to
  * parse it would keep the process from other work. A text of less than 256 KiB always passes.
  */
 export function checkJson(text: string): void {
   if (text.length <= checkedChars) return;
-  const cursor = new JsonCursor(text);
-  let parts = 0;
-  for (let code = cursor.next(); code !== -1; code = cursor.next()) {
-    if (code === closeList || code === closeObject) continue;
-    if (cursor.depth > maxJsonDepth) throw new RangeError(`it nests deeper than ${maxJsonDepth} levels`);
-    if (++parts > maxJsonParts) throw new RangeError(`it has more than ${maxJsonParts} lists, objects and commas`);
+  switch (jsonExcess(text, { maxParts: maxJsonParts, maxDepth: maxJsonDepth })) {
+    case "depth":
+      throw new RangeError(`it nests deeper than ${maxJsonDepth} levels`);
+    case "parts":
+      throw new RangeError(`it has more than ${maxJsonParts} lists, objects and commas`);
+    case undefined:
   }
 }

@@ -1,5 +1,6 @@
 import { JsonText } from "../cel/cel.ts";
 import { isJsonObject } from "../core/json.ts";
+import { jsonExcess } from "../core/json-text.ts";
 import { isJsonType } from "./media-type.ts";
 
 /** An HTTP request as Lambda or a server has it. Nothing in it is decoded or joined: signatures and paths go by its bytes. */
@@ -62,23 +63,12 @@ export function requestOf(delivery: Delivery): JsonText | { readonly fault: stri
 
 /** Why a JSON text is not read, found without reading it: each value but the first follows a bracket, a brace or a comma. */
 function sizeFault(text: string): string | undefined {
-  let depth = 0;
-  let values = 1;
-  let isString = false;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (isString) {
-      if (char === backslash) at++;
-      else if (char === quote) isString = false;
-    } else if (char === quote) isString = true;
-    else if (char === openBrace || char === openBracket) {
-      values++;
-      if (++depth > maxBodyDepth) return `nests deeper than ${maxBodyDepth}`;
-    } else if (char === closeBrace || char === closeBracket) depth--;
-    else if (char === comma) values++;
-    if (values > maxBodyValues) return `has more than ${maxBodyValues} values`;
+  switch (jsonExcess(text, { maxParts: maxBodyValues - 1, maxDepth: maxBodyDepth })) {
+    case "depth":
+      return `nests deeper than ${maxBodyDepth}`;
+    case "parts":
+      return `has more than ${maxBodyValues} values`;
+    case undefined:
+      return undefined;
   }
-  return undefined;
 }
-
-const [quote, comma, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 44, 92, 123, 125, 91, 93];

@@ -42,13 +42,25 @@ export const kubeFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "parts of a long text are not counted",
-        find: "if (++parts > maxJsonParts)",
+        find: "if (++parts > maxParts)",
         replace: "if (++parts > 1e9)",
       },
       {
         what: "one level more than allowed",
-        find: "cursor.depth > maxJsonDepth",
-        replace: "cursor.depth > maxJsonDepth + 1",
+        find: "cursor.depth > maxDepth",
+        replace: "cursor.depth > maxDepth + 1",
+      },
+      {
+        what: "lists beside each other count as nested",
+        find: "        case closeObject:\n          this.#depth--;",
+        replace: "        case closeObject:",
+        tests: ["test/unit/receiver/authenticate.test.ts"],
+      },
+      {
+        what: "lists and objects do not count as parts",
+        find: "if (code === closeList || code === closeObject) continue;",
+        replace: "if (code !== comma) continue;",
+        tests: ["test/unit/receiver/authenticate.test.ts"],
       },
       {
         what: "a quote after an escaped backslash does not end the string",
