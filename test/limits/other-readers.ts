@@ -52,6 +52,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     "lib/engine/module-threads.ts",
     "lib/manifests/thread/build-worker.ts",
     "lib/sops/file/sops-thread.ts",
+    "lib/sources/git/ssh-key-thread.ts",
     "lib/threads/thread-job.ts",
     "lib/threads/worker-limit.ts",
   ],
@@ -78,9 +79,11 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   "a part of lib/sources/git/pack-objects.ts, with whose worst inputs it is measured": [
     "lib/sources/git/pack-entry.ts",
   ],
+  "the client of SSH reads packets of 35,000 bytes at most, and lib/sources/git/pkt-line.ts what they hold": [
+    "lib/sources/git/ssh-channel.ts",
+    "lib/sources/git/ssh-transport.ts",
+  ],
   "a part of lib/sources/oci/registry-client.ts, with whose worst inputs it is measured": [
-    "lib/sources/oci/authorize.ts",
-    "lib/sources/oci/pull-artifact.ts",
     "lib/sources/oci/registry-fault.ts",
   ],
   "a part of lib/sources/oci/choose-tag.ts, with whose worst inputs it is measured": [
@@ -90,7 +93,6 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   "whoever runs the process wrote the kubeconfig, and the plugin that it names": [
     "lib/kube/exec-credential.ts",
     "lib/kube/kubeconfig.ts",
-    "lib/kube/kubeconfig-file.ts",
   ],
 };
 

@@ -1,6 +1,8 @@
 import { archiveReaders } from "./readers/archives.ts";
 import { clusterReaders } from "./readers/clusters.ts";
+import { engineReaders } from "./readers/engine.ts";
 import { gitReaders } from "./readers/git.ts";
+import { gitKeyReaders } from "./readers/git-keys.ts";
 import { manifestReaders } from "./readers/manifests.ts";
 import { receiverReaders } from "./readers/receiver.ts";
 import { registryReaders } from "./readers/registries.ts";
@@ -11,7 +13,9 @@ import type { WorstInput } from "./worst-input.ts";
 export const worstInputs: readonly WorstInput[] = [
   ...archiveReaders,
   ...clusterReaders,
+  ...engineReaders,
   ...gitReaders,
+  ...gitKeyReaders,
   ...manifestReaders,
   ...receiverReaders,
   ...registryReaders,

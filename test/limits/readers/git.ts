@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { deflateSync } from "node:zlib";
+import { deflateSync, gzipSync } from "node:zlib";
 import { checkOut } from "../../../lib/sources/git/checkout/check-out.ts";
 import { maxGitmodulesBytes, parseGitmodules } from "../../../lib/sources/git/checkout/gitmodules.ts";
 import { chooseRef } from "../../../lib/sources/git/choose-ref.ts";
@@ -7,6 +7,7 @@ import { maxCommitBytes, parseCommit, parseTag } from "../../../lib/sources/git/
 import { defaultGitLimits } from "../../../lib/sources/git/git-remote.ts";
 import { maxTreeEntries, maxTreePathBytes, walkTree } from "../../../lib/sources/git/git-tree.ts";
 import { readGreeting } from "../../../lib/sources/git/greeting.ts";
+import { httpTransport } from "../../../lib/sources/git/http-transport.ts";
 import { knownHostKeys, maxHostChars, maxKnownHostsChars } from "../../../lib/sources/git/known-hosts.ts";
 import { receivePack } from "../../../lib/sources/git/pack-file.ts";
 import { openPack } from "../../../lib/sources/git/pack-objects.ts";
@@ -203,6 +204,24 @@ const listings = [
   }),
 ];
 
+/** What a server answers in pieces of 64 KiB, as a connection gives them. */
+const answers = [
+  bytesReader("lib/sources/git/http-transport.ts", "64 MiB of nothing, packed", {
+    memoryMiB: 128,
+    make: () => gzipSync(Buffer.alloc(defaultGitLimits.maxRefBytes)),
+    async read(body) {
+      const headers = {
+        "content-type": "application/x-git-upload-pack-advertisement",
+        "content-encoding": "gzip",
+      };
+      const stream = { status: 200, headers, body: over(body), [Symbol.dispose]: () => undefined };
+      const http = { open: async ({ url }: { readonly url: string }) => ({ ...stream, url }) };
+      const given = await httpTransport({ url: "https://git.example/a" }, http).greet(signal);
+      while (!(await given.next()).done);
+    },
+  }),
+];
+
 function treeEntry(mode: string, name: string): Buffer {
   return Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.alloc(20, 1)]);
 }
@@ -332,6 +351,7 @@ export const gitReaders: readonly WorstInput[] = [
   ...commits,
   ...tags,
   ...listings,
+  ...answers,
   ...trees,
   ...modules,
   ...secrets,
