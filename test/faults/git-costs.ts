@@ -213,6 +213,33 @@ export const gitCostFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/sources/git/decrypt-ssh-key.ts",
+    tests: tests("ssh-key"),
+    faults: [
+      {
+        what: "encrypted keys of all namespaces are one tenant's",
+        find: "inTurnsOf(tenant, () =>",
+        replace: "inTurnsOf(tenant && undefined, () =>",
+      },
+      {
+        what: "an encrypted key is waited for after its run",
+        find: "job, limits, signal)",
+        replace: "job, limits, signal && new AbortController().signal)",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/git-repository/credentials.ts",
+    tests: ["test/unit/flows/git-repository/credentials.test.ts"],
+    faults: [
+      {
+        what: "the end of a run is told as a fault of its key",
+        find: "    run.signal.throwIfAborted();\n",
+        replace: "",
+      },
+    ],
+  },
+  {
     file: "lib/sources/git/ssh-key.ts",
     tests: tests("ssh-key"),
     faults: [

@@ -235,6 +235,16 @@ export const manifestsFaults: readonly FileFaults[] = [
       },
       { what: "the name of an object is a pattern", find: 'value.replaceAll(/\\W/g, "\\\\$&")', replace: "value" },
       {
+        what: "an object whose name has space is looked for",
+        find: " || !sought.test(itsName)",
+        replace: "",
+      },
+      {
+        what: "only the first character of a name must not be space",
+        find: "/^\\S{1,253}$/",
+        replace: "/^\\S/",
+      },
+      {
         what: "an object that becomes another one is only noticed at the apply",
         find: "if (matched > 1) throw",
         replace: "if (matched > objects.length) throw",

@@ -2,6 +2,7 @@ import { Failure, messageOf } from "../../core/failure.ts";
 import type { Proxy } from "../../core/ports/dial.ts";
 import type { TlsTrust } from "../../core/ports/http.ts";
 import { Secret } from "../../core/secret.ts";
+import type { Tenant } from "../../core/tenant.ts";
 import { isCertificate, keyPairFault } from "../../core/validation.ts";
 import type { SshKey } from "../../sources/git/ssh-key.ts";
 import { type SecretContext, secretData } from "../source/secrets.ts";
@@ -116,19 +117,26 @@ function trustOf(secret: SecretData | undefined): Pick<HttpCredentials, "tls" | 
   return unusable === undefined ? { tls: { ...trust, cert, key } } : { tls: trust, unusable };
 }
 
-/** What a Secret holds for a repository by ssh. Throws a {@link Failure}. */
+/** What a Secret holds for a repository by ssh. Throws a {@link Failure}, or the reason the run's signal was aborted with. */
 export async function sshCredentials(
   secret: SecretData | undefined,
   { secretRef }: AccessSpec,
-  { namespace }: Pick<SecretContext, "namespace">,
+  {
+    namespace,
+    run,
+  }: Pick<SecretContext, "namespace"> & {
+    readonly run: SecretContext["run"] & { readonly key: Pick<Tenant, "cluster"> };
+  },
 ): Promise<SshCredentials> {
   const [identity = "", knownHosts = ""] = [secret?.get("identity"), secret?.get("known_hosts")];
   if (identity === "") throw notConfigured("invalid 'ssh' auth option: 'identity' is required");
   if (knownHosts === "") throw notConfigured("invalid 'ssh' auth option: 'known_hosts' is required");
   const { PassphraseMissing, parseSshKey } = await import("../../sources/git/ssh-key.ts");
   try {
-    return { key: await parseSshKey(identity, secret?.get("password") ?? ""), knownHosts };
+    const reader = { tenant: { cluster: run.key.cluster, namespace }, signal: run.signal };
+    return { key: await parseSshKey(identity, secret?.get("password") ?? "", reader), knownHosts };
   } catch (error) {
+    run.signal.throwIfAborted();
     if (error instanceof PassphraseMissing) {
       const where = `in the secret '${namespace}/${secretRef?.name ?? ""}'`;
       const why = `SSH identity key is encrypted but no 'password' field was provided ${where}`;

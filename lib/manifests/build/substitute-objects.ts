@@ -106,6 +106,8 @@ class Counts {
 const shownChars = 60;
 /** The bytes of the files in which an expression at fault is looked for: the place is for people, and it is looked for at once. */
 const maxSearchedBytes = 2 * 1024 * 1024;
+/** A kind or a name that is looked for. Space in it could not be told from the space around it without many tries. */
+const sought = /^\S{1,253}$/;
 
 /**
  * Where the expression stands, for people: in the one document that names the object and has it, below the built folder or,
@@ -131,7 +133,9 @@ function placeOf(at: number, object: JsonObject, source: string, { files, folder
 /** For each document of a file that names the object and has the expression, the first line with it that is no comment. */
 function linesOf(expression: string, { kind, metadata }: JsonObject, path: string, content: Uint8Array): string[] {
   if (!Buffer.from(content.buffer, content.byteOffset, content.byteLength).includes(expression)) return [];
-  const named = [field("kind", textIn(kind)), field("name", textIn(mapping(metadata)["name"]))];
+  const [itsKind, itsName] = [textIn(kind), textIn(mapping(metadata)["name"])];
+  if (!sought.test(itsKind) || !sought.test(itsName)) return [];
+  const named = [field("kind", itsKind), field("name", itsName)];
   const places: string[] = [];
   let first = 1;
   for (const document of new TextDecoder().decode(content).split(/^---/m)) {

@@ -1,7 +1,8 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { ParsedKey } from "ssh2";
 import { messageOf } from "../../core/failure.ts";
-import { decryptSshKey } from "./decrypt-ssh-key.ts";
+import { noTenant } from "../../core/tenant.ts";
+import { decryptSshKey, type KeyReader } from "./decrypt-ssh-key.ts";
 
 /** A private key that can be used. It is never shown: what it holds is only for the client of SSH. */
 export type SshKey = ParsedKey;
@@ -20,11 +21,15 @@ export const maxKeyChars = 16 * 1024;
 /** Signing with a longer key of RSA takes the process more than 100 ms. */
 export const maxRsaBits = 8_192;
 
+/** Of a key that no object names. */
+const noReader: KeyReader = { tenant: noTenant, signal: new AbortController().signal };
+
 /**
  * Reads a private key in the format of OpenSSH, or as PEM (PKCS#1, SEC1, PKCS#8). The passphrase counts only if the key is
- * encrypted. Throws {@link PassphraseMissing}, or an `Error` in Go's words, which quotes nothing of the key.
+ * encrypted. Throws {@link PassphraseMissing}, an `Error` in Go's words, which quotes nothing of the key, or the reason the reader's
+ * signal was aborted with.
  */
-export async function parseSshKey(text: string, passphrase: string): Promise<SshKey> {
+export async function parseSshKey(text: string, passphrase: string, reader = noReader): Promise<SshKey> {
   if (text.length > maxKeyChars) throw new Error(`ssh: the private key has more than ${maxKeyChars} characters`);
   const [, type, lines = ""] = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)/.exec(text) ?? [];
   if (type === undefined) throw new Error("ssh: no key found");
@@ -35,9 +40,9 @@ export async function parseSshKey(text: string, passphrase: string): Promise<Ssh
   const bytes = Buffer.from(lines, "base64");
   const { default: ssh } = await import("ssh2");
   if (type === "OPENSSH PRIVATE KEY" && passphrase !== "" && roundsOf(bytes) > 0) {
-    const decrypted = await decryptSshKey({ text: openSshArmor(bytes), passphrase });
+    const decrypted = await decryptSshKey({ text: openSshArmor(bytes), passphrase }, reader);
     if ("fault" in decrypted) throw keyFault(new Error(decrypted.fault));
-    return parseSshKey(decrypted.pem, "");
+    return parseSshKey(decrypted.pem, "", reader);
   }
   const readable = isPkcs8
     ? withoutPkcs8(bytes, type, passphrase)

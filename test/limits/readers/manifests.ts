@@ -41,6 +41,22 @@ function substituting(
   };
 }
 
+/** A file in which the place of an expression at fault is looked for. */
+function placing(name: string, objectName: string, expression: string, file: () => string): WorstInput {
+  return {
+    reader: "lib/manifests/build/substitute-objects.ts",
+    name,
+    memoryMiB: threadMiB,
+    make: async () => {
+      const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: objectName }, data: { a: expression } };
+      const postBuild = { variables: new Map<string, string>(), secrets: [], always: true, strict: true };
+      const files = new Map([["a.yaml", Buffer.from(file())]]);
+      const output = { objects: [object], text: JSON.stringify(object) };
+      return () => substituteObjects(output, postBuild, { files, folder: "" }, signal).catch(messageOf);
+    },
+  };
+}
+
 const megabyte = "a".repeat(1_048_576);
 
 function plain(name: string, text: () => string): WorstInput {
@@ -106,6 +122,18 @@ export const manifestReaders: readonly WorstInput[] = [
   substituting("build/substitute-objects.ts", "a value of 1 MiB that is YAML of short lists", "${v}", {
     v: `[${"[],".repeat(300_000)}]`,
   }),
+  placing(
+    "a name of space, in a file of space",
+    " ",
+    "${v}",
+    () => `kind: ConfigMap\n# name:${" ".repeat(2_000_000)}x\na: ${"${v}"}`,
+  ),
+  placing(
+    "a name like the fields of a file",
+    "name: ".repeat(33),
+    "${v}",
+    () => `kind: ConfigMap\n# ${filled("name: ", 2_000_000)}\na: ${"${v}"}`,
+  ),
   plain("short values, as many as are read at once", () => `a: [${filled("1,", hereBytes - 100)}1]\n`),
   plain("keys, as many as are read at once", () => Array.from({ length: 20_000 }, (_, at) => `k${at}: v\n`).join("")),
   plain("documents, as many as are read at once", () => filled("---\na: b\n", hereBytes - 100)),

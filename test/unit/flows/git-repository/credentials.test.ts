@@ -175,8 +175,15 @@ describe("the trust of the same Secret", async () => {
 });
 
 describe("a login by ssh", () => {
-  const read = (data: Record<string, string> | undefined) =>
-    sshCredentials(data && new Map(Object.entries(data)), { secretRef }, { namespace: "apps" });
+  const run = { key: { cluster: "home" }, signal: new AbortController().signal };
+  const read = (data: Record<string, string> | undefined, its: typeof run = run) =>
+    sshCredentials(data && new Map(Object.entries(data)), { secretRef }, { namespace: "apps", run: its });
+
+  test("the end of the run is no fault of its key", async () => {
+    const ended = { ...run, signal: AbortSignal.abort(new Error("over")) };
+    const data = { identity: encrypted, known_hosts: "x", password: "secret" };
+    await expect(read(data, ended)).rejects.toThrow("over");
+  });
 
   test.each([
     ["no Secret at all, 11.2/41", undefined, "identity"],

@@ -149,6 +149,15 @@ test.each<{ what: string; files: Readonly<Record<string, string>>; place: string
   });
 });
 
+test("an object whose name has space is not looked for: the space around a name would be tried against that in it", async () => {
+  const files = { "a.yaml": inDocument('" "'), "b.yaml": inDocument('"a b"') };
+  for (const name of [" ", "a b"]) {
+    await expect(substitute([configMap({ a: "${a.b}" }, { name })], { v: "x" }, { files })).rejects.toMatchObject({
+      message: expect.stringMatching(/missing closing brace: \$\{a\.b\}$/),
+    });
+  }
+});
+
 test("nothing of a Secret is quoted", async () => {
   const secret = { ...configMap({}), kind: "Secret", stringData: { a: "${hunter2.x}" } };
   await expect(substitute([secret], { v: "x" })).rejects.toMatchObject({

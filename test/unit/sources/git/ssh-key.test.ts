@@ -150,3 +150,35 @@ test("a key that takes minutes to decrypt is refused before the first round", as
     "ssh: decrypting the private key takes 4000000000 rounds of bcrypt, and at most 200 are supported: encrypt it anew with ssh-keygen -p -a 100",
   );
 });
+
+/** One round of bcrypt in place of those of `ssh-keygen`. The key does not open any more. */
+async function quickKey(): Promise<string> {
+  const [begin = "", ...rest] = (await fixture("encrypted")).trim().split("\n");
+  const bytes = Buffer.from(rest.slice(0, -1).join(""), "base64");
+  const rounds = bytes.indexOf("bcrypt") + "bcrypt".length + 2 * 4 + 16;
+  bytes.writeUInt32BE(1, rounds);
+  return [begin, bytes.toString("base64"), rest.at(-1)].join("\n");
+}
+
+test("encrypted keys take the turns of their namespaces: many of one do not keep that of another waiting until they are read", async () => {
+  const text = await quickKey();
+  const read: string[] = [];
+  const { signal } = new AbortController();
+  const keyOf = async (namespace: string): Promise<void> => {
+    await parseSshKey(text, "secret", { tenant: { cluster: "c", namespace }, signal }).catch(() =>
+      read.push(namespace),
+    );
+  };
+  await Promise.all([...Array.from({ length: 12 }, () => keyOf("many")), keyOf("one")]);
+  expect(read).toHaveLength(13);
+  expect(read.at(-1)).toBe("many");
+});
+
+test("an encrypted key whose run has ended is not waited for", async () => {
+  const tenant = { cluster: "c", namespace: "apps" };
+  const reading = parseSshKey(await fixture("encrypted"), "secret", {
+    tenant,
+    signal: AbortSignal.abort(new Error("over")),
+  });
+  await expect(reading).rejects.toThrow("over");
+});
