@@ -22,11 +22,15 @@ const [minInteger, maxInteger] = [-(2n ** 63n), 2n ** 63n - 1n];
 const longInteger = /[:[,]\s*-?\d{16}/;
 const longIntegers = /[:[,]\s*(-?\d{16,19})(?=\s*[,}\]])/g;
 
+/** Whole numbers of one text that a double cannot hold: each costs far more than another value. */
+export const maxLongIntegers = 50_000;
+
 /** Begins the strings that stand for whole numbers while a text is parsed. No text can know it. */
 const mark = `${randomBytes(12).toString("base64")} `;
 
 /**
- * `JSON.parse` that loses no digit of a whole number of 64 bits. Throws a `SyntaxError`, or a `RangeError` that {@link checkJson} throws.
+ * `JSON.parse` that loses no digit of a whole number of 64 bits. Throws a `SyntaxError`, or a `RangeError`: that of {@link checkJson}, or
+ * for more than {@link maxLongIntegers}.
  */
 export function parseJson(text: string): unknown {
   checkJson(text);
@@ -45,6 +49,7 @@ function markedIntegers(text: string): string {
     const isInString = string.begin < index;
     const integer = isInString ? 0n : BigInt(digits);
     if (Number.isSafeInteger(Number(integer)) || integer < minInteger || integer > maxInteger) continue;
+    if (parts.length >= 2 * maxLongIntegers) throw new RangeError(`it has more than ${maxLongIntegers} long numbers`);
     parts.push(text.slice(written, index), `"${mark}${digits}"`);
     written = index + digits.length;
   }

@@ -1,5 +1,5 @@
 import { messageOf } from "../../../lib/core/failure.ts";
-import { parseJson } from "../../../lib/core/json.ts";
+import { maxLongIntegers, parseJson } from "../../../lib/core/json.ts";
 import { maxJsonParts } from "../../../lib/core/json-text.ts";
 import { maxAnswerBytes, remoteLimits } from "../../../lib/kube/answer-limits.ts";
 import { parseList } from "../../../lib/kube/list-answer.ts";
@@ -59,12 +59,13 @@ function kubeconfigOf(name: string, text: string): WorstInput {
 /** What an API server answers, and kubeconfigs that are read from Secrets. */
 export const clusterReaders: readonly WorstInput[] = [
   jsonOf("100,000 empty objects", () => filled("[", "{},", "1]", 3 * (maxJsonParts / 2)), 128),
-  jsonOf("200,000 numbers of 19 digits", () => filled("[", "1234567890123456789,", "1]", 20 * maxJsonParts - 10), 256),
+  jsonOf("50,000 numbers of 19 digits", () => filled("[", "1234567890123456789,", "1]", 20 * maxLongIntegers), 128),
   jsonOf(
-    "100,000 objects with a field of a long number",
-    () => filled("[", '{"a":1234567890123456789},', "1]", 26 * (maxJsonParts / 2)),
-    256,
+    "50,000 objects with a field of a long number",
+    () => filled("[", '{"a":1234567890123456789},', "1]", 26 * maxLongIntegers),
+    128,
   ),
+  jsonOf("more long numbers than are read", () => filled("[", "1234567890123456789,", "1]", 19 * maxJsonParts), 128),
   jsonOf(
     "8 MiB of space and a number of 19 digits",
     () => `[${" ".repeat(remoteLimits.answer)}1234567890123456789]`,

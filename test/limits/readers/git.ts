@@ -327,24 +327,24 @@ const secrets = [
 
 /** What git servers send, and what Secrets hold for them. */
 export const gitReaders: readonly WorstInput[] = [
-  packReader("1,000,000 deltas for objects whose ids begin alike", 200, () => [
+  packReader("1,000,000 deltas for objects whose ids begin alike", 512, () => [
     entryOf(blob, x),
     ...idsAlike(maxObjects - 1).map((oid) => Buffer.concat([entryHead(refDelta, 2), oid, empty])),
   ]),
-  packReader("1,000,000 deltas for one object", 300, () => {
+  packReader("1,000,000 deltas for one object", 512, () => {
     const entry = deltaEntry(oidOfX, deltaOf(1, 1, [{ from: 0, length: 1 }]));
     return [entryOf(blob, x), ...Array.from({ length: maxObjects - 1 }, () => entry)];
   }),
-  packReader("1,000,000 equal objects", 200, () => {
+  packReader("1,000,000 equal objects", 512, () => {
     const entry = entryOf(blob, x);
     return Array.from({ length: maxObjects }, () => entry);
   }),
-  packReader("deltas of 33 million insertions", 320, () => [
+  packReader("deltas of 33 million insertions", 512, () => [
     entryOf(blob, x),
     deltaEntry(oidOfX, manyInsertions("a")),
     deltaEntry(oidOfX, manyInsertions("b")),
   ]),
-  packReader("objects of 64 MiB", 200, () => [
+  packReader("objects of 64 MiB", 512, () => [
     entryOf(blob, Buffer.alloc(maxObjectBytes)),
     entryOf(blob, randomBytes(maxObjectBytes)),
   ]),

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, equal, formatJson, parseJson, toJson } from "../../../lib/core/json.ts";
+import { canonicalJson, equal, formatJson, maxLongIntegers, parseJson, toJson } from "../../../lib/core/json.ts";
 import { Secret } from "../../../lib/core/secret.ts";
 import { formatWorkKey, parseWorkKey, type WorkKey } from "../../../lib/core/work-key.ts";
 
@@ -61,6 +61,12 @@ describe("JSON with integers of 64 bits", () => {
     { text: '{"a" : [ 1234567890123456789 ]}', value: { a: [1234567890123456789n] } },
   ])("$text is read with every digit that the API server keeps", ({ text, value }) => {
     expect(parseJson(text)).toEqual(value);
+  });
+
+  test("a text may have this many long numbers, and no more", () => {
+    const list = (count: number): string => `[${Array.from({ length: count }, () => "9007199254740993").join()}]`;
+    expect(parseJson(list(maxLongIntegers))).toHaveLength(maxLongIntegers);
+    expect(() => parseJson(list(maxLongIntegers + 1))).toThrow(`it has more than ${maxLongIntegers} long numbers`);
   });
 
   test("a field named __proto__ keeps its digits as any other", () => {

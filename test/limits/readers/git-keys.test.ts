@@ -1,0 +1,4 @@
+import { stayWithinLimits } from "../stay-within-limits.ts";
+import { gitKeyReaders } from "./git-keys.ts";
+
+stayWithinLimits("keys and packed answers of git", gitKeyReaders);
