@@ -168,6 +168,21 @@ export const gitVerifyFaults: readonly FileFaults[] = [
         find: "{ allowInsecureVerificationWithReformattedKeys: true }",
         replace: "{ allowInsecureVerificationWithReformattedKeys: false }",
       },
+      {
+        what: "the numbers of a key of DSA are computed with",
+        find: `          if (isDsa(open)) fault ??= "openpgp: unsupported feature: a key of DSA";\n          else keys.push(open);\n`,
+        replace: "          keys.push(open);\n",
+      },
+      {
+        what: "the numbers of a subkey of DSA are computed with",
+        find: "          open.subkeys = open.subkeys.filter((subkey) => !isDsa(subkey));\n",
+        replace: "",
+      },
+      {
+        what: "a key with a subkey of DSA is left out",
+        find: "if (isDsa(open)) fault",
+        replace: "if (key.getKeys().some(isDsa)) fault",
+      },
     ],
   },
   {

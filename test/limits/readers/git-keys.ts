@@ -6,6 +6,7 @@ import { githubAppTokens } from "../../../lib/sources/git/github-app.ts";
 import { maxRsaBits, parseSshKey } from "../../../lib/sources/git/ssh-key.ts";
 import { maxKeyBytes, verifySignature } from "../../../lib/sources/git/verify/verify-signature.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
+import { senselessDsa } from "../../unit/sources/git/verify/pgp-dsa.ts";
 import { ecdsaSigner, rsaSigner, sshSignature } from "../../unit/sources/git/verify/ssh-signer.ts";
 import type { WorstInput } from "../worst-input.ts";
 
@@ -56,6 +57,10 @@ export const gitKeyReaders: readonly WorstInput[] = [
   reading("lib/sources/git/verify/pgp-signature.ts", "armors of other keys, 512 KiB of them", 200, async () => {
     const [{ signature }, { ring }] = [await pgpKey(), await pgpKey()];
     return verifying(signature, "a.asc", filled(ring.armor(), maxKeyBytes));
+  }),
+  reading("lib/sources/git/verify/pgp-signature.ts", "a key of DSA of 65,528 bits", 64, async () => {
+    const { ring, signature } = senselessDsa(payload, 65_528);
+    return verifying(signature, "a.asc", ring);
   }),
   reading("lib/sources/git/verify/ssh-public-key.ts", "keys on P-521 that do not match", 64, async () => {
     const { line } = ecdsaSigner(521);

@@ -1,4 +1,4 @@
-import type { Key } from "openpgp";
+import type { Key, Subkey } from "openpgp";
 import { type TimeSlices, timeSlices } from "../../../core/concurrency.ts";
 import { GitSignatureFault } from "./git-signature-fault.ts";
 
@@ -70,12 +70,16 @@ function isOfMissingCurve(error: unknown): boolean {
  */
 const config = { allowInsecureVerificationWithReformattedKeys: true };
 
-/** All keys of all rings, and why the first ring that cannot be read has none. */
+/**
+ * All keys of all rings, without those of DSA, and why the first ring that cannot be read has none. The library refuses DSA too,
+ * but only after it has computed with the numbers of the key, which may be long enough for minutes.
+ */
 async function readRings(
   rings: readonly string[],
   slices: TimeSlices,
 ): Promise<{ keys: readonly Key[]; fault: string | undefined }> {
-  const { readKeys } = await import("openpgp");
+  const { enums, readKeys } = await import("openpgp");
+  const isDsa = ({ keyPacket }: Key | Subkey): boolean => keyPacket.algorithm === enums.publicKey.dsa;
   const keys: Key[] = [];
   let fault: string | undefined;
   for (const ring of rings) {
@@ -89,7 +93,12 @@ async function readRings(
         continue;
       }
       try {
-        keys.push(...(await readKeys({ armoredKeys })).map((key) => key.toPublic()));
+        for (const key of await readKeys({ armoredKeys })) {
+          const open = key.toPublic();
+          open.subkeys = open.subkeys.filter((subkey) => !isDsa(subkey));
+          if (isDsa(open)) fault ??= "openpgp: unsupported feature: a key of DSA";
+          else keys.push(open);
+        }
       } catch {
         fault ??= "openpgp: invalid data: the key block is damaged";
       }

@@ -1,6 +1,7 @@
 import * as openpgp from "openpgp";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { maxSkewMs, verifyPgpSignature } from "../../../../../lib/sources/git/verify/pgp-signature.ts";
+import { senselessDsa } from "./pgp-dsa.ts";
 
 const payload = Buffer.from("tree 1\n\nhello\n");
 const noMatch = "unable to verify payload with any of the given key rings: no matching key";
@@ -194,5 +195,25 @@ describe("a ring of keys", () => {
     await expect(verify(signature, [ring])).rejects.toThrow(`unable to read armored key ring: ${says}`);
     await expect(verify(signature, [ring, bob.ring])).rejects.toThrow(noMatch);
     expect(await verify(signature, [ring, alice.ring])).toBe(alice.id);
+  });
+
+  describe("with a key of DSA", () => {
+    const { ring, ringOf, signature } = senselessDsa(payload, 2_048);
+
+    test.each([
+      { what: "alone", rings: () => [ring], says: "openpgp: unsupported feature: a key of DSA" },
+      { what: "before another key", rings: () => [ring, alice.ring], says: noMatch },
+      { what: "as a subkey", rings: () => [ringOf(alice.privateKey.toPublic())], says: noMatch },
+    ])("$what computes nothing with its numbers, which may be long", async ({ rings, says }) => {
+      using computed = vi.spyOn(globalThis, "BigInt");
+      await expect(verify(signature, rings())).rejects.toThrow(says);
+      expect(computed).not.toHaveBeenCalled();
+    });
+
+    test("keeps what its other keys prove", async () => {
+      const signed = await sign(alice);
+      expect(await verify(signed, [ring, alice.ring])).toBe(alice.id);
+      expect(await verify(signed, [ringOf(alice.privateKey.toPublic())])).toBe(alice.id);
+    });
   });
 });
