@@ -3,7 +3,7 @@ export interface AnswerLimits {
   readonly answer: number;
   /** All answers together that are coming in over one connection's agents. */
   readonly arriving: number;
-  /** All lists together that are being read from one cluster, as far as they are kept. */
+  /** All lists together that are being read from one cluster, as far as they are kept: what they take in memory. */
   readonly lists: number;
 }
 

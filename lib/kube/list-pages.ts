@@ -1,4 +1,5 @@
 import { formatJson, isJsonObject, type JsonObject } from "../core/json.ts";
+import { bytesInMemory } from "../core/json-text.ts";
 import { ApiError, type ListQuery, type Resource } from "../core/ports/cluster.ts";
 import { AnswerTooLong, type Held } from "./answer-limits.ts";
 import { unreadable } from "./api-answer.ts";
@@ -84,7 +85,7 @@ async function readPages(
     if (items.length + found.length > maxListedObjects) throw refused(` has more than ${maxListedObjects} objects`);
     const objects = found.filter(isJsonObject);
     const used = parts === "metadata" ? objects.map(metadataOf) : objects;
-    kept.add(() => (parts === "metadata" ? formatJson(used).length : answer.text.length));
+    kept.add(() => bytesInMemory(parts === "metadata" ? formatJson(used) : answer.text));
     for (const item of used) items.push(item);
     const token = textOf(metadata["continue"]);
     if (token === undefined) return { items, resourceVersion: textOf(metadata["resourceVersion"]) ?? "" };

@@ -1,10 +1,13 @@
 import { hiddenValue } from "../core/known-words.ts";
 import type { Manifest } from "../core/manifest.ts";
 import type { ArtifactTree } from "./artifact-tree.ts";
+import { bordersOf, extended } from "./borders.ts";
 import type { BuildSpec } from "./build-spec.ts";
 
 /** Masking shorter values would hide half of every word, and they are easy to guess. */
 const minChars = 4;
+/** Of a text that is sought by V8's own search: for a longer one it may take as long as the product of both. */
+const maxSoughtChars = 200;
 
 /** Whose values are hidden: the Secrets among these manifests, and values of other Secrets that went into them. */
 interface Hidden {
@@ -41,9 +44,25 @@ interface Span {
 }
 
 function spansOf(value: string, text: string): readonly Span[] {
+  const begin = value.slice(0, maxSoughtChars);
+  if (begin !== value) return text.includes(begin) ? comparedSpansOf(value, text) : [];
   const spans: Span[] = [];
   for (let from = text.indexOf(value); from >= 0; from = text.indexOf(value, from + value.length)) {
     spans.push({ from, to: from + value.length });
+  }
+  return spans;
+}
+
+/** {@link spansOf} in as many steps as both are long. */
+function comparedSpansOf(value: string, text: string): readonly Span[] {
+  const borders = bordersOf(value);
+  const spans: Span[] = [];
+  let matched = 0;
+  for (let at = 0; at < text.length; at++) {
+    matched = extended(value, borders, matched, text.charCodeAt(at));
+    if (matched < value.length) continue;
+    spans.push({ from: at + 1 - value.length, to: at + 1 });
+    matched = 0;
   }
   return spans;
 }
@@ -52,14 +71,20 @@ function spansOf(value: string, text: string): readonly Span[] {
 function cutAt(text: string, values: ReadonlySet<string>): Span | undefined {
   if (!text.endsWith("...")) return undefined;
   const to = text.length - 3;
-  const begins = [...values].flatMap((value) => {
-    const shortest = value.slice(0, minChars);
-    for (let from = text.indexOf(shortest, to - value.length); from >= 0; from = text.indexOf(shortest, from + 1)) {
-      if (from + minChars <= to && value.startsWith(text.slice(from, to))) return [from];
-    }
-    return [];
+  const lengths = [...values].map((value) => {
+    const isSought = text.includes(value.slice(0, minChars), to - value.length);
+    return isSought ? lengthAtEnd(value.slice(0, to), text.slice(Math.max(0, to - value.length), to)) : 0;
   });
-  return begins.length === 0 ? undefined : { from: Math.min(...begins), to };
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+  return longest < minChars ? undefined : { from: to - longest, to };
+}
+
+/** The length of the longest beginning of a value that a text ends with. */
+function lengthAtEnd(value: string, text: string): number {
+  const borders = bordersOf(value);
+  let matched = 0;
+  for (let at = 0; at < text.length; at++) matched = extended(value, borders, matched, text.charCodeAt(at));
+  return matched;
 }
 
 function valuesOf({ manifests, secrets }: Hidden): ReadonlySet<string> {

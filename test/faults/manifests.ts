@@ -367,10 +367,37 @@ export const manifestsFaults: readonly FileFaults[] = [
         find: "matched = 0;\n  }\n  return found;",
         replace: "matched = borders[matched - 1] ?? 0;\n  }\n  return found;",
       },
+    ],
+  },
+  {
+    file: "lib/manifests/borders.ts",
+    tests: ["test/unit/manifests/substitute/evaluate.test.ts", "test/unit/manifests/mask-secrets.test.ts"],
+    faults: [
       {
         what: "a comparison that fails begins anew",
         find: "length = borders[length - 1] ?? 0;",
         replace: "length = 0;",
+      },
+    ],
+  },
+  {
+    file: "lib/manifests/secrets.ts",
+    tests: ["test/unit/manifests/mask-secrets.test.ts"],
+    faults: [
+      {
+        what: "a long value is hidden once",
+        find: "    matched = 0;\n",
+        replace: "    return spans;\n",
+      },
+      {
+        what: "of a value that was cut only its first characters are hidden",
+        find: "from: to - longest, to }",
+        replace: "from: to - minChars, to }",
+      },
+      {
+        what: "a long value is hidden by its first characters",
+        find: "if (matched < value.length) continue;",
+        replace: "if (matched < maxSoughtChars) continue;",
       },
     ],
   },

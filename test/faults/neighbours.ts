@@ -153,9 +153,33 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/core/json-text.ts",
+    tests: ["test/unit/kube/list-pages.test.ts"],
+    faults: [
+      {
+        what: "short values of a list take no more memory than their text",
+        find: "bytes += bytesOfPart;",
+        replace: "bytes++;",
+        named: "what it takes in memory",
+      },
+      {
+        what: "only commas of a list take memory",
+        find: "if (code !== closeList && code !== closeObject) bytes",
+        replace: "if (code === comma) bytes",
+        named: "what it takes in memory",
+      },
+    ],
+  },
+  {
     file: "lib/kube/list-pages.ts",
     tests: ["test/unit/kube/list-pages.test.ts"],
     faults: [
+      {
+        what: "of a list of metadata only the text counts",
+        find: 'bytesInMemory(parts === "metadata" ? formatJson(used) : answer.text)',
+        replace: 'parts === "metadata" ? formatJson(used).length : bytesInMemory(answer.text)',
+        named: "what it takes in memory",
+      },
       {
         what: "only the first page of a list is of the selected objects",
         find: "const page = { limit: String(limit), continue: next, labelSelector, fieldSelector };",

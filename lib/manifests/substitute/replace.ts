@@ -1,3 +1,4 @@
+import { bordersOf, extended } from "../borders.ts";
 import type { StepBudget } from "./step-budget.ts";
 
 /** Steps to remember a place. */
@@ -64,22 +65,4 @@ export function occurrencesOf(
     matched = 0;
   }
   return found;
-}
-
-/** For each beginning of the pattern, the length of the longest shorter beginning that it ends with. */
-function bordersOf(pattern: string): Int32Array {
-  const borders = new Int32Array(pattern.length);
-  let matched = 0;
-  for (let at = 1; at < pattern.length; at++) {
-    matched = extended(pattern, borders, matched, pattern.charCodeAt(at));
-    borders[at] = matched;
-  }
-  return borders;
-}
-
-/** How much of the pattern matches once a character follows what matched. */
-function extended(pattern: string, borders: Int32Array, matched: number, code: number): number {
-  let length = matched;
-  while (length > 0 && pattern.charCodeAt(length) !== code) length = borders[length - 1] ?? 0;
-  return pattern.charCodeAt(length) === code ? length + 1 : length;
 }

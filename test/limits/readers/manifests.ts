@@ -1,8 +1,11 @@
+import { maxMessageBytes } from "../../../lib/core/cut-text.ts";
 import { messageOf } from "../../../lib/core/failure.ts";
 import type { JsonObject } from "../../../lib/core/json.ts";
+import { maxMessageChars } from "../../../lib/kube/api-answer.ts";
 import { substituteObjects } from "../../../lib/manifests/build/substitute-objects.ts";
 import { encryptedSources, maxKustomizationBytes } from "../../../lib/manifests/decrypt/encrypted-sources.ts";
 import { sealedFiles } from "../../../lib/manifests/decrypt/sealed-files.ts";
+import { maskSecrets } from "../../../lib/manifests/secrets.ts";
 import { maxSubstitutedBytes } from "../../../lib/manifests/substitute/evaluate.ts";
 import { maxGlobBytes, maxGlobbedBytes } from "../../../lib/manifests/substitute/glob.ts";
 import { attemptPlainSafely, parseOutputSafely, valuesOfFileSafely } from "../../../lib/manifests/thread/off-thread.ts";
@@ -53,6 +56,22 @@ function placing(name: string, objectName: string, expression: string, file: () 
       const files = new Map([["a.yaml", Buffer.from(file())]]);
       const output = { objects: [object], text: JSON.stringify(object) };
       return () => substituteObjects(output, postBuild, { files, folder: "" }, signal).catch(messageOf);
+    },
+  };
+}
+
+/** A message of a cluster about a build with a Secret of 1 MiB, as large as the cluster takes one. */
+function masking(name: string, text: string, valueOf: (at: number) => string): WorstInput {
+  return {
+    reader: "lib/manifests/secrets.ts",
+    name,
+    memoryMiB: threadMiB,
+    make: async () => {
+      const values: string[] = [];
+      for (let bytes = 0; bytes < 1_048_576; bytes += values.at(-1)?.length ?? 0) values.push(valueOf(values.length));
+      const data = Object.fromEntries(values.map((value, at) => [`k${at}`, value]));
+      const manifests = [{ apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, stringData: data }];
+      return async () => maskSecrets(text, { manifests, secrets: [] });
     },
   };
 }
@@ -134,6 +153,12 @@ export const manifestReaders: readonly WorstInput[] = [
     "${v}",
     () => `kind: ConfigMap\n# ${filled("name: ", 2_000_000)}\na: ${"${v}"}`,
   ),
+  masking(
+    "values like the end of a text that was cut",
+    `${"a".repeat(maxMessageChars)}x...`,
+    (at) => `${"a".repeat(8_000)}b${at}`,
+  ),
+  masking("values like the whole text", "a".repeat(maxMessageBytes), (at) => `ab${"a".repeat(1_000 + at)}`),
   plain("short values, as many as are read at once", () => `a: [${filled("1,", hereBytes - 100)}1]\n`),
   plain("keys, as many as are read at once", () => Array.from({ length: 20_000 }, (_, at) => `k${at}: v\n`).join("")),
   plain("documents, as many as are read at once", () => filled("---\na: b\n", hereBytes - 100)),

@@ -80,6 +80,23 @@ describe("a list of a cluster that a kubeconfig names", () => {
     expect(await endless("metadata", inData)).toEqual({ told: "no end", pages: 41, held: 0 });
   });
 
+  test("has its limit of bytes for what it takes in memory: short values take more than their text", async () => {
+    const short = { metadata: { name: "a", annotations: Array.from({ length: 80_000 }, () => []) } };
+    const text = JSON.stringify({ metadata: { continue: "next" }, items: Array.from({ length: 10 }, () => short) });
+    for (const parts of ["whole", "metadata"] as const) {
+      let pages = 0;
+      const client: Client = {
+        budget: answerBudget(remoteLimits),
+        expect: async () => {
+          if (++pages > 1) throw new Error("no end");
+          return { status: 200, headers: {}, rawHeaders: [], text };
+        },
+      };
+      const listing = listPages(client, resource, { ...resource }, parts, signal);
+      await expect(listing).rejects.toThrow(`lists of more than ${remoteLimits.lists} bytes`);
+    }
+  });
+
   test("ends although the server gives empty pages for ever", async () => {
     let pages = 0;
     const client: Client = {

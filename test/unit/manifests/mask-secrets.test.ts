@@ -51,6 +51,19 @@ describe("a text about a build is shown without the values of its Secrets", () =
     );
   });
 
+  test.each(["abcab", "a".repeat(300), `${"a".repeat(300)}b`, `${"ab".repeat(200)}c`])(
+    "each cut of a value that repeats its own beginning, and each whole one: %s",
+    (value) => {
+      const secrets = [secret({ stringData: { pw: value } })];
+      const masked = (text: string) => maskSecrets(text, { manifests: secrets, secrets: [] });
+      expect(masked(`aaab ${value}, ${value}${value}, ab${value}`)).not.toContain(value);
+      expect(masked(`-${value}-`)).toBe("-*****-");
+      for (let cut = 4; cut < value.length; cut++) {
+        expect(masked(`${value}- ${value.slice(0, cut)}...`)).toBe("*****- *****...");
+      }
+    },
+  );
+
   test("everything else stays: other kinds, short values, a build without Secrets", () => {
     const config = { ...secret({ data: { pw: "S3CRt" } }), kind: "ConfigMap" };
     const short = secret({ stringData: { pin: "a l" }, data: null });
