@@ -224,7 +224,7 @@ export const gitCostFaults: readonly FileFaults[] = [
       {
         what: "a key of RSA may have any length",
         find: 'if (parsed.type === "ssh-rsa") assertFewBits',
-        replace: 'if (parsed.type === "rsa") assertFewBits',
+        replace: 'if (parsed.type === "ssh-dss") assertFewBits',
       },
     ],
   },
