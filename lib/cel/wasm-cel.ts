@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { formatJson, type Json } from "../core/json.ts";
+import { checkJson } from "../core/json-text.ts";
 import { noTenant, type Tenant } from "../core/tenant.ts";
 import {
   framedRequest,
@@ -54,7 +55,8 @@ const maxKeptMemoryBytes = 160 * 1024 * 1024;
 
 const Fault = z.object({ reason: z.enum(["expression", "evaluation", "limit", "broken"]), message: z.string() });
 const Response = z.object({
-  results: z.array(z.object({ value: z.json().optional(), fault: Fault.optional() })).nullable(),
+  // Its values are not looked at one by one: of JSON nothing else is read.
+  results: z.array(z.object({ value: z.custom<Json>().optional(), fault: Fault.optional() })).nullable(),
   fault: Fault.optional(),
   cost: z.number(),
 });
@@ -254,12 +256,26 @@ function responseOf(answer: ModuleAnswer, what: string): z.infer<typeof Response
   switch (answer.kind) {
     case "built":
     case "refused":
-      return Response.parse(JSON.parse(answer.text));
+      return Response.parse(parsed(answer.text, what));
     case "tooMuchOutput":
-      throw new CelFault("limit", `${what}: the result is too large`);
+      throw tooLarge(what);
     case "broken":
       if (isOutOfMemory(answer.said)) throw new CelFault("limit", `${what}: it needs more than 256 MiB of memory`);
       if (/call stack/i.test(answer.why)) throw new CelFault("limit", `${what}: it, or what it reads, nests too deep`);
       throw new CelFault("broken", `${what}: CEL broke: ${runtimeFault(answer.said) ?? answer.why}`);
   }
+}
+
+/** Numbers are what `JSON.parse` makes of them, as Flux reads them. */
+function parsed(text: string, what: string): unknown {
+  try {
+    checkJson(text);
+  } catch (error) {
+    throw tooLarge(what, error);
+  }
+  return JSON.parse(text);
+}
+
+function tooLarge(what: string, cause?: unknown): CelFault {
+  return new CelFault("limit", `${what}: the result is too large`, { cause });
 }

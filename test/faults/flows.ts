@@ -200,6 +200,18 @@ export const flowsFaults: readonly FileFaults[] = [
         replace: 'error.reason === "time") budget.left = maxRunCost;',
         named: "a budget",
       },
+      {
+        what: "a result may have any number of values",
+        find: "    checkJson(text);\n",
+        replace: "",
+        named: "a hostile expression",
+      },
+      {
+        what: "a result with too many values is a fault of nobody",
+        find: "    throw tooLarge(what, error);\n",
+        replace: "    throw error;\n",
+        named: "a hostile expression",
+      },
     ],
   },
   {

@@ -240,6 +240,43 @@ export const gitCostFaults: readonly FileFaults[] = [
     ],
   },
   {
+    file: "lib/sources/archive/archive-tree.ts",
+    tests: ["test/unit/sources/archive-tree.test.ts"],
+    faults: [
+      {
+        what: "the lines of spec.ignore do not count",
+        find: 'assertFewLines([...files.map(({ text }) => text), specIgnore ?? ""]);',
+        replace: "assertFewLines(files.map(({ text }) => text));",
+      },
+      {
+        what: "each file of ignore rules may have as many lines as all together",
+        find: "  for (const text of texts) {\n",
+        replace: "  for (const text of texts) {\n    lines = 0;\n",
+      },
+    ],
+  },
+  {
+    file: "lib/sources/archive/ignore-rules.ts",
+    tests: ["test/unit/sources/ignore-rules.test.ts"],
+    faults: [
+      {
+        what: "a long path is compared with all rules at once",
+        find: "      yield;\n",
+        replace: "",
+      },
+      {
+        what: "a short path is compared in as many steps as there are rules",
+        find: "      if (characters < charactersOfStep) continue;\n",
+        replace: "",
+      },
+      {
+        what: "the verdict of a step ends the comparison",
+        find: "      characters = 0;\n      yield;\n",
+        replace: "      yield;\n      return false;\n",
+      },
+    ],
+  },
+  {
     file: "lib/sources/git/ssh-key.ts",
     tests: tests("ssh-key"),
     faults: [
@@ -251,7 +288,7 @@ export const gitCostFaults: readonly FileFaults[] = [
       {
         what: "a key of RSA may have any length",
         find: 'if (parsed.type === "ssh-rsa") assertFewBits',
-        replace: 'if (parsed.type === "rsa") assertFewBits',
+        replace: 'if (parsed.type === "ssh-dss") assertFewBits',
       },
     ],
   },

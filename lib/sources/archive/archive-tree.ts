@@ -1,5 +1,5 @@
 import { inTimeSlices } from "../../core/concurrency.ts";
-import { type Ignore, type IgnorePattern, ignoreBy, sourcePatterns } from "./ignore-rules.ts";
+import { type IgnorePattern, ignoreInSteps, sourcePatterns } from "./ignore-rules.ts";
 import { gzip, inWalkOrder, packEnd, packEntry, packRoot, type TreeEntry } from "./pack-tar.ts";
 
 const directoryMode = 0o750;
@@ -12,6 +12,8 @@ export const maxIgnoreBytes = 1024 * 1024;
 /** Each pattern is matched against every path. */
 export const maxPatterns = 2_000;
 export const maxPatternLength = 1_024;
+/** With comments and empty lines. */
+export const maxIgnoreLines = 20_000;
 /** Time for matching all patterns against all paths. */
 export const maxIgnoringMs = 60_000;
 
@@ -49,8 +51,10 @@ export async function archiveUnread(
   specIgnore: string | undefined,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const patterns = sourcePatterns(await ignoreFiles(entries, specIgnore), specIgnore);
-  const kept = await keep(entries, ignoreBy(limited(patterns)), signal);
+  const files = await ignoreFiles(entries, specIgnore);
+  // Before they are read, which takes a while for a million short ones.
+  assertFewLines([...files.map(({ text }) => text), specIgnore ?? ""]);
+  const kept = await keep(entries, limited(sourcePatterns(files, specIgnore)), signal);
   return gzip(pack(inWalkOrder(kept), signal));
 }
 
@@ -74,15 +78,32 @@ async function read(entry: UnreadEntry): Promise<TreeEntry> {
   return { type: "file", path, mode, bytes: await entry.read() };
 }
 
-/** In time slices, since many rules and many files take a while. */
-async function keep(entries: readonly UnreadEntry[], ignore: Ignore, signal: AbortSignal): Promise<UnreadEntry[]> {
+/** In time slices, since many rules and many files take a while, and so may all rules and one long path. */
+async function keep(
+  entries: readonly UnreadEntry[],
+  patterns: readonly IgnorePattern[],
+  signal: AbortSignal,
+): Promise<UnreadEntry[]> {
   const kept: UnreadEntry[] = [];
-  const keepOne = (entry: UnreadEntry): void => {
-    if (!ignore(entry.path, entry.type === "directory")) kept.push(entry);
+  const ignore = ignoreInSteps(patterns);
+  const steps = function* (): Generator<undefined, void, undefined> {
+    for (const entry of entries) {
+      if (!(yield* ignore(entry.path, entry.type === "directory"))) kept.push(entry);
+      yield;
+    }
   };
-  if (await inTimeSlices(entries, keepOne, maxIgnoringMs, signal)) return kept;
+  if (await inTimeSlices(steps(), () => undefined, maxIgnoringMs, signal)) return kept;
   const rules = `spec.ignore and the ${ignoreFileName} files`;
   throw new RangeError(`${rules} take more than ${maxIgnoringMs / 1_000} s for ${entries.length} files and folders`);
+}
+
+function assertFewLines(texts: readonly string[]): void {
+  let lines = 0;
+  for (const text of texts) {
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) lines++;
+  }
+  if (lines <= maxIgnoreLines) return;
+  throw new RangeError(`spec.ignore and the ${ignoreFileName} files have more than ${maxIgnoreLines} lines`);
 }
 
 function limited(patterns: readonly IgnorePattern[]): readonly IgnorePattern[] {

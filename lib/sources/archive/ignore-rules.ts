@@ -5,6 +5,7 @@ export interface IgnorePattern {
   /** The folder that the pattern applies to, as a list of names. */
   readonly scope: readonly string[];
   readonly directoriesOnly: boolean;
+  readonly characters: number;
   /** The pattern split at its slashes. A single name is matched against every name of a path. */
   readonly names: readonly Glob[];
 }
@@ -29,7 +30,8 @@ function parsePattern(line: string, scope: readonly string[]): IgnorePattern {
   if (!pattern.endsWith("\\ ")) pattern = pattern.replace(/ +$/, "");
   const directoriesOnly = pattern.endsWith("/");
   if (directoriesOnly) pattern = pattern.slice(0, -1);
-  return { verdict: included ? "include" : "exclude", scope, directoriesOnly, names: pattern.split("/").map(globOf) };
+  const names = pattern.split("/").map(globOf);
+  return { verdict: included ? "include" : "exclude", scope, directoriesOnly, characters: pattern.length, names };
 }
 
 /** Whether the pattern matches this path, given as names from the root down. The result does not depend on other paths. */
@@ -193,10 +195,35 @@ const toolPatterns = parseIgnoreFile(
 export type Ignore = (path: string, isDirectory: boolean) => boolean;
 
 export function ignoreBy(patterns: readonly IgnorePattern[]): Ignore {
-  const lastFirst = patterns.toReversed();
+  const ignore = ignoreInSteps(patterns);
   return (path, isDirectory) => {
+    const steps = ignore(path, isDirectory);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
+  };
+}
+
+/** Of a pattern with a path: their characters multiplied. They take some 10 ms. */
+const charactersOfStep = 1_000_000;
+
+/** {@link Ignore}, which yields now and then where the path is long. */
+export function ignoreInSteps(
+  patterns: readonly IgnorePattern[],
+): (path: string, isDirectory: boolean) => Generator<undefined, boolean, undefined> {
+  const lastFirst = patterns.toReversed();
+  return function* (path, isDirectory) {
     const names = path.split("/");
-    return lastFirst.find((pattern) => matches(pattern, names, isDirectory))?.verdict === "exclude";
+    let characters = 0;
+    for (const pattern of lastFirst) {
+      if (matches(pattern, names, isDirectory)) return pattern.verdict === "exclude";
+      characters += pattern.characters * path.length;
+      if (characters < charactersOfStep) continue;
+      characters = 0;
+      yield;
+    }
+    return false;
   };
 }
 

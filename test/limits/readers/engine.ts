@@ -52,8 +52,10 @@ const kustomization = (text: string): [string, Uint8Array] => ["kustomization.ya
 /** What is handed to kustomize and CEL, and what they answer. */
 export const engineReaders: readonly WorstInput[] = [
   evaluating("values of 16 MiB", "size(v)", () => list("{}", celLimits.maxInputBytes)),
-  evaluating("a result of as many values as are read", "v", () => list("{}", 3 * (maxJsonParts / 2))),
-  evaluating("a result of 4 MiB of empty lists", "v", () => list("[]", celLimits.maxOutputBytes - 200)),
+  evaluating("a result of 600,000 lists and commas", `[${"v,".repeat(29)}v]`, () => list("{}", 30_000)),
+  evaluating("as many lists and commas in a result as are read", `[${"v,".repeat(9)}v]`, () =>
+    list("[]", 3 * (maxJsonParts / 20) - 300),
+  ),
   building("an artifact of 150 MiB in 100,000 files", () => {
     const count = defaultArchiveLimits.maxEntries - 10;
     const content = Buffer.alloc(Math.floor((150 * 1024 * 1024) / count), "a");

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { CelFault, JsonText, maxDeliveryCost, maxFilterCost, maxRunCost } from "../../../lib/cel/cel.ts";
 import { celLimits, celModule, wasmCel } from "../../../lib/cel/wasm-cel.ts";
 import type { Json } from "../../../lib/core/json.ts";
+import { maxJsonParts } from "../../../lib/core/json-text.ts";
 import { noTenant } from "../../../lib/core/tenant.ts";
 import { maxWaitingRequests } from "../../../lib/engine/module-threads.ts";
 import { deadlineMs } from "../../deadline.ts";
@@ -483,6 +484,17 @@ describe("a hostile expression", () => {
       message: "the CEL expression 'req.a': the result is too large",
     });
     await works();
+  });
+
+  test("whose result has more values than are read at once has the same fault", async () => {
+    const repeated = await cel.compileValue("[req.a, req.a]", ["req"], forever);
+    const listed = async (count: number): Promise<Json> =>
+      repeated.evaluate({ req: { a: Array.from({ length: count }, () => 0) } }, forever);
+    await expect(listed(maxJsonParts / 2)).rejects.toMatchObject({
+      reason: "limit",
+      message: "the CEL expression '[req.a, req.a]': the result is too large",
+    });
+    expect(await listed(maxJsonParts / 2 - 10)).toHaveLength(2);
   });
 
   test("that takes too long is ended, and the next one has a new thread", async () => {

@@ -9,6 +9,7 @@ import { digestOf } from "../../../lib/core/digest.ts";
 import {
   archiveTree,
   maxIgnoreBytes,
+  maxIgnoreLines,
   maxPatternLength,
   maxPatterns,
 } from "../../../lib/sources/archive/archive-tree.ts";
@@ -115,6 +116,13 @@ describe("the artifact of a tree", () => {
       await rules(text(max - 1));
       await rules(text(max));
       await expect(rules(text(max + 1))).rejects.toThrow(`more than ${max}`);
+    });
+
+    test("on their lines, with comments and empty ones, in all files together", async () => {
+      const lines = (count: number) =>
+        archiveTree([fileOf(".sourceignore", "#\n".repeat(count / 2))], "\n".repeat(count / 2), forever);
+      await lines(maxIgnoreLines);
+      await expect(lines(maxIgnoreLines + 2)).rejects.toThrow(`more than ${maxIgnoreLines} lines`);
     });
 
     test("on the bytes of all files together, before any file is parsed", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ignoreBy, parseIgnoreFile, sourcePatterns } from "../../../lib/sources/archive/ignore-rules.ts";
+import { ignoreBy, ignoreInSteps, parseIgnoreFile, sourcePatterns } from "../../../lib/sources/archive/ignore-rules.ts";
 
 /** Which of these files a source's rules leave in. */
 function kept(
@@ -133,4 +133,19 @@ describe("one pattern", () => {
       }),
     );
   });
+});
+
+test("a long path is compared in steps with the same verdict, and a usual one in one", () => {
+  const stepsOf = (patterns: string, path: string) => {
+    const steps = ignoreInSteps(parseIgnoreFile(patterns))(path, false);
+    for (let count = 1; ; count++) {
+      const { done, value } = steps.next();
+      if (done === true) return { count, value };
+    }
+  };
+  const long = `*${"a*".repeat(400)}b`;
+  const path = "a".repeat(2_000);
+  expect(stepsOf(`a*\n${`${long}\n`.repeat(5)}`, path)).toEqual({ count: 6, value: true });
+  expect(stepsOf(`${long}\n`.repeat(5), path)).toEqual({ count: 6, value: false });
+  expect(stepsOf("*.md\n!docs/*.md\nx", "docs/a.md")).toEqual({ count: 1, value: false });
 });

@@ -154,18 +154,14 @@ describe("a signature", () => {
 
 test("a signature is tried with its key once, however often the key is trusted", async () => {
   const signer = ed25519Signer();
-  const subarray = vi.spyOn(WireReader.prototype, "take");
+  const taken = vi.spyOn(WireReader.prototype, "take");
   const callsFor = async (lines: string): Promise<number> => {
-    subarray.mockClear();
+    taken.mockClear();
     await expect(verify(sshSignature(signer, Buffer.from("other")), [lines])).rejects.toThrow("did not verify");
-    return subarray.mock.calls.length;
+    return taken.mock.calls.length;
   };
-  const [one, two, three] = [
-    await callsFor(signer.line),
-    await callsFor(`${signer.line}\n`.repeat(2)),
-    await callsFor(`${signer.line}\n`.repeat(3)),
-  ];
-  // Each line is parsed, which the second and third have alike; the signature is read by the first alone.
-  expect(two - one).toBe(three - two);
-  expect(two - one).toBeLessThan(one / 2);
+  // Every line is parsed; only the first one with its key reads the signature.
+  const another = ed25519Signer();
+  expect(await callsFor(`${signer.line}\n${signer.line}`)).toBe(await callsFor(`${signer.line}\n${another.line}`));
+  expect(await callsFor(signer.line)).toBeGreaterThan(0);
 });
