@@ -159,6 +159,12 @@ export const flowsFaults: readonly FileFaults[] = [
     tests: ["test/e2e/flow/embedded.test.ts"],
     faults: [
       {
+        what: "an expression reads a Secret of another namespace that the run applies",
+        find: '"Secret" && ref.namespace !== ctx.namespace;',
+        replace: '"Secret" && ref.namespace === ctx.namespace;',
+        named: "that it applies itself",
+      },
+      {
         what: "an expression reads Secrets of every namespace with Sluice's own rights",
         find: 'return !deps.noCrossNamespaceRefs && !(group === "" && kind === "Secret");',
         replace: "return !deps.noCrossNamespaceRefs;",

@@ -125,7 +125,7 @@ async function healthTargets(
   { ctx, healthRules }: Attempt,
 ): Promise<readonly HealthTarget[] | string> {
   const { wait, healthChecks = [] } = ctx.kustomization.spec;
-  const targets = wait ? applied.flatMap(targetOf) : await namedTargets(healthChecks, healthRules, ctx);
+  const targets = wait ? appliedTargets(applied, healthRules, ctx) : await namedTargets(healthChecks, healthRules, ctx);
   if (typeof targets === "string") return targets;
   if (ctx.homeUid !== ctx.owner.clusterUid) return targets;
   return targets.filter(({ ref }) => {
@@ -135,6 +135,23 @@ async function healthTargets(
 
 function targetOf({ desired: { ref, manifest }, change }: AppliedObject): readonly HealthTarget[] {
   return change === "skipped" ? [] : [{ ref, mayVanish: mayVanish(manifest) }];
+}
+
+/**
+ * What was applied. An error text for a Secret of another namespace that an expression would read: whoever applies it with Sluice's own
+ * rights may not know what is in it.
+ */
+function appliedTargets(
+  applied: readonly AppliedObject[],
+  healthRules: HealthRules,
+  ctx: KustomizationContext,
+): readonly HealthTarget[] | string {
+  const targets = applied.flatMap(targetOf);
+  const unreadable = targets.find(({ ref }) => {
+    const isSecretElsewhere = ref.group === "" && ref.kind === "Secret" && ref.namespace !== ctx.namespace;
+    return isSecretElsewhere && healthRules.ruleOf(ref) !== undefined && !mayReadElsewhere(ref, ctx);
+  });
+  return unreadable === undefined ? targets : mayNotRead(unreadable.ref);
 }
 
 type HealthCheck = {
@@ -161,7 +178,7 @@ async function namedTargets(
     }
     const isElsewhere = resource?.namespaced !== false && namespace !== ctx.namespace;
     if (isElsewhere && healthRules.ruleOf({ group, kind }) !== undefined && !mayReadElsewhere({ group, kind }, ctx)) {
-      return `the expressions of spec.healthCheckExprs may not read ${kind}/${namespace}/${name}, which is in another namespace: ${howToRead}`;
+      return mayNotRead({ kind, namespace, name });
     }
     // A kind that the cluster does not serve yet may be added during the wait.
     targets.push({ ref: { group, version: resource?.version ?? version, kind, namespace, name }, mayVanish: false });
@@ -181,8 +198,11 @@ function mayReadElsewhere(
   return !deps.noCrossNamespaceRefs && !(group === "" && kind === "Secret");
 }
 
-const howToRead =
-  "name a service account that may read it in spec.serviceAccountName, or check it without an expression";
+function mayNotRead({ kind, namespace, name }: Pick<HealthTarget["ref"], "kind" | "namespace" | "name">): string {
+  const howToRead =
+    "name a service account that may read it in spec.serviceAccountName, or check it without an expression";
+  return `the expressions of spec.healthCheckExprs may not read ${kind}/${namespace}/${name}, which is in another namespace: ${howToRead}`;
+}
 
 /** `timedOut` carries what was waited for. */
 type HealthOutcome = Verdict | (Unhealthy & { readonly kind: "timedOut" });

@@ -137,6 +137,15 @@ export function expressionRightsStories(where: string, newWorld: () => Promise<W
       timeout: "30s",
     });
 
+    test("without a service account no Secret of another namespace that it applies itself", async () => {
+      const world = await newWorld();
+      const namespace = await neighbour(world);
+      await world.publish("v1", [{ apiVersion: "v1", kind: "Secret", metadata: { name: "db", namespace } }]);
+      await world.kustomization("app", { wait: true, healthCheckExprs: ofSecrets, timeout: "30s" });
+      await world.run("app");
+      expect(await world.ready("app")).toContain(elsewhere(namespace, "Secret", "db"));
+    });
+
     test.each([
       { named: "by its kind", rules: ofSecrets },
       { named: "by its group", rules: [{ apiVersion: "v1", current: "has(data.password)" }] },
