@@ -4,8 +4,8 @@ import { hiddenValue } from "./known-words.ts";
 /**
  * A text from a tenant, a server or a file that may be shown to people: in a condition, an event, a line of a log, a table or an answer.
  *
- * - Secrets whose form gives them away are hidden: private keys in PEM, identities of age, JSON Web Tokens, the password in a URL. What
- *   else is secret is hidden by whoever knows it.
+ * - Secrets whose form gives them away are hidden: private keys in PEM, identities of age, JSON Web Tokens, the password in a URL. Other
+ *   secrets are hidden by the code that read them.
  * - Control characters other than tab and line feed, separators of lines, and characters that change the direction of text are shown as
  *   JSON escapes them (`\u001b`). So a name or a message cannot clear the screen, overwrite a line or look like other output. `\r\n`
  *   becomes a line feed.

@@ -28,7 +28,7 @@ async function main(key: string | undefined): Promise<void> {
   const before = resetPeak();
   const watch = watchLoop();
   await read();
-  const blockedMs = await watch.longest();
+  const blockedMs = watch.longest();
   const grownMiB = Math.max(0, peakBytes() - before) / bytesOfMiB;
   process.stdout.write(JSON.stringify({ blockedMs, grownMiB, slowness: Math.max(slownessBefore, slowness()) }));
   // A thread or a timer of the reader does not keep the process.
@@ -36,7 +36,7 @@ async function main(key: string | undefined): Promise<void> {
 }
 
 /** Processor time is counted, so that a busy machine makes no stretch longer. */
-function watchLoop(): { readonly longest: () => Promise<number> } {
+function watchLoop(): { readonly longest: () => number } {
   let longest = 0;
   let last = cpuMs();
   const look = (): void => {
@@ -46,8 +46,7 @@ function watchLoop(): { readonly longest: () => Promise<number> } {
   };
   const timer = setInterval(look, 1);
   return {
-    async longest() {
-      await new Promise((resolve) => setTimeout(resolve, 2));
+    longest() {
       look();
       clearInterval(timer);
       return longest;

@@ -138,8 +138,8 @@ function targetOf({ desired: { ref, manifest }, change }: AppliedObject): readon
 }
 
 /**
- * What was applied. An error text for a Secret of another namespace that an expression would read: whoever applies it with Sluice's own
- * rights may not know what is in it.
+ * What was applied, or an error text for a Secret of another namespace that an expression would read: the author of an object that is
+ * applied with Sluice's own rights may have no right to read it.
  */
 function appliedTargets(
   applied: readonly AppliedObject[],
@@ -188,7 +188,7 @@ async function namedTargets(
 
 /**
  * Whether an expression may read objects of this kind in other namespaces than the Kustomization's: those of its service account decide,
- * or those of `spec.kubeConfig`. With Sluice's own rights it would find out, bit by bit, what nobody has allowed it to read.
+ * or those of `spec.kubeConfig`. With Sluice's own rights, an expression could read an object bit by bit although its author has no right to.
  */
 function mayReadElsewhere(
   { group, kind }: Pick<HealthTarget["ref"], "group" | "kind">,

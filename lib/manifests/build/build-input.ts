@@ -15,7 +15,7 @@ export interface BuildInput {
   readonly postBuild?: PostBuild | undefined;
   /** What decrypts the files and the built objects; undefined if they are taken as they are. */
   readonly decryption?: Decryption | undefined;
-  /** Whose turn a build by the engine or in a thread takes; undefined: one of nobody's. The result does not depend on it. */
+  /** A build by the engine or in a thread takes this tenant's turn. The result does not depend on it. */
   readonly tenant?: Tenant | undefined;
 }
 

@@ -5,7 +5,7 @@ export const layers: readonly Layer[] = [
   {
     folder: "lib/core",
     imports: [],
-    why: "The terms that all layers use. It does no I/O and knows nobody.",
+    why: "The terms that all layers use. It does no I/O and imports no other folder.",
   },
   {
     folder: "lib/core/network",
