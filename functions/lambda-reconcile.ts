@@ -1,5 +1,6 @@
 import { codeCommitLogin } from "../lib/aws/codecommit/codecommit-login.ts";
 import { ecrLogin } from "../lib/aws/ecr/ecr-login.ts";
+import { artifactPrefix } from "../lib/aws/s3/artifact-keys.ts";
 import { s3Artifacts } from "../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../lib/aws/s3/s3-bucket.ts";
 import { readSecret, secretsClient } from "../lib/aws/secrets-manager.ts";
@@ -89,7 +90,7 @@ export const handler = lambdaHandler(async (signal) => {
   const concurrency = given.has("concurrent-ssa") ? values["concurrent-ssa"] : config.SLUICE_CONCURRENCY;
   const flows = composeFlows(kinds, {
     ...stores,
-    artifacts: s3Artifacts({ bucket, prefix: "artifacts/", clock }),
+    artifacts: s3Artifacts({ bucket, prefix: artifactPrefix, clock }),
     artifactUrl: (path: string) => `https://sluice.invalid/${path}`,
     ...{ clock, concurrency, engine, cel, http, dataKeys, installationKey, log, metrics },
     remoteClusters: remoteClusters({ clock, network, eks }),

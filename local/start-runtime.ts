@@ -1,3 +1,4 @@
+import { collectHandler } from "../functions/collect.ts";
 import { composeReceiver } from "../functions/compose-receiver.ts";
 import { composeReconcile } from "../functions/compose-reconcile.ts";
 import { ingestHandler } from "../functions/ingest.ts";
@@ -109,7 +110,11 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
     log,
     handler,
   });
-  const background = [everyMinute((stop) => sweep({}, stop), { clock, log }, stopped.signal)];
+  const collect = collectHandler({ ...stores, clock, log });
+  const background = [
+    repeat("sweep", minuteMs, (stop) => sweep({}, stop), { clock, log }, stopped.signal),
+    repeat("collection of artifacts", hourMs, (stop) => collect({}, stop), { clock, log }, stopped.signal),
+  ];
   return {
     receive,
     ingest: (event) => ingest(event, stopped.signal),
@@ -141,10 +146,14 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
   };
 }
 
-const intervalMs = 60_000;
+const minuteMs = 60_000;
+/** Lambda does it once a day; a process of this machine seldom lives as long. */
+const hourMs = 60 * minuteMs;
 
-/** Calls `work` a minute after its last call has ended; logs its failures. */
-export async function everyMinute(
+/** Calls `work` so long after its last call has ended; logs its failures. */
+export async function repeat(
+  what: string,
+  intervalMs: number,
   work: (signal: AbortSignal) => Promise<void>,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
   signal: AbortSignal,
@@ -155,7 +164,7 @@ export async function everyMinute(
       await clock.sleep(intervalMs, signal);
       await work(signal);
     } catch (error) {
-      if (error !== signal.reason) log.warn("sweep not finished", { error: messageOf(error) });
+      if (error !== signal.reason) log.warn(`${what} not finished`, { error: messageOf(error) });
     }
   }
 }

@@ -6,8 +6,7 @@ import { judgeLayout, type Layout, upgradeLayout } from "../lib/core/layout.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import { Secret } from "../lib/core/secret.ts";
 import { type FolderLock, lockFolder, makeFolder } from "./folders.ts";
-import { removeForgottenArtifacts, removeUnfinishedArtifacts } from "./state/artifact-files.ts";
-import { recordedDigests } from "./state/artifact-records.ts";
+import { removeUnfinishedArtifacts } from "./state/artifact-files.ts";
 import { DiskFull } from "./state/disk-full.ts";
 import { openStateDatabase, type StateDatabase } from "./state/state-database.ts";
 
@@ -70,12 +69,6 @@ async function openLocked(path: string, lock: FolderLock, own: Layout<string>): 
   if (layout === undefined) await reached(own.version);
   else await upgradeLayout(layout, own, path, reached);
   const database = openDatabase(path);
-  try {
-    await writable(path, () => removeForgottenArtifacts(artifacts, recordedDigests(database)));
-  } catch (error) {
-    database.close();
-    throw error;
-  }
   return {
     path,
     database,

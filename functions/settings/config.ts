@@ -79,6 +79,16 @@ export const ReconcileConfig = Config.check(({ value: { SLUICE_NETWORK, SLUICE_Q
   issues.push({ code: "custom", input: undefined, path: ["SLUICE_NETWORK"], message });
 });
 
+/** Of the collector of artifacts: it reaches neither a queue nor a cluster. */
+export const CollectConfig = Config.pick({
+  AWS_REGION: true,
+  SLUICE_TABLE: true,
+  SLUICE_BUCKET: true,
+  SLUICE_BUCKET_ACCOUNT: true,
+  SLUICE_DEADLINE_RESERVE_MS: true,
+  SLUICE_LOG_LEVEL: true,
+});
+
 /** Of the admission webhook: it reaches neither the table nor a cluster, and names the table in its metrics only. */
 export const AdmissionConfig = Config.pick({
   AWS_REGION: true,

@@ -4,6 +4,7 @@ import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
 import type { IConstruct } from "constructs";
 import { partsOf } from "../../functions/settings/allowed-targets.ts";
 import { dueIndex } from "../../lib/aws/dynamodb/table.ts";
+import { artifactPrefix, unnamedKey } from "../../lib/aws/s3/artifact-keys.ts";
 import type { InstallationDocument } from "./installation.ts";
 import type { Queues } from "./queues.ts";
 import type { State } from "./state.ts";
@@ -138,10 +139,27 @@ export const accesses = {
       allow(
         "KeepArtifacts",
         ["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"],
-        [state.bucket.arnForObjects("artifacts/*")],
+        [state.bucket.arnForObjects(`${artifactPrefix}*`)],
       ),
       // Without it S3 answers that access is denied where an object is missing.
       allow("SeeWhatIsMissing", ["s3:ListBucket"], [state.bucket.bucketArn]),
+    ],
+  }),
+  /** Which artifacts any source names: there is no index of them, and a day's scan costs less than one. */
+  artifactRecords: ({ state }) => ({
+    environment: {},
+    statements: [
+      allow("ReadRecords", ["dynamodb:Scan"], [state.table.tableArn]),
+      allowPartitions("CheckLayout", ["dynamodb:GetItem", "dynamodb:PutItem"], state, "layout"),
+    ],
+  }),
+  /** It deletes no version: what it has deleted can be brought back until the bucket's lifecycle rule removes old versions. */
+  unnamedArtifacts: ({ state }) => ({
+    environment: { SLUICE_BUCKET: state.bucket.bucketName, SLUICE_BUCKET_ACCOUNT: Stack.of(state).account },
+    statements: [
+      allow("ListArtifacts", ["s3:ListBucket"], [state.bucket.bucketArn]),
+      allow("DeleteArtifacts", ["s3:DeleteObject"], [state.bucket.arnForObjects(`${artifactPrefix}*`)]),
+      allow("KeepUnnamed", ["s3:GetObject", "s3:PutObject"], [state.bucket.arnForObjects(unnamedKey)]),
     ],
   }),
   installationKey: ({ state }) => ({

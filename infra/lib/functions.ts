@@ -20,7 +20,7 @@ import { bundleFolder } from "./package-files.ts";
 import type { ServiceFunction } from "./service.ts";
 
 /** What starts a function: messages of a queue, a schedule, a custom resource of a stack, or a request to its URL. */
-type Trigger = "hints" | "wake-ups" | "every minute" | "custom resource" | "web";
+type Trigger = "hints" | "wake-ups" | "every minute" | "every day" | "custom resource" | "web";
 
 interface FunctionRow {
   readonly memoryMiB: number;
@@ -67,6 +67,12 @@ export const functionRows = {
     trigger: "web",
     access: ["document", "tableName", "wakeUps", "admissionSecret"],
     maxConcurrency: 10,
+  },
+  collect: {
+    memoryMiB: 512,
+    timeoutSeconds: 900,
+    trigger: "every day",
+    access: ["tableName", "artifactRecords", "unnamedArtifacts"],
   },
   configuration: { memoryMiB: 512, timeoutSeconds: 900, trigger: "custom resource", access: [] },
   definitions: { memoryMiB: 512, timeoutSeconds: 300, trigger: "custom resource", access: [] },

@@ -41,10 +41,15 @@ export class Events extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    props: { readonly queues: Queues; readonly sweep: SluiceFunction; readonly pushesFrom: readonly PushOrigin[] },
+    props: {
+      readonly queues: Queues;
+      readonly sweep: SluiceFunction;
+      readonly collector: SluiceFunction;
+      readonly pushesFrom: readonly PushOrigin[];
+    },
   ) {
     super(scope, id);
-    const { queues, sweep, pushesFrom } = props;
+    const { collector, queues, sweep, pushesFrom } = props;
     const deadLetterQueue = queues.undeliveredEvents;
     const { account: ownAccount, region: ownRegion } = Stack.of(this);
     const accounts = [...new Set([ownAccount, ...pushesFrom.map(({ account = ownAccount }) => account)])];
@@ -64,6 +69,18 @@ export class Events extends Construct {
       ],
     });
     sweep.alias.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+    new Rule(this, "EveryDay", {
+      description: "Sluice: the collection of artifacts that no source names",
+      schedule: Schedule.rate(Duration.days(1)),
+      targets: [
+        new LambdaFunction(collector.alias, {
+          event: RuleTargetInput.fromObject({}),
+          deadLetterQueue,
+          ...sweepRetries,
+        }),
+      ],
+    });
+    collector.alias.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.hours(1) });
     for (const account of accounts.filter((other) => other !== ownAccount)) {
       new CfnEventBusPolicy(this, `From${account}`, {
         statementId: `sluice-pushes-from-${account}`,

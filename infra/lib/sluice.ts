@@ -143,6 +143,7 @@ export class Sluice extends Construct implements SluiceService {
     const ingester = this.makeFunction("ingest", defaultNetwork);
     ingester.consume(queues.hints, { batchSize: 10, maxConcurrency: 2 });
     const sweep = this.makeFunction("sweep", defaultNetwork);
+    const collector = this.makeFunction("collect", defaultNetwork);
     const reconcilers = Object.entries(queues.wakeUps).map(([network, queue]) => {
       const made = this.makeFunction("reconcile", network);
       made.consume(queue, { batchSize: 10, maxConcurrency });
@@ -166,7 +167,7 @@ export class Sluice extends Construct implements SluiceService {
       };
     }
     this.pushesFrom = props.pushesFrom ?? [];
-    new Events(this, "Events", { queues, sweep, pushesFrom: this.pushesFrom });
+    new Events(this, "Events", { queues, sweep, collector, pushesFrom: this.pushesFrom });
     ingester.function.addEnvironment("SLUICE_EVENTS_FROM", eventOrigins(this, this.pushesFrom).join(","));
 
     const runs = reconcilers.map(({ role }) => role);
@@ -174,7 +175,7 @@ export class Sluice extends Construct implements SluiceService {
     const senders = [...requests, ...(admission === undefined ? [] : [admission.role])];
     const deny = denyOtherWriters(props.breakGlassPrincipals ?? []);
     deny.table(state.table, requests);
-    deny.bucket(state.bucket, runs);
+    deny.bucket(state.bucket, [...runs, collector.role]);
     for (const queue of Object.values(queues.wakeUps)) deny.queue(queue, senders);
     deny.queue(queues.parked, runs);
     for (const queue of [queues.hints, queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {

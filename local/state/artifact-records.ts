@@ -1,8 +1,9 @@
-import type { ArtifactRecords } from "../../lib/core/ports/artifact-records.ts";
+import { Digest } from "../../lib/core/digest.ts";
+import type { ArtifactRecords, RecordedArtifacts } from "../../lib/core/ports/artifact-records.ts";
 import { formatWorkKey } from "../../lib/core/work-key.ts";
 import { type StateDatabase, textColumn } from "./state-database.ts";
 
-export function sqliteArtifactRecords({ connection, fenced }: StateDatabase): ArtifactRecords {
+export function sqliteArtifactRecords({ connection, fenced }: StateDatabase): ArtifactRecords & RecordedArtifacts {
   const insert = connection.prepare(
     "INSERT INTO artifact_records (key, source_uid, digest) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   );
@@ -10,6 +11,7 @@ export function sqliteArtifactRecords({ connection, fenced }: StateDatabase): Ar
     "DELETE FROM artifact_records WHERE key = ? AND NOT (source_uid = ? AND digest IN (SELECT value FROM json_each(?)))",
   );
   const select = connection.prepare("SELECT 1 FROM artifact_records WHERE key = ? AND source_uid = ? AND digest = ?");
+  const all = connection.prepare("SELECT DISTINCT digest FROM artifact_records");
   return {
     async record(source, sourceUid, digest, fence, signal) {
       signal.throwIfAborted();
@@ -23,11 +25,9 @@ export function sqliteArtifactRecords({ connection, fenced }: StateDatabase): Ar
       signal.throwIfAborted();
       return select.get(formatWorkKey(source), sourceUid, digest) !== undefined;
     },
+    async digests(signal) {
+      signal.throwIfAborted();
+      return new Set(all.all().map((row) => Digest.parse(textColumn(row, "digest"))));
+    },
   };
-}
-
-/** The digests of all artifacts that any source has a record of. */
-export function recordedDigests({ connection }: StateDatabase): ReadonlySet<string> {
-  const rows = connection.prepare("SELECT DISTINCT digest FROM artifact_records").all();
-  return new Set(rows.map((row) => textColumn(row, "digest")));
 }

@@ -1,4 +1,5 @@
-import type { ArtifactRecords } from "../../lib/core/ports/artifact-records.ts";
+import type { ArtifactCollection } from "../../lib/core/ports/artifact-collection.ts";
+import type { ArtifactRecords, RecordedArtifacts } from "../../lib/core/ports/artifact-records.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import type { Clock } from "../../lib/core/ports/clock.ts";
 import type { ClusterStates } from "../../lib/core/ports/cluster-states.ts";
@@ -36,10 +37,10 @@ export interface Stores {
   readonly sweepLeases: SweepLeases;
   readonly inventories: InventoryStore;
   readonly ledger: Ledger;
-  readonly records: ArtifactRecords;
+  readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
   readonly history: History;
-  readonly artifacts: ArtifactStore;
+  readonly artifacts: ArtifactStore & ArtifactCollection;
 }
 
 export function openStores(database: StateDatabase, artifacts: string, clock: Clock): Stores {
@@ -56,6 +57,6 @@ export function openStores(database: StateDatabase, artifacts: string, clock: Cl
     records: sqliteArtifactRecords(database),
     receivers: sqliteReceiverIndex(database),
     history: sqliteHistory(database),
-    artifacts: artifactFiles(artifacts),
+    artifacts: artifactFiles(artifacts, clock),
   };
 }

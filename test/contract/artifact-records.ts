@@ -43,6 +43,21 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
       expect(await isKept(-1)).toBe(false);
     });
 
+    test("the digests of all records are named once each, and those of removed records not at all", async () => {
+      const digests = Array.from({ length: 30 }, (_, number) => digestOf(`artifact ${number}`));
+      const sources = ["a", "b"].map(keyOf);
+      for (const each of sources) {
+        const fence = await leased(state, each);
+        for (const one of digests) await state.records.record(each, "uid-1", one, fence, never);
+      }
+      expect([...(await state.records.digests(never))].toSorted()).toEqual(digests.toSorted());
+      for (const each of sources) {
+        await state.records.retain(each, "uid-1", digests.slice(0, 2), await leased(state, each), never);
+      }
+      expect([...(await state.records.digests(never))].toSorted()).toEqual(digests.slice(0, 2).toSorted());
+      await expect(state.records.digests(AbortSignal.abort(new Error("time is up")))).rejects.toThrow("time is up");
+    });
+
     test("a call under an aborted signal records nothing and removes nothing", async () => {
       const fence = await leased(state, source);
       const stopped = AbortSignal.abort(new Error("time is up"));

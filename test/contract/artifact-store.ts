@@ -1,10 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { digestOf } from "../../lib/core/digest.ts";
+import type { ArtifactCollection, StoredArtifact } from "../../lib/core/ports/artifact-collection.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import { never } from "./state-back-end.ts";
 
 export interface ArtifactBackEnd {
   readonly store: ArtifactStore;
+  /** The same artifacts; storing one of them again makes it new, however new it is. */
+  readonly collection: ArtifactCollection;
+  /** Until an artifact that is stored has a later time than those that were stored before. */
+  pass(): Promise<void>;
   /** Changes the stored bytes behind the store's back, as a broken disk would. */
   damage(digest: string): Promise<void>;
   close(): Promise<void>;
@@ -51,6 +56,57 @@ export function artifactStoreContract(name: string, open: () => Promise<Artifact
       expect(await text()).toBeUndefined();
       await backEnd.store.put(digest, bytes, never);
       expect(await text()).toBe("an artifact");
+    });
+
+    const listed = async (): Promise<readonly StoredArtifact[]> => {
+      const found: StoredArtifact[] = [];
+      for await (const page of backEnd.collection.list(never)) found.push(...page);
+      return found;
+    };
+
+    test("each artifact that is stored is listed once, and nothing else that lies there", async () => {
+      const contents = Array.from({ length: 12 }, (_, number) => new TextEncoder().encode(`artifact ${number}`));
+      for (const each of contents) await backEnd.store.put(digestOf(each), each, never);
+      await backEnd.store.put(digest, bytes, never);
+      await backEnd.store.put(digest, bytes, never);
+      await backEnd.collection.keepUnnamed(new Map([[digest, 5]]), never);
+      const digests = (await listed()).map((each) => each.digest);
+      expect(digests.toSorted()).toEqual([digest, ...contents.map(digestOf)].toSorted());
+    });
+
+    test("an artifact is removed as it was listed, and others stay", async () => {
+      const other = new TextEncoder().encode("another");
+      await backEnd.store.put(digest, bytes, never);
+      await backEnd.store.put(digestOf(other), other, never);
+      const found = (await listed()).find((each) => each.digest === digest);
+      if (found === undefined) throw new Error("it is not listed");
+      expect(await backEnd.collection.remove(found, never)).toBe(true);
+      expect(await text()).toBeUndefined();
+      expect(await backEnd.collection.remove(found, never)).toBe(false);
+      expect((await listed()).map((each) => each.digest)).toEqual([digestOf(other)]);
+      await backEnd.store.put(digest, bytes, never);
+      expect(await text()).toBe("an artifact");
+    });
+
+    test("an artifact that was stored again since it was listed is not removed", async () => {
+      await backEnd.store.put(digest, bytes, never);
+      const [found] = await listed();
+      if (found === undefined) throw new Error("it is not listed");
+      await backEnd.pass();
+      await backEnd.store.put(digest, bytes, never);
+      const [again] = await listed();
+      expect(again?.storedAt).toBeGreaterThan(found.storedAt);
+      expect(await backEnd.collection.remove(found, never)).toBe(false);
+      expect(await text()).toBe("an artifact");
+    });
+
+    test("what one collection keeps the next one reads, and a store without any answers none", async () => {
+      expect(await backEnd.collection.unnamed(never)).toEqual(new Map());
+      const unnamed = new Map([[digest, 1_800_000_000_000]]);
+      await backEnd.collection.keepUnnamed(unnamed, never);
+      expect(await backEnd.collection.unnamed(never)).toEqual(unnamed);
+      await backEnd.collection.keepUnnamed(new Map(), never);
+      expect(await backEnd.collection.unnamed(never)).toEqual(new Map());
     });
 
     test("a call under an aborted signal ends with its reason, and nothing is stored", async () => {

@@ -8,8 +8,10 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { artifactKey, unnamedKey } from "../../lib/aws/s3/artifact-keys.ts";
 import { createObject } from "../../lib/aws/s3/create-object.ts";
-import { artifactKey, s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
+import { s3ArtifactCollection } from "../../lib/aws/s3/s3-artifact-collection.ts";
+import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
 import { type S3Bucket, s3Client } from "../../lib/aws/s3/s3-bucket.ts";
 import { Digest, digestOf } from "../../lib/core/digest.ts";
 import { systemClock } from "../../lib/process/system-clock.ts";
@@ -53,7 +55,10 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_S3 names one (npm r
   artifactStoreContract("S3", async () => {
     const bucket = await createBucket();
     return {
-      store: storeIn(bucket),
+      store: s3Artifacts({ bucket, prefix, clock: systemClock, refreshAfterMs: -60_000 }),
+      collection: s3ArtifactCollection({ bucket, prefix, unnamedKey }),
+      // S3 tells times in whole seconds.
+      pass: () => systemClock.sleep(1_100, never),
       damage: async (digest) => void (await damage(bucket, digest)),
       close: async () => undefined,
     };

@@ -12,12 +12,15 @@ import { ecrLogin } from "../../lib/aws/ecr/ecr-login.ts";
 import { parseClusterArn } from "../../lib/aws/eks/cluster-arn.ts";
 import { describeCluster, eksClient } from "../../lib/aws/eks/eks-cluster-config.ts";
 import { kmsDataKeys } from "../../lib/aws/kms-data-keys.ts";
+import { unnamedKey } from "../../lib/aws/s3/artifact-keys.ts";
+import { s3ArtifactCollection } from "../../lib/aws/s3/s3-artifact-collection.ts";
 import { s3Artifacts } from "../../lib/aws/s3/s3-artifacts.ts";
 import { s3Client } from "../../lib/aws/s3/s3-bucket.ts";
 import { readSecret, secretsClient } from "../../lib/aws/secrets-manager.ts";
 import { sqsClient, sqsWakeUps } from "../../lib/aws/sqs.ts";
 import { digestOf } from "../../lib/core/digest.ts";
 import { messageOf } from "../../lib/core/failure.ts";
+import type { ArtifactCollection } from "../../lib/core/ports/artifact-collection.ts";
 import type { ArtifactStore } from "../../lib/core/ports/artifact-store.ts";
 import type { DataKeys, SealedDataKey } from "../../lib/core/ports/data-keys.ts";
 import type { RegistryLogin } from "../../lib/core/ports/registry-login.ts";
@@ -98,6 +101,21 @@ const uses: readonly Use[] = [
     use: (of) => withTable(of, ({ items }) => overdueItems(items, 0)),
     actions: ["dynamodb:GetItem", "dynamodb:Query"],
   },
+  {
+    what: "a collection of artifacts",
+    use: (of) =>
+      withTable(of, ({ records }) =>
+        withCollection(of, async (artifacts) => {
+          await records.digests(never);
+          await artifacts.unnamed(never);
+          await artifacts.keepUnnamed(new Map(), never);
+          for await (const page of artifacts.list(never)) {
+            for (const each of page) await artifacts.remove(each, never);
+          }
+        }),
+      ),
+    actions: ["dynamodb:GetItem", "dynamodb:Scan", "s3:GetObject", "s3:PutObject", "s3:ListBucket", "s3:DeleteObject"],
+  },
 ];
 
 async function using<Client extends { destroy(): void }, Result>(
@@ -124,6 +142,15 @@ function dataKeysOf(connection: AwsConnection): DataKeys & { destroy(): void } {
 function withArtifacts<Result>(of: AwsConnection, work: (store: ArtifactStore) => Promise<Result>): Promise<Result> {
   return using(s3Client(of), (client) =>
     work(s3Artifacts({ bucket: { client, name, region: of.region }, prefix: "", clock: systemClock })),
+  );
+}
+
+function withCollection<Result>(
+  of: AwsConnection,
+  work: (artifacts: ArtifactCollection) => Promise<Result>,
+): Promise<Result> {
+  return using(s3Client(of), (client) =>
+    work(s3ArtifactCollection({ bucket: { client, name, region: of.region }, prefix: "", unnamedKey })),
   );
 }
 

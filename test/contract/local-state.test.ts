@@ -15,6 +15,7 @@ import { openStateDatabase, textColumn } from "../../local/state/state-database.
 import { sqliteSubscriptions } from "../../local/state/subscriptions.ts";
 import { memorySweepLeases } from "../../local/state/sweep-leases.ts";
 import { sqliteWorkItems } from "../../local/state/work-items.ts";
+import { steppedClock } from "../doubles/stepped-clock.ts";
 import { type ArtifactBackEnd, artifactStoreContract } from "./artifact-store.ts";
 import { clockContract } from "./clock.ts";
 import { clusterStatesContract } from "./cluster-states.ts";
@@ -77,8 +78,12 @@ async function openDeadLetters(): Promise<DeadLettersBackEnd> {
 
 async function openArtifacts(): Promise<ArtifactBackEnd> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-artifacts-"));
+  const clock = steppedClock();
+  const files = artifactFiles(folder, clock);
   return {
-    store: artifactFiles(folder),
+    store: files,
+    collection: files,
+    pass: async () => clock.pass(1_000),
     damage: (digest) => writeFile(join(folder, digest.slice(7, 9), digest.slice(9)), "something else"),
     close: () => rm(folder, { recursive: true, force: true }),
   };

@@ -1,4 +1,4 @@
-import type { ArtifactRecords } from "../../lib/core/ports/artifact-records.ts";
+import type { ArtifactRecords, RecordedArtifacts } from "../../lib/core/ports/artifact-records.ts";
 import type { Fence } from "../../lib/core/ports/fence.ts";
 import type { History } from "../../lib/core/ports/history.ts";
 import type { InventoryStore } from "../../lib/core/ports/inventory-store.ts";
@@ -14,7 +14,7 @@ export interface StateBackEnd {
   readonly subscriptions: Subscriptions;
   readonly inventories: InventoryStore;
   readonly ledger: Ledger;
-  readonly records: ArtifactRecords;
+  readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
   readonly history: History;
   /**

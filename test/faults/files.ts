@@ -1,6 +1,7 @@
 import { applyFaults } from "./apply.ts";
 import { applyStatementFaults } from "./apply-statements.ts";
 import { awsFaults } from "./aws.ts";
+import { collectFaults } from "./collect.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
 import { decryptionFaults } from "./decryption.ts";
 import { embeddedKubernetesFaults } from "./embedded-kubernetes.ts";
@@ -40,6 +41,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...functionsFaults,
   ...gateFaults,
   ...gitFaults,
+  ...collectFaults,
   ...gitCostFaults,
   ...gitRepositoryFaults,
   ...gitVerifyFaults,

@@ -1,9 +1,9 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
-import type { Digest } from "../../core/digest.ts";
-import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
+import { Digest } from "../../core/digest.ts";
+import type { ArtifactRecords, RecordedArtifacts } from "../../core/ports/artifact-records.ts";
 import type { WorkKey } from "../../core/work-key.ts";
-import { queryRows } from "./read-rows.ts";
-import { keyOf, keyPart, objectPartition, type RowKey, textOf } from "./rows.ts";
+import { queryRows, scanPages } from "./read-rows.ts";
+import { keyOf, keyPart, objectPartition, objectPrefix, type RowKey, textOf } from "./rows.ts";
 import type { StateTable } from "./state-table.ts";
 import { fencedWrites, maxFencedWrites } from "./write-rows.ts";
 
@@ -12,7 +12,7 @@ const maxRemembered = 1_000;
 const prefix = "artifact#";
 
 /** One row for each artifact that a source stored. */
-export function dynamodbArtifactRecords(table: StateTable): ArtifactRecords {
+export function dynamodbArtifactRecords(table: StateTable): ArtifactRecords & RecordedArtifacts {
   const remembered = new Set<string>();
 
   const read = async (key: RowKey, isConsistent: boolean, signal: AbortSignal): Promise<boolean> => {
@@ -45,6 +45,19 @@ export function dynamodbArtifactRecords(table: StateTable): ArtifactRecords {
         for (const key of keys) remembered.delete(nameOf(key));
       }
     },
+    async digests(signal) {
+      const scan = {
+        ConsistentRead: true,
+        FilterExpression: "begins_with(pk, :objects) AND begins_with(sk, :prefix)",
+        ProjectionExpression: "sk",
+        ExpressionAttributeValues: { ":objects": { S: objectPrefix }, ":prefix": { S: prefix } },
+      };
+      const digests = new Set<Digest>();
+      for await (const page of scanPages(table, scan, signal)) {
+        for (const row of page) digests.add(digestIn(textOf(row, "sk")));
+      }
+      return digests;
+    },
     async recorded(source, sourceUid, digest, signal) {
       const key = recordKey(source, sourceUid, digest);
       const name = nameOf(key);
@@ -65,4 +78,9 @@ function nameOf({ pk, sk }: RowKey): string {
 
 function recordKey(source: WorkKey, sourceUid: string, digest: Digest): RowKey {
   return { pk: objectPartition(source), sk: `${prefix}${keyPart(sourceUid)}#${digest}` };
+}
+
+/** Of the sort key that {@link recordKey} makes. Throws for another one: a digest that is not understood might be named. */
+function digestIn(sk: string): Digest {
+  return Digest.parse(sk.slice(sk.lastIndexOf("#") + 1));
 }

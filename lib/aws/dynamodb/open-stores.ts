@@ -1,4 +1,4 @@
-import type { ArtifactRecords } from "../../core/ports/artifact-records.ts";
+import type { ArtifactRecords, RecordedArtifacts } from "../../core/ports/artifact-records.ts";
 import type { ClusterStates } from "../../core/ports/cluster-states.ts";
 import type { History } from "../../core/ports/history.ts";
 import type { InventoryStore } from "../../core/ports/inventory-store.ts";
@@ -30,7 +30,7 @@ export interface DynamodbStores {
   readonly sweepLeases: SweepLeases;
   readonly inventories: InventoryStore;
   readonly ledger: Ledger;
-  readonly records: ArtifactRecords;
+  readonly records: ArtifactRecords & RecordedArtifacts;
   readonly receivers: ReceiverIndex;
   readonly history: History;
 }

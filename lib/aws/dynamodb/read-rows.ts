@@ -4,6 +4,8 @@ import {
   type KeysAndAttributes,
   QueryCommand,
   type QueryCommandInput,
+  ScanCommand,
+  type ScanCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { gaveUp, retryBudget } from "./retry-budget.ts";
 import { keyOf, type Row, type RowKey } from "./rows.ts";
@@ -77,6 +79,28 @@ export async function* queryPages(
     });
     const page = await table.call("Query", (client, options) => client.send(command, options), signal);
     // An empty page need not be the last one.
+    from = page.LastEvaluatedKey;
+    yield page.Items ?? [];
+  } while (from !== undefined);
+}
+
+/** A scan of the whole table, as it is billed: by what it reads and not by what it finds. */
+type TableScan = Omit<ScanCommandInput, "TableName" | "ExclusiveStartKey">;
+
+/** The pages of a scan, in no order; each is asked for when it is wanted. A row that is written meanwhile may be missing. */
+export async function* scanPages(
+  table: StateTable,
+  scan: TableScan,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Row[]> {
+  let from: ScanCommandInput["ExclusiveStartKey"];
+  do {
+    const command = new ScanCommand({
+      ...scan,
+      TableName: table.name,
+      ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+    });
+    const page = await table.call("Scan", (client, options) => client.send(command, options), signal);
     from = page.LastEvaluatedKey;
     yield page.Items ?? [];
   } while (from !== undefined);

@@ -13,6 +13,8 @@ export interface StoredObject {
   readonly digest: Digest;
   /** Names exactly this content, for a write that replaces it. */
   readonly etag: string;
+  /** When it was written, by S3's clock: milliseconds since 1970. */
+  readonly storedAt: number;
   /** The whole content, if it was to be kept. */
   readonly bytes: Uint8Array;
 }
@@ -43,14 +45,14 @@ export async function readObject(
         throw fault;
       });
       if (found === undefined) return undefined;
-      const { Body: body, ContentLength: length, ETag: etag = "" } = found;
+      const { Body: body, ContentLength: length, ETag: etag = "", LastModified: modified } = found;
       if (!(body instanceof Readable)) throw new TypeError("Node gives a stream");
       const onAbort = (): void => void body.destroy(new Error("given up"));
       options.abortSignal.addEventListener("abort", onAbort, { once: true });
       try {
         if (length === undefined) throw refused("came without its length");
         if (length > maxBytes) throw refused(`is longer than ${maxBytes} bytes`);
-        return { ...(await receive(body, length, keep)), etag };
+        return { ...(await receive(body, length, keep)), etag, storedAt: modified?.getTime() ?? 0 };
       } finally {
         options.abortSignal.removeEventListener("abort", onAbort);
         body.destroy();
@@ -62,7 +64,7 @@ export async function readObject(
 }
 
 /** Reads as many bytes as HTTP has announced: Node passes on at most that many, and ends a shorter stream with an error. */
-async function receive(body: Readable, length: number, keep: boolean): Promise<Omit<StoredObject, "etag">> {
+async function receive(body: Readable, length: number, keep: boolean): Promise<Pick<StoredObject, "bytes" | "digest">> {
   const bytes = Buffer.allocUnsafeSlow(keep ? length : 0);
   const sha256 = createHash("sha256");
   let read = 0;

@@ -1,7 +1,8 @@
-import { type Digest, digestOf } from "../../core/digest.ts";
-import type { ArtifactStore } from "../../core/ports/artifact-store.ts";
+import { digestOf } from "../../core/digest.ts";
+import { type ArtifactStore, refreshAfterMs as ofAllStores } from "../../core/ports/artifact-store.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { AwsFault } from "../aws-fault.ts";
+import { artifactKey } from "./artifact-keys.ts";
 import { createObject } from "./create-object.ts";
 import { readObject } from "./read-object.ts";
 import type { S3Bucket, WriteCondition } from "./s3-bucket.ts";
@@ -11,6 +12,8 @@ export interface S3ArtifactsOptions {
   /** The prefix of all keys: empty, or it ends with a slash. */
   readonly prefix: string;
   readonly clock: Clock;
+  /** Default: that of all stores. */
+  readonly refreshAfterMs?: number;
 }
 
 /** More than the limits of archives let through. */
@@ -18,8 +21,13 @@ export const maxArtifactBytes = 256 * 1024 * 1024;
 const maxAttempts = 5;
 const firstWaitMs = 50;
 
-/** Artifacts in a bucket, each written once under its digest and verified at each read. */
-export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): ArtifactStore {
+/** Artifacts in a bucket, each under its digest and verified at each read. */
+export function s3Artifacts({
+  bucket,
+  prefix,
+  clock,
+  refreshAfterMs = ofAllStores,
+}: S3ArtifactsOptions): ArtifactStore {
   return {
     async put(digest, bytes, signal) {
       const actual = digestOf(bytes);
@@ -30,7 +38,7 @@ export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): Arti
         if ((await createObject(bucket, key, digest, bytes, condition, signal)) === "stored") return;
         // Another writer was first, or our own write whose answer was lost. The object is trusted only if it is the artifact.
         const found = await readObject(bucket, key, { maxBytes: maxArtifactBytes, keep: false }, signal);
-        if (found?.digest === digest) return;
+        if (found?.digest === digest && found.storedAt > clock.now() - refreshAfterMs) return;
         condition = found === undefined ? { IfNoneMatch: "*" } : { IfMatch: found.etag };
         await clock.sleep(Math.random() * firstWaitMs * 2 ** attempt, signal);
       }
@@ -43,13 +51,4 @@ export function s3Artifacts({ bucket, prefix, clock }: S3ArtifactsOptions): Arti
       return found?.digest === digest ? found.bytes : undefined;
     },
   };
-}
-
-/**
- * The key of an artifact in a bucket. All keys have the same length, so none is a folder of another: some stores cannot hold both
- * `p` and `p/q`.
- */
-export function artifactKey(prefix: string, digest: Digest): string {
-  const hex = digest.slice("sha256:".length);
-  return `${prefix}sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }

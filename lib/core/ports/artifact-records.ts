@@ -23,3 +23,9 @@ export interface ArtifactRecords {
   /** Whether the source with this uid stored the artifact. A record that was removed may still be cached for a while. */
   recorded(source: WorkKey, sourceUid: string, digest: Digest, signal: AbortSignal): Promise<boolean>;
 }
+
+/** All records at once, as the collector of artifacts needs them. */
+export interface RecordedArtifacts {
+  /** The digests of all artifacts that any source of any cluster has a record of, those of gone clusters too. */
+  digests(signal: AbortSignal): Promise<ReadonlySet<Digest>>;
+}

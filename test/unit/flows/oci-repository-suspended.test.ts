@@ -24,7 +24,7 @@ describe("an OCIRepository that is suspended", () => {
     const asked: string[] = [];
     const { artifacts, records } = world().deps;
     world().deps.artifacts = { get: ask("get"), put: ask("put") };
-    world().deps.records = { record: ask("record"), retain: ask("retain"), recorded: ask("recorded") };
+    world().deps.records = { ...records, record: ask("record"), retain: ask("retain"), recorded: ask("recorded") };
     function ask(what: string) {
       return async (): Promise<never> => {
         asked.push(what);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import type { Log } from "../../../lib/core/ports/log.ts";
-import { everyMinute } from "../../../local/start-runtime.ts";
+import { repeat } from "../../../local/start-runtime.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
 
 /** Calls work every virtual minute until it has been called `calls` times; answers what was logged. */
@@ -20,7 +20,7 @@ async function sweeps(calls: number, work: (call: number, stop: AbortController)
     if (called === calls) stop.abort(new Error("the process ends"));
     await work(called, stop);
   };
-  await everyMinute(counted, { clock, log }, stop.signal);
+  await repeat("sweep", 60_000, counted, { clock, log }, stop.signal);
   return { called, told };
 }
 

@@ -1,0 +1,21 @@
+import type { Digest } from "../digest.ts";
+import type { UnnamedSince } from "../unnamed-artifacts.ts";
+
+/** An artifact in the store, whether or not a source names it. */
+export interface StoredArtifact {
+  readonly digest: Digest;
+  /** When it was last stored, by the store's clock: milliseconds since 1970. */
+  readonly storedAt: number;
+}
+
+/** The store of artifacts as the collector of unnamed ones sees it. */
+export interface ArtifactCollection {
+  /** All artifacts that are stored, in pages and in no order. What else lies in the store is left out. */
+  list(signal: AbortSignal): AsyncIterable<readonly StoredArtifact[]>;
+  /** Deletes an artifact, unless it was stored again since it was listed. Answers whether it did. */
+  remove(artifact: StoredArtifact, signal: AbortSignal): Promise<boolean>;
+  /** What the last collection has kept; empty if there was none, or if it cannot be read as one. */
+  unnamed(signal: AbortSignal): Promise<UnnamedSince>;
+  /** Keeps what the next collection has to know, in place of what was kept. */
+  keepUnnamed(unnamed: UnnamedSince, signal: AbortSignal): Promise<void>;
+}
