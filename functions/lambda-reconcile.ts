@@ -52,7 +52,7 @@ export const handler = lambdaHandler(async (signal) => {
     listed.filter(({ network }) => network === config.SLUICE_NETWORK).map((entry) => [entry.arn, entry]),
   );
   const webhookUrl = config.SLUICE_WEBHOOK_URL ?? null;
-  const clusters = eksClusters(config, [...entries.values()], { connection, log, webhookUrl });
+  const clusters = eksClusters(config, [...entries.values()], { connection, log, entersAs: "reconcile", webhookUrl });
   const account = config.SLUICE_BUCKET_ACCOUNT;
   const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region, account };
   const isAllowed = (

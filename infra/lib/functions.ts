@@ -1,4 +1,4 @@
-import { CfnResource, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { CfnResource, Duration, PhysicalName, RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { ISecurityGroup, IVpc, SubnetSelection } from "aws-cdk-lib/aws-ec2";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
@@ -125,6 +125,8 @@ export class SluiceFunction extends Construct implements ServiceFunction {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.role = new Role(this, "Role", {
+      // Only if a stack of another account or region names it, as `SluiceClusterRoles` does.
+      roleName: PhysicalName.GENERATE_IF_NEEDED,
       assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
       description: `Sluice: the function ${name}`,
     });

@@ -37,9 +37,14 @@ export class InstallationDocument extends Construct {
     });
   }
 
-  serve({ arn, role, network = defaultNetwork, maxRuns = 20, decryptionKeys = {}, targets = {} }: ServedCluster): void {
+  serve(cluster: ServedCluster): void {
+    const { arn, role, network = defaultNetwork, maxRuns = 20, decryptionKeys = {}, targets = {} } = cluster;
+    const { reconcile, receiver } = cluster.roles ?? {};
     const named = `${this.node.path}: the cluster ${Token.isUnresolved(arn) ? "that was added" : `"${arn}"`}`;
-    if ([arn, role, network].some((value) => Token.isUnresolved(value)) || Token.isUnresolved(maxRuns)) {
+    if (
+      [arn, role, reconcile, receiver, network].some((value) => Token.isUnresolved(value)) ||
+      Token.isUnresolved(maxRuns)
+    ) {
       throw new Error(
         `${named} has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed; functions are told of clusters by a file that is written before: write literal values, arn:aws:eks:<region>:<account>:cluster/<name>`,
       );
@@ -59,6 +64,8 @@ export class InstallationDocument extends Construct {
     });
     const entry = {
       ...{ arn, role, network, maxRuns, repositories: {} },
+      // The other roles are of functions that do not read this document.
+      ...(reconcile === undefined ? {} : { roles: { reconcile, receiver } }),
       ...Object.fromEntries(lists),
     };
     this.check(named, [entry], {}, (fault) => fault.replace("clusters[0].", "its "));
@@ -89,7 +96,13 @@ export class InstallationDocument extends Construct {
   }
 
   served(): readonly ServedCluster[] {
-    return [...this.clusters.values()].map(({ arn, role, network, maxRuns }) => ({ arn, role, network, maxRuns }));
+    return [...this.clusters.values()].map(({ arn, role, roles, network, maxRuns }) => ({
+      arn,
+      role,
+      roles,
+      network,
+      maxRuns,
+    }));
   }
 
   /** What the functions read. */

@@ -208,21 +208,41 @@ export class Sluice extends Construct implements SluiceService {
 
   serveCluster(cluster: ServedCluster): void {
     this.document.serve(cluster);
-    const { arn, role, network, decryptionKeys = {}, targets = {} } = cluster;
+    const { arn, role, roles, network, decryptionKeys = {}, targets = {} } = cluster;
     const account = arn.split(":")[4] ?? "";
     const { account: own } = Stack.of(this);
-    if (role === undefined && /^\d{12}$/.test(own) && own !== account) {
+    if (role === undefined && roles === undefined && /^\d{12}$/.test(own) && own !== account) {
       throw new Error(
-        `${this.node.path}: the cluster "${arn}" is in the account ${account} and this stack in ${own}: give the property role, the ARN of a role of ${account} that Sluice may assume`,
+        `${this.node.path}: the cluster "${arn}" is in the account ${account} and this stack in ${own}: give the property roles, a SluiceClusterRoles in a stack of ${account}`,
       );
     }
-    for (const reaching of [this.reconcileRole(network), this.receiverRole(network)]) {
-      reaching?.addToPrincipalPolicy(
-        role === undefined ? allow("", ["eks:DescribeCluster"], [arn]) : allow("", ["sts:AssumeRole"], [role]),
+    const receiver = this.receiverRole(network);
+    if (receiver !== undefined) this.checkReceiverRole(cluster);
+    const entering = [
+      [this.reconcileRole(network), roles === undefined ? role : roles.reconcile],
+      [receiver, roles?.receiver],
+    ] as const;
+    for (const [own, assumed] of entering) {
+      own?.addToPrincipalPolicy(
+        assumed === undefined ? allow("", ["eks:DescribeCluster"], [arn]) : allow("", ["sts:AssumeRole"], [assumed]),
       );
     }
     for (const key of new Set(Object.values(decryptionKeys).flat())) mayDecrypt(this.reconcileRole(network), key);
     for (const target of new Set(Object.values(targets).flat())) mayEnter(this.reconcileRole(network), target);
+  }
+
+  /** What is open to the internet enters with no rights but its own. */
+  private checkReceiverRole({ arn, role, roles }: ServedCluster): void {
+    if (role !== undefined) {
+      throw new Error(
+        `${this.node.path}: the functions enter the cluster "${arn}" by the one role ${role}, and the property webhooks opens a function to the internet that could then do what reconcile may: give roles in place of role, a SluiceClusterRoles or { reconcile, receiver, definitions } with an ARN each`,
+      );
+    }
+    if (roles !== undefined && roles.receiver === undefined) {
+      throw new Error(
+        `${this.node.path}: roles of the cluster "${arn}" has no receiver, which the property webhooks needs: write roles.receiver, the ARN of a role for that function alone`,
+      );
+    }
   }
 
   allowRepository(cluster: string, namespace: string, pattern: string): void {

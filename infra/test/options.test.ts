@@ -14,7 +14,13 @@ import { env, prod, resourcesOf, templateOf } from "./synthesise.ts";
 
 const edge = prod.replace("/prod", "/edge");
 const far = "arn:aws:eks:eu-north-1:210987654321:cluster/far";
-const role = "arn:aws:iam::210987654321:role/sluice";
+const roleOf = (name: string) => `arn:aws:iam::210987654321:role/sluice-${name}`;
+const roles = {
+  reconcile: roleOf("reconcile"),
+  receiver: roleOf("receiver"),
+  definitions: roleOf("definitions"),
+  configuration: roleOf("configuration"),
+};
 const topicArn = `arn:aws:sns:${env.region}:${env.account}:ours`;
 
 /** One installation with every option that no reviewed template has, each set to another value than its default. */
@@ -46,7 +52,7 @@ function everyOption() {
   const rights = "clusterAdmin";
   const cluster = sluice.addCluster("Prod", { clusterArn: prod, rights });
   sluice.addCluster("Edge", { clusterArn: edge, rights, network: "other" });
-  const there = sluice.addCluster("Far", { clusterArn: far, rights, role });
+  const there = sluice.addCluster("Far", { clusterArn: far, rights, roles });
   new SluiceRepository(stack, "Apps", {
     sluice,
     newRepositoryName: "apps",
@@ -179,13 +185,15 @@ describe("each option reaches its resource:", () => {
     expect(rule?.["ScheduleExpression"]).toBe("rate(6 hours)");
   });
 
-  test("a cluster with a role is reached by it, also by the schedule that copies logins, and has no access entry", () => {
+  test("a cluster with roles is entered by them, also by the schedule that copies logins, and has no access entry", () => {
+    const role = roles.configuration;
     const [rule] = properties("AWS::Events::Rule", /^ShopLoginRefresh/);
     const [shop] = properties("Custom::SluiceConfiguration", /^Shop/);
     expect(shop).toMatchObject({ cluster: far, role });
     expect(JSON.stringify(rule?.["Targets"]).replaceAll("\\", "")).toContain(`"cluster":"${far}","role":"${role}"`);
-    for (const name of ["Reconcile", "Receiver", "Definitions", "Configuration"]) {
-      expect(rights(new RegExp(`^Sluice${name}Role`))).toContain(role);
+    for (const [name, own] of Object.entries(roles)) {
+      const given = rights(new RegExp(`^Sluice${name.charAt(0).toUpperCase()}${name.slice(1)}Role`));
+      expect(Object.values(roles).filter((one) => given.includes(one))).toEqual([own]);
     }
     expect(all("AWS::EKS::AccessEntry").filter(([id]) => id.includes("Far"))).toEqual([]);
   });
