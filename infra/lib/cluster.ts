@@ -2,13 +2,15 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CustomResource, Duration, Stack, Token } from "aws-cdk-lib";
-import { type CfnAccessEntry, CfnCluster, type IClusterRef } from "aws-cdk-lib/aws-eks";
+import type { ISecurityGroup } from "aws-cdk-lib/aws-ec2";
+import type { CfnAccessEntry, IClusterRef } from "aws-cdk-lib/aws-eks";
 import { Construct } from "constructs";
 import { ownVersion } from "../../lib/core/own-version.ts";
 import type { Holder } from "../../lib/definitions/cluster-rights.ts";
 import { acknowledgeWildcard, allow } from "./access.ts";
 import { accessEntry, type ClusterRights, checkRights } from "./access-entries.ts";
 import { literalClusterArn } from "./cluster-arn.ts";
+import { openEndpoint, refuseUnreachable } from "./cluster-endpoint.ts";
 import { SluiceClusterRoles } from "./cluster-roles.ts";
 import { bundleFolder } from "./package-files.ts";
 import { type ClusterRoles, defaultNetwork, type ServiceFunction, type SluiceService } from "./service.ts";
@@ -40,6 +42,11 @@ export interface AddClusterProps {
    * in by access entries.
    */
   readonly roles?: ClusterRoles;
+  /**
+   * The security group of the cluster's endpoint inside its VPC, which is opened at port 443 to the functions where `network` is in a
+   * VPC. Default: that of `cluster`, if it knows one.
+   */
+  readonly clusterSecurityGroup?: ISecurityGroup;
   /** Runs of this cluster at the same time, 1 to 1000. Default: 20. */
   readonly maxRuns?: number;
   /**
@@ -110,6 +117,7 @@ export class SluiceCluster extends Construct {
     });
     const installs = sluice.emulated ? undefined : sluice.functionFor("definitions", network);
     refuseUnreachable(this, cluster, installs, network);
+    openEndpoint(this, props);
     const entries = this.hasOwnEntries() ? this.accessEntries(props, installs) : undefined;
     this.reconcileEntry = entries?.reconcile;
     if (cluster !== undefined) this.node.addDependency(cluster);
@@ -255,26 +263,6 @@ function checkRoles(scope: Construct, { rights, role, roles }: SluiceClusterProp
       `${scope.node.path} has the rights "${rights}", and its roles ${roles.node.path} have "${roles.rights}": write the same in both`,
     );
   }
-}
-
-/** Refuses a cluster of this app whose endpoint is only in its VPC, if the network is in none. Of others, the deployment tells. */
-function refuseUnreachable(
-  scope: Construct,
-  cluster: IClusterRef | undefined,
-  installs: ServiceFunction | undefined,
-  network: string,
-): void {
-  const made = cluster?.node.findAll().find((one) => CfnCluster.isCfnCluster(one));
-  const access: unknown = made === undefined ? undefined : Stack.of(scope).resolve(made.resourcesVpcConfig);
-  const isPrivate =
-    typeof access === "object" &&
-    access !== null &&
-    "endpointPublicAccess" in access &&
-    access.endpointPublicAccess === false;
-  if (!isPrivate || installs === undefined || installs.function.isBoundToVpc) return;
-  throw new Error(
-    `${scope.node.path}: the endpoint of the cluster is private, and the network "${network}" is in no VPC: add the VPC to the property networks of the Sluice, and name that network here`,
-  );
 }
 
 function digestOf(file: string): string {

@@ -1,5 +1,4 @@
 import { CfnResource, Duration, PhysicalName, RemovalPolicy, Stack } from "aws-cdk-lib";
-import type { ISecurityGroup, IVpc, SubnetSelection } from "aws-cdk-lib/aws-ec2";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
@@ -16,6 +15,7 @@ import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { type AccessName, accesses, acknowledgeWildcard, allow, type Shared } from "./access.ts";
+import type { Network } from "./networks.ts";
 import { bundleFolder } from "./package-files.ts";
 import type { ServiceFunction } from "./service.ts";
 
@@ -74,15 +74,6 @@ export const functionRows = {
 
 export type FunctionName = keyof typeof functionRows;
 
-/** Where a function runs that has to reach endpoints inside a VPC. */
-export interface SluiceNetwork {
-  readonly vpc: IVpc;
-  /** Default: the VPC's private subnets with a way out. */
-  readonly subnets?: SubnetSelection;
-  /** Default: one that lets everything out and nothing in. */
-  readonly securityGroups?: readonly ISecurityGroup[];
-}
-
 export interface FunctionSettings {
   /** Of a message in a log: how long it is kept. */
   readonly logRetention: RetentionDays;
@@ -110,7 +101,7 @@ export class SluiceFunction extends Construct implements ServiceFunction {
     }: {
       readonly name: FunctionName;
       readonly network: string;
-      readonly vpc: SluiceNetwork | undefined;
+      readonly vpc: Network | undefined;
       readonly shared: Shared;
       readonly settings: FunctionSettings;
     },
@@ -158,7 +149,7 @@ export class SluiceFunction extends Construct implements ServiceFunction {
       reservedConcurrentExecutions: maxConcurrency,
       vpc: vpc?.vpc,
       vpcSubnets: vpc?.subnets,
-      securityGroups: vpc?.securityGroups === undefined ? undefined : [...vpc.securityGroups],
+      securityGroups: vpc === undefined ? undefined : [...vpc.securityGroups],
       // One of a deployment that is rolled back goes: the same deployment could not make it again.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       // A run sends its object's next wake-up to the queue that it came from. Lambda ends such chains after 16 links, unless told

@@ -7,7 +7,7 @@ export {
   SluiceConfiguration,
   type SluiceConfigurationProps,
 } from "./configuration.ts";
-export type { SluiceNetwork } from "./functions.ts";
+export type { SluiceNetwork } from "./networks.ts";
 export { type SluiceBudget, SluiceObservability, type SluiceObservabilityProps } from "./observability.ts";
 export { SluicePushForwarding, type SluicePushForwardingProps } from "./pushes.ts";
 export { pullActions, SluiceRepository, type SluiceRepositoryProps } from "./repository.ts";

@@ -12,6 +12,7 @@ import {
   readInstallation,
 } from "../../functions/settings/installation.ts";
 import type { ServedCluster } from "./service.ts";
+import { type NeededEndpoint, neededEndpoints } from "./vpc-endpoints.ts";
 
 type Entry = Document["clusters"][number] & { readonly repositories: Record<string, string[]> };
 
@@ -105,6 +106,22 @@ export class InstallationDocument extends Construct {
     }));
   }
 
+  /** The VPC endpoints that functions of a network without another way out need for what they are told of. */
+  neededEndpoints(network: string): readonly NeededEndpoint[] {
+    const entries = [...this.clusters.values()].filter((one) => (one.network ?? defaultNetwork) === network);
+    const listed = (key: "decryptionKeys" | "repositories" | "targets") =>
+      entries.flatMap((one) => Object.values(one[key] ?? {}).flat());
+    const uses = {
+      roles:
+        entries.some(({ role, roles }) => role !== undefined || roles !== undefined) ||
+        [...listed("targets"), ...listed("decryptionKeys")].some((one) => one.includes("+")),
+      decryptionKeys: listed("decryptionKeys").length > 0,
+      ecr: listed("repositories").some((one) => !isCodeCommit(one)),
+      codecommit: listed("repositories").some(isCodeCommit),
+    };
+    return neededEndpoints.filter(({ neededBy }) => neededBy === undefined || uses[neededBy]);
+  }
+
   /** What the functions read. */
   text(): string {
     const clusters = [...this.clusters.values()];
@@ -161,6 +178,10 @@ export class InstallationDocument extends Construct {
 
 function documentsBeside({ bucket }: Asset): string {
   return bucket.arnForObjects("*.json");
+}
+
+function isCodeCommit(repository: string): boolean {
+  return repository.startsWith("git-codecommit");
 }
 
 /** An expression of a template, with each reference in angle brackets. */

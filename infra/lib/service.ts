@@ -1,4 +1,5 @@
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
+import type { Connections } from "aws-cdk-lib/aws-ec2";
 import type { IRole } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
@@ -104,6 +105,8 @@ export interface SluiceService extends IConstruct {
   readonly admissionWebhook: AdmissionWebhook | undefined;
   /** The role that reaches the clusters of a network. Throws if there is no such network. */
   reconcileRole(network?: string): IRole;
+  /** The security groups of the functions of a network; undefined where it is in no VPC. */
+  networkConnections(network?: string): Connections | undefined;
   /** The role that reads tokens of Receivers in the clusters of a network; undefined without the property `webhooks`. */
   receiverRole(network?: string): IRole | undefined;
   /**

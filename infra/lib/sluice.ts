@@ -1,5 +1,6 @@
 import { RemovalPolicy, Stack, Tags } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
+import { Connections, type IConnectable } from "aws-cdk-lib/aws-ec2";
 import type { IRole } from "aws-cdk-lib/aws-iam";
 import { type IManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
@@ -9,11 +10,11 @@ import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { maxNetworks, networkPattern } from "../../functions/settings/installation.ts";
 import { allow, mayDecrypt, mayEnter } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
-import { type FunctionName, functionRows, SluiceFunction, type SluiceNetwork } from "./functions.ts";
+import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
 import { InstallationDocument } from "./installation.ts";
+import { checkNetworks, Network, type SluiceNetwork } from "./networks.ts";
 import { Events, eventOrigins } from "./pushes.ts";
 import { pascalCase, Queues } from "./queues.ts";
 import {
@@ -72,7 +73,7 @@ export interface SluiceProps {
 }
 
 /** Sluice in one account and region: state, queues and functions. Clusters and repositories are added to it. */
-export class Sluice extends Construct implements SluiceService {
+export class Sluice extends Construct implements SluiceService, IConnectable {
   readonly table: Table;
   readonly bucket: Bucket;
   readonly installationKey: Secret;
@@ -88,6 +89,7 @@ export class Sluice extends Construct implements SluiceService {
   readonly pushesFrom: readonly PushOrigin[];
   readonly webhookUrls: Readonly<Record<string, string>>;
   readonly admissionWebhook: AdmissionWebhook | undefined;
+  private readonly networks: Readonly<Record<string, Network>>;
   private readonly made: Record<string, SluiceFunction> = {};
   private readonly document: InstallationDocument;
   private readonly makeFunction: (name: FunctionName, network: string) => SluiceFunction;
@@ -96,12 +98,14 @@ export class Sluice extends Construct implements SluiceService {
     super(scope, id);
     const { encryptionKey, maxConcurrency = 10 } = props;
     this.emulated = String(this.node.tryGetContext("sluice:emulator")) === "true";
-    const vpcs: Readonly<Record<string, SluiceNetwork | undefined>> = {
-      [defaultNetwork]: undefined,
-      ...props.networks,
-    };
-    const networks = Object.keys(vpcs);
+    const networks = Object.keys({ [defaultNetwork]: undefined, ...props.networks });
     checkNetworks(this, networks);
+    this.networks = Object.fromEntries(
+      Object.entries(props.networks ?? {}).map(([name, network]) => [
+        name,
+        new Network(this, name, network, () => this.document.neededEndpoints(name)),
+      ]),
+    );
 
     const state = new State(this, "State", {
       encryptionKey,
@@ -134,7 +138,13 @@ export class Sluice extends Construct implements SluiceService {
     const shared = { state, queues, document: this.document, admissionSecret };
     this.makeFunction = (name, network) => {
       const key = keyOf(name, network);
-      const made = new SluiceFunction(this, pascalCase(key), { name, network, vpc: vpcs[network], shared, settings });
+      const made = new SluiceFunction(this, pascalCase(key), {
+        name,
+        network,
+        vpc: this.networks[network],
+        shared,
+        settings,
+      });
       this.made[key] = made;
       this.functions[key] = made.function;
       this.logGroups[key] = made.logGroup;
@@ -195,6 +205,20 @@ export class Sluice extends Construct implements SluiceService {
     throw new Error(
       `${this.node.path} has no network "${network}": add it to the property networks with its VPC, or write one of ${known}`,
     );
+  }
+
+  /**
+   * The security groups of all networks that are in a VPC, for rules of what the functions reach there. Throws if none is: give
+   * `networks` a VPC.
+   */
+  get connections(): Connections {
+    const securityGroups = Object.values(this.networks).flatMap((network) => network.securityGroups);
+    if (securityGroups.length > 0) return new Connections({ securityGroups });
+    throw new Error(`${this.node.path} is in no VPC, so it has no security groups: give the property networks a VPC`);
+  }
+
+  networkConnections(network = defaultNetwork): Connections | undefined {
+    return this.networks[network]?.connections;
   }
 
   receiverRole(network = defaultNetwork): IRole | undefined {
@@ -260,25 +284,6 @@ export class Sluice extends Construct implements SluiceService {
 }
 
 const admissionSecretText = "Sluice: what the path of the admission webhook is made of";
-
-/** Each is part of names of resources, and an entry of the environment of every function. */
-function checkNetworks({ node }: Sluice, names: readonly string[]): void {
-  const wrong = names.find((name) => !networkPattern.test(name));
-  if (wrong !== undefined) {
-    throw new Error(`${node.path} has the network "${wrong}": write letters, digits and hyphens, 32 at most`);
-  }
-  const alike = names.find((name, index) => names.findIndex((other) => pascalCase(other) === pascalCase(name)) < index);
-  if (alike !== undefined) {
-    throw new Error(
-      `${node.path} has the network "${alike}" beside one whose resources would be called the same: rename it`,
-    );
-  }
-  if (names.length > maxNetworks) {
-    throw new Error(
-      `${node.path} has ${names.length} networks, ten at most are possible with "${defaultNetwork}": use a second Sluice for the others`,
-    );
-  }
-}
 
 function isFunctionName(name: string): name is FunctionName {
   return Object.hasOwn(functionRows, name);
