@@ -42,7 +42,10 @@ export interface SluiceProps {
   readonly logRetention?: RetentionDays;
   /** `debug`, `info`, `warn` or `error`. Default: `info`. */
   readonly logLevel?: "debug" | "info" | "warn" | "error";
-  /** What becomes of table and bucket when the stack is deleted. The installation key is always retained. Default: retained. */
+  /**
+   * What becomes of table and bucket when the stack is deleted; with `DESTROY` a function of the CDK empties the bucket first, all
+   * versions. The installation key is always retained. Default: retained.
+   */
   readonly removalPolicy?: RemovalPolicy;
   /**
    * Whether there are functions that take webhooks of Receivers, one for each network, each with a URL that is open to the internet
@@ -108,6 +111,7 @@ export class Sluice extends Construct implements SluiceService, IConnectable {
     );
 
     const state = new State(this, "State", {
+      emulated: this.emulated,
       encryptionKey,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
@@ -184,7 +188,7 @@ export class Sluice extends Construct implements SluiceService, IConnectable {
     const senders = [...requests, ...(admission === undefined ? [] : [admission.role])];
     const deny = denyOtherWriters(props.breakGlassPrincipals ?? []);
     deny.table(state.table, requests);
-    deny.bucket(state.bucket, runs);
+    deny.bucket(state.bucket, runs, state.emptiedBy);
     for (const queue of Object.values(queues.wakeUps)) deny.queue(queue, senders);
     deny.queue(queues.parked, runs);
     for (const queue of [queues.hints, queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {

@@ -141,6 +141,28 @@ describe("each option reaches its resource:", () => {
     expect(properties("AWS::DynamoDB::Table", /./)[0]?.["DeletionProtectionEnabled"]).toBe(false);
   });
 
+  test("removalPolicy lets the bucket be emptied before it is deleted: what does so is denied no delete, and gets no right to write", () => {
+    const [empties] = all("Custom::S3AutoDeleteObjects").map(([, one]) => one);
+    expect(JSON.stringify(empties?.["DependsOn"])).toContain("SluiceStateArtifactsPolicy");
+    const [policy] = properties("AWS::S3::BucketPolicy", /Artifacts/);
+    const { Statement } = z
+      .object({
+        Statement: z.array(z.looseObject({ Action: z.unknown(), Effect: z.string(), Condition: z.unknown().optional() })),
+      })
+      .parse(policy?.["PolicyDocument"]);
+    const deniedBy = (action: string) =>
+      Statement.filter((one) => one.Effect === "Deny" && [one.Action].flat().includes(action)).map(({ Condition }) =>
+        JSON.stringify(Condition),
+      );
+    const emptier = "CustomS3AutoDeleteObjectsCustomResourceProviderRole";
+    for (const action of ["s3:DeleteObject", "s3:DeleteObjectVersion"]) {
+      expect(deniedBy(action)).toHaveLength(1);
+      expect(deniedBy(action)[0]).toContain(emptier);
+    }
+    expect(deniedBy("s3:PutObject")).toHaveLength(1);
+    expect(deniedBy("s3:PutObject")[0]).not.toContain(emptier);
+  });
+
   test("watch-configs-label-selector is told with the admission webhook to each cluster", () => {
     const told = properties("Custom::SluiceDefinitions", /./).map((one) => one["admission"]);
     expect(told).toHaveLength(3);
