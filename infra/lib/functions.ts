@@ -1,4 +1,4 @@
-import { CfnResource, Duration, PhysicalName, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { CfnResource, Duration, PhysicalName, RemovalPolicy, Size, Stack } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
@@ -14,6 +14,7 @@ import {
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import type { ReconcileSize } from "../../functions/settings/reconcile-size.ts";
 import { type AccessName, accesses, acknowledgeWildcard, allow, type Shared } from "./access.ts";
 import type { Network } from "./networks.ts";
 import { bundleFolder } from "./package-files.ts";
@@ -23,7 +24,8 @@ import type { ServiceFunction } from "./service.ts";
 type Trigger = "hints" | "wake-ups" | "every minute" | "custom resource" | "web";
 
 interface FunctionRow {
-  readonly memoryMiB: number;
+  /** Default: by the property `reconcile` of `Sluice`. */
+  readonly memoryMiB?: number;
   readonly timeoutSeconds: number;
   readonly trigger: Trigger;
   readonly access: readonly AccessName[];
@@ -48,7 +50,6 @@ export const functionRows = {
     access: ["document", "requests", "dueItems", "clusterStates", "wakeUps"],
   },
   reconcile: {
-    memoryMiB: 1024,
     timeoutSeconds: 900,
     trigger: "wake-ups",
     access: ["document", "runs", "wakeUps", "ownWakeUps", "parked", "artifacts", "installationKey"],
@@ -79,6 +80,7 @@ export interface FunctionSettings {
   readonly logRetention: RetentionDays;
   readonly logLevel: string;
   readonly encryptionKey: IKey | undefined;
+  readonly reconcile: ReconcileSize;
 }
 
 /** One function: its own role with only what its row lists, its log group, a published version and the alias `live`. */
@@ -108,8 +110,14 @@ export class SluiceFunction extends Construct implements ServiceFunction {
   ) {
     super(scope, id);
     this.name = name;
-    const { memoryMiB, timeoutSeconds, trigger, access, maxConcurrency, deadlineReserveMs }: FunctionRow =
-      functionRows[name];
+    const {
+      memoryMiB = settings.reconcile.memoryMiB,
+      timeoutSeconds,
+      trigger,
+      access,
+      maxConcurrency,
+      deadlineReserveMs,
+    }: FunctionRow = functionRows[name];
     const given = access.map((key) => accesses[key](shared, network));
     this.logGroup = new LogGroup(this, "Log", {
       retention: settings.logRetention,
@@ -137,6 +145,7 @@ export class SluiceFunction extends Construct implements ServiceFunction {
       handler: "index.handler",
       code: Code.fromAsset(bundleFolder(name)),
       memorySize: memoryMiB,
+      ephemeralStorageSize: name === "reconcile" ? Size.mebibytes(settings.reconcile.tmpMiB) : undefined,
       timeout: Duration.seconds(timeoutSeconds),
       role: this.role,
       logGroup: this.logGroup,

@@ -12,4 +12,4 @@ export { type SluiceBudget, SluiceObservability, type SluiceObservabilityProps }
 export { SluicePushForwarding, type SluicePushForwardingProps } from "./pushes.ts";
 export { pullActions, SluiceRepository, type SluiceRepositoryProps } from "./repository.ts";
 export type { ClusterRoles, PushOrigin, ServedCluster, ServiceFunction, SluiceService } from "./service.ts";
-export { Sluice, type SluiceProps } from "./sluice.ts";
+export { type ReconcileSize, Sluice, type SluiceProps } from "./sluice.ts";

@@ -10,6 +10,7 @@ import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { type ReconcileSize, reconcileSize } from "../../functions/settings/reconcile-size.ts";
 import { allow, mayDecrypt, mayEnter } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
 import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
@@ -27,6 +28,8 @@ import {
 } from "./service.ts";
 import { hexadecimalSecret, State } from "./state.ts";
 import { denyOtherWriters } from "./writers.ts";
+
+export type { ReconcileSize };
 
 export interface SluiceProps {
   /** The settings of the installation, as in docs/settings.md. Default: those of Flux. */
@@ -61,8 +64,13 @@ export interface SluiceProps {
   readonly permissionsBoundary?: IManagedPolicy;
   /** On every resource that takes tags. Default: none. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** Reconcile functions that run at the same time in each network, 2 to 1000; each works on ten wake-ups. Default: 10. */
+  /** Reconcile functions that run at the same time in each network, 2 to 1000; each works on `reconcile.batchSize` wake-ups. Default: 10. */
   readonly maxConcurrency?: number;
+  /**
+   * What a reconcile function has. `batchSize`: wake-ups that it works on at the same time, 1 to 10; default: 3. `memoryMiB`, up to 10240,
+   * and `tmpMiB`, 512 to 10240; default: as much as so many runs take together at their limits (docs/limits.md). Less is refused.
+   */
+  readonly reconcile?: Partial<ReconcileSize>;
   /**
    * Other accounts and regions whose pushes to ECR reach the event bus `default` of this stack's account and region, by a
    * `SluicePushForwarding` there. The bus lets these accounts send such events. Default: none, only this stack's account and region.
@@ -130,7 +138,10 @@ export class Sluice extends Construct implements SluiceService, IConnectable {
     this.hintsDeadLetters = queues.hintsDeadLetters;
     this.undeliveredEvents = queues.undeliveredEvents;
 
+    const size = reconcileSize(props.reconcile ?? {});
+    if ("faults" in size) throw new Error(`${this.node.path}: ${size.faults.join("; ")}`);
     const settings = {
+      reconcile: size,
       logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
       logLevel: props.logLevel ?? "info",
       encryptionKey,
@@ -159,7 +170,7 @@ export class Sluice extends Construct implements SluiceService, IConnectable {
     const sweep = this.makeFunction("sweep", defaultNetwork);
     const reconcilers = Object.entries(queues.wakeUps).map(([network, queue]) => {
       const made = this.makeFunction("reconcile", network);
-      made.consume(queue, { batchSize: 10, maxConcurrency });
+      made.consume(queue, { batchSize: size.batchSize, maxConcurrency });
       return made;
     });
     const receivers = props.webhooks === true ? networks.map((network) => this.makeFunction("receiver", network)) : [];

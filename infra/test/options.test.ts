@@ -45,6 +45,7 @@ function everyOption() {
     logLevel: "debug",
     removalPolicy: RemovalPolicy.DESTROY,
     maxConcurrency: 7,
+    reconcile: { batchSize: 4, memoryMiB: 3_000, tmpMiB: 1_100 },
     admission: true,
     webhooks: true,
     settings: { "watch-configs-label-selector": "team=shop" },
@@ -127,6 +128,22 @@ describe("each option reaches its resource:", () => {
     expect(most).toEqual([2, 7, 7].map((MaximumConcurrency) => ({ MaximumConcurrency })));
   });
 
+  test("reconcile is the size of the reconcile functions and their batches, and of no other function", () => {
+    const sizes = properties("AWS::Lambda::Function", /^Sluice/).map((one) =>
+      [one["MemorySize"], one["EphemeralStorage"]].map((value) => JSON.stringify(value)).join(" "),
+    );
+    expect(sizes.filter((size) => size === '3000 {"Size":1100}')).toHaveLength(2);
+    expect(sizes.filter((size) => size.includes("3000") || size.includes("1100"))).toHaveLength(2);
+    expect(properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["BatchSize"])).toEqual([10, 4, 4]);
+  });
+
+  test("reconcile that does not hold the limits of its runs is refused at synth", () => {
+    const stack = new Stack(new App(), "Small", { env });
+    expect(() => new Sluice(stack, "Sluice", { reconcile: { memoryMiB: 1_024 } })).toThrow(
+      /Small\/Sluice: reconcile.memoryMiB is 1024, and the limits of 2 runs at the same time need \d+ MiB of memory/,
+    );
+  });
+
   test("removalPolicy removes table and bucket, and never the installation key", () => {
     const kept = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret"].flatMap((type) =>
       all(type).map(([id, { DeletionPolicy }]) => [id.replace(/[0-9A-F]{8}$/, ""), DeletionPolicy]),
@@ -147,7 +164,9 @@ describe("each option reaches its resource:", () => {
     const [policy] = properties("AWS::S3::BucketPolicy", /Artifacts/);
     const { Statement } = z
       .object({
-        Statement: z.array(z.looseObject({ Action: z.unknown(), Effect: z.string(), Condition: z.unknown().optional() })),
+        Statement: z.array(
+          z.looseObject({ Action: z.unknown(), Effect: z.string(), Condition: z.unknown().optional() }),
+        ),
       })
       .parse(policy?.["PolicyDocument"]);
     const deniedBy = (action: string) =>
