@@ -135,7 +135,8 @@ export class SluiceFunction extends Construct implements ServiceFunction {
     for (const statement of given.flatMap(({ statements }) => statements)) this.role.addToPolicy(statement);
     if (vpc !== undefined) this.role.addToPolicy(allow("JoinVpc", vpcActions, ["*"]));
     if (settings.encryptionKey !== undefined) {
-      this.role.addToPolicy(allow("UseKey", keyActions, [settings.encryptionKey.keyArn]));
+      const actions = given.flatMap(({ statements }) => statements.flatMap((statement) => statement.actions));
+      this.role.addToPolicy(allow("UseKey", keyActions(actions), [settings.encryptionKey.keyArn]));
     }
     acknowledgeWildcards(this.role, shared);
     this.function = new Function(this, "Function", {
@@ -216,15 +217,14 @@ function acknowledgeWildcards(role: Role, { document, state }: Shared): void {
   });
 }
 
-/** What reading and writing a table, a queue, a bucket and a secret under a key of one's own needs. */
-const keyActions = [
-  "kms:Decrypt",
-  "kms:DescribeKey",
-  "kms:Encrypt",
-  "kms:GenerateDataKey",
-  "kms:ReEncryptFrom",
-  "kms:ReEncryptTo",
-];
+/**
+ * What a function needs of a key of one's own. Its environment, the table, secrets and received messages are opened; SQS and S3 seal
+ * each message and object with a new data key, and DynamoDB keeps that of the table.
+ */
+function keyActions(actions: readonly string[]): readonly string[] {
+  const seals = actions.includes("sqs:SendMessage") || actions.includes("s3:PutObject");
+  return seals ? ["kms:Decrypt", "kms:GenerateDataKey"] : ["kms:Decrypt"];
+}
 
 /** Lambda makes the network interfaces; none of these can be limited to resources that exist before. */
 const vpcActions = [

@@ -1,6 +1,7 @@
 export type { ClusterRights } from "./access-entries.ts";
 export { type AddClusterProps, SluiceCluster, type SluiceClusterProps } from "./cluster.ts";
 export { SluiceClusterRoles, type SluiceClusterRolesProps } from "./cluster-roles.ts";
+export { SluiceCodeCommitRepository, type SluiceCodeCommitRepositoryProps } from "./code-commit.ts";
 export {
   type ConfigurationKustomization,
   type OciSource,
@@ -13,3 +14,4 @@ export { SluicePushForwarding, type SluicePushForwardingProps } from "./pushes.t
 export { pullActions, SluiceRepository, type SluiceRepositoryProps } from "./repository.ts";
 export type { ClusterRoles, PushOrigin, ServedCluster, ServiceFunction, SluiceService } from "./service.ts";
 export { type ReconcileSize, Sluice, type SluiceProps } from "./sluice.ts";
+export type { MetricName } from "./sluice-metrics.ts";

@@ -1,7 +1,7 @@
 import { RemovalPolicy, Stack, Tags } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import { Connections, type IConnectable } from "aws-cdk-lib/aws-ec2";
-import type { IRole } from "aws-cdk-lib/aws-iam";
+import type { Grant, IGrantable, IRole } from "aws-cdk-lib/aws-iam";
 import { type IManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -9,14 +9,14 @@ import { type ILogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import { Construct } from "constructs";
+import type { Construct } from "constructs";
 import { type ReconcileSize, reconcileSize } from "../../functions/settings/reconcile-size.ts";
 import { allow, mayDecrypt, mayEnter } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
 import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
 import { InstallationDocument } from "./installation.ts";
 import { checkNetworks, Network, type SluiceNetwork } from "./networks.ts";
-import { Events, eventOrigins } from "./pushes.ts";
+import { Events, eventOrigins, grantAnnouncing } from "./pushes.ts";
 import { pascalCase, Queues } from "./queues.ts";
 import {
   type AdmissionWebhook,
@@ -26,6 +26,7 @@ import {
   type ServiceFunction,
   type SluiceService,
 } from "./service.ts";
+import { WithMetrics } from "./sluice-metrics.ts";
 import { hexadecimalSecret, State } from "./state.ts";
 import { denyOtherWriters } from "./writers.ts";
 
@@ -84,7 +85,7 @@ export interface SluiceProps {
 }
 
 /** Sluice in one account and region: state, queues and functions. Clusters and repositories are added to it. */
-export class Sluice extends Construct implements SluiceService, IConnectable {
+export class Sluice extends WithMetrics implements SluiceService, IConnectable {
   readonly table: Table;
   readonly bucket: Bucket;
   readonly installationKey: Secret;
@@ -230,6 +231,16 @@ export class Sluice extends Construct implements SluiceService, IConnectable {
     const securityGroups = Object.values(this.networks).flatMap((network) => network.securityGroups);
     if (securityGroups.length > 0) return new Connections({ securityGroups });
     throw new Error(`${this.node.path} is in no VPC, so it has no security groups: give the property networks a VPC`);
+  }
+
+  /** Lets a principal read the state table, and open its key: leases, inventories, history. It holds no value of a Secret. */
+  grantReadState(grantee: IGrantable): Grant {
+    return this.table.grantReadData(grantee);
+  }
+
+  /** Lets a principal announce changes by events of its own (docs/events.md). All that it can do with it is to cause runs. */
+  grantAnnounceChanges(grantee: IGrantable): Grant {
+    return grantAnnouncing(this, grantee);
   }
 
   networkConnections(network = defaultNetwork): Connections | undefined {
