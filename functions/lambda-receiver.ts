@@ -30,7 +30,7 @@ export const handler = lambdaHandler(async (signal) => {
   const { clusters: listed, settings } = await document(signal);
   const http = httpClient({ network: functionNetwork(config, settings.values) });
   const entries = listed.filter(({ network }) => network === config.SLUICE_NETWORK);
-  const clusters = eksClusters(config, entries, { connection, log });
+  const clusters = eksClusters(config, entries, { connection, log, entersAs: "receiver" });
   const receive = composeReceiver({
     receivers: stores.receivers,
     requests: reconcileRequests(queueDeps),

@@ -13,6 +13,7 @@ import { kinds } from "../lib/flows/kinds/kinds.ts";
 import { httpClient } from "../lib/http/http-client.ts";
 import { remoteClusters } from "../lib/kube/remote-clusters.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
+import { limitThreads, threadTurn } from "../lib/threads/thread-job.ts";
 import { maxRunsOf } from "./cluster-limits.ts";
 import { composeFlows } from "./compose-flows.ts";
 import { composeReconcile } from "./compose-reconcile.ts";
@@ -26,12 +27,18 @@ import { isAllowedRepository } from "./settings/allowed-repositories.ts";
 import { listedTarget } from "./settings/allowed-targets.ts";
 import { ReconcileConfig, readConfig } from "./settings/config.ts";
 import { configSelector } from "./settings/flow-settings.ts";
+import { functionThreads } from "./settings/reconcile-size.ts";
 
 const config = readConfig(ReconcileConfig, process.env);
 
-/** The bundle has the module beside it (infra/bundle.ts). One thread: a function has a core at most, and the memory of one build. */
-const engine = wasmEngine({ file: new URL("./kustomize.wasm.br", import.meta.url), threads: 1, idleMs: 15 * 60_000 });
-const cel = wasmCel({ file: new URL("./cel.wasm.br", import.meta.url), threads: 1, idleMs: 15 * 60_000 });
+/** The bundle has the modules beside it (infra/bundle.ts). Memory is reckoned with so many threads (settings/reconcile-size.ts). */
+const threads = functionThreads;
+const engine = wasmEngine({
+  file: new URL("./kustomize.wasm.br", import.meta.url),
+  ...{ threads, idleMs: 15 * 60_000, sharedTurn: threadTurn },
+});
+const cel = wasmCel({ file: new URL("./cel.wasm.br", import.meta.url), threads, idleMs: 15 * 60_000 });
+limitThreads(threads);
 const clock = systemClock;
 
 /** Behind the queue of wake-ups. */
@@ -53,7 +60,7 @@ export const handler = lambdaHandler(async (signal) => {
     listed.filter(({ network }) => network === config.SLUICE_NETWORK).map((entry) => [entry.arn, entry]),
   );
   const webhookUrl = config.SLUICE_WEBHOOK_URL ?? null;
-  const clusters = eksClusters(config, [...entries.values()], { connection, log, webhookUrl });
+  const clusters = eksClusters(config, [...entries.values()], { connection, log, entersAs: "reconcile", webhookUrl });
   const account = config.SLUICE_BUCKET_ACCOUNT;
   const bucket = { client: s3Client(connection), name: config.SLUICE_BUCKET, region, account };
   const isAllowed = (

@@ -17,7 +17,7 @@ export const atRest: Workload = {
 };
 
 /** US dollars a month that {@link atRest} may cost, everything counted. */
-export const mostAtRest = 6;
+export const mostAtRest = 6.5;
 
 /** With both functions that have a URL. */
 export const withWebhooks: Workload = {

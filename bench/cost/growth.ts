@@ -47,11 +47,11 @@ export const limits: readonly Limit[] = [
   },
   {
     what: "concurrent runs that interval runs alone need",
-    most: 10 * 10,
+    most: 10 * 2,
     unit: "runs",
     takes: (workload, given) =>
       runsASecond(workload) * secondsOf("unchanged", given.memoryGb.reconcile, given.cpuMs.unchanged, given),
-    mend: "ours: maxConcurrency 10, ten runs each; raise maxConcurrency, then the account's 1,000 executions",
+    mend: "ours: maxConcurrency 10, two runs each; raise maxConcurrency or reconcile.batchSize, then the account's 1,000 executions",
   },
   {
     what: "messages in flight of one queue",

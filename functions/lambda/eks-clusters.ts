@@ -12,13 +12,15 @@ import { type Clusters, servedClusters } from "../../lib/gate/served-clusters.ts
 import { writeGate } from "../../lib/gate/write-gate.ts";
 import { systemClock } from "../../lib/process/system-clock.ts";
 import type { Config } from "../settings/config.ts";
-import type { ClusterEntry } from "../settings/installation.ts";
+import { type ClusterEntry, roleOf } from "../settings/installation.ts";
 
 type TableConfig = Pick<Config, "AWS_REGION" | "SLUICE_QUEUE_URLS" | "SLUICE_TABLE">;
 
 interface EksClustersDeps {
   readonly connection: AwsConnection;
   readonly log: Log;
+  /** Whose role enters clusters of other accounts. */
+  readonly entersAs: Parameters<typeof roleOf>[1];
   /** Where webhooks come in; null: nowhere; absent: this function does not know. */
   readonly webhookUrl?: string | null;
   /** `eksCluster` outside tests. */
@@ -29,16 +31,17 @@ interface EksClustersDeps {
 export function eksClusters(
   config: TableConfig,
   entries: readonly ClusterEntry[],
-  { connection, log, webhookUrl, connect = eksCluster }: EksClustersDeps,
+  { connection, log, entersAs, webhookUrl, connect = eksCluster }: EksClustersDeps,
 ): Clusters {
   const clock = systemClock;
   const self = { ...tableInstallation(config), ...(webhookUrl === undefined ? {} : { webhookUrl }) };
   return servedClusters(
-    entries.map(({ arn: id, role }) => ({
-      id,
+    entries.map((entry) => ({
+      id: entry.arn,
       open: () => {
+        const role = roleOf(entry, entersAs);
         const credentials = role === undefined ? connection.credentials : assumedRole(role, connection, clock);
-        const connected = connect(parseClusterArn(id), { ...connection, credentials }, { clock, env: {} });
+        const connected = connect(parseClusterArn(entry.arn), { ...connection, credentials }, { clock, env: {} });
         const gate = writeGate([ownerCheck(self, { cluster: connected, clock })], { clock, log });
         return {
           home: asHome(gatedCluster(connected, gate)),

@@ -21,6 +21,7 @@ export const defaultNetwork = "default";
 export const networkPattern = /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/;
 
 const rolePattern = /^arn:(aws[\w-]*):iam::([0-9]{12}):role\/[\w+=,.@/-]{1,512}$/;
+const RoleArn = z.string("must be text").regex(rolePattern, "must be arn:aws:iam::<account>:role/<name>");
 const namespacePattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const runsMessage = "must be a whole number from 1 to 1000";
 
@@ -30,8 +31,18 @@ const ClusterEntry = z.strictObject(
     arn: z
       .string("is required, as text")
       .regex(clusterArnPattern, "must be arn:aws:eks:<region>:<account>:cluster/<name>"),
-    /** The role that is assumed to describe the cluster and to sign its token, where the cluster is in another account. */
-    role: z.string("must be text").regex(rolePattern, "must be arn:aws:iam::<account>:role/<name>").optional(),
+    /**
+     * The role that every function assumes to describe the cluster and to sign its token, where the cluster is in another account. Not
+     * where a receiver is open to the internet: that one gets a role of its own by `roles`.
+     */
+    role: RoleArn.optional(),
+    /** In place of `role`: one for each function that reads this document and enters clusters. */
+    roles: z
+      .strictObject(
+        { reconcile: RoleArn, receiver: RoleArn.optional() },
+        "must be an object with the role of each function",
+      )
+      .optional(),
     /** Its clusters share a reconcile function and a queue of wake-ups. */
     network: z
       .string("must be text")
@@ -100,6 +111,14 @@ const ClusterEntry = z.strictObject(
 /** A cluster of an installation. */
 export type ClusterEntry = z.output<typeof ClusterEntry>;
 
+/** The role that a function assumes to enter a cluster; undefined: it enters with its own. */
+export function roleOf(
+  { role, roles }: Pick<ClusterEntry, "role" | "roles">,
+  name: "reconcile" | "receiver",
+): string | undefined {
+  return roles === undefined ? role : roles[name];
+}
+
 /**
  * An installation: the clusters that it looks after, and its settings (docs/settings.md). The functions read it from S3, and the CDK
  * app checks it at synth, both by this schema (docs/adr/0026-the-id-of-a-cluster.md).
@@ -124,17 +143,26 @@ export const Installation = z
     const fault = (path: PropertyKey[], message: string) =>
       issues.push({ code: "custom", input: undefined, path, message });
     const first = new Map<string, number>();
-    clusters.forEach(({ arn, role }, index) => {
+    clusters.forEach(({ arn, role, roles = {} }, index) => {
       // Its partition says nothing that its region does not say.
       const [, , , region, account, name] = arn.split(":");
       const cluster = `${region} ${account} ${name}`;
       const before = first.get(cluster);
       if (before === undefined) first.set(cluster, index);
       else fault(["clusters", index, "arn"], `is the cluster of clusters[${before}] too: remove one of them`);
-      if (role !== undefined && (rolePattern.exec(role)?.[2] ?? account) !== account)
+      for (const [path, one] of [["role", role], ...Object.entries(roles).map(([key, arn]) => [`roles.${key}`, arn])]) {
+        if (one === undefined || (rolePattern.exec(one)?.[2] ?? account) === account) continue;
         fault(
-          ["clusters", index, "role"],
+          ["clusters", index, ...String(path).split(".")],
           "must be of the account of its cluster: EKS describes a cluster to no other",
+        );
+      }
+      if (role !== undefined && Object.keys(roles).length > 0)
+        fault(["clusters", index, "roles"], "must not stand beside role: keep one of the two");
+      if (roles.receiver !== undefined && roles.receiver === roles.reconcile)
+        fault(
+          ["clusters", index, "roles", "receiver"],
+          "must be another role than roles.reconcile: the receiver is open to the internet",
         );
     });
     const networks = new Set(clusters.map(({ network }) => network));
@@ -150,7 +178,9 @@ export type InstallationDocument = z.input<typeof Installation>;
 
 /** The keys of each level, for the nearest to one that is misspelled. */
 const keysOf = (path: readonly PropertyKey[]): readonly string[] =>
-  Object.keys(path[0] === "clusters" ? ClusterEntry.shape : Installation.shape);
+  path.includes("roles")
+    ? ["reconcile", "receiver"]
+    : Object.keys(path[0] === "clusters" ? ClusterEntry.shape : Installation.shape);
 
 /**
  * Reads the JSON of an installation. Answers the faults of one that cannot be used, each with the key, what is wrong and how to mend

@@ -24,7 +24,9 @@ export class SluiceStack extends Stack {
       z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()),
     );
     // Beside the first cluster. The caller's own account and region would let the same context give different templates.
-    const [place = "", ...others] = new Set(clusters.filter(({ role }) => role === undefined).map(placeOf));
+    const [place = "", ...others] = new Set(
+      clusters.filter(({ role, roles }) => role === undefined && roles === undefined).map(placeOf),
+    );
     if (others.length > 0) {
       throw new Error(
         `the clusters are in ${[place, ...others].join(" and ")}: the stack is deployed beside those without role, so give each cluster elsewhere the role that reaches it, or write an app of your own (sluice init)`,
@@ -43,10 +45,10 @@ export class SluiceStack extends Stack {
         `${this.node.path}: ${clusters.length} clusters are too many for one stack, whose resources CloudFormation limits to 500: give ${most} at most and deploy a second installation for the others, or write an app of your own with SluiceCluster in several stacks`,
       );
     }
-    for (const { arn, role, maxRuns } of clusters) {
+    for (const { arn, role, roles, maxRuns } of clusters) {
       // By the whole ARN, so that a cluster keeps its resources wherever it stands in the list.
       const id = arn.split(":").slice(3).join("-").replace("cluster/", "");
-      this.sluice.addCluster(id, { clusterArn: arn, rights: "clusterAdmin", role, maxRuns });
+      this.sluice.addCluster(id, { clusterArn: arn, rights: "clusterAdmin", role, roles, maxRuns });
     }
     for (const { arn, clusters: pulling = clusters.map((cluster) => cluster.arn), namespaces } of repositories) {
       const name = arn.slice(arn.indexOf("/") + 1);

@@ -2,17 +2,18 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CustomResource, Duration, Stack, Token } from "aws-cdk-lib";
-import { CfnAccessEntry, CfnCluster, type IClusterRef } from "aws-cdk-lib/aws-eks";
-import { RegionInfo } from "aws-cdk-lib/region-info";
+import type { ISecurityGroup } from "aws-cdk-lib/aws-ec2";
+import type { CfnAccessEntry, IClusterRef } from "aws-cdk-lib/aws-eks";
 import { Construct } from "constructs";
 import { ownVersion } from "../../lib/core/own-version.ts";
 import type { Holder } from "../../lib/definitions/cluster-rights.ts";
 import { acknowledgeWildcard, allow } from "./access.ts";
+import { accessEntry, type ClusterRights, checkRights } from "./access-entries.ts";
+import { literalClusterArn } from "./cluster-arn.ts";
+import { openEndpoint, refuseUnreachable } from "./cluster-endpoint.ts";
+import { SluiceClusterRoles } from "./cluster-roles.ts";
 import { bundleFolder } from "./package-files.ts";
-import { defaultNetwork, type ServiceFunction, type SluiceService } from "./service.ts";
-
-/** What Sluice may do in a cluster. */
-export type ClusterRights = "clusterAdmin" | "namespaces";
+import { type ClusterRoles, defaultNetwork, type ServiceFunction, type SluiceService } from "./service.ts";
 
 export interface AddClusterProps {
   /**
@@ -31,10 +32,21 @@ export interface AddClusterProps {
   /** Which of the Sluice's `networks` reaches the cluster's endpoint. Default: `default`, in no VPC unless `networks` says so. */
   readonly network?: string;
   /**
-   * ARN of a role that Sluice assumes to reach the cluster, without tokens. A cluster of another account needs one, see
-   * docs/cluster-rights.md. Default: none, the functions' own roles are let in by access entries.
+   * ARN of one role that all functions assume to enter the cluster, without tokens. With the property `webhooks` it is refused, since a
+   * function that is open to the internet would enter with the rights of all: give `roles`. Default: none.
    */
   readonly role?: string;
+  /**
+   * ARNs of roles that the functions assume to enter the cluster, without tokens: a `SluiceClusterRoles`, or as made by hand
+   * (docs/cluster-rights.md). A cluster of another account needs `roles` or `role`. Default: none, the functions' own roles are let
+   * in by access entries.
+   */
+  readonly roles?: ClusterRoles;
+  /**
+   * The security group of the cluster's endpoint inside its VPC, which is opened at port 443 to the functions where `network` is in a
+   * VPC. Default: that of `cluster`, if it knows one.
+   */
+  readonly clusterSecurityGroup?: ISecurityGroup;
   /** Runs of this cluster at the same time, 1 to 1000. Default: 20. */
   readonly maxRuns?: number;
   /**
@@ -76,8 +88,9 @@ export class SluiceCluster extends Construct {
   readonly arn: string;
   readonly sluice: SluiceService;
   readonly network: string;
-  /** The role that is assumed to reach it; undefined where the functions' own are let in. */
+  /** The one role that all functions assume to enter it; undefined where each has its own. */
   readonly role: string | undefined;
+  private readonly roles: ClusterRoles | undefined;
   /** Done once the cluster serves Sluice's kinds; undefined where custom resources are left out. */
   readonly definitions: CustomResource | undefined;
   private configurationEntry: CfnAccessEntry | undefined;
@@ -85,40 +98,39 @@ export class SluiceCluster extends Construct {
 
   constructor(scope: Construct, id: string, props: SluiceClusterProps) {
     super(scope, id);
-    const { cluster, decryptionKeys, maxRuns, network = defaultNetwork, role, sluice, targets } = props;
-    // Apps without a compiler give any text, and a wrong one must not mean every right.
-    const rights: string = props.rights;
-    if (rights !== "clusterAdmin" && rights !== "namespaces") {
-      throw new Error(
-        `${this.node.path}: the rights "${rights}" are not known: write rights: "clusterAdmin" or rights: "namespaces"`,
-      );
-    }
-    this.arn = literalArn(this, props);
+    const { cluster, decryptionKeys, maxRuns, network = defaultNetwork, role, roles, sluice, targets } = props;
+    checkRights(this, props.rights);
+    checkRoles(this, props);
+    this.arn = literalClusterArn(this, props);
     this.sluice = sluice;
     this.network = network;
     this.role = role;
+    this.roles = roles;
     sluice.serveCluster({
       arn: this.arn,
       network,
       ...(role === undefined ? {} : { role }),
+      ...(roles === undefined ? {} : { roles }),
       ...(maxRuns === undefined ? {} : { maxRuns }),
       ...(decryptionKeys === undefined ? {} : { decryptionKeys }),
       ...(targets === undefined ? {} : { targets }),
     });
     const installs = sluice.emulated ? undefined : sluice.functionFor("definitions", network);
     refuseUnreachable(this, cluster, installs, network);
-    const entries = role === undefined && this.isHere() ? this.accessEntries(props, installs) : undefined;
+    openEndpoint(this, props);
+    const entries = this.hasOwnEntries() ? this.accessEntries(props, installs) : undefined;
     this.reconcileEntry = entries?.reconcile;
     if (cluster !== undefined) this.node.addDependency(cluster);
+    if (roles instanceof SluiceClusterRoles) this.node.addDependency(roles);
     if (installs === undefined) return;
-    this.mayReach(installs);
+    this.mayReach(installs, "definitions");
     this.definitions = new CustomResource(this, "Definitions", {
       serviceToken: installs.alias.functionArn,
       resourceType: "Custom::SluiceDefinitions",
       serviceTimeout,
       properties: {
         cluster: this.arn,
-        ...this.reachedBy,
+        ...this.enteredBy("definitions"),
         installation: this.installation,
         ...this.admission(installs),
         version: ownVersion,
@@ -151,17 +163,22 @@ export class SluiceCluster extends Construct {
     return `${account}/${region}/${this.sluice.table.tableName}`;
   }
 
-  /** For the properties of custom resources. */
-  get reachedBy(): { readonly role?: string } {
-    return this.role === undefined ? {} : { role: this.role };
+  /** For the properties of custom resources: the role by which a function of deployments enters. Throws if it has none and needs one. */
+  enteredBy(name: "definitions" | "configuration"): { readonly role?: string } {
+    const role = this.roles === undefined ? this.role : this.roles[name];
+    if (role !== undefined) return { role };
+    if (this.roles === undefined) return {};
+    throw new Error(
+      `${this.node.path}: roles has no role for the function ${name}, which a SluiceConfiguration of this cluster needs: write roles.${name}, or configurations: true in SluiceClusterRoles`,
+    );
   }
 
   /** Lets the configuration function in, and answers it and what has to be there before it is called. */
   configurationAccess(): { readonly function: ServiceFunction; readonly access: readonly Construct[] } {
     const applies = this.sluice.functionFor("configuration", this.network);
     if (this.configurationEntry === undefined) {
-      this.mayReach(applies);
-      if (this.role === undefined && this.isHere()) {
+      this.mayReach(applies, "configuration");
+      if (this.hasOwnEntries()) {
         this.configurationEntry = this.entry(
           "ConfigurationAccess",
           applies.role.roleArn,
@@ -178,9 +195,10 @@ export class SluiceCluster extends Construct {
    * Lets a function of deployments find the cluster. When the cluster leaves the stack, CloudFormation takes its right away before it asks
    * for the deletion, so the right is to describe any cluster there.
    */
-  private mayReach({ role }: ServiceFunction): void {
-    if (this.role !== undefined) {
-      role.addToPrincipalPolicy(allow("", ["sts:AssumeRole"], [this.role]));
+  private mayReach({ role }: ServiceFunction, name: "definitions" | "configuration"): void {
+    const { role: assumed } = this.enteredBy(name);
+    if (assumed !== undefined) {
+      role.addToPrincipalPolicy(allow("", ["sts:AssumeRole"], [assumed]));
       return;
     }
     const all = `${this.arn.slice(0, this.arn.indexOf("/"))}/*`;
@@ -197,8 +215,9 @@ export class SluiceCluster extends Construct {
     return { admission: { url, secret: secret.secretArn, ...(selector === undefined ? {} : { selector }) } };
   }
 
-  /** Whether the cluster is in the account and region of this stack: access entries can be made nowhere else. */
-  private isHere(): boolean {
+  /** Whether the functions' own roles enter, and their access entries can be made here: in the cluster's account and region. */
+  private hasOwnEntries(): boolean {
+    if (this.role !== undefined || this.roles !== undefined) return false;
     const [, , , region, account] = this.arn.split(":");
     const own = Stack.of(this);
     const isOwn = (one: string, other: string | undefined) => Token.isUnresolved(one) || one === other;
@@ -206,13 +225,7 @@ export class SluiceCluster extends Construct {
   }
 
   private entry(id: string, principalArn: string, group: Holder, isAdmin: boolean): CfnAccessEntry {
-    return new CfnAccessEntry(this, id, {
-      clusterName: nameOf(this.arn),
-      principalArn,
-      type: "STANDARD",
-      kubernetesGroups: [group],
-      accessPolicies: isAdmin ? [clusterAdminPolicy(this.arn)] : [],
-    });
+    return accessEntry(this, id, { cluster: this.arn, principalArn, group, isAdmin });
   }
 
   private accessEntries(
@@ -240,53 +253,16 @@ export class SluiceCluster extends Construct {
   }
 }
 
-/** Everything in a cluster: the one policy of EKS that includes definitions and roles. */
-function clusterAdminPolicy(arn: string): CfnAccessEntry.AccessPolicyProperty {
-  const [, partition = "aws"] = arn.split(":");
-  const policyArn = `arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`;
-  return { policyArn, accessScope: { type: "cluster" } };
-}
-
-function nameOf(arn: string): string {
-  return arn.slice(arn.indexOf("/") + 1);
-}
-
-/** The ARN without tokens, since the functions are told of clusters by a file. */
-function literalArn(scope: Construct, { cluster, clusterArn }: AddClusterProps): string {
-  if (clusterArn !== undefined) return clusterArn;
-  if (cluster === undefined) {
-    throw new Error(`${scope.node.path} names no cluster: write cluster or clusterArn`);
+/** Throws if it is not said by which role each function enters. */
+function checkRoles(scope: Construct, { rights, role, roles }: SluiceClusterProps): void {
+  if (role !== undefined && roles !== undefined) {
+    throw new Error(`${scope.node.path} has role and roles: keep one of the two`);
   }
-  const { clusterArn: arn, clusterName: name } = cluster.clusterRef;
-  if (!Token.isUnresolved(arn)) return arn;
-  const { account, region } = cluster.env;
-  if (![name, account, region].some((value) => Token.isUnresolved(value))) {
-    const partition = RegionInfo.get(region).partition ?? "aws";
-    return `arn:${partition}:eks:${region}:${account}:cluster/${name}`;
+  if (roles instanceof SluiceClusterRoles && roles.rights !== rights) {
+    throw new Error(
+      `${scope.node.path} has the rights "${rights}", and its roles ${roles.node.path} have "${roles.rights}": write the same in both`,
+    );
   }
-  throw new Error(
-    `${scope.node.path}: the ARN of the cluster ${cluster.node.path} is known only while it is deployed, and the functions are told of clusters by a file that is written before: give the stack an env with account and region and the cluster a clusterName, and write clusterArn: "arn:aws:eks:<region>:<account>:cluster/<name>" as well`,
-  );
-}
-
-/** Refuses a cluster of this app whose endpoint is only in its VPC, if the network is in none. Of others, the deployment tells. */
-function refuseUnreachable(
-  scope: Construct,
-  cluster: IClusterRef | undefined,
-  installs: ServiceFunction | undefined,
-  network: string,
-): void {
-  const made = cluster?.node.findAll().find((one) => CfnCluster.isCfnCluster(one));
-  const access: unknown = made === undefined ? undefined : Stack.of(scope).resolve(made.resourcesVpcConfig);
-  const isPrivate =
-    typeof access === "object" &&
-    access !== null &&
-    "endpointPublicAccess" in access &&
-    access.endpointPublicAccess === false;
-  if (!isPrivate || installs === undefined || installs.function.isBoundToVpc) return;
-  throw new Error(
-    `${scope.node.path}: the endpoint of the cluster is private, and the network "${network}" is in no VPC: add the VPC to the property networks of the Sluice, and name that network here`,
-  );
 }
 
 function digestOf(file: string): string {

@@ -89,7 +89,7 @@ export class SluiceConfiguration extends Construct {
       return;
     }
     const { access, function: applies } = cluster.configurationAccess();
-    const target = { cluster: cluster.arn, ...cluster.reachedBy, installation: cluster.installation };
+    const target = { cluster: cluster.arn, ...cluster.enteredBy("configuration"), installation: cluster.installation };
     const resource = new CustomResource(this, "Resource", {
       serviceToken: applies.alias.functionArn,
       resourceType: "Custom::SluiceConfiguration",

@@ -11,6 +11,17 @@ const Cluster = z.strictObject({
     .regex(/^arn:[^:]+:eks:[^:]+:\d{12}:cluster\/.+$/, `must be ${clusterForm}`),
   /** Of another account. Default: none. */
   role: z.string("must be the ARN of a role").optional(),
+  /** In place of `role`: one for each function. Default: none. */
+  roles: z
+    .strictObject(
+      {
+        reconcile: z.string("must be the ARN of a role"),
+        definitions: z.string("must be the ARN of a role"),
+        receiver: z.string("must be the ARN of a role").optional(),
+      },
+      "must be an object with the role of each function",
+    )
+    .optional(),
   /** Default: 20. */
   maxRuns: z.int("must be a whole number").optional(),
 });
@@ -108,7 +119,7 @@ function readList<Entry extends z.ZodType>(
 
 function told(entry: string, issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code !== "unrecognized_keys") return [`${[entry, ...issue.path].join(".")} ${issue.message}`];
-  const known = ["arn", "role", "maxRuns", "clusters", "namespaces"];
+  const known = ["arn", "role", "roles", "maxRuns", "clusters", "namespaces"];
   return issue.keys.map((key) => {
     const near = nearestName(key, known);
     return `${entry}.${key} is not known: ${near === undefined ? "remove it" : `did you mean ${near}?`}`;

@@ -1,5 +1,4 @@
-import { CfnResource, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
-import type { ISecurityGroup, IVpc, SubnetSelection } from "aws-cdk-lib/aws-ec2";
+import { CfnResource, Duration, PhysicalName, RemovalPolicy, Size, Stack } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
@@ -15,7 +14,9 @@ import {
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import type { ReconcileSize } from "../../functions/settings/reconcile-size.ts";
 import { type AccessName, accesses, acknowledgeWildcard, allow, type Shared } from "./access.ts";
+import type { Network } from "./networks.ts";
 import { bundleFolder } from "./package-files.ts";
 import type { ServiceFunction } from "./service.ts";
 
@@ -23,7 +24,8 @@ import type { ServiceFunction } from "./service.ts";
 type Trigger = "hints" | "wake-ups" | "every minute" | "every day" | "custom resource" | "web";
 
 interface FunctionRow {
-  readonly memoryMiB: number;
+  /** Default: by the property `reconcile` of `Sluice`. */
+  readonly memoryMiB?: number;
   readonly timeoutSeconds: number;
   readonly trigger: Trigger;
   readonly access: readonly AccessName[];
@@ -48,7 +50,6 @@ export const functionRows = {
     access: ["document", "requests", "dueItems", "clusterStates", "wakeUps"],
   },
   reconcile: {
-    memoryMiB: 1024,
     timeoutSeconds: 900,
     trigger: "wake-ups",
     access: ["document", "runs", "wakeUps", "ownWakeUps", "parked", "artifacts", "installationKey"],
@@ -80,20 +81,12 @@ export const functionRows = {
 
 export type FunctionName = keyof typeof functionRows;
 
-/** Where a function runs that has to reach endpoints inside a VPC. */
-export interface SluiceNetwork {
-  readonly vpc: IVpc;
-  /** Default: the VPC's private subnets with a way out. */
-  readonly subnets?: SubnetSelection;
-  /** Default: one that lets everything out and nothing in. */
-  readonly securityGroups?: readonly ISecurityGroup[];
-}
-
 export interface FunctionSettings {
   /** Of a message in a log: how long it is kept. */
   readonly logRetention: RetentionDays;
   readonly logLevel: string;
   readonly encryptionKey: IKey | undefined;
+  readonly reconcile: ReconcileSize;
 }
 
 /** One function: its own role with only what its row lists, its log group, a published version and the alias `live`. */
@@ -116,21 +109,29 @@ export class SluiceFunction extends Construct implements ServiceFunction {
     }: {
       readonly name: FunctionName;
       readonly network: string;
-      readonly vpc: SluiceNetwork | undefined;
+      readonly vpc: Network | undefined;
       readonly shared: Shared;
       readonly settings: FunctionSettings;
     },
   ) {
     super(scope, id);
     this.name = name;
-    const { memoryMiB, timeoutSeconds, trigger, access, maxConcurrency, deadlineReserveMs }: FunctionRow =
-      functionRows[name];
+    const {
+      memoryMiB = settings.reconcile.memoryMiB,
+      timeoutSeconds,
+      trigger,
+      access,
+      maxConcurrency,
+      deadlineReserveMs,
+    }: FunctionRow = functionRows[name];
     const given = access.map((key) => accesses[key](shared, network));
     this.logGroup = new LogGroup(this, "Log", {
       retention: settings.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.role = new Role(this, "Role", {
+      // Only if a stack of another account or region names it, as `SluiceClusterRoles` does.
+      roleName: PhysicalName.GENERATE_IF_NEEDED,
       assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
       description: `Sluice: the function ${name}`,
     });
@@ -140,7 +141,8 @@ export class SluiceFunction extends Construct implements ServiceFunction {
     for (const statement of given.flatMap(({ statements }) => statements)) this.role.addToPolicy(statement);
     if (vpc !== undefined) this.role.addToPolicy(allow("JoinVpc", vpcActions, ["*"]));
     if (settings.encryptionKey !== undefined) {
-      this.role.addToPolicy(allow("UseKey", keyActions, [settings.encryptionKey.keyArn]));
+      const actions = given.flatMap(({ statements }) => statements.flatMap((statement) => statement.actions));
+      this.role.addToPolicy(allow("UseKey", keyActions(actions), [settings.encryptionKey.keyArn]));
     }
     acknowledgeWildcards(this.role, shared);
     this.function = new Function(this, "Function", {
@@ -150,6 +152,7 @@ export class SluiceFunction extends Construct implements ServiceFunction {
       handler: "index.handler",
       code: Code.fromAsset(bundleFolder(name)),
       memorySize: memoryMiB,
+      ephemeralStorageSize: name === "reconcile" ? Size.mebibytes(settings.reconcile.tmpMiB) : undefined,
       timeout: Duration.seconds(timeoutSeconds),
       role: this.role,
       logGroup: this.logGroup,
@@ -162,7 +165,7 @@ export class SluiceFunction extends Construct implements ServiceFunction {
       reservedConcurrentExecutions: maxConcurrency,
       vpc: vpc?.vpc,
       vpcSubnets: vpc?.subnets,
-      securityGroups: vpc?.securityGroups === undefined ? undefined : [...vpc.securityGroups],
+      securityGroups: vpc === undefined ? undefined : [...vpc.securityGroups],
       // One of a deployment that is rolled back goes: the same deployment could not make it again.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       // A run sends its object's next wake-up to the queue that it came from. Lambda ends such chains after 16 links, unless told
@@ -220,15 +223,14 @@ function acknowledgeWildcards(role: Role, { document, state }: Shared): void {
   });
 }
 
-/** What reading and writing a table, a queue, a bucket and a secret under a key of one's own needs. */
-const keyActions = [
-  "kms:Decrypt",
-  "kms:DescribeKey",
-  "kms:Encrypt",
-  "kms:GenerateDataKey",
-  "kms:ReEncryptFrom",
-  "kms:ReEncryptTo",
-];
+/**
+ * What a function needs of a key of one's own. Its environment, the table, secrets and received messages are opened; SQS and S3 seal
+ * each message and object with a new data key, and DynamoDB keeps that of the table.
+ */
+function keyActions(actions: readonly string[]): readonly string[] {
+  const seals = actions.includes("sqs:SendMessage") || actions.includes("s3:PutObject");
+  return seals ? ["kms:Decrypt", "kms:GenerateDataKey"] : ["kms:Decrypt"];
+}
 
 /** Lambda makes the network interfaces; none of these can be limited to resources that exist before. */
 const vpcActions = [

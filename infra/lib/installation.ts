@@ -12,6 +12,7 @@ import {
   readInstallation,
 } from "../../functions/settings/installation.ts";
 import type { ServedCluster } from "./service.ts";
+import { type NeededEndpoint, neededEndpoints } from "./vpc-endpoints.ts";
 
 type Entry = Document["clusters"][number] & { readonly repositories: Record<string, string[]> };
 
@@ -37,9 +38,14 @@ export class InstallationDocument extends Construct {
     });
   }
 
-  serve({ arn, role, network = defaultNetwork, maxRuns = 20, decryptionKeys = {}, targets = {} }: ServedCluster): void {
+  serve(cluster: ServedCluster): void {
+    const { arn, role, network = defaultNetwork, maxRuns = 20, decryptionKeys = {}, targets = {} } = cluster;
+    const { reconcile, receiver } = cluster.roles ?? {};
     const named = `${this.node.path}: the cluster ${Token.isUnresolved(arn) ? "that was added" : `"${arn}"`}`;
-    if ([arn, role, network].some((value) => Token.isUnresolved(value)) || Token.isUnresolved(maxRuns)) {
+    if (
+      [arn, role, reconcile, receiver, network].some((value) => Token.isUnresolved(value)) ||
+      Token.isUnresolved(maxRuns)
+    ) {
       throw new Error(
         `${named} has a token in its ARN, role, network or maxRuns, which are known only while the stack is deployed; functions are told of clusters by a file that is written before: write literal values, arn:aws:eks:<region>:<account>:cluster/<name>`,
       );
@@ -59,6 +65,8 @@ export class InstallationDocument extends Construct {
     });
     const entry = {
       ...{ arn, role, network, maxRuns, repositories: {} },
+      // The other roles are of functions that do not read this document.
+      ...(reconcile === undefined ? {} : { roles: { reconcile, receiver } }),
       ...Object.fromEntries(lists),
     };
     this.check(named, [entry], {}, (fault) => fault.replace("clusters[0].", "its "));
@@ -89,7 +97,29 @@ export class InstallationDocument extends Construct {
   }
 
   served(): readonly ServedCluster[] {
-    return [...this.clusters.values()].map(({ arn, role, network, maxRuns }) => ({ arn, role, network, maxRuns }));
+    return [...this.clusters.values()].map(({ arn, role, roles, network, maxRuns }) => ({
+      arn,
+      role,
+      roles,
+      network,
+      maxRuns,
+    }));
+  }
+
+  /** The VPC endpoints that functions of a network without another way out need for what they are told of. */
+  neededEndpoints(network: string): readonly NeededEndpoint[] {
+    const entries = [...this.clusters.values()].filter((one) => (one.network ?? defaultNetwork) === network);
+    const listed = (key: "decryptionKeys" | "repositories" | "targets") =>
+      entries.flatMap((one) => Object.values(one[key] ?? {}).flat());
+    const uses = {
+      roles:
+        entries.some(({ role, roles }) => role !== undefined || roles !== undefined) ||
+        [...listed("targets"), ...listed("decryptionKeys")].some((one) => one.includes("+")),
+      decryptionKeys: listed("decryptionKeys").length > 0,
+      ecr: listed("repositories").some((one) => !isCodeCommit(one)),
+      codecommit: listed("repositories").some(isCodeCommit),
+    };
+    return neededEndpoints.filter(({ neededBy }) => neededBy === undefined || uses[neededBy]);
   }
 
   /** What the functions read. */
@@ -148,6 +178,10 @@ export class InstallationDocument extends Construct {
 
 function documentsBeside({ bucket }: Asset): string {
   return bucket.arnForObjects("*.json");
+}
+
+function isCodeCommit(repository: string): boolean {
+  return repository.startsWith("git-codecommit");
 }
 
 /** An expression of a template, with each reference in angle brackets. */

@@ -8,6 +8,7 @@ import {
   Schedule,
 } from "aws-cdk-lib/aws-events";
 import { EventBus as EventBusTarget, LambdaFunction, SqsQueue } from "aws-cdk-lib/aws-events-targets";
+import { Grant, type IGrantable } from "aws-cdk-lib/aws-iam";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import codeCommitEvents from "./code-commit.pattern.json" with { type: "json" };
@@ -99,6 +100,21 @@ export class Events extends Construct {
       });
     }
   }
+}
+
+/** Lets a principal send events of its own to the bus that a Sluice listens to, and no others. */
+export function grantAnnouncing(scope: Construct, grantee: IGrantable): Grant {
+  return Grant.addToPrincipal({
+    grantee,
+    actions: ["events:PutEvents"],
+    resourceArns: [defaultBusArn(scope)],
+    conditions: {
+      StringEquals: {
+        "events:source": customEvents.source[0],
+        "events:detail-type": customEvents["detail-type"][0],
+      },
+    },
+  });
 }
 
 /** The accounts and regions whose events a Sluice takes, each `<account>/<region>`; its own first. */

@@ -1,4 +1,5 @@
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
+import type { Connections } from "aws-cdk-lib/aws-ec2";
 import type { IRole } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
@@ -19,12 +20,24 @@ export interface PushOrigin {
 /** The network of clusters that name none. Its functions are in no VPC unless `networks` says so. */
 export const defaultNetwork: string = networkOfDocument;
 
+/** By function: ARNs of the roles that functions assume to enter a cluster of another account. */
+export interface ClusterRoles {
+  readonly reconcile: string;
+  readonly definitions: string;
+  /** Needed with the property `webhooks`, and then another one than those of the others. */
+  readonly receiver?: string | undefined;
+  /** Needed where the cluster has a `SluiceConfiguration`. */
+  readonly configuration?: string | undefined;
+}
+
 /** A cluster as the functions are told of it. All of it is known when the app is synthesised, so there are no tokens in it. */
 export interface ServedCluster {
   /** `arn:aws:eks:<region>:<account>:cluster/<name>`. */
   readonly arn: string;
-  /** ARN of the role of another account that is assumed to describe the cluster and to sign its tokens. Default: none. */
+  /** ARN of the one role of another account that every function assumes to enter the cluster. Default: none. */
   readonly role?: string;
+  /** In place of `role`: one for each function. Default: none. */
+  readonly roles?: Pick<ClusterRoles, "reconcile" | "receiver">;
   /** The network that reaches the cluster's endpoint, one of the Sluice's `networks`. Default: `default`. */
   readonly network?: string;
   /** Runs of this cluster at the same time, 1 to 1000. Default: 20. */
@@ -92,6 +105,8 @@ export interface SluiceService extends IConstruct {
   readonly admissionWebhook: AdmissionWebhook | undefined;
   /** The role that reaches the clusters of a network. Throws if there is no such network. */
   reconcileRole(network?: string): IRole;
+  /** The security groups of the functions of a network; undefined where it is in no VPC. */
+  networkConnections(network?: string): Connections | undefined;
   /** The role that reads tokens of Receivers in the clusters of a network; undefined without the property `webhooks`. */
   receiverRole(network?: string): IRole | undefined;
   /**

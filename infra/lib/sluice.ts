@@ -1,6 +1,7 @@
 import { RemovalPolicy, Stack, Tags } from "aws-cdk-lib";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
-import type { IRole } from "aws-cdk-lib/aws-iam";
+import { Connections, type IConnectable } from "aws-cdk-lib/aws-ec2";
+import type { Grant, IGrantable, IRole } from "aws-cdk-lib/aws-iam";
 import { type IManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -8,13 +9,14 @@ import { type ILogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import { Construct } from "constructs";
-import { maxNetworks, networkPattern } from "../../functions/settings/installation.ts";
+import type { Construct } from "constructs";
+import { type ReconcileSize, reconcileSize } from "../../functions/settings/reconcile-size.ts";
 import { allow, mayDecrypt, mayEnter } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
-import { type FunctionName, functionRows, SluiceFunction, type SluiceNetwork } from "./functions.ts";
+import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
 import { InstallationDocument } from "./installation.ts";
-import { Events, eventOrigins } from "./pushes.ts";
+import { checkNetworks, Network, type SluiceNetwork } from "./networks.ts";
+import { Events, eventOrigins, grantAnnouncing } from "./pushes.ts";
 import { pascalCase, Queues } from "./queues.ts";
 import {
   type AdmissionWebhook,
@@ -24,8 +26,11 @@ import {
   type ServiceFunction,
   type SluiceService,
 } from "./service.ts";
+import { WithMetrics } from "./sluice-metrics.ts";
 import { hexadecimalSecret, State } from "./state.ts";
 import { denyOtherWriters } from "./writers.ts";
+
+export type { ReconcileSize };
 
 export interface SluiceProps {
   /** The settings of the installation, as in docs/settings.md. Default: those of Flux. */
@@ -41,7 +46,10 @@ export interface SluiceProps {
   readonly logRetention?: RetentionDays;
   /** `debug`, `info`, `warn` or `error`. Default: `info`. */
   readonly logLevel?: "debug" | "info" | "warn" | "error";
-  /** What becomes of table and bucket when the stack is deleted. The installation key is always retained. Default: retained. */
+  /**
+   * What becomes of table and bucket when the stack is deleted; with `DESTROY` a function of the CDK empties the bucket first, all
+   * versions. The installation key is always retained. Default: retained.
+   */
   readonly removalPolicy?: RemovalPolicy;
   /**
    * Whether there are functions that take webhooks of Receivers, one for each network, each with a URL that is open to the internet
@@ -57,8 +65,13 @@ export interface SluiceProps {
   readonly permissionsBoundary?: IManagedPolicy;
   /** On every resource that takes tags. Default: none. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** Reconcile functions that run at the same time in each network, 2 to 1000; each works on ten wake-ups. Default: 10. */
+  /** Reconcile functions that run at the same time in each network, 2 to 1000; each works on `reconcile.batchSize` wake-ups. Default: 10. */
   readonly maxConcurrency?: number;
+  /**
+   * What a reconcile function has. `batchSize`: wake-ups that it works on at the same time, 1 to 10; default: 3. `memoryMiB`, up to 10240,
+   * and `tmpMiB`, 512 to 10240; default: as much as so many runs take together at their limits (docs/limits.md). Less is refused.
+   */
+  readonly reconcile?: Partial<ReconcileSize>;
   /**
    * Other accounts and regions whose pushes to ECR reach the event bus `default` of this stack's account and region, by a
    * `SluicePushForwarding` there. The bus lets these accounts send such events. Default: none, only this stack's account and region.
@@ -72,7 +85,7 @@ export interface SluiceProps {
 }
 
 /** Sluice in one account and region: state, queues and functions. Clusters and repositories are added to it. */
-export class Sluice extends Construct implements SluiceService {
+export class Sluice extends WithMetrics implements SluiceService, IConnectable {
   readonly table: Table;
   readonly bucket: Bucket;
   readonly installationKey: Secret;
@@ -88,6 +101,7 @@ export class Sluice extends Construct implements SluiceService {
   readonly pushesFrom: readonly PushOrigin[];
   readonly webhookUrls: Readonly<Record<string, string>>;
   readonly admissionWebhook: AdmissionWebhook | undefined;
+  private readonly networks: Readonly<Record<string, Network>>;
   private readonly made: Record<string, SluiceFunction> = {};
   private readonly document: InstallationDocument;
   private readonly makeFunction: (name: FunctionName, network: string) => SluiceFunction;
@@ -96,14 +110,17 @@ export class Sluice extends Construct implements SluiceService {
     super(scope, id);
     const { encryptionKey, maxConcurrency = 10 } = props;
     this.emulated = String(this.node.tryGetContext("sluice:emulator")) === "true";
-    const vpcs: Readonly<Record<string, SluiceNetwork | undefined>> = {
-      [defaultNetwork]: undefined,
-      ...props.networks,
-    };
-    const networks = Object.keys(vpcs);
+    const networks = Object.keys({ [defaultNetwork]: undefined, ...props.networks });
     checkNetworks(this, networks);
+    this.networks = Object.fromEntries(
+      Object.entries(props.networks ?? {}).map(([name, network]) => [
+        name,
+        new Network(this, name, network, () => this.document.neededEndpoints(name)),
+      ]),
+    );
 
     const state = new State(this, "State", {
+      emulated: this.emulated,
       encryptionKey,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
@@ -122,7 +139,10 @@ export class Sluice extends Construct implements SluiceService {
     this.hintsDeadLetters = queues.hintsDeadLetters;
     this.undeliveredEvents = queues.undeliveredEvents;
 
+    const size = reconcileSize(props.reconcile ?? {});
+    if ("faults" in size) throw new Error(`${this.node.path}: ${size.faults.join("; ")}`);
     const settings = {
+      reconcile: size,
       logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
       logLevel: props.logLevel ?? "info",
       encryptionKey,
@@ -134,7 +154,13 @@ export class Sluice extends Construct implements SluiceService {
     const shared = { state, queues, document: this.document, admissionSecret };
     this.makeFunction = (name, network) => {
       const key = keyOf(name, network);
-      const made = new SluiceFunction(this, pascalCase(key), { name, network, vpc: vpcs[network], shared, settings });
+      const made = new SluiceFunction(this, pascalCase(key), {
+        name,
+        network,
+        vpc: this.networks[network],
+        shared,
+        settings,
+      });
       this.made[key] = made;
       this.functions[key] = made.function;
       this.logGroups[key] = made.logGroup;
@@ -146,7 +172,7 @@ export class Sluice extends Construct implements SluiceService {
     const collector = this.makeFunction("collect", defaultNetwork);
     const reconcilers = Object.entries(queues.wakeUps).map(([network, queue]) => {
       const made = this.makeFunction("reconcile", network);
-      made.consume(queue, { batchSize: 10, maxConcurrency });
+      made.consume(queue, { batchSize: size.batchSize, maxConcurrency });
       return made;
     });
     const receivers = props.webhooks === true ? networks.map((network) => this.makeFunction("receiver", network)) : [];
@@ -175,7 +201,7 @@ export class Sluice extends Construct implements SluiceService {
     const senders = [...requests, ...(admission === undefined ? [] : [admission.role])];
     const deny = denyOtherWriters(props.breakGlassPrincipals ?? []);
     deny.table(state.table, requests);
-    deny.bucket(state.bucket, [...runs, collector.role]);
+    deny.bucket(state.bucket, [...runs, collector.role], state.emptiedBy);
     for (const queue of Object.values(queues.wakeUps)) deny.queue(queue, senders);
     deny.queue(queues.parked, runs);
     for (const queue of [queues.hints, queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {
@@ -198,6 +224,30 @@ export class Sluice extends Construct implements SluiceService {
     );
   }
 
+  /**
+   * The security groups of all networks that are in a VPC, for rules of what the functions reach there. Throws if none is: give
+   * `networks` a VPC.
+   */
+  get connections(): Connections {
+    const securityGroups = Object.values(this.networks).flatMap((network) => network.securityGroups);
+    if (securityGroups.length > 0) return new Connections({ securityGroups });
+    throw new Error(`${this.node.path} is in no VPC, so it has no security groups: give the property networks a VPC`);
+  }
+
+  /** Lets a principal read the state table, and open its key: leases, inventories, history. It holds no value of a Secret. */
+  grantReadState(grantee: IGrantable): Grant {
+    return this.table.grantReadData(grantee);
+  }
+
+  /** Lets a principal announce changes by events of its own (docs/events.md). All that it can do with it is to cause runs. */
+  grantAnnounceChanges(grantee: IGrantable): Grant {
+    return grantAnnouncing(this, grantee);
+  }
+
+  networkConnections(network = defaultNetwork): Connections | undefined {
+    return this.networks[network]?.connections;
+  }
+
   receiverRole(network = defaultNetwork): IRole | undefined {
     return this.made[keyOf("receiver", network)]?.role;
   }
@@ -209,21 +259,41 @@ export class Sluice extends Construct implements SluiceService {
 
   serveCluster(cluster: ServedCluster): void {
     this.document.serve(cluster);
-    const { arn, role, network, decryptionKeys = {}, targets = {} } = cluster;
+    const { arn, role, roles, network, decryptionKeys = {}, targets = {} } = cluster;
     const account = arn.split(":")[4] ?? "";
     const { account: own } = Stack.of(this);
-    if (role === undefined && /^\d{12}$/.test(own) && own !== account) {
+    if (role === undefined && roles === undefined && /^\d{12}$/.test(own) && own !== account) {
       throw new Error(
-        `${this.node.path}: the cluster "${arn}" is in the account ${account} and this stack in ${own}: give the property role, the ARN of a role of ${account} that Sluice may assume`,
+        `${this.node.path}: the cluster "${arn}" is in the account ${account} and this stack in ${own}: give the property roles, a SluiceClusterRoles in a stack of ${account}`,
       );
     }
-    for (const reaching of [this.reconcileRole(network), this.receiverRole(network)]) {
-      reaching?.addToPrincipalPolicy(
-        role === undefined ? allow("", ["eks:DescribeCluster"], [arn]) : allow("", ["sts:AssumeRole"], [role]),
+    const receiver = this.receiverRole(network);
+    if (receiver !== undefined) this.checkReceiverRole(cluster);
+    const entering = [
+      [this.reconcileRole(network), roles === undefined ? role : roles.reconcile],
+      [receiver, roles?.receiver],
+    ] as const;
+    for (const [own, assumed] of entering) {
+      own?.addToPrincipalPolicy(
+        assumed === undefined ? allow("", ["eks:DescribeCluster"], [arn]) : allow("", ["sts:AssumeRole"], [assumed]),
       );
     }
     for (const key of new Set(Object.values(decryptionKeys).flat())) mayDecrypt(this.reconcileRole(network), key);
     for (const target of new Set(Object.values(targets).flat())) mayEnter(this.reconcileRole(network), target);
+  }
+
+  /** What is open to the internet enters with no rights but its own. */
+  private checkReceiverRole({ arn, role, roles }: ServedCluster): void {
+    if (role !== undefined) {
+      throw new Error(
+        `${this.node.path}: the functions enter the cluster "${arn}" by the one role ${role}, and the property webhooks opens a function to the internet that could then do what reconcile may: give roles in place of role, a SluiceClusterRoles or { reconcile, receiver, definitions } with an ARN each`,
+      );
+    }
+    if (roles !== undefined && roles.receiver === undefined) {
+      throw new Error(
+        `${this.node.path}: roles of the cluster "${arn}" has no receiver, which the property webhooks needs: write roles.receiver, the ARN of a role for that function alone`,
+      );
+    }
   }
 
   allowRepository(cluster: string, namespace: string, pattern: string): void {
@@ -241,25 +311,6 @@ export class Sluice extends Construct implements SluiceService {
 }
 
 const admissionSecretText = "Sluice: what the path of the admission webhook is made of";
-
-/** Each is part of names of resources, and an entry of the environment of every function. */
-function checkNetworks({ node }: Sluice, names: readonly string[]): void {
-  const wrong = names.find((name) => !networkPattern.test(name));
-  if (wrong !== undefined) {
-    throw new Error(`${node.path} has the network "${wrong}": write letters, digits and hyphens, 32 at most`);
-  }
-  const alike = names.find((name, index) => names.findIndex((other) => pascalCase(other) === pascalCase(name)) < index);
-  if (alike !== undefined) {
-    throw new Error(
-      `${node.path} has the network "${alike}" beside one whose resources would be called the same: rename it`,
-    );
-  }
-  if (names.length > maxNetworks) {
-    throw new Error(
-      `${node.path} has ${names.length} networks, ten at most are possible with "${defaultNetwork}": use a second Sluice for the others`,
-    );
-  }
-}
 
 function isFunctionName(name: string): name is FunctionName {
   return Object.hasOwn(functionRows, name);

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { CustomResourceProviderBase, Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import {
   type Attribute,
   AttributeType,
@@ -19,6 +19,8 @@ export interface StateProps {
   readonly encryptionKey: IKey | undefined;
   /** Default: retained. */
   readonly removalPolicy: RemovalPolicy;
+  /** Whether custom resources are left out, and with them what empties the bucket. */
+  readonly emulated: boolean;
 }
 
 /** What outlives a deploy: the table of the state, the bucket of the artifacts, the installation key. */
@@ -26,8 +28,10 @@ export class State extends Construct {
   readonly table: Table;
   readonly bucket: Bucket;
   readonly installationKey: Secret;
+  /** ARN of the role that empties the bucket before it is deleted; undefined where it is retained. */
+  readonly emptiedBy: string | undefined;
 
-  constructor(scope: Construct, id: string, { encryptionKey, removalPolicy }: StateProps) {
+  constructor(scope: Construct, id: string, { emulated, encryptionKey, removalPolicy }: StateProps) {
     super(scope, id);
     const [partitionKey, sortKey] = keys(stateTable.KeySchema);
     this.table = new Table(this, "Table", {
@@ -68,7 +72,10 @@ export class State extends Construct {
         },
       ],
       removalPolicy,
+      // CloudFormation deletes no bucket that holds objects or versions.
+      autoDeleteObjects: removalPolicy === RemovalPolicy.DESTROY && !emulated,
     });
+    this.emptiedBy = emptierOf(this);
     this.installationKey = hexadecimalSecret(
       this,
       "InstallationKey",
@@ -85,6 +92,17 @@ export class State extends Construct {
     fixedLogicalId(scope, this.bucket, "Artifacts");
     fixedLogicalId(scope, this.installationKey, "InstallationKey");
   }
+}
+
+/** The role of the function that the CDK makes for `autoDeleteObjects`, one in each stack. */
+function emptierOf(scope: Construct): string | undefined {
+  const provider = Stack.of(scope).node.tryFindChild("Custom::S3AutoDeleteObjectsCustomResourceProvider");
+  if (!(provider instanceof CustomResourceProviderBase)) return undefined;
+  Validations.of(provider).acknowledge({
+    id: "AwsSolutions::AwsSolutions-IAM4",
+    reason: "The CDK's own function, which writes its log by the policy of AWS; the bucket's policy lets it delete",
+  });
+  return provider.roleArn;
 }
 
 /** 64 hexadecimal digits, 256 bits. Whatever changes here lets CloudFormation make another one, so it stays as it is. */

@@ -33,9 +33,20 @@ export function denyOtherWriters(breakGlass: readonly string[]) {
         ),
       );
     },
-    bucket(bucket: Bucket, writers: readonly IRole[]): void {
+    /** `emptiedBy`: ARN of the role that empties it before it is deleted, and puts nothing in. */
+    bucket(bucket: Bucket, writers: readonly IRole[], emptiedBy?: string): void {
+      const objects = [bucket.arnForObjects("*")];
       const actions = ["s3:DeleteObject", "s3:DeleteObjectVersion", "s3:PutObject"];
-      bucket.addToResourcePolicy(deny(actions, [bucket.arnForObjects("*")], except(writers)));
+      if (emptiedBy === undefined) {
+        bucket.addToResourcePolicy(deny(actions, objects, except(writers)));
+        return;
+      }
+      const { ArnNotLike } = except(writers);
+      const emptying = { ArnNotLike: { "aws:PrincipalArn": [...ArnNotLike["aws:PrincipalArn"], emptiedBy] } };
+      bucket.addToResourcePolicy(deny(["s3:PutObject"], objects, except(writers)));
+      bucket.addToResourcePolicy(
+        deny(["s3:DeleteObject", "s3:DeleteObjectVersion"], objects, emptying, "DenyOtherDeleters"),
+      );
     },
     queue(queue: Queue, senders: readonly IRole[]): void {
       queue.addToResourcePolicy(
@@ -53,9 +64,10 @@ function deny(
   actions: readonly string[],
   resources: readonly string[],
   conditions: Record<string, object>,
+  sid = "DenyOtherWriters",
 ): PolicyStatement {
   return new PolicyStatement({
-    sid: "DenyOtherWriters",
+    sid,
     effect: Effect.DENY,
     principals: [new AnyPrincipal()],
     actions: [...actions],

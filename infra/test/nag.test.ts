@@ -1,8 +1,10 @@
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { expect, test } from "vitest";
 import { SluiceStack } from "../lib/app-stack.ts";
+import { Sluice } from "../lib/sluice.ts";
 import { shapes } from "./shapes.ts";
-import { checkedApp, prod } from "./synthesise.ts";
+import { checkedApp, env, prod } from "./synthesise.ts";
 
 test.each(Object.entries(shapes))("cdk-nag and CloudFormation's own checks find nothing in the shape %s", (_, make) => {
   expect(() => make().app.synth()).not.toThrow();
@@ -12,6 +14,12 @@ test("they are asked: a queue without TLS is found", () => {
   const { app, stack } = shapes.smallest();
   new Queue(stack, "Open");
   expect(() => app.synth()).toThrow("AwsSolutions-SQS4");
+});
+
+test("they find nothing where the state is removed with the stack", () => {
+  const app = checkedApp();
+  new Sluice(new Stack(app, "Sluice", { env }), "Sluice", { removalPolicy: RemovalPolicy.DESTROY });
+  expect(() => app.synth()).not.toThrow();
 });
 
 test("as many clusters as the app takes with webhooks fit into one stack", () => {

@@ -14,7 +14,13 @@ import { env, prod, resourcesOf, templateOf } from "./synthesise.ts";
 
 const edge = prod.replace("/prod", "/edge");
 const far = "arn:aws:eks:eu-north-1:210987654321:cluster/far";
-const role = "arn:aws:iam::210987654321:role/sluice";
+const roleOf = (name: string) => `arn:aws:iam::210987654321:role/sluice-${name}`;
+const roles = {
+  reconcile: roleOf("reconcile"),
+  receiver: roleOf("receiver"),
+  definitions: roleOf("definitions"),
+  configuration: roleOf("configuration"),
+};
 const topicArn = `arn:aws:sns:${env.region}:${env.account}:ours`;
 
 /** One installation with every option that no reviewed template has, each set to another value than its default. */
@@ -39,6 +45,7 @@ function everyOption() {
     logLevel: "debug",
     removalPolicy: RemovalPolicy.DESTROY,
     maxConcurrency: 7,
+    reconcile: { batchSize: 4, memoryMiB: 3_000, tmpMiB: 1_100 },
     admission: true,
     webhooks: true,
     settings: { "watch-configs-label-selector": "team=shop" },
@@ -46,7 +53,7 @@ function everyOption() {
   const rights = "clusterAdmin";
   const cluster = sluice.addCluster("Prod", { clusterArn: prod, rights });
   sluice.addCluster("Edge", { clusterArn: edge, rights, network: "other" });
-  const there = sluice.addCluster("Far", { clusterArn: far, rights, role });
+  const there = sluice.addCluster("Far", { clusterArn: far, rights, roles });
   new SluiceRepository(stack, "Apps", {
     sluice,
     newRepositoryName: "apps",
@@ -121,6 +128,22 @@ describe("each option reaches its resource:", () => {
     expect(most).toEqual([2, 7, 7].map((MaximumConcurrency) => ({ MaximumConcurrency })));
   });
 
+  test("reconcile is the size of the reconcile functions and their batches, and of no other function", () => {
+    const sizes = properties("AWS::Lambda::Function", /^Sluice/).map((one) =>
+      [one["MemorySize"], one["EphemeralStorage"]].map((value) => JSON.stringify(value)).join(" "),
+    );
+    expect(sizes.filter((size) => size === '3000 {"Size":1100}')).toHaveLength(2);
+    expect(sizes.filter((size) => size.includes("3000") || size.includes("1100"))).toHaveLength(2);
+    expect(properties("AWS::Lambda::EventSourceMapping", /./).map((one) => one["BatchSize"])).toEqual([10, 4, 4]);
+  });
+
+  test("reconcile that does not hold the limits of its runs is refused at synth", () => {
+    const stack = new Stack(new App(), "Small", { env });
+    expect(() => new Sluice(stack, "Sluice", { reconcile: { memoryMiB: 1_024 } })).toThrow(
+      /Small\/Sluice: reconcile.memoryMiB is 1024, and the limits of 2 runs at the same time need \d+ MiB of memory/,
+    );
+  });
+
   test("removalPolicy removes table and bucket, and never the installation key", () => {
     const kept = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret"].flatMap((type) =>
       all(type).map(([id, { DeletionPolicy }]) => [id.replace(/[0-9A-F]{8}$/, ""), DeletionPolicy]),
@@ -133,6 +156,30 @@ describe("each option reaches its resource:", () => {
       Login: "Delete",
     });
     expect(properties("AWS::DynamoDB::Table", /./)[0]?.["DeletionProtectionEnabled"]).toBe(false);
+  });
+
+  test("removalPolicy lets the bucket be emptied before it is deleted: what does so is denied no delete, and gets no right to write", () => {
+    const [empties] = all("Custom::S3AutoDeleteObjects").map(([, one]) => one);
+    expect(JSON.stringify(empties?.["DependsOn"])).toContain("SluiceStateArtifactsPolicy");
+    const [policy] = properties("AWS::S3::BucketPolicy", /Artifacts/);
+    const { Statement } = z
+      .object({
+        Statement: z.array(
+          z.looseObject({ Action: z.unknown(), Effect: z.string(), Condition: z.unknown().optional() }),
+        ),
+      })
+      .parse(policy?.["PolicyDocument"]);
+    const deniedBy = (action: string) =>
+      Statement.filter((one) => one.Effect === "Deny" && [one.Action].flat().includes(action)).map(({ Condition }) =>
+        JSON.stringify(Condition),
+      );
+    const emptier = "CustomS3AutoDeleteObjectsCustomResourceProviderRole";
+    for (const action of ["s3:DeleteObject", "s3:DeleteObjectVersion"]) {
+      expect(deniedBy(action)).toHaveLength(1);
+      expect(deniedBy(action)[0]).toContain(emptier);
+    }
+    expect(deniedBy("s3:PutObject")).toHaveLength(1);
+    expect(deniedBy("s3:PutObject")[0]).not.toContain(emptier);
   });
 
   test("watch-configs-label-selector is told with the admission webhook to each cluster", () => {
@@ -179,13 +226,15 @@ describe("each option reaches its resource:", () => {
     expect(rule?.["ScheduleExpression"]).toBe("rate(6 hours)");
   });
 
-  test("a cluster with a role is reached by it, also by the schedule that copies logins, and has no access entry", () => {
+  test("a cluster with roles is entered by them, also by the schedule that copies logins, and has no access entry", () => {
+    const role = roles.configuration;
     const [rule] = properties("AWS::Events::Rule", /^ShopLoginRefresh/);
     const [shop] = properties("Custom::SluiceConfiguration", /^Shop/);
     expect(shop).toMatchObject({ cluster: far, role });
     expect(JSON.stringify(rule?.["Targets"]).replaceAll("\\", "")).toContain(`"cluster":"${far}","role":"${role}"`);
-    for (const name of ["Reconcile", "Receiver", "Definitions", "Configuration"]) {
-      expect(rights(new RegExp(`^Sluice${name}Role`))).toContain(role);
+    for (const [name, own] of Object.entries(roles)) {
+      const given = rights(new RegExp(`^Sluice${name.charAt(0).toUpperCase()}${name.slice(1)}Role`));
+      expect(Object.values(roles).filter((one) => given.includes(one))).toEqual([own]);
     }
     expect(all("AWS::EKS::AccessEntry").filter(([id]) => id.includes("Far"))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { type App, Stack } from "aws-cdk-lib";
-import { Vpc } from "aws-cdk-lib/aws-ec2";
+import { SecurityGroup, Vpc } from "aws-cdk-lib/aws-ec2";
 import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { SluiceStack } from "../lib/app-stack.ts";
@@ -50,6 +50,7 @@ export const shapes = {
       clusterArn: prod,
       rights: "clusterAdmin",
       network: "eu-private",
+      clusterSecurityGroup: SecurityGroup.fromSecurityGroupId(stack, "Endpoint", "sg-0123456789abcdef0"),
       targets: {
         apps: [
           "arn:aws:eks:eu-west-1:123456789012:cluster/edge",

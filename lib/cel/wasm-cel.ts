@@ -2,6 +2,7 @@ import { z } from "zod";
 import { formatJson, type Json } from "../core/json.ts";
 import { checkJson } from "../core/json-text.ts";
 import { noTenant, type Tenant } from "../core/tenant.ts";
+import { moduleMemoryMiB } from "../engine/module-memory.ts";
 import {
   framedRequest,
   isOutOfMemory,
@@ -260,7 +261,8 @@ function responseOf(answer: ModuleAnswer, what: string): z.infer<typeof Response
     case "tooMuchOutput":
       throw tooLarge(what);
     case "broken":
-      if (isOutOfMemory(answer.said)) throw new CelFault("limit", `${what}: it needs more than 256 MiB of memory`);
+      if (isOutOfMemory(answer.said))
+        throw new CelFault("limit", `${what}: it needs more than ${moduleMemoryMiB.cel} MiB of memory`);
       if (/call stack/i.test(answer.why)) throw new CelFault("limit", `${what}: it, or what it reads, nests too deep`);
       throw new CelFault("broken", `${what}: CEL broke: ${runtimeFault(answer.said) ?? answer.why}`);
   }

@@ -16,6 +16,8 @@ export interface ModuleOptions {
   readonly threads: number;
   /** A thread that is idle for this long is ended. */
   readonly idleMs: number;
+  /** A turn that each request takes besides, where the process has no memory for its thread beside others (`threadTurn`). */
+  readonly sharedTurn?: (tenant: Tenant, signal: AbortSignal) => Promise<Disposable>;
 }
 
 /** The limits of one request. Its thread is ended when it reaches one of them. */
@@ -73,7 +75,10 @@ export interface ModuleThreads {
  *
  * @param maxKeptMemoryBytes memory of a module never shrinks: a thread with more than this is not kept for the next request
  */
-export function moduleThreads({ file, threads, idleMs }: ModuleOptions, maxKeptMemoryBytes: number): ModuleThreads {
+export function moduleThreads(
+  { file, threads, idleMs, sharedTurn }: ModuleOptions,
+  maxKeptMemoryBytes: number,
+): ModuleThreads {
   let loading: Promise<WebAssembly.Module> | undefined;
   let isClosed = false;
   const idle = new Map<Worker, NodeJS.Timeout>();
@@ -119,6 +124,7 @@ export function moduleThreads({ file, threads, idleMs }: ModuleOptions, maxKeptM
   return {
     async ask(tenant, request, limits, signal) {
       using _turn = await turn(tenant, signal);
+      using _shared = await sharedTurn?.(tenant, signal);
       const worker = await take(signal);
       let answer: ModuleAnswer | undefined;
       try {

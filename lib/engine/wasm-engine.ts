@@ -1,5 +1,6 @@
 import { type Engine, EngineError, type EngineInput, type EngineLimits } from "../core/ports/engine.ts";
 import { noTenant } from "../core/tenant.ts";
+import { keptKustomizeMiB, moduleMemoryMiB } from "./module-memory.ts";
 import {
   framedRequest,
   isOutOfMemory,
@@ -10,20 +11,17 @@ import {
   runtimeFault,
 } from "./module-threads.ts";
 
-const maxKeptMemoryBytes = 192 * 1024 * 1024;
-
 /** The module in a checkout. In a Lambda bundle it lies beside the bundle (`infra/bundle.ts`). */
 export const kustomizeModule = new URL("../../engine/kustomize.wasm.br", import.meta.url);
 
 /** The limit is set in the module (`engine/build.sh`). */
-const outOfMemory =
-  "it needs more than 512 MiB of memory: split the folder over several Kustomizations, or look for YAML aliases that expand";
+const outOfMemory = `it needs more than ${moduleMemoryMiB.kustomize} MiB of memory: split the folder over several Kustomizations, or look for YAML aliases that expand`;
 const tooDeep =
   "it nests deeper than kustomize can follow: look for bases that include each other in a long chain, or for YAML of many levels";
 
 /** kustomize as WebAssembly. `options.file`: `engine/kustomize.wasm.br`. Each thread has at most 512 MiB. */
 export function wasmEngine(options: ModuleOptions): Engine & { close(): Promise<void> } {
-  const threads = moduleThreads(options, maxKeptMemoryBytes);
+  const threads = moduleThreads(options, keptKustomizeMiB * 1024 * 1024);
   return {
     async build(input, limits, signal) {
       try {

@@ -14,14 +14,24 @@ export class JobLimitReached extends Error {
   override readonly name = "JobLimitReached";
 }
 
-/** Threads that work at the same time. Each may take the memory of its limit, and a processor. */
+/** Threads that work at the same time, unless {@link limitThreads} says otherwise. Each may take the memory of its limit, and a processor. */
 const maxThreads = 2;
 /** A short-lived thread needs little room for new objects. */
-const maxYoungHeapMb = 8;
+export const youngHeapMb = 8;
 
 // A run has one job at a time, so the runs of the process bound what waits.
-const turn = fairTurns(maxThreads, Number.POSITIVE_INFINITY);
+let turn = fairTurns(maxThreads, Number.POSITIVE_INFINITY);
 const tenants = new AsyncLocalStorage<Tenant>();
+
+/** Lets so many threads work at the same time from now on. A process that has little memory says so at its start, before the first job. */
+export function limitThreads(threads: number): void {
+  turn = fairTurns(threads, Number.POSITIVE_INFINITY);
+}
+
+/** The place of one thread of {@link runJob}, for a thread of another kind that the process has no memory for beside it. */
+export function threadTurn(tenant: Tenant, signal: AbortSignal): Promise<Disposable> {
+  return turn(tenant, signal);
+}
 
 /** Does work whose jobs, however deep in it, take the turns of this tenant. */
 export function inTurnsOf<Result>(tenant: Tenant | undefined, work: () => Promise<Result>): Promise<Result> {
@@ -45,7 +55,7 @@ export async function runJob<Result>(
   const worker = new Worker(program, {
     workerData: job,
     env: {},
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: maxYoungHeapMb },
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: youngHeapMb },
   });
   using limit = workerLimit(worker, limits);
   try {

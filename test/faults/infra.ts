@@ -24,8 +24,8 @@ export const infraFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "the VPC that is given for the default network is ignored",
-        find: "      [defaultNetwork]: undefined,\n      ...props.networks,",
-        replace: "      ...props.networks,\n      [defaultNetwork]: undefined,",
+        find: "vpc: this.networks[network],",
+        replace: "vpc: network === defaultNetwork ? undefined : this.networks[network],",
       },
       {
         what: "logs are always kept for a month",
@@ -34,8 +34,8 @@ export const infraFaults: readonly FileFaults[] = [
       },
       {
         what: "maxConcurrency is not passed on",
-        find: "made.consume(queue, { batchSize: 10, maxConcurrency });",
-        replace: "made.consume(queue, { batchSize: 10, maxConcurrency: 10 });",
+        find: "made.consume(queue, { batchSize: size.batchSize, maxConcurrency });",
+        replace: "made.consume(queue, { batchSize: size.batchSize, maxConcurrency: 10 });",
       },
       {
         what: "state is retained whatever removalPolicy says",

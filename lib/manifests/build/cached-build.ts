@@ -9,7 +9,8 @@ import { type BuildDeps, type Built, buildManifests } from "./build.ts";
 import type { EncryptedBuild } from "./build-encrypted.ts";
 import type { BuildInput } from "./build-input.ts";
 
-const defaultMaxBytes = 32 * 1024 * 1024;
+/** Of the manifests of builds that are remembered. */
+export const rememberedBuildBytes = 32 * 1024 * 1024;
 
 /** A build without plaintext of what is encrypted in the artifact. */
 type KeptEncrypted = EncryptedBuild & Pick<Built, "bytes">;
@@ -24,7 +25,7 @@ type KeptEncrypted = EncryptedBuild & Pick<Built, "bytes">;
  */
 export function cachedBuild(
   deps: BuildDeps,
-  maxBytes: number = defaultMaxBytes,
+  maxBytes: number = rememberedBuildBytes,
 ): (input: BuildInput, signal: AbortSignal) => Promise<Built | undefined> {
   const cache = leastRecentlyUsed(maxBytes);
   const built = async (

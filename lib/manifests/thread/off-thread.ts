@@ -14,7 +14,8 @@ const offThreadDocumentBytes = 128 * 1024;
 const offThreadSearchedBytes = 1024 * 1024;
 /** The steps of substitution that take about as long. */
 const offThreadSteps = 1_000_000;
-const limits = { maxCpuMs: 10_000, maxWallMs: 120_000, maxHeapMb: 512 };
+/** Of one job. */
+export const readingLimits = { maxCpuMs: 10_000, maxWallMs: 120_000, maxHeapMb: 512 };
 
 export type Job =
   | { readonly kind: "plain"; readonly files: readonly PlainFile[]; readonly spec: PlainSpec }
@@ -77,7 +78,7 @@ export async function valuesOfFileSafely(file: OpenedFile, signal: AbortSignal):
 
 async function run<Result>(job: Job, signal: AbortSignal): Promise<Result> {
   try {
-    return await runJob<Result>(new URL("./build-worker.ts", import.meta.url), job, limits, signal);
+    return await runJob<Result>(new URL("./build-worker.ts", import.meta.url), job, readingLimits, signal);
   } catch (error) {
     if (!(error instanceof JobLimitReached)) throw error;
     const why = `reading the manifests takes more than ${error.message}`;

@@ -22,13 +22,13 @@ export const maxSpareBytes = 64 * 1024;
 /** What unpacking costs at least, in bytes that it might have made meanwhile: so an object that is made of many counts. */
 const minCountedBytes = 512;
 
-const maxCachedBytes = 48 * 1024 * 1024;
+export const cachedObjectBytes = 48 * 1024 * 1024;
 /** A view of much more memory than its own keeps all of it. */
 const maxSharedBytes = 1_024;
 
 /** Unpacked objects that others are made of, by their positions: the most recently used ones. */
 export function objectCache(): ByteBoundedCache<number, Buffer> {
-  return byteBoundedCache(maxCachedBytes, ({ length }) => length);
+  return byteBoundedCache(cachedObjectBytes, ({ length }) => length);
 }
 
 /** The same bytes in memory of their own: small ones share some with others, which would be kept with them. */

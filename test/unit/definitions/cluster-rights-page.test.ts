@@ -69,9 +69,34 @@ function installs those of the others as ClusterRoles and Roles of their names. 
 real API server with exactly these rights. For the definitions function, another takes every verb away in turn
 and checks that something is denied (test/e2e/definitions/real.test.ts).
 
-A cluster must know access entries: authentication mode \`API\` or \`API_AND_CONFIG_MAP\`. A cluster of another
-account or region gets its entries there: for a cluster of another region for the roles of the functions, for
-one of another account for the role that the property \`role\` names, with both groups.`;
+A cluster must know access entries: authentication mode \`API\` or \`API_AND_CONFIG_MAP\`.
+
+## A cluster of another account or region
+
+EKS describes a cluster only to its own account, and access entries are made beside the cluster. So each function
+assumes a role of the cluster's account. \`SluiceClusterRoles\`, in a stack of the cluster's account and region, makes
+one for each function: it trusts the role of that function alone, may call \`eks:DescribeCluster\` on that cluster
+alone, and has the access entry with the group and the policy of the table above.
+
+\`\`\`typescript
+const there = new Stack(app, "Far", { env: { account: "210987654321", region: "eu-west-1" } });
+const roles = new SluiceClusterRoles(there, "Roles", {
+  clusterArn: "arn:aws:eks:eu-west-1:210987654321:cluster/far",
+  rights: "clusterAdmin",
+  sluice,
+});
+sluice.addCluster("Far", { clusterArn: "arn:aws:eks:eu-west-1:210987654321:cluster/far", rights: "clusterAdmin", roles });
+\`\`\`
+
+- The stack of the cluster's account is deployed first; \`cdk deploy --all\` does so. The functions then have role names
+  that are known at synth: an installation that is there already gets new roles once, and its access entries follow.
+- With \`configurations: true\` there is also a role for the function configuration, which a \`SluiceConfiguration\` in
+  that cluster needs.
+- In another app, \`functionRoles\` in place of \`sluice\` names the roles of the functions by their ARNs (each is the
+  \`Role\` of its function in the Sluice's stack), and \`addCluster\` gets \`roles: { reconcile, receiver, definitions,
+  configuration }\` with the ARNs that the construct has made.
+- \`role\` in place of \`roles\` is one role for all, made by hand, with the access entry of all groups. It is refused with
+  \`webhooks: true\`: the receiver is open to the internet, and would enter with the rights of reconcile.`;
 
 const manifestsIntro = `The policy is the only one of EKS that includes definitions and roles, so it is the default: the function could
 not install its own rights. An administrator who applies these manifests first can set \`definitionsRights:

@@ -3,14 +3,15 @@ import { readFile } from "node:fs/promises";
 import { brotliDecompressSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { celModule } from "../../../lib/cel/wasm-cel.ts";
+import { moduleMemoryMiB } from "../../../lib/engine/module-memory.ts";
 import { sandboxImports, workingImports } from "../../../lib/engine/sandbox-imports.ts";
 import { kustomizeModule } from "../../../lib/engine/wasm-engine.ts";
 
 let module: WebAssembly.Module;
 
 describe.each([
-  { name: "kustomize.wasm", file: kustomizeModule, mebibytes: 512, maxPages: 8192 },
-  { name: "cel.wasm", file: celModule, mebibytes: 256, maxPages: 4096 },
+  { name: "kustomize.wasm", file: kustomizeModule, mebibytes: moduleMemoryMiB.kustomize, maxPages: 8192 },
+  { name: "cel.wasm", file: celModule, mebibytes: moduleMemoryMiB.cel, maxPages: 4096 },
 ])("the module $name", ({ name, file, mebibytes, maxPages }) => {
   let bytes: Uint8Array;
   beforeAll(async () => {

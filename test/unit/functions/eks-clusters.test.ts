@@ -4,6 +4,7 @@ import { Config, readConfig } from "../../../functions/settings/config.ts";
 import type { Manifest } from "../../../lib/core/manifest.ts";
 import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
+import { faultyWire } from "../../doubles/faulty-wire.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
 import { noAccountTokens, noCluster } from "../../doubles/no-cluster.ts";
 import { silentLog } from "../../doubles/silent-log.ts";
@@ -32,7 +33,7 @@ test("a function whose cluster is another installation's writes nothing to it", 
     get: async () => ({ apiVersion: "v1", kind: "ConfigMap", metadata, data }),
   };
   const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
-  const deps = { connection: { region: "eu-west-1" }, log: silentLog, connect };
+  const deps = { connection: { region: "eu-west-1" }, log: silentLog, entersAs: "reconcile" as const, connect };
   const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
   const cluster = eksClusters(
     config,
@@ -60,7 +61,13 @@ test("a function that knows where webhooks come in tells its clusters", async ()
   };
   const webhookUrl = "https://abc.lambda-url.eu-west-1.on.aws/";
   const connect = () => ({ ...connected, as: () => noCluster, accountTokens: noAccountTokens });
-  const deps = { connection: { region: "eu-west-1" }, log: silentLog, connect, webhookUrl };
+  const deps = {
+    connection: { region: "eu-west-1" },
+    log: silentLog,
+    entersAs: "reconcile" as const,
+    connect,
+    webhookUrl,
+  };
   const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
   const cluster = eksClusters(
     config,
@@ -70,3 +77,33 @@ test("a function that knows where webhooks come in tells its clusters", async ()
   await cluster?.gate.enter(signal);
   expect(created).toMatchObject([{ metadata: { name: "sluice-owner" }, data: { webhookUrl } }]);
 });
+
+test.each(["reconcile", "receiver"] as const)(
+  "the function %s enters a cluster of another account by its own role there, and by no other",
+  async (entersAs) => {
+    const asked: string[] = [];
+    await using sts = await faultyWire(undefined, (_, __, body) => {
+      asked.push(new URLSearchParams(body.toString()).get("RoleArn") ?? "");
+      return { status: 403, body: "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>" };
+    });
+    const arn = "arn:aws:eks:eu-west-1:210987654321:cluster/prod";
+    const roles = {
+      reconcile: "arn:aws:iam::210987654321:role/sluice-reconcile",
+      receiver: "arn:aws:iam::210987654321:role/sluice-receiver",
+    };
+    const entry = { arn, roles, network: "default", maxRuns: 1, repositories: {}, decryptionKeys: {}, targets: {} };
+    const connection = {
+      region: "eu-west-1",
+      endpoint: sts.url,
+      credentials: { accessKeyId: "OUR-KEY", secretAccessKey: "y" },
+    };
+    const signIns: Promise<unknown>[] = [];
+    const connect: Parameters<typeof eksClusters>[2]["connect"] = (_, { credentials }) => {
+      if (typeof credentials === "function") signIns.push(credentials());
+      return { ...noCluster, as: () => noCluster, accountTokens: noAccountTokens };
+    };
+    expect(eksClusters(config, [entry], { connection, log: silentLog, entersAs, connect }).get(arn)).toBeDefined();
+    await expect(Promise.all(signIns)).rejects.toThrow(roles[entersAs]);
+    expect(asked).toEqual([roles[entersAs]]);
+  },
+);

@@ -64,6 +64,17 @@ describe("the document of an installation", () => {
       { role: "arn:aws:iam::210987654321:role/hunter2" },
       "clusters[0].role must be of the account of its cluster: EKS describes a cluster to no other",
     ],
+    [{ roles: "hunter2" }, "clusters[0].roles must be an object with the role of each function"],
+    [{ roles: { reconcile: "hunter2" } }, "clusters[0].roles.reconcile must be arn:aws:iam::<account>:role/<name>"],
+    [
+      { roles: { reconcile: role, receiver: "arn:aws:iam::210987654321:role/hunter2" } },
+      "clusters[0].roles.receiver must be of the account of its cluster: EKS describes a cluster to no other",
+    ],
+    [
+      { roles: { reconcile: role, receiver: role } },
+      "clusters[0].roles.receiver must be another role than roles.reconcile: the receiver is open to the internet",
+    ],
+    [{ role, roles: { reconcile: role } }, "clusters[0].roles must not stand beside role: keep one of the two"],
     [{ network: "hunter_2" }, "clusters[0].network must be letters, digits and hyphens, 32 at most"],
     [{ network: "h".repeat(33) }, "clusters[0].network must be letters, digits and hyphens, 32 at most"],
     [{ maxRuns: 0 }, "clusters[0].maxRuns must be a whole number from 1 to 1000"],
@@ -83,7 +94,7 @@ describe("the document of an installation", () => {
     [{ netwrok: "hunter2" }, "clusters[0].netwrok is not known: did you mean network?"],
     [
       { x: 1 },
-      "clusters[0].x is not known: remove it, or choose of arn, role, network, maxRuns, repositories, decryptionKeys, targets",
+      "clusters[0].x is not known: remove it, or choose of arn, role, roles, network, maxRuns, repositories, decryptionKeys, targets",
     ],
   ])("with a cluster %j is refused, and no value is quoted", (fields, fault) => {
     expect(faultsOfCluster(fields)).toEqual([fault]);

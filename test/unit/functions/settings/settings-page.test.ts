@@ -32,7 +32,10 @@ const installationPart = `${wrapped(
     },
     {
       "arn": "arn:aws:eks:eu-north-1:444455556666:cluster/prod",
-      "role": "arn:aws:iam::444455556666:role/sluice",
+      "roles": {
+        "reconcile": "arn:aws:iam::444455556666:role/sluice-reconcile",
+        "receiver": "arn:aws:iam::444455556666:role/sluice-receiver"
+      },
       "network": "private",
       "maxRuns": 50
     }
@@ -44,7 +47,8 @@ const installationPart = `${wrapped(
 | key of a cluster | what | default |
 | --- | --- | --- |
 | \`arn\` | its ARN, which is its [id](adr/0026-the-id-of-a-cluster.md) in every key, log line and metric; each cluster once, ${maxClusters} at most | required |
-| \`role\` | a role in the cluster's account, which is assumed to describe the cluster and to sign its token | none: the function's own role |
+| \`roles\` | by function (\`reconcile\`, and \`receiver\` where there are webhooks), a role in the cluster's account, which that function assumes to describe the cluster and to sign its token | none: the function's own role |
+| \`role\` | in place of \`roles\`, one for all functions; the app refuses it with webhooks | none |
 | \`network\` | letters, digits and hyphens, 32 at most. The clusters of a network share a reconcile function and a queue; ${maxNetworks} networks at most | \`default\` |
 | \`maxRuns\` | runs of objects of this cluster at the same time, 1 to 1000 | 20 |
 | \`repositories\` | by namespace, the repositories of ECR and CodeCommit (\`git-codecommit.<region>.amazonaws.com/v1/repos/<name>\`) that its sources may pull with the identity of the installation; a \`*\` at the end stands for anything | none |

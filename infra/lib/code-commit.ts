@@ -1,0 +1,80 @@
+import { Stack, Token } from "aws-cdk-lib";
+import { type IRepository, Repository } from "aws-cdk-lib/aws-codecommit";
+import { RegionInfo } from "aws-cdk-lib/region-info";
+import { Construct } from "constructs";
+import { allow } from "./access.ts";
+import { checkOrigin } from "./pushes.ts";
+import type { SluiceService } from "./service.ts";
+
+export interface SluiceCodeCommitRepositoryProps {
+  readonly sluice: SluiceService;
+  /** An existing repository as a construct. Exactly one of `repository` and `repositoryArn` is given. */
+  readonly repository?: IRepository;
+  /** `arn:aws:codecommit:<region>:<account>:<name>`, an existing repository. */
+  readonly repositoryArn?: string;
+  /** The clusters whose objects may pull it, or their ARNs. They are added to the Sluice before. */
+  readonly clusters: readonly (string | { readonly arn: string })[];
+  /** The namespaces whose objects may pull it. */
+  readonly namespaces: readonly string[];
+}
+
+/**
+ * A repository of CodeCommit that GitRepositories with `provider: aws` of some namespaces may pull with a Sluice's rights, and whose
+ * pushes wake it.
+ */
+export class SluiceCodeCommitRepository extends Construct {
+  /** `https://git-codecommit.<region>.amazonaws.com/v1/repos/<name>`, the `url` of a GitRepository. */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, props: SluiceCodeCommitRepositoryProps) {
+    super(scope, id);
+    const { clusters, namespaces, sluice } = props;
+    const { repositoryArn, repositoryName, env } = this.named(props);
+    const { account, region } = env;
+    if ([account, region, repositoryName].some((value) => Token.isUnresolved(value))) {
+      throw new Error(
+        `${this.node.path}: the account, the region or the name of the repository is known only while the stack is deployed, and functions are told of it by a file that is written before: write repositoryArn, arn:aws:codecommit:<region>:<account>:<name>`,
+      );
+    }
+    const own = Stack.of(sluice).account;
+    if (!Token.isUnresolved(own) && own !== account) {
+      throw new Error(
+        `${this.node.path}: the repository "${repositoryName}" is in the account ${account} and the Sluice in ${own}, and the functions pull CodeCommit with their own roles: mirror it into ${own}, or give the GitRepository a secretRef with credentials of ${account}`,
+      );
+    }
+    checkOrigin(
+      `${this.node.path}: the repository "${repositoryName}"`,
+      { account, region },
+      Stack.of(sluice),
+      sluice.pushesFrom,
+    );
+    for (const [name, values] of Object.entries({ clusters, namespaces })) {
+      if (values.length === 0) {
+        throw new Error(`${this.node.path}: ${name} is empty, so nothing may pull the repository: name one at least`);
+      }
+    }
+    const host = `git-codecommit.${region}.${RegionInfo.get(region).domainSuffix ?? "amazonaws.com"}`;
+    const path = `${host}/v1/repos/${repositoryName}`;
+    this.url = `https://${path}`;
+    const arns = clusters.map((cluster) => (typeof cluster === "string" ? cluster : cluster.arn));
+    for (const arn of arns) for (const namespace of namespaces) sluice.allowRepository(arn, namespace, path);
+    const networks = new Set(sluice.clusters.filter(({ arn }) => arns.includes(arn)).map(({ network }) => network));
+    for (const network of networks) {
+      sluice.reconcileRole(network).addToPrincipalPolicy(allow("", ["codecommit:GitPull"], [repositoryArn]));
+    }
+  }
+
+  private named({ repository, repositoryArn }: SluiceCodeCommitRepositoryProps): IRepository {
+    if ((repository === undefined) === (repositoryArn === undefined)) {
+      throw new Error(`${this.node.path}: give exactly one of repository and repositoryArn`);
+    }
+    if (repository !== undefined) return repository;
+    const arn = repositoryArn ?? "";
+    if (!Token.isUnresolved(arn) && !/^arn:aws[\w-]*:codecommit:[a-z0-9-]+:\d{12}:[\w.-]{1,100}$/.test(arn)) {
+      throw new Error(
+        `${this.node.path}: "${arn}" is no repository of CodeCommit: write arn:aws:codecommit:<region>:<account>:<name>`,
+      );
+    }
+    return Repository.fromRepositoryArn(this, "Repository", arn);
+  }
+}

@@ -1,0 +1,89 @@
+import { App, Stack } from "aws-cdk-lib";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Key } from "aws-cdk-lib/aws-kms";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { metricUnits } from "../../lib/core/ports/metrics.ts";
+import { Sluice } from "../lib/sluice.ts";
+import { shapes } from "./shapes.ts";
+import { env, resourcesOf, templateOf } from "./synthesise.ts";
+
+const Policy = z.object({
+  PolicyDocument: z.object({
+    Statement: z.array(
+      z.looseObject({ Action: z.union([z.string(), z.array(z.string())]), Condition: z.unknown().optional() }),
+    ),
+  }),
+});
+
+function statementsOf(stack: Stack, role: RegExp) {
+  const policies = Object.entries(resourcesOf(templateOf(stack), "AWS::IAM::Policy")).filter(([id]) => role.test(id));
+  return policies.flatMap(([, { Properties }]) => Policy.parse(Properties).PolicyDocument.Statement);
+}
+
+describe("a Sluice grants", () => {
+  const made = () => {
+    const stack = new Stack(new App({ analyticsReporting: false }), "Test", { env });
+    const sluice = new Sluice(stack, "Sluice", { encryptionKey: new Key(stack, "Key") });
+    return {
+      stack,
+      sluice,
+      role: new Role(stack, "Pipeline", { assumedBy: new ServicePrincipal("codebuild.amazonaws.com") }),
+    };
+  };
+
+  test("to announce changes: only events of one's own, to the bus that it listens to", () => {
+    const { stack, sluice, role } = made();
+    expect(sluice.grantAnnounceChanges(role).success).toBe(true);
+    expect(statementsOf(stack, /^Pipeline/)).toMatchObject([
+      {
+        Action: "events:PutEvents",
+        Condition: { StringEquals: { "events:source": "sluice", "events:detail-type": "Source Changed" } },
+      },
+    ]);
+  });
+
+  test("to read its state: the table and its key, and no write", () => {
+    const { stack, sluice, role } = made();
+    sluice.grantReadState(role);
+    const actions = statementsOf(stack, /^Pipeline/).flatMap(({ Action }) => Action);
+    expect(actions).toEqual(expect.arrayContaining(["dynamodb:Query", "kms:Decrypt"]));
+    expect(actions.filter((action) => /Put|Update|Delete|Write/.test(action))).toEqual([]);
+  });
+});
+
+test("a Sluice has each metric that its functions write, with the dimension of the installation", () => {
+  const stack = new Stack(new App(), "Test", { env });
+  const sluice = new Sluice(stack, "Sluice");
+  const names = [
+    sluice.metricPushToApplied(),
+    sluice.metricReconcilesFailed(),
+    sluice.metricObjectsNotReady(),
+    sluice.metricEventsMissed(),
+    sluice.metricReconcilesParked(),
+    sluice.metric("ObjectsApplied", { statistic: "Maximum" }),
+  ].map(({ metricName, namespace, dimensions, statistic }) => {
+    expect(namespace).toBe("Sluice");
+    expect(stack.resolve(dimensions)).toEqual({ installation: stack.resolve(sluice.table.tableName) });
+    return [metricName, statistic];
+  });
+  for (const [name] of names) expect(Object.keys(metricUnits)).toContain(name);
+  expect(names[0]).toEqual(["PushToApplied", "p95"]);
+  expect(names[1]).toEqual(["ReconcilesFailed", "Sum"]);
+  expect(names.at(-1)).toEqual(["ObjectsApplied", "Maximum"]);
+});
+
+test("with a key of one's own a function may make data keys only if it sends messages or writes artifacts, and encrypts with none", () => {
+  const { stack } = shapes.privateCluster();
+  const template = templateOf(stack);
+  const byRole = Object.entries(resourcesOf(template, "AWS::IAM::Policy")).map(([id, { Properties }]) => {
+    const actions = Policy.parse(Properties).PolicyDocument.Statement.flatMap(({ Action }) => Action);
+    return [id, actions.filter((action) => action.startsWith("kms:")), actions] as const;
+  });
+  expect(byRole.length).toBeGreaterThan(6);
+  for (const [, kms, actions] of byRole) {
+    if (kms.length === 0) continue;
+    const seals = actions.includes("sqs:SendMessage") || actions.includes("s3:PutObject");
+    expect(new Set(kms)).toEqual(new Set(seals ? ["kms:Decrypt", "kms:GenerateDataKey"] : ["kms:Decrypt"]));
+  }
+});
