@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import cdk from "../infra/cdk.json" with { type: "json" };
+import cdk from "../cdk.json" with { type: "json" };
 import cdkPackage from "../infra/package.json" with { type: "json" };
 import { shellWord } from "../local/own-installation.ts";
 import type { Surroundings } from "./session.ts";
@@ -66,7 +66,7 @@ export function filesOf({ cluster = [], repository = [] }: InitOptions): Readonl
   }
   return {
     "package.json": json(packageOf()),
-    "cdk.json": json(cdk),
+    "cdk.json": json(cdkOf()),
     "app.ts": appOf(
       place,
       clusters,
@@ -104,6 +104,13 @@ function named(all: readonly Omit<NamedArn, "id">[]): readonly NamedArn[] {
     seen.set(base, count);
     return { ...each, id: count === 1 ? base : `${base}-${count}` };
   });
+}
+
+/** As ours, with the same feature flags, and without the installation, which such an app has in its code. */
+function cdkOf(): object {
+  const { output, versionReporting, notices, context } = cdk;
+  const flags = Object.entries(context).filter(([name]) => name === "cli-telemetry" || name.startsWith("@aws-cdk"));
+  return { app: "node app.ts", output, versionReporting, notices, context: Object.fromEntries(flags) };
 }
 
 function packageOf(): object {

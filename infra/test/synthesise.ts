@@ -19,7 +19,7 @@ export type Resource = z.infer<typeof Resource>;
 
 const context = z
   .looseObject({ context: z.record(z.string(), z.unknown()) })
-  .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../cdk.json"), "utf8"))).context;
+  .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../../cdk.json"), "utf8"))).context;
 
 /** An app with the feature flags of ours, and whose synthesis fails at what cdk-nag or CloudFormation's own checks find. */
 export function checkedApp(values: Readonly<Record<string, unknown>> = {}): App {
