@@ -1,6 +1,7 @@
 import { Annotations, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { z } from "zod";
+import { someOf } from "../../lib/core/cut-text.ts";
 import { clustersForm, readContext } from "./context.ts";
 import { SluiceObservability } from "./observability.ts";
 import { SluiceRepository } from "./repository.ts";
@@ -28,7 +29,7 @@ export class SluiceStack extends Stack {
   readonly sluice: Sluice;
 
   constructor(scope: Construct, id: string, { command }: SluiceStackProps = {}) {
-    const { isGiven, clusters, repositories, webhooks, admission, emails } = readContext(
+    const { isGiven, clusters, repositories, webhooks, admission, allowDrops, emails } = readContext(
       z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()),
     );
     if (!isGiven && command !== undefined) {
@@ -48,7 +49,7 @@ export class SluiceStack extends Stack {
       description: "Sluice: GitOps for Amazon EKS with no controllers to run",
       ...(account === undefined ? {} : { env: { account, region } }),
     });
-    this.sluice = new Sluice(this, "Sluice", { webhooks, admission });
+    this.sluice = new Sluice(this, "Sluice", { webhooks, admission, allowDrops });
     new SluiceObservability(this, "Watch", { sluice: this.sluice, emails });
     if (!isGiven) {
       Annotations.of(this).addWarningV2(
@@ -65,13 +66,14 @@ export class SluiceStack extends Stack {
     for (const { arn, role, rights, maxRuns } of clusters) {
       // By the whole ARN, so that a cluster keeps its resources wherever it stands in the list.
       const id = arn.split(":").slice(3).join("-").replace("cluster/", "");
-      const added = this.sluice.addCluster(id, { clusterArn: arn, rights: rights ?? "namespaces", role, maxRuns });
-      if (rights === undefined) {
-        Annotations.of(added).addWarningV2(
-          "sluice:defaultRights",
-          `the cluster "${arn}" names no rights and gets "namespaces": Sluice applies only as the service accounts that Kustomizations name. Write "rights": "namespaces" or "clusterAdmin" beside its ARN`,
-        );
-      }
+      this.sluice.addCluster(id, { clusterArn: arn, rights: rights ?? "namespaces", role, maxRuns });
+    }
+    const unsaid = clusters.filter(({ rights }) => rights === undefined).map(({ arn }) => arn);
+    if (unsaid.length > 0) {
+      Annotations.of(this).addWarningV2(
+        "sluice:defaultRights",
+        `no rights are written for ${someOf(unsaid)}, so Sluice applies there only as the service accounts that Kustomizations name: write "rights": "namespaces" or "clusterAdmin" beside the ARN`,
+      );
     }
     for (const { arn, clusters: pulling = clusters.map((cluster) => cluster.arn), namespaces } of repositories) {
       const name = arn.slice(arn.indexOf("/") + 1);

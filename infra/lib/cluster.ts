@@ -100,6 +100,7 @@ export class SluiceCluster extends Construct {
     sluice.serveCluster({
       arn: this.arn,
       network,
+      rights,
       ...(role === undefined ? {} : { role }),
       ...(maxRuns === undefined ? {} : { maxRuns }),
       ...(decryptionKeys === undefined ? {} : { decryptionKeys }),

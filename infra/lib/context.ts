@@ -43,11 +43,12 @@ export interface AppContext {
   /** Properties of `Sluice`. */
   readonly webhooks: boolean;
   readonly admission: boolean;
+  readonly allowDrops: boolean;
   /** Who gets an email of each alarm. */
   readonly emails: readonly string[];
 }
 
-const names = ["clusters", "repositories", "webhooks", "admission", "emails", "sluice:emulator"];
+const names = ["clusters", "repositories", "webhooks", "admission", "emails", "allowDrops", "sluice:emulator"];
 
 /** What to write for a cluster, and for an installation without any. */
 export const clustersForm = `"clusters": [{ "arn": "${clusterForm}", "rights": "namespaces" }], or "clusters": [] for an installation without any`;
@@ -68,10 +69,11 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   }
   const webhooks = readFlag("webhooks", all["webhooks"], faults);
   const admission = readFlag("admission", all["admission"], faults);
+  const allowDrops = readFlag("allowDrops", all["allowDrops"], faults);
   const emails = readEmails(all["emails"], faults);
   if (faults.length > 0) throw new Error(`the context of the app is not usable: ${faults.join("; ")}`);
   const isGiven = all["clusters"] !== undefined;
-  return { isGiven, clusters, repositories, webhooks, admission, emails };
+  return { isGiven, clusters, repositories, webhooks, admission, allowDrops, emails };
 }
 
 /** The CDK's own names have a colon or a slash in them; "cli-telemetry" is in our cdk.json. */

@@ -12,6 +12,7 @@ import { Construct } from "constructs";
 import { maxNetworks, networkPattern } from "../../functions/settings/installation.ts";
 import { allow, mayDecrypt, mayEnter } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
+import { DropGuard } from "./drop-guard.ts";
 import { type FunctionName, functionRows, SluiceFunction, type SluiceNetwork } from "./functions.ts";
 import { InstallationDocument } from "./installation.ts";
 import { Events, eventOrigins } from "./pushes.ts";
@@ -69,6 +70,11 @@ export interface SluiceProps {
    * for anything. Default: nobody, an administrator changes the policies first.
    */
   readonly breakGlassPrincipals?: readonly string[];
+  /**
+   * Whether this deployment may take away what the one before granted: a cluster, its rights, a repository, a key or a target of a
+   * namespace, webhooks, admission. Default: false, then such a deployment fails before anything is taken away.
+   */
+  readonly allowDrops?: boolean;
 }
 
 /** Sluice in one account and region: state, queues and functions. Clusters and repositories are added to it. */
@@ -134,7 +140,9 @@ export class Sluice extends Construct implements SluiceService {
     const shared = { state, queues, document: this.document, admissionSecret };
     this.makeFunction = (name, network) => {
       const key = keyOf(name, network);
-      const made = new SluiceFunction(this, pascalCase(key), { name, network, vpc: vpcs[network], shared, settings });
+      // The guard speaks only to CloudFormation, which is not asked through a VPC.
+      const vpc = name === "drop-guard" ? undefined : vpcs[network];
+      const made = new SluiceFunction(this, pascalCase(key), { name, network, vpc, shared, settings });
       this.made[key] = made;
       this.functions[key] = made.function;
       this.logGroups[key] = made.logGroup;
@@ -179,6 +187,17 @@ export class Sluice extends Construct implements SluiceService {
     deny.queue(queues.parked, runs);
     for (const queue of [queues.hints, queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {
       deny.queue(queue, []);
+    }
+    if (!this.emulated) {
+      new DropGuard(this, "Drops", {
+        compares: this.makeFunction("drop-guard", defaultNetwork),
+        granted: () => ({
+          ...this.document.granted(),
+          webhooks: props.webhooks === true ? networks.toSorted() : [],
+          admission: props.admission === true,
+        }),
+        allowDrops: props.allowDrops === true,
+      });
     }
     if (props.permissionsBoundary !== undefined) PermissionsBoundary.of(this).apply(props.permissionsBoundary);
     for (const [key, value] of Object.entries(props.tags ?? {})) Tags.of(this).add(key, value);

@@ -70,6 +70,7 @@ describe("the app", () => {
       repositories: [],
       webhooks: false,
       admission: false,
+      allowDrops: false,
       emails: [],
     });
     expect(readContext({ emails: "a@example.com, b@example.com" })).toMatchObject({
@@ -101,7 +102,7 @@ describe("the app", () => {
   test("gives a cluster no rights of an administrator unless the context says so, and warns where it says nothing", () => {
     const admins = (entry: object) => {
       const stack = new SluiceStack(checkedApp({ clusters: [{ arn: prod, ...entry }] }), "Sluice");
-      const warned = JSON.stringify(stack.node.findAll().map(({ node }) => node.metadata)).includes("names no rights");
+      const warned = JSON.stringify(stack.node.metadata).includes("no rights are written for");
       const template = templateOf(stack);
       const [reconcile] = Object.entries(resourcesOf(template, "AWS::EKS::AccessEntry")).flatMap(
         ([id, { Properties }]) => (id.includes("Reconcile") ? [Properties["AccessPolicies"]] : []),

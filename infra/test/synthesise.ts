@@ -44,7 +44,7 @@ export function resourcesOf({ Resources }: TemplateFile, type: string): Readonly
 /** A template without what changes with every line of the functions' code: digests of assets, and the versions named by them. */
 export function withoutCode(template: TemplateFile): unknown {
   const text = JSON.stringify(template, undefined, 2)
-    .replaceAll(/\b[0-9a-f]{64}\.(zip|json)\b/g, "<digest>.$1")
+    .replaceAll(/\b[0-9a-f]{64}\.(zip|json|sluice-[0-9a-f]{8})\b/g, "<digest>.$1")
     .replaceAll(/"code": "[0-9a-f]{32}"/g, '"code": "<digest>"')
     .replaceAll(/sha256:[0-9a-f]{64}/g, "sha256:<digest>")
     .replaceAll(/(CurrentVersion[0-9A-F]{8})[0-9a-f]{32}/g, "$1<digest>");
