@@ -4,6 +4,7 @@ import { z } from "zod";
 import { someOf } from "../../lib/core/cut-text.ts";
 import { clustersForm, readContext } from "./context.ts";
 import { SluiceObservability } from "./observability.ts";
+import { sluiceOutputs } from "./outputs.ts";
 import { SluiceRepository } from "./repository.ts";
 import { Sluice } from "./sluice.ts";
 
@@ -50,7 +51,7 @@ export class SluiceStack extends Stack {
       ...(account === undefined ? {} : { env: { account, region } }),
     });
     this.sluice = new Sluice(this, "Sluice", { webhooks, admission, allowDrops });
-    new SluiceObservability(this, "Watch", { sluice: this.sluice, emails });
+    const { topic } = new SluiceObservability(this, "Watch", { sluice: this.sluice, emails });
     if (!isGiven) {
       Annotations.of(this).addWarningV2(
         "sluice:noClusters",
@@ -84,5 +85,6 @@ export class SluiceStack extends Stack {
         namespaces,
       });
     }
+    sluiceOutputs(this, this.sluice, topic);
   }
 }
