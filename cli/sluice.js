@@ -33,7 +33,10 @@ function run(node) {
   const child = spawn(node, [here].concat(process.argv.slice(2)), {
     stdio: "inherit",
     // The child watches this process and ends with it, even if it is killed by a signal that it cannot pass on.
-    env: Object.assign({}, process.env, { SLUICE_LAUNCHER: String(process.pid) }),
+    env: Object.assign({}, process.env, {
+      SLUICE_LAUNCHER: String(process.pid),
+      SLUICE_LAUNCHER_NODE: process.version,
+    }),
   });
   const signals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
   /** @param {NodeJS.Signals} signal */

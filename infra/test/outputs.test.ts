@@ -19,8 +19,9 @@ test("the stack puts out its table, bucket, queues, topic, webhook URL and the r
   const outputs = outputsOf(new SluiceStack(checkedApp(context), "Sluice"));
   const guide = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
   const section = guide.split("\n## ").find((text) => text.startsWith("What the stack puts out")) ?? "";
-  const listed = [...section.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name);
-  expect(Object.keys(outputs).toSorted()).toEqual(listed.filter((name) => name !== "ConfigurationRole").toSorted());
+  const listed = [...section.matchAll(/`([A-Z]\w+)`/g)].map(([, name = ""]) => name);
+  // There is no SluiceConfiguration in this one.
+  expect(new Set(Object.keys(outputs))).toEqual(new Set(listed.filter((name) => name !== "ConfigurationRole")));
   expect(JSON.stringify(outputs["WakeUpDeadLetterQueue"])).toContain('{"Ref":"SluiceWakeUpDeadLetters');
   expect(JSON.stringify(outputs["SubscribeCommand"])).toContain("aws sns subscribe --region eu-west-1 --topic-arn ");
 });
