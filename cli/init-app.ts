@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import cdk from "../infra/cdk.json" with { type: "json" };
+import cdk from "../cdk.json" with { type: "json" };
 import cdkPackage from "../infra/package.json" with { type: "json" };
 import { shellWord } from "../local/own-installation.ts";
 import type { Surroundings } from "./session.ts";
@@ -27,6 +27,8 @@ interface NamedArn extends Place {
 const clusterArn = /^arn:aws[\w-]*:eks:([a-z0-9-]+):(\d{12}):cluster\/([A-Za-z0-9][\w-]{0,99})$/;
 const repositoryArn = /^arn:aws[\w-]*:ecr:([a-z0-9-]+):(\d{12}):repository\/([a-z0-9][a-z0-9._/-]{1,255})$/;
 const repositoryName = /^[a-z0-9][a-z0-9._/-]{1,255}$/;
+/** Of Node, which runs the TypeScript of the app as it is. */
+const wantedMajor = 24;
 /** A fresh clone of an empty repository is an empty folder. */
 const ignoredNames = new Set([".git"]);
 
@@ -34,9 +36,15 @@ const ignoredNames = new Set([".git"]);
 export async function initApp(
   folder: string,
   options: InitOptions,
-  { terminal, cwd }: Pick<Surroundings, "terminal" | "cwd">,
+  { terminal, cwd, env }: Pick<Surroundings, "terminal" | "cwd" | "env">,
 ): Promise<void> {
   const files = filesOf(options);
+  const node = machineNode(env);
+  if (Number(/^v(\d+)/.exec(node)?.[1]) < wantedMajor) {
+    terminal.warning(
+      `the app needs Node ${wantedMajor} or later, and the Node of this machine is ${node}: install Node ${wantedMajor} before npm install and npx cdk, which fail otherwise`,
+    );
+  }
   const path = resolve(cwd, folder);
   await mkdir(path, { recursive: true });
   const [present] = (await readdir(path)).filter((name) => !ignoredNames.has(name));
@@ -48,6 +56,15 @@ export async function initApp(
   terminal.waiting(
     `next: npm run cdk:pack -- ${shellWord(path)} in the checkout of Sluice, then cd ${shellWord(folder)}, npm install, npx cdk diff, npx cdk deploy`,
   );
+}
+
+/**
+ * The version of the Node that `node` is in a shell. We may run on another one, which npm has installed for us: then our launcher
+ * says which it was started by, or npx does.
+ */
+function machineNode(env: Readonly<Record<string, string | undefined>>): string {
+  const ofNpx = /\bnode\/(v\d+\.\d+\.\d+)/.exec(env["npm_config_user_agent"] ?? "")?.[1];
+  return env["SLUICE_LAUNCHER_NODE"] ?? ofNpx ?? process.version;
 }
 
 /** The files of the app by name. Pure. Throws an error that names the option that is wrong. */
@@ -66,7 +83,7 @@ export function filesOf({ cluster = [], repository = [] }: InitOptions): Readonl
   }
   return {
     "package.json": json(packageOf()),
-    "cdk.json": json(cdk),
+    "cdk.json": json(cdkOf()),
     "app.ts": appOf(
       place,
       clusters,
@@ -76,6 +93,8 @@ export function filesOf({ cluster = [], repository = [] }: InitOptions): Readonl
         ),
       ),
     ),
+    // So that npm install says at once which Node is needed; npx cdk would only say that app.ts has an unknown extension.
+    ".npmrc": "engine-strict=true\n",
     ".gitignore": "node_modules/\ncdk.out/\n",
   };
 }
@@ -106,13 +125,20 @@ function named(all: readonly Omit<NamedArn, "id">[]): readonly NamedArn[] {
   });
 }
 
+/** As ours, with the same feature flags, and without the installation, which such an app has in its code. */
+function cdkOf(): object {
+  const { output, versionReporting, notices, context } = cdk;
+  const flags = Object.entries(context).filter(([name]) => name === "cli-telemetry" || name.startsWith("@aws-cdk"));
+  return { app: "node app.ts", output, versionReporting, notices, context: Object.fromEntries(flags) };
+}
+
 function packageOf(): object {
   const { name, version, devDependencies } = cdkPackage;
   return {
     name: "sluice-app",
     private: true,
     type: "module",
-    engines: { node: ">=24" },
+    engines: { node: `>=${wantedMajor}` },
     scripts: { diff: "cdk diff", deploy: "cdk deploy" },
     dependencies: {
       // Not in npm's registry: `npm run cdk:pack` of a checkout of Sluice writes it.
@@ -126,16 +152,16 @@ function packageOf(): object {
 
 function appOf(place: Place | undefined, clusters: readonly NamedArn[], repositories: readonly NamedArn[]): string {
   const env = place === undefined ? "" : `, {\n  env: { account: "${place.account}", region: "${place.region}" },\n}`;
-  const imports = repositories.length > 0 ? "Sluice, SluiceRepository" : "Sluice";
+  const imports = repositories.length > 0 ? "Sluice, SluiceRepository, sluiceOutputs" : "Sluice, sluiceOutputs";
   const added = clusters.map(
-    ({ id, arn }) => `sluice.addCluster("${id}", { clusterArn: "${arn}", rights: "clusterAdmin" });\n`,
+    ({ id, arn }) => `sluice.addCluster("${id}", { clusterArn: "${arn}", rights: "namespaces" });\n`,
   );
   const arns = clusters.map(({ arn }) => `"${arn}"`).join(", ");
   const followed = repositories.map(({ id, arn, name }) => {
     const which = arn === "" ? `newRepositoryName: "${name}"` : `repositoryArn: "${arn}"`;
     return `new SluiceRepository(stack, "Repository-${id}", {\n  sluice,\n  ${which},\n  clusters: [${arns}],\n  namespaces: ["flux-system"],\n});\n`;
   });
-  const example = `// sluice.addCluster("Prod", { clusterArn: "arn:aws:eks:<region>:<account>:cluster/prod", rights: "clusterAdmin" });\n// new SluiceRepository(stack, "Apps", { sluice, newRepositoryName: "apps", clusters: ["<the cluster's ARN>"], namespaces: ["flux-system"] });\n`;
+  const example = `// sluice.addCluster("Prod", { clusterArn: "arn:aws:eks:<region>:<account>:cluster/prod", rights: "namespaces" });\n// new SluiceRepository(stack, "Apps", { sluice, newRepositoryName: "apps", clusters: ["<the cluster's ARN>"], namespaces: ["flux-system"] });\n`;
   return `import { ${imports} } from "${cdkPackage.name}";
 import { App, Stack } from "aws-cdk-lib";
 
@@ -143,7 +169,10 @@ const app = new App({ analyticsReporting: false });
 const stack = new Stack(app, "Sluice"${env});
 const sluice = new Sluice(stack, "Sluice");
 
-${clusters.length === 0 ? example : added.join("")}${followed.length === 0 ? "" : `\n${followed.join("\n")}`}`;
+// namespaces: Sluice applies as the service accounts that Kustomizations name. clusterAdmin: with its own rights.
+${clusters.length === 0 ? example : added.join("")}${followed.length === 0 ? "" : `\n${followed.join("\n")}`}
+sluiceOutputs(stack, sluice);
+`;
 }
 
 function json(value: object): string {

@@ -1,16 +1,15 @@
 #!/usr/bin/env node
 // Plain JavaScript for old versions of Node: it finds a Node that runs TypeScript directly, and starts the command with it.
 import { spawn } from "child_process";
-import { existsSync } from "fs";
 import * as modules from "module";
 import { constants } from "os";
 import { dirname, join } from "path";
 import { fileURLToPath } from "url";
+import { isNewEnough, missingNode, ownNode } from "./own-node.js";
 
-const wantedMajor = 24;
 const here = fileURLToPath(import.meta.url);
 
-if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
+if (isNewEnough) {
   // Caches the code without types: stripping them at each start costs 200 ms and 25 MB. Not in /tmp, where others may write.
   modules.enableCompileCache(join(dirname(here), "..", "node_modules", ".cache", "sluice"));
   import("./main.ts").catch((/** @type {Error} */ error) => {
@@ -18,14 +17,10 @@ if (Number(process.versions.node.split(".")[0]) >= wantedMajor) {
     process.exitCode = 1;
   });
 } else {
-  const isWindows = process.platform === "win32";
-  const platform = `node-${isWindows ? "win" : process.platform}-${process.arch}`;
-  const node = join(dirname(here), "..", "node_modules", platform, "bin", isWindows ? "node.exe" : "node");
-  if (existsSync(node)) run(node);
+  const node = ownNode();
+  if (node !== undefined) run(node);
   else {
-    process.stderr.write(
-      `✗ sluice needs Node ${wantedMajor} or later, this is ${process.version} and ${node} is missing: run npm ci\n`,
-    );
+    process.stderr.write(missingNode("sluice"));
     process.exitCode = 1;
   }
 }
@@ -38,7 +33,10 @@ function run(node) {
   const child = spawn(node, [here].concat(process.argv.slice(2)), {
     stdio: "inherit",
     // The child watches this process and ends with it, even if it is killed by a signal that it cannot pass on.
-    env: Object.assign({}, process.env, { SLUICE_LAUNCHER: String(process.pid) }),
+    env: Object.assign({}, process.env, {
+      SLUICE_LAUNCHER: String(process.pid),
+      SLUICE_LAUNCHER_NODE: process.version,
+    }),
   });
   const signals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
   /** @param {NodeJS.Signals} signal */

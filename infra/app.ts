@@ -1,9 +1,15 @@
+import { join } from "node:path";
 import { App } from "aws-cdk-lib";
+import { bundleFunctions } from "./bundle.ts";
 import { SluiceStack } from "./lib/app-stack.ts";
 
+// The constructs take the bundles as they lie there.
+await bundleFunctions(join(import.meta.dirname, "bundles"));
+// Which command of the CDK this is for, where that matters (cli/cdk.js).
+const [, , command = ""] = process.argv;
 const app = new App({ analyticsReporting: false });
 try {
-  new SluiceStack(app, "Sluice");
+  new SluiceStack(app, "Sluice", command === "" ? {} : { command });
 } catch (error) {
   // What was refused, without our lines of code around it.
   process.stderr.write(`✗ ${error instanceof Error ? error.message : String(error)}\n`);

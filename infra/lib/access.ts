@@ -150,7 +150,7 @@ export const accesses = {
     environment: {},
     statements: [
       allow("ReadRecords", ["dynamodb:Scan"], [state.table.tableArn]),
-      allowPartitions("CheckLayout", ["dynamodb:GetItem", "dynamodb:PutItem"], state, "layout"),
+      allowPartitions("CheckLayout", ["dynamodb:GetItem"], state, "layout"),
     ],
   }),
   /** It deletes no version: what it has deleted can be brought back until the bucket's lifecycle rule removes old versions. */

@@ -1,8 +1,10 @@
-import { Stack } from "aws-cdk-lib";
+import { Annotations, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { z } from "zod";
-import { readContext } from "./context.ts";
+import { someOf } from "../../lib/core/cut-text.ts";
+import { clustersForm, readContext } from "./context.ts";
 import { SluiceObservability } from "./observability.ts";
+import { sluiceOutputs } from "./outputs.ts";
 import { SluiceRepository } from "./repository.ts";
 import { Sluice } from "./sluice.ts";
 
@@ -15,14 +17,27 @@ function placeOf({ arn }: { readonly arn: string }): string {
   return `${account}/${region}`;
 }
 
-/** All of Sluice in one stack, with its alarms, by the context values `clusters` and `repositories` alone. */
+export interface SluiceStackProps {
+  /**
+   * The command of the CDK that the app runs for, where it compares with a deployed stack or changes it. It is refused while the context
+   * has no clusters: it would mean the stack of another account, or drop all that there are. Default: unknown, then there is a warning.
+   */
+  readonly command?: string;
+}
+
+/** All of Sluice in one stack, with its alarms, by the installation in the context alone. */
 export class SluiceStack extends Stack {
   readonly sluice: Sluice;
 
-  constructor(scope: Construct, id: string) {
-    const { clusters, repositories, webhooks, admission } = readContext(
+  constructor(scope: Construct, id: string, { command }: SluiceStackProps = {}) {
+    const { isGiven, clusters, repositories, webhooks, admission, allowDrops, emails } = readContext(
       z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()),
     );
+    if (!isGiven && command !== undefined) {
+      throw new Error(
+        `cdk ${command} needs the installation, and the context names no clusters: write them into the "context" of cdk.json, ${clustersForm}`,
+      );
+    }
     // Beside the first cluster. The caller's own account and region would let the same context give different templates.
     const [place = "", ...others] = new Set(
       clusters.filter(({ role, roles }) => role === undefined && roles === undefined).map(placeOf),
@@ -37,18 +52,31 @@ export class SluiceStack extends Stack {
       description: "Sluice: GitOps for Amazon EKS with no controllers to run",
       ...(account === undefined ? {} : { env: { account, region } }),
     });
-    this.sluice = new Sluice(this, "Sluice", { webhooks, admission });
-    new SluiceObservability(this, "Watch", { sluice: this.sluice });
+    this.sluice = new Sluice(this, "Sluice", { webhooks, admission, allowDrops });
+    const { topic } = new SluiceObservability(this, "Watch", { sluice: this.sluice, emails });
+    if (!isGiven) {
+      Annotations.of(this).addWarningV2(
+        "sluice:noClusters",
+        `the context of cdk.json names no clusters, so this is an installation without any: write ${clustersForm}`,
+      );
+    }
     const most = webhooks ? maxClusters.withWebhooks : maxClusters.without;
     if (clusters.length > most) {
       throw new Error(
         `${this.node.path}: ${clusters.length} clusters are too many for one stack, whose resources CloudFormation limits to 500: give ${most} at most and deploy a second installation for the others, or write an app of your own with SluiceCluster in several stacks`,
       );
     }
-    for (const { arn, role, roles, maxRuns } of clusters) {
+    for (const { arn, role, roles, rights, maxRuns } of clusters) {
       // By the whole ARN, so that a cluster keeps its resources wherever it stands in the list.
       const id = arn.split(":").slice(3).join("-").replace("cluster/", "");
-      this.sluice.addCluster(id, { clusterArn: arn, rights: "clusterAdmin", role, roles, maxRuns });
+      this.sluice.addCluster(id, { clusterArn: arn, rights: rights ?? "namespaces", role, roles, maxRuns });
+    }
+    const unsaid = clusters.filter(({ rights }) => rights === undefined).map(({ arn }) => arn);
+    if (unsaid.length > 0) {
+      Annotations.of(this).addWarningV2(
+        "sluice:defaultRights",
+        `no rights are written for ${someOf(unsaid)}, so Sluice applies there only as the service accounts that Kustomizations name: write "rights": "namespaces" or "clusterAdmin" beside the ARN`,
+      );
     }
     for (const { arn, clusters: pulling = clusters.map((cluster) => cluster.arn), namespaces } of repositories) {
       const name = arn.slice(arn.indexOf("/") + 1);
@@ -59,5 +87,6 @@ export class SluiceStack extends Stack {
         namespaces,
       });
     }
+    sluiceOutputs(this, this.sluice, topic);
   }
 }

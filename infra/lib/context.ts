@@ -22,6 +22,8 @@ const Cluster = z.strictObject({
       "must be an object with the role of each function",
     )
     .optional(),
+  /** As in `AddClusterProps`. Default: `namespaces`. */
+  rights: z.enum(["namespaces", "clusterAdmin"], "must be namespaces or clusterAdmin").optional(),
   /** Default: 20. */
   maxRuns: z.int("must be a whole number").optional(),
 });
@@ -43,20 +45,28 @@ const RepositoryEntry = z.strictObject({
     .default(["flux-system"]),
 });
 
-/** What the app is told on the command line: `-c clusters=…` and `-c repositories=…`. */
+/** The installation as the `context` of cdk.json has it, or the command line: `-c clusters=…`. */
 export interface AppContext {
+  /** Whether the clusters are written down at all; without, there are none. */
+  readonly isGiven: boolean;
   readonly clusters: readonly z.output<typeof Cluster>[];
   readonly repositories: readonly z.output<typeof RepositoryEntry>[];
   /** Properties of `Sluice`. */
   readonly webhooks: boolean;
   readonly admission: boolean;
+  readonly allowDrops: boolean;
+  /** Who gets an email of each alarm. */
+  readonly emails: readonly string[];
 }
 
-const names = ["clusters", "repositories", "webhooks", "admission", "sluice:emulator"];
+const names = ["clusters", "repositories", "webhooks", "admission", "emails", "allowDrops", "sluice:emulator"];
+
+/** What to write for a cluster, and for an installation without any. */
+export const clustersForm = `"clusters": [{ "arn": "${clusterForm}", "rights": "namespaces" }], or "clusters": [] for an installation without any`;
 
 /**
- * Reads the context of the app; `all` has the CDK's own values too. Throws one error that names every value that is missing, unknown
- * or wrong, and what to write.
+ * Reads the context of the app; `all` has the CDK's own values too. Throws one error that names every value that is unknown or wrong,
+ * and what to write.
  */
 export function readContext(all: Readonly<Record<string, unknown>>): AppContext {
   const faults = Object.keys(all).filter(isOurs).flatMap(unknownName);
@@ -68,15 +78,13 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
       if (arns.indexOf(arn) < index) faults.push(`${name}[${index}].arn is there already: remove one of the two`);
     });
   }
-  if (all["clusters"] === undefined) {
-    faults.push(
-      `clusters is missing: write -c clusters=${clusterForm}, several with commas between them, or -c clusters=none for an installation without any`,
-    );
-  }
   const webhooks = readFlag("webhooks", all["webhooks"], faults);
   const admission = readFlag("admission", all["admission"], faults);
+  const allowDrops = readFlag("allowDrops", all["allowDrops"], faults);
+  const emails = readEmails(all["emails"], faults);
   if (faults.length > 0) throw new Error(`the context of the app is not usable: ${faults.join("; ")}`);
-  return { clusters, repositories, webhooks, admission };
+  const isGiven = all["clusters"] !== undefined;
+  return { isGiven, clusters, repositories, webhooks, admission, allowDrops, emails };
 }
 
 /** The CDK's own names have a colon or a slash in them; "cli-telemetry" is in our cdk.json. */
@@ -95,6 +103,16 @@ function readFlag(name: string, value: unknown, faults: string[]): boolean {
   if (value !== true && value !== "true") faults.push(`${name} must be true or false`);
   return true;
 }
+
+function readEmails(value: unknown, faults: string[]): readonly string[] {
+  if (value === undefined || value === "none") return [];
+  const parsed = Emails.safeParse(typeof value === "string" ? parseList(value) : value);
+  if (parsed.success) return parsed.data;
+  faults.push("emails must be addresses with commas between them, or a list of them");
+  return [];
+}
+
+const Emails = z.array(z.string().regex(/^[^\s@,]+@[^\s@,]+$/));
 
 /** ARNs with commas between them, or JSON: a list of ARNs and of objects. */
 function readList<Entry extends z.ZodType>(
@@ -119,7 +137,7 @@ function readList<Entry extends z.ZodType>(
 
 function told(entry: string, issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code !== "unrecognized_keys") return [`${[entry, ...issue.path].join(".")} ${issue.message}`];
-  const known = ["arn", "role", "roles", "maxRuns", "clusters", "namespaces"];
+  const known = ["arn", "role", "roles", "rights", "maxRuns", "clusters", "namespaces"];
   return issue.keys.map((key) => {
     const near = nearestName(key, known);
     return `${entry}.${key} is not known: ${near === undefined ? "remove it" : `did you mean ${near}?`}`;

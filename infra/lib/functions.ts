@@ -77,6 +77,7 @@ export const functionRows = {
   },
   configuration: { memoryMiB: 512, timeoutSeconds: 900, trigger: "custom resource", access: [] },
   definitions: { memoryMiB: 512, timeoutSeconds: 300, trigger: "custom resource", access: [] },
+  "drop-guard": { memoryMiB: 256, timeoutSeconds: 60, trigger: "custom resource", access: [] },
 } as const satisfies Record<string, FunctionRow>;
 
 export type FunctionName = keyof typeof functionRows;

@@ -10,6 +10,7 @@ export {
 } from "./configuration.ts";
 export type { SluiceNetwork } from "./networks.ts";
 export { type SluiceBudget, SluiceObservability, type SluiceObservabilityProps } from "./observability.ts";
+export { sluiceOutputs } from "./outputs.ts";
 export { SluicePushForwarding, type SluicePushForwardingProps } from "./pushes.ts";
 export { pullActions, SluiceRepository, type SluiceRepositoryProps } from "./repository.ts";
 export type { ClusterRoles, PushOrigin, ServedCluster, ServiceFunction, SluiceService } from "./service.ts";

@@ -5,6 +5,7 @@ import { Aspects, AssetHashType, FileSystem, Lazy, Stack, Token } from "aws-cdk-
 import { Asset } from "aws-cdk-lib/aws-s3-assets";
 import { Construct } from "constructs";
 import { z } from "zod";
+import type { Granted } from "../../functions/settings/granted.ts";
 import {
   type InstallationDocument as Document,
   defaultNetwork,
@@ -22,6 +23,8 @@ type Entry = Document["clusters"][number] & { readonly repositories: Record<stri
  */
 export class InstallationDocument extends Construct {
   private readonly clusters = new Map<string, Entry>();
+  /** Of Sluice's own role in the clusters. The functions are not told of them. */
+  private readonly rights = new Map<string, Granted["clusters"][string]>();
   private readonly settings: Readonly<Record<string, unknown>>;
   private readonly tellers: ((arn: string) => void)[] = [];
   private asset: Asset | undefined;
@@ -77,6 +80,7 @@ export class InstallationDocument extends Construct {
       );
     }
     this.clusters.set(arn, entry);
+    this.rights.set(arn, cluster.rights ?? "unknown");
   }
 
   allow(cluster: string, namespace: string, pattern: string): void {
@@ -122,6 +126,26 @@ export class InstallationDocument extends Construct {
     return neededEndpoints.filter(({ neededBy }) => neededBy === undefined || uses[neededBy]);
   }
 
+  /** What a later deployment must not take away in silence; the order in which clusters were added does not matter. */
+  granted(): Pick<Granted, "clusters" | "repositories" | "decryptionKeys" | "targets"> {
+    const arns = [...this.clusters.keys()].toSorted();
+    const of = (name: "repositories" | "decryptionKeys" | "targets") =>
+      Object.fromEntries(
+        arns.flatMap((arn) => {
+          const given = Object.entries(this.clusters.get(arn)?.[name] ?? {}).toSorted(([one], [other]) =>
+            one < other ? -1 : 1,
+          );
+          return given.length === 0 ? [] : [[arn, Object.fromEntries(given)] as const];
+        }),
+      );
+    return {
+      clusters: Object.fromEntries(arns.map((arn) => [arn, this.rights.get(arn) ?? "unknown"])),
+      repositories: of("repositories"),
+      decryptionKeys: of("decryptionKeys"),
+      targets: of("targets"),
+    };
+  }
+
   /** What the functions read. */
   text(): string {
     const clusters = [...this.clusters.values()];
@@ -139,10 +163,11 @@ export class InstallationDocument extends Construct {
 
   /**
    * ARN of the documents of this and of former deployments: a published version that the alias goes back to reads the one that it was
-   * deployed with, and so does code that runs while a deployment replaces it. They lie beside the templates of the CDK's bucket.
+   * deployed with, and so does code that runs while a deployment replaces it. They lie beside templates and other files in the CDK's
+   * bucket, and the ends of their keys tell them from these and from the documents of another Sluice.
    */
   arn(): string {
-    return Lazy.string({ produce: () => documentsBeside(this.written()) });
+    return Lazy.string({ produce: () => this.documentsBeside(this.written()) });
   }
 
   /** Calls `tell` with {@link arn} as people write it, once the document is written. */
@@ -164,20 +189,25 @@ export class InstallationDocument extends Construct {
   private written(): Asset {
     if (this.asset !== undefined) return this.asset;
     this.check(this.node.path, [...this.clusters.values()], this.settings);
-    const path = join(mkdtempSync(join(FileSystem.tmpdir, "sluice-installation-")), "installation.json");
+    const path = join(mkdtempSync(join(FileSystem.tmpdir, "sluice-installation-")), `installation${this.extension()}`);
     writeFileSync(path, this.text());
     this.asset = new Asset(this, "File", {
       path,
       assetHashType: AssetHashType.CUSTOM,
       assetHash: sha256(this.text()),
     });
-    for (const tell of this.tellers) tell(readable(Stack.of(this).resolve(documentsBeside(this.asset))));
+    for (const tell of this.tellers) tell(readable(Stack.of(this).resolve(this.documentsBeside(this.asset))));
     return this.asset;
   }
-}
 
-function documentsBeside({ bucket }: Asset): string {
-  return bucket.arnForObjects("*.json");
+  /** Of the file, which is that of its key too. The same in each synthesis, since an address is the digest of a path. */
+  private extension(): string {
+    return `.sluice-${this.node.addr.slice(-8)}`;
+  }
+
+  private documentsBeside({ bucket }: Asset): string {
+    return bucket.arnForObjects(`*${this.extension()}`);
+  }
 }
 
 function isCodeCommit(repository: string): boolean {

@@ -9,6 +9,6 @@ export function bundleFolder(name: string): string {
   const folder = join(packageFolder, "bundles", name);
   if (existsSync(join(folder, "index.mjs"))) return folder;
   throw new Error(
-    `the code of the function "${name}" is missing: ${folder} has no index.mjs. Start the CDK by "npm run cdk -- synth" in the repository, which makes it, or install @sluice/cdk again`,
+    `the code of the function "${name}" is missing: ${folder} has no index.mjs. Start the CDK by "npx cdk synth" in the repository, which makes it, or install @sluice/cdk again`,
   );
 }

@@ -40,6 +40,8 @@ export interface ServedCluster {
   readonly roles?: Pick<ClusterRoles, "reconcile" | "receiver">;
   /** The network that reaches the cluster's endpoint, one of the Sluice's `networks`. Default: `default`. */
   readonly network?: string;
+  /** What Sluice's own role may do in it, as `AddClusterProps` says; a later deployment must not narrow it in silence. Default: unknown. */
+  readonly rights?: "clusterAdmin" | "namespaces";
   /** Runs of this cluster at the same time, 1 to 1000. Default: 20. */
   readonly maxRuns?: number;
   /**

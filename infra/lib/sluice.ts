@@ -13,6 +13,7 @@ import type { Construct } from "constructs";
 import { type ReconcileSize, reconcileSize } from "../../functions/settings/reconcile-size.ts";
 import { allow, mayDecrypt, mayEnter } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
+import { DropGuard } from "./drop-guard.ts";
 import { type FunctionName, functionRows, SluiceFunction } from "./functions.ts";
 import { InstallationDocument } from "./installation.ts";
 import { checkNetworks, Network, type SluiceNetwork } from "./networks.ts";
@@ -82,6 +83,11 @@ export interface SluiceProps {
    * for anything. Default: nobody, an administrator changes the policies first.
    */
   readonly breakGlassPrincipals?: readonly string[];
+  /**
+   * Whether this deployment may take away what the one before granted: a cluster, its rights, a repository, a key or a target of a
+   * namespace, webhooks, admission. Default: false, then such a deployment fails before anything is taken away.
+   */
+  readonly allowDrops?: boolean;
 }
 
 /** Sluice in one account and region: state, queues and functions. Clusters and repositories are added to it. */
@@ -157,7 +163,8 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       const made = new SluiceFunction(this, pascalCase(key), {
         name,
         network,
-        vpc: this.networks[network],
+        // The guard speaks only to CloudFormation, which is not asked through a VPC.
+        vpc: name === "drop-guard" ? undefined : this.networks[network],
         shared,
         settings,
       });
@@ -206,6 +213,17 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     deny.queue(queues.parked, runs);
     for (const queue of [queues.hints, queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {
       deny.queue(queue, []);
+    }
+    if (!this.emulated) {
+      new DropGuard(this, "Drops", {
+        compares: this.makeFunction("drop-guard", defaultNetwork),
+        granted: () => ({
+          ...this.document.granted(),
+          webhooks: props.webhooks === true ? networks.toSorted() : [],
+          admission: props.admission === true,
+        }),
+        allowDrops: props.allowDrops === true,
+      });
     }
     if (props.permissionsBoundary !== undefined) PermissionsBoundary.of(this).apply(props.permissionsBoundary);
     for (const [key, value] of Object.entries(props.tags ?? {})) Tags.of(this).add(key, value);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SluiceStack } from "../lib/app-stack.ts";
 import { readContext } from "../lib/context.ts";
-import { checkedApp, prod } from "./synthesise.ts";
+import { checkedApp, prod, resourcesOf, templateOf } from "./synthesise.ts";
 
 function problem(context: Readonly<Record<string, unknown>>): string {
   try {
@@ -14,7 +14,8 @@ function problem(context: Readonly<Record<string, unknown>>): string {
 
 describe("the app", () => {
   test.each([
-    ["no clusters at all", {}, "clusters is missing: write -c clusters=arn:aws:eks:"],
+    ["rights that are none", { clusters: [{ arn: prod, rights: "all" }] }, "clusters[0].rights must be namespaces or"],
+    ["an address that is none", { clusters: prod, emails: "platform" }, "emails must be addresses with commas"],
     ["a misspelt name", { clusters: prod, repository: "x" }, "repository is not known: did you mean repositories?"],
     ["an unknown name", { clusters: prod, colour: "red" }, "colour is not known: write one of clusters, repositories"],
     ["a name in place of an ARN", { clusters: "prod" }, "clusters[0].arn must be arn:aws:eks:<region>"],
@@ -64,16 +65,58 @@ describe("the app", () => {
     expect(readContext({ ...own, clusters: `${prod}, ${other}` }).clusters).toEqual(expected);
     expect(readContext({ clusters: JSON.stringify([prod, { arn: other }]) }).clusters).toEqual(expected);
     expect(readContext({ clusters: "none" })).toEqual({
+      isGiven: true,
       clusters: [],
       repositories: [],
       webhooks: false,
       admission: false,
+      allowDrops: false,
+      emails: [],
+    });
+    expect(readContext({ emails: "a@example.com, b@example.com" })).toMatchObject({
+      isGiven: false,
+      emails: ["a@example.com", "b@example.com"],
     });
     expect(readContext({ clusters: "none", webhooks: "true", admission: true })).toMatchObject({
       webhooks: true,
       admission: true,
     });
     expect(() => readContext({ clusters: "none", webhooks: "yes" })).toThrow("webhooks must be true or false");
+  });
+
+  test("synthesises without clusters in the context and says so, and refuses what compares with a stack or changes it", () => {
+    const app = checkedApp();
+    const { node } = new SluiceStack(app, "Sluice");
+    expect(JSON.stringify(node.metadata)).toContain("the context of cdk.json names no clusters");
+    for (const command of ["deploy", "diff", "destroy"]) {
+      expect(() => new SluiceStack(checkedApp(), "Sluice", { command })).toThrow(
+        `cdk ${command} needs the installation, and the context names no clusters: write them into the "context" of cdk.json, "clusters": [{ "arn":`,
+      );
+    }
+    for (const clusters of ["none", []]) {
+      const { node: given } = new SluiceStack(checkedApp({ clusters }), "Sluice", { command: "deploy" });
+      expect(JSON.stringify(given.metadata)).not.toContain("names no clusters");
+    }
+  });
+
+  test("gives a cluster no rights of an administrator unless the context says so, and warns where it says nothing", () => {
+    const admins = (entry: object) => {
+      const stack = new SluiceStack(checkedApp({ clusters: [{ arn: prod, ...entry }] }), "Sluice");
+      const warned = JSON.stringify(stack.node.metadata).includes("no rights are written for");
+      const template = templateOf(stack);
+      const [reconcile] = Object.entries(resourcesOf(template, "AWS::EKS::AccessEntry")).flatMap(
+        ([id, { Properties }]) => (id.includes("Reconcile") ? [Properties["AccessPolicies"]] : []),
+      );
+      return { isAdmin: JSON.stringify(reconcile ?? []).includes("AmazonEKSClusterAdminPolicy"), warned };
+    };
+    expect(admins({})).toEqual({ isAdmin: false, warned: true });
+    expect(admins({ rights: "namespaces" })).toEqual({ isAdmin: false, warned: false });
+    expect(admins({ rights: "clusterAdmin" })).toEqual({ isAdmin: true, warned: false });
+  });
+
+  test("sends the alarms to the addresses of the context", () => {
+    const template = templateOf(new SluiceStack(checkedApp({ clusters: "none", emails: ["a@example.com"] }), "Sluice"));
+    expect(JSON.stringify(resourcesOf(template, "AWS::SNS::Subscription"))).toContain("a@example.com");
   });
 
   test("deploys beside the first cluster, whoever synthesises it", () => {

@@ -98,7 +98,7 @@ describe.each(Object.entries(shapes))("the roles of the shape %s", (_, make) => 
       ({ resource }) => resource !== "*" && resource.split(" partitions ")[0]?.includes("*"),
     );
     const starred =
-      /^(SluiceArtifacts\.Arn\/artifacts\/\*|arn:aws:s3:::cdk-hnb659fds-assets-.*\/\*\.json|arn:aws:eks:.*:cluster\/\*|arn:aws:kms:[^*]*:key\/\* requested as alias\/[^*]+)$/;
+      /^(SluiceArtifacts\.Arn\/artifacts\/\*|arn:aws:s3:::cdk-hnb659fds-assets-.*\/\*\.sluice-[0-9a-f]{8}|arn:aws:eks:.*:cluster\/\*|arn:aws:kms:[^*]*:key\/\* requested as alias\/[^*]+)$/;
     expect(inside.filter(({ resource }) => !starred.test(resource))).toEqual([]);
     const describing = inside.filter(({ resource }) => resource.startsWith("arn:aws:eks:"));
     expect(describing.filter(({ action }) => action !== "eks:DescribeCluster")).toEqual([]);

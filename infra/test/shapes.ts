@@ -85,10 +85,11 @@ export const shapes = {
     ofContext({
       clusters: Array.from({ length: 20 }, (_, index) =>
         index % 2 === 0
-          ? `arn:aws:eks:eu-west-1:123456789012:cluster/prod-${index}`
+          ? { arn: `arn:aws:eks:eu-west-1:123456789012:cluster/prod-${index}`, rights: "clusterAdmin" }
           : {
               arn: `arn:aws:eks:eu-west-1:210987654321:cluster/prod-${index}`,
               role: "arn:aws:iam::210987654321:role/sluice",
+              rights: "clusterAdmin",
             },
       ),
       repositories:

@@ -19,7 +19,7 @@ export type Resource = z.infer<typeof Resource>;
 
 const context = z
   .looseObject({ context: z.record(z.string(), z.unknown()) })
-  .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../cdk.json"), "utf8"))).context;
+  .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../../cdk.json"), "utf8"))).context;
 
 /** An app with the feature flags of ours, and whose synthesis fails at what cdk-nag or CloudFormation's own checks find. */
 export function checkedApp(values: Readonly<Record<string, unknown>> = {}): App {
@@ -44,7 +44,7 @@ export function resourcesOf({ Resources }: TemplateFile, type: string): Readonly
 /** A template without what changes with every line of the functions' code: digests of assets, and the versions named by them. */
 export function withoutCode(template: TemplateFile): unknown {
   const text = JSON.stringify(template, undefined, 2)
-    .replaceAll(/\b[0-9a-f]{64}\.(zip|json)\b/g, "<digest>.$1")
+    .replaceAll(/\b[0-9a-f]{64}\.(zip|json|sluice-[0-9a-f]{8})\b/g, "<digest>.$1")
     .replaceAll(/"code": "[0-9a-f]{32}"/g, '"code": "<digest>"')
     .replaceAll(/sha256:[0-9a-f]{64}/g, "sha256:<digest>")
     .replaceAll(/(CurrentVersion[0-9A-F]{8})[0-9a-f]{32}/g, "$1<digest>");

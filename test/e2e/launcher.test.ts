@@ -21,7 +21,8 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sluice-launcher-"));
   await mkdir(join(folder, "cli"));
-  await copyFile(join(import.meta.dirname, "../../cli/sluice.js"), join(folder, "cli/sluice.js"));
+  for (const name of ["sluice.js", "own-node.js"])
+    await copyFile(join(import.meta.dirname, "../../cli", name), join(folder, "cli", name));
   await writeFile(join(folder, "cli/main.ts"), main);
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
 });

@@ -34,7 +34,7 @@ export async function deployIntoMoto(
   made.defer(() => rm(folder, { recursive: true, force: true }));
   const infra = join(folder, "infra");
   await cp(join(root, "infra"), infra, { recursive: true, filter: (path) => !leftOut.test(path.slice(root.length)) });
-  for (const name of ["functions", "lib", "engine", "node_modules", "package.json", "infra/node_modules"]) {
+  for (const name of ["cdk.json", "functions", "lib", "engine", "node_modules", "package.json", "infra/node_modules"]) {
     await symlink(join(root, name), join(folder, name));
   }
   const bundles = await bundleFunctions(join(infra, "bundles"));
@@ -50,13 +50,17 @@ export async function deployIntoMoto(
     AWS_SECRET_ACCESS_KEY: "y",
   };
   const cdk = async (...args: readonly string[]): Promise<void> => {
-    const command = [join(infra, "node_modules/aws-cdk/bin/cdk"), ...args, "-c", "sluice:emulator=true"];
+    const command = [
+      ...[join(infra, "node_modules/aws-cdk/bin/cdk"), ...args],
+      // Without the launcher, which installs packages first.
+      ...["--app", "node infra/app.ts", "-c", "sluice:emulator=true"],
+    ];
     const values = [
-      `clusters=${JSON.stringify(context.clusters)}`,
+      `clusters=${JSON.stringify(context.clusters.map((arn) => ({ arn, rights: "clusterAdmin" })))}`,
       `repositories=${JSON.stringify(context.repositories)}`,
     ];
     await promisify(execFile)(process.execPath, [...command, ...values.flatMap((value) => ["-c", value])], {
-      cwd: infra,
+      cwd: folder,
       env,
     }).catch((error: unknown) => {
       const { stderr } = z.object({ stderr: z.string().default("") }).parse(error);

@@ -22,7 +22,7 @@ describe("the app that sluice init writes", () => {
       cluster: [arn("prod"), arn("test-a"), arn("prod", "us-east-1")],
       repository: [repository, "apps/new"],
     });
-    expect(Object.keys(files)).toEqual(["package.json", "cdk.json", "app.ts", ".gitignore"]);
+    expect(Object.keys(files)).toEqual(["package.json", "cdk.json", "app.ts", ".npmrc", ".gitignore"]);
     const Package = z.object({
       dependencies: z.record(z.string(), z.string()),
       devDependencies: z.record(z.string(), z.string()),
@@ -38,7 +38,7 @@ describe("the app that sluice init writes", () => {
       expect(version).toMatch(/^(file:sluice-cdk-)?\d+\.\d+\.\d+(\.tgz)?$/);
     expect(JSON.parse(files["cdk.json"] ?? "")).toMatchObject({ app: "node app.ts" });
     const app = files["app.ts"] ?? "";
-    expect(app).toBe(`import { Sluice, SluiceRepository } from "@sluice/cdk";
+    expect(app).toBe(`import { Sluice, SluiceRepository, sluiceOutputs } from "@sluice/cdk";
 import { App, Stack } from "aws-cdk-lib";
 
 const app = new App({ analyticsReporting: false });
@@ -47,9 +47,10 @@ const stack = new Stack(app, "Sluice", {
 });
 const sluice = new Sluice(stack, "Sluice");
 
-sluice.addCluster("Prod", { clusterArn: "${arn("prod")}", rights: "clusterAdmin" });
-sluice.addCluster("TestA", { clusterArn: "${arn("test-a")}", rights: "clusterAdmin" });
-sluice.addCluster("Prod-2", { clusterArn: "${arn("prod", "us-east-1")}", rights: "clusterAdmin" });
+// namespaces: Sluice applies as the service accounts that Kustomizations name. clusterAdmin: with its own rights.
+sluice.addCluster("Prod", { clusterArn: "${arn("prod")}", rights: "namespaces" });
+sluice.addCluster("TestA", { clusterArn: "${arn("test-a")}", rights: "namespaces" });
+sluice.addCluster("Prod-2", { clusterArn: "${arn("prod", "us-east-1")}", rights: "namespaces" });
 
 new SluiceRepository(stack, "Repository-TeamApps", {
   sluice,
@@ -64,6 +65,8 @@ new SluiceRepository(stack, "Repository-AppsNew", {
   clusters: ["${arn("prod")}", "${arn("test-a")}", "${arn("prod", "us-east-1")}"],
   namespaces: ["flux-system"],
 });
+
+sluiceOutputs(stack, sluice);
 `);
     expect(parse(app)).toBeInstanceOf(Script);
   });
@@ -93,18 +96,25 @@ describe("the folder of sluice init", () => {
     cwd = await mkdtemp(join(tmpdir(), "sluice-init-"));
   });
   afterEach(() => rm(cwd, { recursive: true }));
-  const init = (folder: string) =>
-    initApp(
-      folder,
-      { cluster: [arn("prod")] },
-      {
-        terminal: terminal(
-          () => {},
-          () => {},
-        ),
-        cwd,
-      },
+  let told: string;
+  const init = (folder: string, env: Readonly<Record<string, string>> = {}) => {
+    told = "";
+    const screen = terminal(
+      () => {},
+      (text) => (told += text),
     );
+    return initApp(folder, { cluster: [arn("prod")] }, { terminal: screen, cwd, env });
+  };
+
+  test.each([
+    ["our launcher", { SLUICE_LAUNCHER_NODE: "v20.20.2" }],
+    ["npx", { npm_config_user_agent: "npm/11.19.1 node/v20.20.2 linux x64 workspaces/false" }],
+  ])("is written with a word at once about the Node it needs, where %s was started by an older one", async (_, env) => {
+    await init("app", env);
+    expect(told.split("\n")[0]).toContain("the app needs Node 24 or later, and the Node of this machine is v20.20.2");
+    await init("other");
+    expect(told).not.toContain("the app needs Node 24");
+  });
 
   test("is made, and may be a fresh clone", async () => {
     await mkdir(join(cwd, "clone", ".git"), { recursive: true });
@@ -112,6 +122,7 @@ describe("the folder of sluice init", () => {
       await init(folder);
       expect((await readdir(join(cwd, folder))).filter((name) => name !== ".git").toSorted()).toEqual([
         ".gitignore",
+        ".npmrc",
         "app.ts",
         "cdk.json",
         "package.json",

@@ -13,7 +13,7 @@ import { engineRequest } from "../../../lib/engine/wasm-engine.ts";
 import { functionEnvironment } from "../../doubles/function-environment.ts";
 
 /** Called by CloudFormation. */
-const customResources = ["configuration", "definitions"];
+const customResources = ["configuration", "definitions", "drop-guard"];
 let folder: string;
 let bundles: readonly Bundle[];
 beforeAll(async () => {
@@ -55,6 +55,7 @@ describe("the bundles of the functions", () => {
       collect: ["index.mjs"],
       configuration: ["index.mjs"],
       definitions: ["index.mjs"],
+      "drop-guard": ["index.mjs"],
       ingest: ["index.mjs"],
       receiver: ["cel.wasm.br", "index.mjs", "module-thread.mjs"],
       reconcile: [

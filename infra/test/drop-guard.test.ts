@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { Stack } from "aws-cdk-lib";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { readGranted } from "../../functions/settings/granted.ts";
+import { SluiceStack } from "../lib/app-stack.ts";
+import { Sluice } from "../lib/sluice.ts";
+import { shapes } from "./shapes.ts";
+import { checkedApp, env, prod, resourcesOf, type TemplateFile, templateOf } from "./synthesise.ts";
+
+const repository = "arn:aws:ecr:eu-west-1:123456789012:repository/apps";
+
+function dependenciesOf({ Resources }: TemplateFile, id: string): readonly string[] {
+  const listed = Resources[id]?.["DependsOn"] ?? [];
+  return z.union([z.array(z.string()), z.string().transform((one) => [one])]).parse(listed);
+}
+
+/** What CloudFormation has before it makes or updates a resource: what it depends on and refers to, and so on. */
+function before(template: TemplateFile, id: string, seen = new Set<string>()): ReadonlySet<string> {
+  const text = JSON.stringify(template.Resources[id]);
+  const named = Object.keys(template.Resources).filter(
+    (other) => other !== id && (text.includes(`"${other}"`) || text.includes(`\${${other}`)),
+  );
+  for (const other of named) {
+    if (seen.has(other)) continue;
+    seen.add(other);
+    before(template, other, seen);
+  }
+  return seen;
+}
+
+function guardOf(template: TemplateFile) {
+  const [found] = Object.entries(resourcesOf(template, "Custom::SluiceInstallation"));
+  if (found === undefined) throw new Error("the template has no guard");
+  const [id, { Properties: properties }] = found;
+  return { id, properties };
+}
+
+describe.each(Object.entries(shapes))("in the shape %s", (_, make) => {
+  const template = templateOf(make().stack);
+  const { id } = guardOf(template);
+
+  test("everything whose update takes something away waits for the guard, and the guard for none of it", () => {
+    const own = before(template, id);
+    const kinds =
+      /^(AWS::IAM::(Managed)?Policy|AWS::Lambda::Function|AWS::EKS::AccessEntry|Custom::SluiceDefinitions)$/;
+    const waiting = Object.entries(template.Resources).filter(([each, { Type }]) => kinds.test(Type) && !own.has(each));
+    expect(waiting.length).toBeGreaterThan(4);
+    expect(waiting.filter(([each]) => !dependenciesOf(template, each).includes(id))).toEqual([]);
+    expect([...own].filter((each) => !each.startsWith("SluiceDropGuard"))).toEqual([]);
+  });
+});
+
+test("what is granted is a property of the guard, whatever the order in which it is written", () => {
+  const far = `${prod}-2`;
+  const granted = (clusters: readonly object[]) => {
+    const context = { clusters, repositories: repository, webhooks: true };
+    const { properties } = guardOf(templateOf(new SluiceStack(checkedApp(context), "Sluice")));
+    expect(properties["allowDrops"]).toBeUndefined();
+    return z.string().parse(properties["granted"]);
+  };
+  const entries = [
+    { arn: far, rights: "clusterAdmin" },
+    { arn: prod, rights: "namespaces" },
+  ];
+  const text = granted(entries);
+  expect(granted(entries.toReversed())).toBe(text);
+  const pattern = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/apps";
+  expect(readGranted(text)).toEqual({
+    clusters: { [prod]: "namespaces", [far]: "clusterAdmin" },
+    repositories: { [prod]: { "flux-system": [pattern] }, [far]: { "flux-system": [pattern] } },
+    decryptionKeys: {},
+    targets: {},
+    webhooks: ["default"],
+    admission: false,
+  });
+});
+
+test("-c allowDrops=true allows one deployment to drop", () => {
+  const template = templateOf(new SluiceStack(checkedApp({ clusters: "none", allowDrops: "true" }), "Sluice"));
+  expect(guardOf(template).properties["allowDrops"]).toBe("true");
+});
+
+test("the functions of a Sluice read the documents of their own installation in the CDK's bucket, and nothing else in it", () => {
+  const app = checkedApp();
+  const stacks = ["One", "Other"].map((name) => {
+    const stack = new Stack(app, name, { env });
+    new Sluice(stack, "Sluice");
+    return stack;
+  });
+  const assembly = app.synth();
+  const ends = stacks.map(({ stackName }) => {
+    const { template } = z
+      .object({ template: z.unknown() })
+      .parse({ template: JSON.parse(readFileSync(assembly.getStackByName(stackName).templateFullPath, "utf8")) });
+    const text = JSON.stringify(template);
+    const read = new Set([...text.matchAll(/cdk-hnb659fds-assets-[^"]*?\/(\*[^"]*)"/g)].map(([, end]) => end));
+    const keys = new Set([...text.matchAll(/"SLUICE_INSTALLATION_KEY":"([^"]*)"/g)].map(([, key]) => key));
+    const [end = ""] = read;
+    const [key = ""] = keys;
+    expect([read.size, keys.size]).toEqual([1, 1]);
+    expect(end).toMatch(/^\*\.sluice-[0-9a-f]{8}$/);
+    expect(key).toMatch(/^[0-9a-f]{64}\./);
+    expect(key.slice(64)).toBe(end.slice(1));
+    const files = readFileSync(`${assembly.directory}/${stackName}.assets.json`, "utf8");
+    // The key under which the file is uploaded.
+    expect(files).toContain(`"objectKey": "${key}"`);
+    return end;
+  });
+  expect(new Set(ends).size).toBe(2);
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { dropGuardHandler } from "../../../functions/drop-guard.ts";
+import { dropped, type Granted, readGranted, writeGranted } from "../../../functions/settings/granted.ts";
+import { silentLog } from "../../doubles/silent-log.ts";
+
+const { signal } = new AbortController();
+const prod = "arn:aws:eks:eu-west-1:123456789012:cluster/prod";
+const edge = "arn:aws:eks:eu-west-1:123456789012:cluster/edge";
+const apps = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/apps";
+const stack = "arn:aws:cloudformation:eu-west-1:123456789012:stack/Sluice/11111111-2222-3333-4444-555555555555";
+
+const full: Granted = {
+  clusters: { [prod]: "clusterAdmin", [edge]: "namespaces" },
+  repositories: { [prod]: { "flux-system": [apps] }, [edge]: { "flux-system": [apps] } },
+  decryptionKeys: { [prod]: { apps: ["arn:aws:kms:eu-west-1:123456789012:alias/sops"] } },
+  targets: { [prod]: { apps: [edge] } },
+  webhooks: ["default", "internal"],
+  admission: true,
+};
+const { [edge]: _, ...onlyProd } = full.clusters;
+
+/** The answer to a request: the physical id, or why it failed. */
+async function answer(
+  type: "Create" | "Update" | "Delete",
+  before: Granted | undefined,
+  after: Granted,
+  { allowDrops, status = "UPDATE_IN_PROGRESS" }: { allowDrops?: string; status?: string | Error } = {},
+): Promise<string> {
+  const asked: string[] = [];
+  const handle = dropGuardHandler({
+    log: silentLog,
+    stackStatus: async (arn) => {
+      asked.push(arn);
+      if (typeof status !== "string") throw status;
+      return status;
+    },
+  });
+  const said = await handle(
+    {
+      type,
+      resource: `${stack}/SluiceDropsGranted`,
+      physicalId: type === "Create" ? undefined : "sluice-installation",
+      properties: { granted: writeGranted(after), ...(allowDrops === undefined ? {} : { allowDrops }) },
+      oldProperties: before === undefined ? {} : { granted: writeGranted(before) },
+    },
+    signal,
+  ).then(
+    ({ physicalId }) => physicalId,
+    (error: unknown) => String(error),
+  );
+  expect(asked.filter((arn) => arn !== stack)).toEqual([]);
+  return said;
+}
+
+describe("a deployment", () => {
+  test("that drops nothing, the first one, and the deletion of the stack pass", async () => {
+    const more = { ...full, clusters: { ...full.clusters, [`${prod}-2`]: "namespaces" as const } };
+    const bare = { ...full, clusters: {}, repositories: {}, decryptionKeys: {}, targets: {}, webhooks: [] };
+    expect(
+      await Promise.all([
+        answer("Update", full, more),
+        answer("Create", undefined, bare),
+        answer("Delete", undefined, full),
+      ]),
+    ).toEqual(["sluice-installation", "sluice-installation", "sluice-installation"]);
+  });
+
+  test("that drops a cluster is refused with its name, where nothing is taken away, and what to write", async () => {
+    expect(await answer("Update", full, { ...full, clusters: onlyProd })).toBe(
+      `Error: this deployment would drop the cluster ${edge}. Nothing has been taken away. Write it into the installation again (the context of cdk.json, or the code of your app), or, if it is meant, deploy with -c allowDrops=true (the property allowDrops of Sluice)`,
+    );
+  });
+
+  test("that drops something passes with allowDrops", async () => {
+    const passed = await answer("Update", full, { ...full, clusters: onlyProd }, { allowDrops: "true" });
+    expect(passed).toBe("sluice-installation");
+  });
+
+  test("that is rolled back takes away what it had added", async () => {
+    for (const status of ["UPDATE_ROLLBACK_IN_PROGRESS", "ROLLBACK_IN_PROGRESS"])
+      expect(await answer("Update", full, { ...full, clusters: onlyProd }, { status })).toBe("sluice-installation");
+  });
+
+  test("that drops something is refused where the status of the stack cannot be read, and the error says how to go on", async () => {
+    const said = await answer("Update", full, { ...full, admission: false }, { status: new Error("denied") });
+    expect(said).toContain("would drop the admission webhook.");
+    expect(said).toContain("cannot be found out: denied. A rollback that stops here goes on with aws cloudformation");
+  });
+});
+
+test("clusters, narrower rights, repositories, keys, targets, webhooks and the admission webhook are told of by name", () => {
+  expect(
+    dropped(full, {
+      clusters: { [prod]: "namespaces" },
+      repositories: {},
+      decryptionKeys: { [prod]: { apps: [] } },
+      targets: {},
+      webhooks: ["default"],
+      admission: false,
+    }),
+  ).toEqual([
+    `the cluster ${edge}`,
+    `the rights clusterAdmin in the cluster ${prod}, which become namespaces`,
+    "the URL for webhooks of the network internal",
+    "the admission webhook",
+    `the repository ${apps} for the namespace flux-system of the cluster ${prod}`,
+    `the KMS key arn:aws:kms:eu-west-1:123456789012:alias/sops for the namespace apps of the cluster ${prod}`,
+    `the target cluster ${edge} for the namespace apps of the cluster ${prod}`,
+  ]);
+  expect(dropped(full, full)).toEqual([]);
+});
+
+test("200 clusters with 40 repositories each fit into a request of CloudFormation, and can be read again", () => {
+  const arns = Array.from({ length: 200 }, (_each, index) => `${prod}-${index}`);
+  const patterns = Array.from({ length: 40 }, (_each, index) => `${apps}/team-${index}`);
+  const granted = {
+    ...full,
+    clusters: Object.fromEntries(arns.map((arn) => [arn, "namespaces" as const])),
+    repositories: Object.fromEntries(arns.map((arn) => [arn, { "flux-system": patterns }])),
+  };
+  const text = writeGranted(granted);
+  expect(text.length).toBeLessThan(100_000);
+  expect(readGranted(text)).toEqual(granted);
+  expect(readGranted(writeGranted(full))).toEqual(full);
+});
