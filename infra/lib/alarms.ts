@@ -136,20 +136,20 @@ export const alarmRows = {
     query: "WakeUpDeadLetters",
     source: { of: "queue", queue: "wakeUpDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
     says: "A wake-up was received too often without being handled.",
-    mend: "The query says why. No object is lost: the sweep wakes it. When the cause is mended, sluice redrive wake-ups moves the messages back.",
+    mend: "The query says why. No object is lost: the sweep wakes it. When the cause is mended, the stack's output RedriveWakeUps is the command that moves the messages back.",
   },
   HintDeadLetters: {
     ...deadLetters,
     query: "HintDeadLetters",
     source: { of: "queue", queue: "hintsDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
     says: "An event of a push could not be taken in.",
-    mend: "The query says why; if it finds nothing, Lambda throttles the function ingest. The source's interval finds the push; sluice redrive hints is faster.",
+    mend: "The query says why; if it finds nothing, Lambda throttles the function ingest. The source's interval finds the push; the stack's output RedriveHints is the command that is faster.",
   },
   UndeliveredEvents: {
     ...deadLetters,
     source: { of: "queue", queue: "undeliveredEvents", metric: "ApproximateNumberOfMessagesVisible" },
     says: "EventBridge could not deliver an event or a tick of the schedule.",
-    mend: "sluice redrive undelivered --dry-run shows the error of each: mostly a policy that was changed by hand. Without --dry-run it makes the events hints.",
+    mend: "The stack's output RedriveUndelivered is a command that shows the error of each with --dry-run, mostly a policy that was changed by hand, and makes the events hints without it.",
   },
   EventsRefused: {
     ...told,

@@ -16,6 +16,7 @@ import { type FunctionName, functionRows, SluiceFunction, type SluiceNetwork } f
 import { InstallationDocument } from "./installation.ts";
 import { Events, eventOrigins } from "./pushes.ts";
 import { pascalCase, Queues } from "./queues.ts";
+import { Redrive } from "./redrive.ts";
 import {
   type AdmissionWebhook,
   defaultNetwork,
@@ -169,15 +170,17 @@ export class Sluice extends Construct implements SluiceService {
     new Events(this, "Events", { queues, sweep, pushesFrom: this.pushesFrom });
     ingester.function.addEnvironment("SLUICE_EVENTS_FROM", eventOrigins(this, this.pushesFrom).join(","));
 
+    const { role: redrives } = new Redrive(this, "Redrive", { queues, encryptionKey });
     const runs = reconcilers.map(({ role }) => role);
     const requests = [ingester.role, sweep.role, ...receivers.map(({ role }) => role), ...runs];
-    const senders = [...requests, ...(admission === undefined ? [] : [admission.role])];
+    const senders = [...requests, ...(admission === undefined ? [] : [admission.role]), redrives];
     const deny = denyOtherWriters(props.breakGlassPrincipals ?? []);
     deny.table(state.table, requests);
     deny.bucket(state.bucket, runs);
     for (const queue of Object.values(queues.wakeUps)) deny.queue(queue, senders);
     deny.queue(queues.parked, runs);
-    for (const queue of [queues.hints, queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {
+    deny.queue(queues.hints, [redrives]);
+    for (const queue of [queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {
       deny.queue(queue, []);
     }
     if (props.permissionsBoundary !== undefined) PermissionsBoundary.of(this).apply(props.permissionsBoundary);
