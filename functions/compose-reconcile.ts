@@ -72,16 +72,17 @@ export function composeReconcile(adapters: ReconcileAdapters): Reconciling {
   ];
   const observing = { clusters, clock, limits, log, metrics, observed, requests, subscriptions, kinds: observedKinds };
   const sweepCluster = clusterSweep({ ...observing, sweepLeases });
+  const flowsOf = (cluster: ServedCluster): Flows => {
+    const flows = adapters.flows(cluster, requests);
+    return (key) => {
+      const flow = flows(key);
+      return flow && markReadiness(flow, { observed, clock, log });
+    };
+  };
   const handler = reconcileHandler({
     ...runnerDeps(queue, { clusters, deadLetters, metrics, kinds }),
     ...{ clusters, limits, metrics, extendVisibility, sweepCluster },
-    flowOf: flowsOfClusters(clusters, (cluster) => {
-      const flows = adapters.flows(cluster, requests);
-      return (key) => {
-        const flow = flows(key);
-        return flow && markReadiness(flow, { observed, clock, log });
-      };
-    }),
+    flowOf: flowsOfClusters(clusters, flowsOf),
     lookAtObject: lookAtObject({ ...observing, looks }),
   });
   return { handler, requests, limits, sweepCluster, observedKinds };

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { type Moving, moveLetters, type Redriven } from "../../../cli/redrive.ts";
+import { type Moving, maxRedriven, moveLetters, type Redriven } from "../../../cli/redrive.ts";
 import { run } from "../../../cli/run.ts";
 import { terminal } from "../../../cli/terminal.ts";
 import type { DeadLetterQueue, StoredLetter } from "../../../lib/core/ports/dead-letter-queue.ts";
@@ -120,6 +120,7 @@ test.each([
   { what: "hints", more: ["--from", "HintsDeadLetters"], says: '--from "HintsDeadLetters" is not the URL of a queue' },
   { what: "hints", more: ["--role", "Redrive"], says: '--role "Redrive" is not the ARN of a role' },
   { what: "hints", more: ["--limit", "all"], says: '--limit must be a whole number from 1 to 10000, not "all"' },
+  { what: "hints", more: ["--limit", String(maxRedriven + 1)], says: 'from 1 to 10000, not "10001"' },
   { what: "hints", more: ["--to", hints.replace("eu-west-1", "us-east-1")], says: "give two of one region" },
   { what: "undelivered", more: [], says: "--to is required: EventBridge does not say where an event was to go" },
 ])("sluice redrive $what $more is refused before anything is asked of AWS", async ({ what, more, says }) => {

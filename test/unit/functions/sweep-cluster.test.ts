@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type ClusterSweepDeps, clusterSweep } from "../../../functions/sweep-cluster.ts";
+import { maxNamed } from "../../../functions/tell-objects.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { ApiError, type ListQuery, type PartialObject } from "../../../lib/core/ports/cluster.ts";
 import { notReadyMs } from "../../../lib/core/ports/metrics.ts";
@@ -145,12 +146,12 @@ describe("the sweep of a cluster", () => {
     expect(world.counted).toEqual([]);
   });
 
-  test("names twenty objects that are not Ready, and counts the others", async () => {
-    const names = Array.from({ length: 25 }, (_, number) => `web-${number}`);
+  test(`names ${maxNamed} objects that are not Ready, and counts the others`, async () => {
+    const names = Array.from({ length: maxNamed + 5 }, (_, number) => `web-${number}`);
     using world = sweepWorld({ home: async () => names.map((name) => kustomization(name)) });
     for (const name of names) await world.observed.markNotReady(keyOf(name), { since: 0, outcome: "failed" }, never);
     await world.sweep();
-    expect(world.counted).toHaveLength(21);
+    expect(world.counted).toHaveLength(maxNamed + 1);
     expect(world.counted.at(-1)).toEqual(["Cluster//", { ObjectsNotReady: 5 }]);
   });
 
