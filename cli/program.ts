@@ -8,6 +8,7 @@ import { commaSeparated, listed } from "./listed-values.ts";
 import { addLocalCommand } from "./local-command.ts";
 import { addGetCommands, addReconcileCommands, addSuspendCommands } from "./object-commands.ts";
 import type { PushOptions } from "./push-artifact.ts";
+import { addRedriveCommand } from "./redrive-command.ts";
 import type { GlobalOptions, Surroundings } from "./session.ts";
 import type { EventsOptions } from "./show-events.ts";
 import type { Terminal } from "./terminal.ts";
@@ -50,6 +51,7 @@ export function program(surroundings: Surroundings, kinds: readonly KindDeclarat
   addPushCommand(root, surroundings);
   addEventsCommand(root, kinds, surroundings);
   addClusterCommands(root, kinds, surroundings);
+  addRedriveCommand(root, surroundings);
   addLocalCommand(root, surroundings);
   addInitCommand(root, surroundings);
   addSettingsCommand(root, terminal);

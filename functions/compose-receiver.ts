@@ -1,6 +1,7 @@
 import type { Cel } from "../lib/cel/cel.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
 import type { Log } from "../lib/core/ports/log.ts";
+import type { Metrics } from "../lib/core/ports/metrics.ts";
 import type { ReceiverIndex } from "../lib/core/ports/receiver-index.ts";
 import type { ReconcileHints } from "../lib/core/ports/reconcile-requests.ts";
 import type { Clusters } from "../lib/gate/served-clusters.ts";
@@ -19,6 +20,7 @@ export interface ReceiverAdapters {
   /** Who may send deliveries to Receivers, by type. */
   readonly authentications: Authentications;
   readonly cel: Cel;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }

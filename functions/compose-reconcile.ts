@@ -8,6 +8,7 @@ import type { Subscriptions } from "../lib/core/ports/subscriptions.ts";
 import type { SweepLeases } from "../lib/core/ports/sweep-leases.ts";
 import type { DeadLetters, LookRequests } from "../lib/core/ports/wake-ups.ts";
 import type { Kind } from "../lib/flows/kinds/kind.ts";
+import { markReadiness } from "../lib/flows/mark-readiness.ts";
 import type { Clusters, ServedCluster } from "../lib/gate/served-clusters.ts";
 import type { ClusterLimits } from "../lib/queue/cluster-limits.ts";
 import { configKinds, externalArtifactKinds, type ObservedKind } from "../lib/queue/observed-kinds.ts";
@@ -69,12 +70,19 @@ export function composeReconcile(adapters: ReconcileAdapters): Reconciling {
     ...configKinds(adapters.configSelector, { subscriptions, requests }),
     ...externalArtifactKinds(adapters.gates, { subscriptions, requests }),
   ];
-  const observing = { clusters, clock, limits, log, observed, requests, subscriptions, kinds: observedKinds };
+  const observing = { clusters, clock, limits, log, metrics, observed, requests, subscriptions, kinds: observedKinds };
   const sweepCluster = clusterSweep({ ...observing, sweepLeases });
+  const flowsOf = (cluster: ServedCluster): Flows => {
+    const flows = adapters.flows(cluster, requests);
+    return (key) => {
+      const flow = flows(key);
+      return flow && markReadiness(flow, { observed, clock, log });
+    };
+  };
   const handler = reconcileHandler({
     ...runnerDeps(queue, { clusters, deadLetters, metrics, kinds }),
     ...{ clusters, limits, metrics, extendVisibility, sweepCluster },
-    flowOf: flowsOfClusters(clusters, (cluster) => adapters.flows(cluster, requests)),
+    flowOf: flowsOfClusters(clusters, flowsOf),
     lookAtObject: lookAtObject({ ...observing, looks }),
   });
   return { handler, requests, limits, sweepCluster, observedKinds };

@@ -93,7 +93,7 @@ const nobody: WorkKey = { cluster: "", group: "", kind: "", namespace: "", name:
 
 function refuse(why: string, { log, metrics }: IngestDeps): void {
   log.warn("event not taken", { why });
-  metrics.record(nobody, { EventsRefused: 1 });
+  metrics.record(nobody, { EventsRefused: 1 }, { why });
 }
 
 /** Names fields and rules, and quotes nothing of the event. */

@@ -22,7 +22,7 @@ const clock = systemClock;
 
 /** Behind a function URL or an HTTP API, payload format 2.0: the webhooks of Receivers in the clusters of one network. */
 export const handler = lambdaHandler(async (signal) => {
-  const { connection, document, log, queueDeps, stores } = installation(config);
+  const { connection, document, log, metrics, queueDeps, stores } = installation(config);
   // Loads the module beside the first delivery's reads, so that a check of claims is not the one that waits for it.
   cel.compileBool("true", [], new AbortController().signal).catch((error: unknown) => {
     log.warn("CEL not loaded", { error: messageOf(error) });
@@ -35,7 +35,7 @@ export const handler = lambdaHandler(async (signal) => {
     receivers: stores.receivers,
     requests: reconcileRequests(queueDeps),
     authentications: { ...authentications, ...issuedTokens({ cel, clock, http }) },
-    ...{ clusters, cel, clock, log },
+    ...{ clusters, cel, clock, log, metrics },
   });
   return async (event: unknown) => resultOf(await receive(requestOfEvent(event)));
 }, config.SLUICE_DEADLINE_RESERVE_MS);

@@ -1,3 +1,4 @@
+import { declaredKinds } from "../lib/api/kinds/declared-kinds.ts";
 import { sqsSweepRequests } from "../lib/aws/sqs.ts";
 import { limitsOf, maxRunsOf } from "./cluster-limits.ts";
 import { InstallationConfig, installation } from "./lambda/installation.ts";
@@ -16,6 +17,8 @@ export const handler = lambdaHandler(async (signal) => {
   const { clusters } = await document(signal);
   return sweepHandler({
     ...queueDeps,
+    metrics,
+    kinds: declaredKinds,
     clusters: () => clusters.map(({ arn }) => arn),
     limits: limitsOf({ ...queueDeps, ...stores, clusters: noClusters, metrics, maxRuns: maxRunsOf(clusters) }),
     sweepRequests: {

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { messageOf } from "../lib/core/failure.ts";
 import type { Clock } from "../lib/core/ports/clock.ts";
+import type { Metrics } from "../lib/core/ports/metrics.ts";
 import { redirectOf } from "../lib/receiver/clean-path.ts";
 import { type IncomingRequest, maxBodyBytes } from "../lib/receiver/delivery.ts";
 import { firstContacts } from "../lib/receiver/first-contact.ts";
@@ -30,6 +31,7 @@ const answerTimes = { authenticMs: answerWithinMs, firstAuthenticMs: firstAnswer
 
 export type WebhookDeps = Omit<DeliveryDeps, "isFirstContact" | "refused"> & {
   readonly clock: Pick<Clock, "now" | "monotonic">;
+  readonly metrics: Metrics;
 };
 
 /**

@@ -4,18 +4,21 @@ import type { Clock } from "../lib/core/ports/clock.ts";
 import { ApiError, type PartialObject } from "../lib/core/ports/cluster.ts";
 import type { HomeCluster } from "../lib/core/ports/home-and-target.ts";
 import type { Log } from "../lib/core/ports/log.ts";
+import { type Metrics, notReadyMs } from "../lib/core/ports/metrics.ts";
 import type { SweepLeases } from "../lib/core/ports/sweep-leases.ts";
 import { closedReason, type WriteGate } from "../lib/core/ports/write-gate.ts";
 import type { ClusterLimits } from "../lib/queue/cluster-limits.ts";
-import { type ObserveDeps, observeAll } from "../lib/queue/observe-resource.ts";
+import { type MarkedResource, type ObserveDeps, observeAll } from "../lib/queue/observe-resource.ts";
 import type { ObservedKind } from "../lib/queue/observed-kinds.ts";
 import { answerWithin } from "./cluster-answer.ts";
+import { countObjects } from "./tell-objects.ts";
 
 export interface ClusterSweepDeps extends ObserveDeps {
   readonly clusters: { get(id: string): SweptCluster | undefined };
   readonly kinds: readonly ObservedKind[];
   readonly limits: Pick<ClusterLimits, "probe">;
   readonly sweepLeases: SweepLeases;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -103,9 +106,10 @@ async function probe(id: string, cluster: SweptCluster, deps: ClusterSweepDeps, 
   return adopted;
 }
 
-/** Answers for how many objects a run was requested. */
+/** Answers for how many objects a run was requested, and counts those that need a person. */
 async function adopt(id: string, { home }: SweptCluster, deps: ClusterSweepDeps, signal: AbortSignal): Promise<number> {
   let adopted = 0;
+  const marked: MarkedResource[] = [];
   for (const kind of deps.kinds) {
     const objects = await answerWithin(answerWithinMs, (stop) => listed(kind, id, home, deps, stop), deps, signal);
     if (objects === undefined) continue;
@@ -114,9 +118,23 @@ async function adopt(id: string, { home }: SweptCluster, deps: ClusterSweepDeps,
       key: { ...of, namespace: metadata.namespace ?? "", name: metadata.name },
       metadata,
     }));
-    adopted += await observeAll(of, present, { ...deps, ...kind.observe }, signal);
+    const { asked, notReady } = await observeAll(of, present, { ...deps, ...kind.observe }, signal);
+    adopted += asked;
+    marked.push(...notReady);
   }
+  countNotReady(id, marked, deps);
   return adopted;
+}
+
+/** In each sweep, so that the alarm stays for as long as one of them does; an object that is Stalled is not run again. */
+function countNotReady(cluster: string, marked: readonly MarkedResource[], { clock, metrics }: ClusterSweepDeps): void {
+  const long = marked.filter(({ since, outcome }) => outcome === "stalled" || clock.now() - since > notReadyMs);
+  const objects = long.map(({ key, since, outcome }) => ({
+    key,
+    properties: { outcome, since: new Date(since).toISOString() },
+  }));
+  const rest = { cluster, group: "", kind: "Cluster", namespace: "", name: "" };
+  countObjects(metrics, "ObjectsNotReady", objects, rest);
 }
 
 /** Undefined where we may not list objects of others, or their kind is not served, which costs Sluice's own kinds nothing. */

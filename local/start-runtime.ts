@@ -96,12 +96,12 @@ export async function startRuntime(options: RuntimeOptions, signal: AbortSignal)
   const sweep = sweepHandler({
     ...queueDeps,
     clusters: () => [...served.keys()],
-    limits,
+    ...{ limits, metrics, kinds },
     sweepRequests: queuedSweepRequests(stores.queue),
   });
   const receive = composeReceiver({
     receivers: stores.receivers,
-    ...{ clusters, requests, cel: options.cel, clock, log },
+    ...{ clusters, requests, cel: options.cel, clock, log, metrics },
     authentications: options.authentications ?? authentications,
   });
   const feeder = startFeeder({

@@ -27,6 +27,21 @@ export const assumptions = {
     /** A delivery to a Receiver: the index by path, the token in the cluster, the request of one object and its wake-up. */
     webhook: { cluster: 1, table: 3, queue: 1, store: 0, registry: 0 },
   },
+  /** Requests to the API server of a cluster, for each run. */
+  requests: {
+    /** `node bench/main.ts realRequests`, four objects of four kinds; and the look at the owner. */
+    unchanged: { cluster: 8 + 1 },
+    /** Itself, the event and the look at the owner: read from the flow. */
+    source: { cluster: 3 },
+    /** The four kinds that are reconciled, ConfigMaps and Secrets, each listed once, and the look at the owner: read from the sweep. */
+    clusterSweep: { cluster: 7 },
+    /** Read from the flow. */
+    pull: { cluster: 6 },
+    /** `node bench/main.ts realRequests`, one of four objects changed; and the look at the owner. */
+    changed: { cluster: 13 + 1 },
+  },
+  /** Of an event of the audit log: a guess. Most requests are at the level of metadata, and a patch has its body. */
+  auditEventBytes: 1_500,
   /** Units of the table: `node bench/main.ts dynamodbCapacity`, which has these as limits. Half a read unit more: the cluster's state. */
   units: {
     unchanged: { read: 1 + 0.5, write: 4 },
@@ -84,4 +99,8 @@ export interface Workload {
   readonly ownKeys: number;
   /** Alarms bill their metrics. */
   readonly alarms: number;
+  /** The share of the clusters whose audit log goes to CloudWatch, 0 to 1. Off in a new cluster of EKS. */
+  readonly auditLogs: number;
+  /** The share of the clusters that GuardDuty's EKS Protection reads the audit log of, 0 to 1. */
+  readonly guardDuty: number;
 }

@@ -14,7 +14,12 @@ export const atRest: Workload = {
   dashboards: 0,
   ownKeys: 0,
   alarms: billedAlarms(1),
+  auditLogs: 0,
+  guardDuty: 0,
 };
+
+/** What Sluice's requests cost the owner of the cluster who has both switched on. */
+export const audited: Workload = { ...atRest, auditLogs: 1, guardDuty: 1 };
 
 /** US dollars a month that {@link atRest} may cost, everything counted. */
 export const mostAtRest = 6.5;

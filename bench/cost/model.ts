@@ -53,6 +53,19 @@ function countsOf(workload: Workload, { hoursPerMonth, daysPerMonth }: Assumptio
   } satisfies Record<RunName, number>;
 }
 
+/** Requests to the API servers in a month: each is an event of the audit log of its cluster. */
+export function clusterRequests(workload: Workload, given: Assumptions): number {
+  const counts = countsOf(workload, given);
+  const { unchanged, source, clusterSweep, pull, changed } = given.requests;
+  return (
+    counts.unchanged * unchanged.cluster +
+    counts.source * source.cluster +
+    counts.clusterSweep * clusterSweep.cluster +
+    counts.pull * pull.cluster +
+    counts.changed * changed.cluster
+  );
+}
+
 /** The bill of a month, without prices. */
 export function linesOf(workload: Workload, given: Assumptions): readonly Line[] {
   const counts = countsOf(workload, given);
@@ -71,6 +84,7 @@ export function linesOf(workload: Workload, given: Assumptions): readonly Line[]
     metricLines * logBytes.metric +
     pushes * logBytes.push;
   const logGb = logged / 1_000_000_000;
+  const auditEvents = clusterRequests(workload, given);
   const stored = (workload.kustomizations + workload.sources) * given.tableGbPerUnit;
   const received = (messages: number): number => receives(messages, given);
   return [
@@ -111,6 +125,12 @@ export function linesOf(workload: Workload, given: Assumptions): readonly Line[]
       price: "storeRead",
       quantity: counts.source + counts.pull + counts.changed + given.coldStarts,
     },
+    {
+      what: "Audit log of the clusters",
+      price: "logGb",
+      quantity: (auditEvents * workload.auditLogs * given.auditEventBytes) / 1e9,
+    },
+    { what: "GuardDuty, EKS Protection", price: "guardDutyEvent", quantity: auditEvents * workload.guardDuty },
     { what: "Emails of alarms", price: "email", quantity: given.emailsPerMonth },
   ];
 }

@@ -32,6 +32,7 @@ export const priceUnits = {
   storeWrite: "PUT to S3",
   storeRead: "GET from S3",
   email: "email of SNS",
+  guardDutyEvent: "event of an audit log that GuardDuty reads",
 } as const;
 export type PriceName = keyof typeof priceUnits;
 export type Prices = Readonly<Record<PriceName, Price>>;
@@ -99,6 +100,7 @@ export const prices: Readonly<Record<Region, Prices>> = {
     storeWrite: remembered(0.005 / 1_000, "https://aws.amazon.com/s3/pricing/"),
     storeRead: remembered(0.0004 / 1_000, "https://aws.amazon.com/s3/pricing/"),
     email: remembered(2 / 100_000, "https://aws.amazon.com/sns/pricing/"),
+    guardDutyEvent: remembered(1.6 / million, "https://aws.amazon.com/guardduty/pricing/"),
   },
   "eu-west-1": {
     lambdaGbSecond: remembered(0.0000133334, "https://aws.amazon.com/lambda/pricing/"),
@@ -123,5 +125,6 @@ export const prices: Readonly<Record<Region, Prices>> = {
     storeWrite: list("AmazonS3", 0.005 / 1_000, storeList),
     storeRead: list("AmazonS3", 0.0004 / 1_000, storeList),
     email: remembered(2 / 100_000, "https://aws.amazon.com/sns/pricing/"),
+    guardDutyEvent: remembered(1.6 / million, "https://aws.amazon.com/guardduty/pricing/"),
   },
 };

@@ -1,8 +1,8 @@
 import { billedAlarms } from "../../infra/lib/alarms.ts";
 import { type Assumptions, assumptions, type Workload } from "./assumptions.ts";
-import { atRest, clustersPerInstallation, largest, mostAtRest, pushing, withWebhooks } from "./cases.ts";
+import { atRest, audited, clustersPerInstallation, largest, mostAtRest, pushing, withWebhooks } from "./cases.ts";
 import { limits } from "./growth.ts";
-import { linesOf, type PricedLine, priced, totalOf } from "./model.ts";
+import { clusterRequests, linesOf, type PricedLine, priced, totalOf } from "./model.ts";
 import { copied, type PriceName, prices, priceUnits, type Region, regions } from "./prices.ts";
 
 const dearest = 5;
@@ -10,7 +10,9 @@ const installations = 10_000 / clustersPerInstallation;
 
 /** What `node bench/cost/main.ts` prints, and the generated part of docs/cost.md. */
 export function printCost(): string {
-  return [atRestPart(), pushPart(), webhookPart(), growthPart(), assumptionPart(), pricePart()].join("\n\n");
+  return [atRestPart(), auditPart(), pushPart(), webhookPart(), growthPart(), assumptionPart(), pricePart()].join(
+    "\n\n",
+  );
 }
 
 function bill(workload: Workload, region: Region): readonly PricedLine[] {
@@ -30,9 +32,33 @@ function atRestPart(): string {
     ),
     linesTable(bills),
     wrapped(
-      `The five dearest lines are ${dearestOf(bills[0] ?? [])}. Not in it: a dashboard (${dollars(prices["us-east-1"].dashboardMonth.usd)} more), an own KMS key (${dollars(prices["us-east-1"].keyMonth.usd)} more for each), a VPC with its NAT, and EKS and ECR themselves.`,
+      `The five dearest lines are ${dearestOf(bills[0] ?? [])}. Not in it: a dashboard (${dollars(prices["us-east-1"].dashboardMonth.usd)} more), an own KMS key (${dollars(prices["us-east-1"].keyMonth.usd)} more for each), a VPC with its NAT, EKS and ECR themselves, and the next section.`,
     ),
   ].join("\n\n");
+}
+
+function auditPart(): string {
+  const bills = regions.map((region) => bill(audited, region));
+  const more = regions.map((region, index) => totalOf(bills[index] ?? []) - totalOf(bill(atRest, region)));
+  return [
+    "## The cluster's audit log and GuardDuty",
+    wrapped(
+      `Each request of Sluice to a cluster is an event of its audit log: ${count(clusterRequests(atRest, assumptions))} a month at rest, as above. Both readers of that log are off in a new cluster, and bill its owner where they are on: CloudWatch by the GB, and GuardDuty's EKS Protection by the event. That is ${more.map((usd, index) => `${dollars(usd)} a month more in ${regions[index]}`).join(" and ")}, so that all is ${bills.map((lines) => dollars(totalOf(lines))).join(" and ")}. A longer interval makes it less.`,
+    ),
+    onlyLines(bills, ["Audit log of the clusters", "GuardDuty, EKS Protection"]),
+  ].join("\n\n");
+}
+
+/** These lines of the bills alone. */
+function onlyLines(bills: readonly (readonly PricedLine[])[], whats: readonly string[]): string {
+  const [first = []] = bills;
+  const rows = whats.flatMap((what) => {
+    const line = first.find((one) => one.what === what);
+    if (line === undefined) return [];
+    const usd = bills.map((lines) => dollars(lines.find((one) => one.what === what)?.usd ?? 0));
+    return [`| ${what} | ${count(line.quantity)} × ${priceUnits[line.price]} | ${usd.join(" | ")} |`];
+  });
+  return [`| line | quantity a month | ${regions.join(" | ")} |`, "| --- | --- | --- | --- |", ...rows].join("\n");
 }
 
 function pushPart(): string {

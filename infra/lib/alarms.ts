@@ -1,23 +1,39 @@
+import { dueIndex } from "../../lib/aws/dynamodb/table.ts";
 import type { MetricName } from "../../lib/core/ports/metrics.ts";
+import type { QueryName } from "./alarm-queries.ts";
 
 /** What an alarm looks at. `perNetwork`: there is one for each network, so there is one alarm for each. */
 export type AlarmSource =
   | {
       readonly of: "queue";
-      readonly queue: "wakeUps" | "wakeUpDeadLetters" | "parked" | "hintsDeadLetters" | "undeliveredEvents";
-      readonly metric: "ApproximateNumberOfMessagesVisible" | "ApproximateAgeOfOldestMessage";
+      readonly queue: "wakeUpDeadLetters" | "hintsDeadLetters" | "undeliveredEvents";
+      readonly metric: "ApproximateNumberOfMessagesVisible";
     }
   | {
       readonly of: "function";
-      readonly function: "ingest" | "sweep" | "reconcile" | "receiver" | "admission";
+      readonly function: "sweep" | "reconcile" | "receiver" | "admission";
       readonly metric: "Errors" | "Throttles" | "Invocations" | "Url5xxCount";
     }
-  | { readonly of: "table"; readonly metrics: readonly ["ReadThrottleEvents", "WriteThrottleEvents"] }
+  | {
+      readonly of: "table";
+      readonly metrics: readonly ["ReadThrottleEvents", "WriteThrottleEvents"];
+      /** It has metrics of its own, beside those of the table. */
+      readonly index: string;
+    }
   | { readonly of: "sluice"; readonly metric: MetricName };
+
+/**
+ * Who is told, and how soon. `page`: the service as a whole does not do its work. `ticket`: somebody looks at it in working hours; one
+ * object is not what Git says, or the service is slower than it should be.
+ */
+export type Severity = "page" | "ticket";
 
 /** One alarm as data: the construct makes it, docs/metrics.md lists it, and the cost model counts it. */
 export interface AlarmRow {
   readonly source: AlarmSource;
+  readonly severity: Severity;
+  /** The saved query that names what the alarm is about. Default: none, since no log has it. */
+  readonly query?: QueryName;
   readonly statistic: "Maximum" | "Sum" | "p95";
   readonly periodMinutes: number;
   /** In how many of how many periods it has to breach. */
@@ -36,6 +52,7 @@ export interface AlarmRow {
 }
 
 const deadLetters = {
+  severity: "ticket",
   statistic: "Maximum",
   periodMinutes: 5,
   periods: [1, 1],
@@ -50,78 +67,24 @@ const faults = { statistic: "Sum", periodMinutes: 5, periods: [2, 3], threshold:
 /** Metrics that are written only where there is something to tell. */
 const told = { statistic: "Sum", periodMinutes: 5, periods: [1, 1], threshold: 0, missing: "notBreaching" } as const;
 
-const errors = (name: "ingest" | "sweep" | "reconcile" | "receiver" | "admission"): AlarmRow => ({
-  ...faults,
-  source: { of: "function", function: name, metric: "Errors" },
-  says: `The function ${name} fails again and again.`,
-  mend: "Its log names the error; a fault of one object is never an error of the function.",
-});
-
-const throttles = (name: "ingest" | "reconcile" | "receiver"): AlarmRow => ({
-  ...faults,
-  source: { of: "function", function: name, metric: "Throttles" },
-  says: `Lambda does not start the function ${name} as often as it should.`,
-  mend: "Look at the account's concurrency in this region, and have its quota raised.",
-});
-
-/** All alarms, by the id of their construct. */
-export const alarmRows = {
-  ParkedObject: {
-    ...deadLetters,
-    source: { of: "queue", queue: "parked", metric: "ApproximateNumberOfMessagesVisible" },
-    says: "An object is parked after twelve runs that did not end.",
-    mend: "Its dead letter and its Ready condition name the fault. It runs again when its spec or source changes.",
-  },
-  WakeUpDeadLetters: {
-    ...deadLetters,
-    source: { of: "queue", queue: "wakeUpDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
-    says: "A wake-up was received too often without being handled.",
-    mend: "The log of reconcile says why. No object is lost: the sweep wakes it. Purge the queue afterwards.",
-  },
-  HintDeadLetters: {
-    ...deadLetters,
-    source: { of: "queue", queue: "hintsDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
-    says: "An event of a push could not be taken in.",
-    mend: "The log of ingest says why. The source's interval finds the push; move the messages back to be faster.",
-  },
-  UndeliveredEvents: {
-    ...deadLetters,
-    source: { of: "queue", queue: "undeliveredEvents", metric: "ApproximateNumberOfMessagesVisible" },
-    says: "EventBridge could not deliver an event or a tick of the schedule.",
-    mend: "The message's attributes name the error: mostly a policy that was changed by hand.",
-  },
-  OldestWakeUp: {
-    statistic: "Maximum",
-    periodMinutes: 5,
-    periods: [1, 1],
-    // A delayed message counts from its sending: 15 minutes are the longest delay, and a run may take as long.
-    threshold: 1_800,
-    missing: "notBreaching",
-    source: { of: "queue", queue: "wakeUps", metric: "ApproximateAgeOfOldestMessage" },
-    says: "Wake-ups wait for longer than half an hour.",
-    mend: "Raise maxConcurrency, or find the cluster whose runs take all places.",
-  },
-  IngestErrors: errors("ingest"),
-  SweepErrors: errors("sweep"),
-  ReconcileErrors: errors("reconcile"),
-  IngestThrottles: throttles("ingest"),
-  // None for sweep: its throttles are no invocations, which SweepNotRun tells.
-  ReconcileThrottles: throttles("reconcile"),
-  ReceiverErrors: { ...errors("receiver"), only: "webhooks" },
-  ReceiverThrottles: {
-    ...throttles("receiver"),
-    only: "webhooks",
-    mend: "More deliveries come at once than the function takes (infra/lib/functions.ts): many pushes, or somebody who tries paths.",
-  },
-  ReceiverAnswers5xx: {
+/** Its function has failed in two of three periods. */
+const failing = (name: "sweep" | "reconcile" | "admission") =>
+  ({
     ...faults,
-    only: "webhooks",
-    source: { of: "function", function: "receiver", metric: "Url5xxCount" },
-    says: "Deliveries to Receivers are answered with an error.",
-    mend: "The log of receiver names the Receiver: mostly a filter without a result, or a cluster that does not answer.",
-  },
-  AdmissionErrors: { ...errors("admission"), only: "admission" },
+    source: { of: "function", function: name, metric: "Errors" },
+    says: `The function ${name} fails again and again.`,
+    mend: "Its log names the error; a fault of one object is never an error of the function.",
+  }) as const;
+
+/**
+ * All alarms, by the id of their construct. CloudWatch bills each metric that an alarm looks at, so what one alarm covers has no second:
+ * an object that is parked is not Ready; wake-ups that wait or that Lambda throttles are runs that do not begin; a function ingest that
+ * fails or is throttled ends in a dead letter; and an error of receiver is an answer 5xx of its URL.
+ */
+export const alarmRows = {
   SweepNotRun: {
+    severity: "page",
+    query: "SweepErrors",
     statistic: "Sum",
     periodMinutes: 5,
     periods: [1, 1],
@@ -131,23 +94,84 @@ export const alarmRows = {
     missing: "breaching",
     source: { of: "function", function: "sweep", metric: "Invocations" },
     says: "The sweep has not run for five minutes.",
-    mend: "Look whether its schedule is enabled. Until it runs, lost wake-ups and changed specs are not found.",
+    mend: "Look whether its schedule is enabled, and at the account's concurrency. Until it runs, lost wake-ups and changed specs are not found.",
+  },
+  SweepErrors: { ...failing("sweep"), severity: "page", query: "SweepErrors" },
+  ReconcileNotRun: {
+    ...told,
+    severity: "page",
+    query: "ReconcileNotRun",
+    source: { of: "sluice", metric: "ReconcilesNotRun" },
+    says: "Objects are due, and for a quarter of an hour no run of them has begun.",
+    mend: "Look whether the function reconcile takes messages: its event source mapping, its errors, the account's concurrency. If it runs all the time, raise maxConcurrency, or find the cluster whose runs take all places.",
+  },
+  ReconcileErrors: { ...failing("reconcile"), severity: "page", query: "ReconcileErrors" },
+  ClusterUnreachable: {
+    ...told,
+    severity: "page",
+    query: "ClusterUnreachable",
+    threshold: 2,
+    source: { of: "sluice", metric: "ClusterUnreachable" },
+    says: "A cluster has not answered for three minutes; its runs wait.",
+    mend: "The query names the cluster and the reason: its endpoint, its access entry or its network.",
   },
   ObjectNotReady: {
     ...told,
-    periodMinutes: 60,
+    severity: "ticket",
+    query: "ObjectNotReady",
     source: { of: "sluice", metric: "ObjectsNotReady" },
-    says: "An object is Stalled, or has not been Ready for longer than 30 minutes.",
-    mend: "sluice get kustomizations -A and sluice get sources oci -A name it, and its Ready condition says why.",
+    says: "An object is Stalled, or has not been Ready for longer than 30 minutes. The alarm stays until none is.",
+    mend: "The query names the objects, and the Ready condition of each says why. One that is parked (reason Poisoned) runs again when its spec or source changes.",
+  },
+  OtherOwner: {
+    ...told,
+    severity: "ticket",
+    query: "OtherOwner",
+    source: { of: "sluice", metric: "ReconcilesRefused" },
+    says: "A cluster belongs to another installation, or is paused, so this one writes nothing to it.",
+    mend: "The query says which: sluice take-over makes this installation the owner, sluice resume ends a pause.",
+  },
+  WakeUpDeadLetters: {
+    ...deadLetters,
+    query: "WakeUpDeadLetters",
+    source: { of: "queue", queue: "wakeUpDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
+    says: "A wake-up was received too often without being handled.",
+    mend: "The query says why. No object is lost: the sweep wakes it. When the cause is mended, the stack's output RedriveWakeUps is the command that moves the messages back.",
+  },
+  HintDeadLetters: {
+    ...deadLetters,
+    query: "HintDeadLetters",
+    source: { of: "queue", queue: "hintsDeadLetters", metric: "ApproximateNumberOfMessagesVisible" },
+    says: "An event of a push could not be taken in.",
+    mend: "The query says why; if it finds nothing, Lambda throttles the function ingest. The source's interval finds the push; the stack's output RedriveHints is the command that is faster.",
+  },
+  UndeliveredEvents: {
+    ...deadLetters,
+    source: { of: "queue", queue: "undeliveredEvents", metric: "ApproximateNumberOfMessagesVisible" },
+    says: "EventBridge could not deliver an event or a tick of the schedule.",
+    mend: "The stack's output RedriveUndelivered is a command that shows the error of each with --dry-run, mostly a policy that was changed by hand, and makes the events hints without it.",
+  },
+  EventsRefused: {
+    ...told,
+    periodMinutes: 60,
+    severity: "ticket",
+    query: "EventsRefused",
+    source: { of: "sluice", metric: "EventsRefused" },
+    says: "An event or a delivery to a Receiver was not taken: of an unknown type or shape, of an account that is not listed, or with a signature that is wrong.",
+    mend: "The query says which and why: add the account to pushesFrom, mend the sender, or give it the token of the Receiver.",
   },
   EventsMissed: {
     ...told,
     periodMinutes: 60,
+    severity: "ticket",
+    query: "EventsMissed",
     source: { of: "sluice", metric: "EventsMissed" },
     says: "A source found at its interval what no event had announced.",
     mend: "In ECR and CodeCommit look whether the account and region have their rule, and at the undelivered events; else at the deliveries that the git host or registry shows for its webhook.",
   },
   PushToApplied: {
+    severity: "ticket",
+    query: "PushToApplied",
     statistic: "p95",
     periodMinutes: 15,
     periods: [1, 1],
@@ -155,25 +179,43 @@ export const alarmRows = {
     missing: "notBreaching",
     source: { of: "sluice", metric: "PushToApplied" },
     says: "From a push to its objects in the cluster it takes longer than the objective.",
-    mend: "The dashboard shows which part is slow: runs, waiting wake-ups, or the cluster.",
+    mend: "The query names the slowest; the dashboard shows which part is slow: runs, waiting wake-ups, or the cluster.",
   },
-  ClusterUnreachable: {
-    ...told,
-    threshold: 2,
-    source: { of: "sluice", metric: "ClusterUnreachable" },
-    says: "A cluster has not answered for three minutes; its runs wait.",
-    mend: "The log names the cluster and the reason: its endpoint, its access entry or its network.",
+  ReceiverThrottles: {
+    ...faults,
+    severity: "ticket",
+    only: "webhooks",
+    query: "ReceiverAnswers5xx",
+    source: { of: "function", function: "receiver", metric: "Throttles" },
+    says: "Lambda does not start the function receiver as often as it should.",
+    mend: "More deliveries come at once than the function takes (infra/lib/functions.ts): many pushes, or somebody who tries paths.",
   },
-  OtherOwner: {
-    ...told,
-    source: { of: "sluice", metric: "ReconcilesRefused" },
-    says: "A cluster belongs to another installation, or is paused, so this one writes nothing to it.",
-    mend: "The log says which: sluice take-over makes this installation the owner, sluice resume ends a pause.",
+  ReceiverAnswers5xx: {
+    ...faults,
+    severity: "ticket",
+    only: "webhooks",
+    query: "ReceiverAnswers5xx",
+    source: { of: "function", function: "receiver", metric: "Url5xxCount" },
+    says: "Deliveries to Receivers are answered with an error.",
+    mend: "The query names the Receiver: mostly a filter without a result, or a cluster that does not answer.",
+  },
+  AdmissionErrors: { ...failing("admission"), severity: "ticket", only: "admission", query: "AdmissionErrors" },
+  HintsDropped: {
+    ...faults,
+    periods: [3, 3],
+    severity: "ticket",
+    only: "admission",
+    query: "HintsDropped",
+    source: { of: "sluice", metric: "HintsDropped" },
+    says: "Changes that the admission webhook was told of were not passed on for a quarter of an hour.",
+    mend: "The sweep finds them within a minute. The query names the cluster: its objects change more often than 50 times a second, or the queue refuses messages.",
   },
   TableThrottles: {
     ...faults,
-    source: { of: "table", metrics: ["ReadThrottleEvents", "WriteThrottleEvents"] },
-    says: "DynamoDB throttles the state table.",
+    severity: "ticket",
+    query: "TableThrottles",
+    source: { of: "table", metrics: ["ReadThrottleEvents", "WriteThrottleEvents"], index: dueIndex },
+    says: "DynamoDB throttles the state table or its index.",
     mend: "Look at the table's quota on demand, and at its hottest keys with Contributor Insights.",
   },
 } as const satisfies Readonly<Record<string, AlarmRow>>;
@@ -190,13 +232,11 @@ export function billedAlarms(networks: number, options: readonly AlarmRow["only"
 }
 
 function metricsOf(source: AlarmSource): number {
-  return source.of === "table" ? source.metrics.length : 1;
+  // Of the table and of its index.
+  return source.of === "table" ? 2 * source.metrics.length : 1;
 }
 
 /** Whether there is an alarm for each network. */
 export function isPerNetwork(source: AlarmSource): boolean {
-  return (
-    (source.of === "queue" && source.queue === "wakeUps") ||
-    (source.of === "function" && (source.function === "reconcile" || source.function === "receiver"))
-  );
+  return source.of === "function" && (source.function === "reconcile" || source.function === "receiver");
 }

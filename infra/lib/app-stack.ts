@@ -30,9 +30,9 @@ export class SluiceStack extends Stack {
   readonly sluice: Sluice;
 
   constructor(scope: Construct, id: string, { command }: SluiceStackProps = {}) {
-    const { isGiven, clusters, repositories, webhooks, admission, allowDrops, emails } = readContext(
-      z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()),
-    );
+    const context = readContext(z.record(z.string(), z.unknown()).parse(scope.node.getAllContext()));
+    const { isGiven, clusters, repositories, webhooks, admission, allowDrops } = context;
+    const { emails, pageEmails, ticketEmails } = context;
     if (!isGiven && command !== undefined) {
       throw new Error(
         `cdk ${command} needs the installation, and the context names no clusters: write them into the "context" of cdk.json, ${clustersForm}`,
@@ -53,7 +53,7 @@ export class SluiceStack extends Stack {
       ...(account === undefined ? {} : { env: { account, region } }),
     });
     this.sluice = new Sluice(this, "Sluice", { webhooks, admission, allowDrops });
-    const { topic } = new SluiceObservability(this, "Watch", { sluice: this.sluice, emails });
+    const watch = new SluiceObservability(this, "Watch", { sluice: this.sluice, emails, pageEmails, ticketEmails });
     if (!isGiven) {
       Annotations.of(this).addWarningV2(
         "sluice:noClusters",
@@ -87,6 +87,6 @@ export class SluiceStack extends Stack {
         namespaces,
       });
     }
-    sluiceOutputs(this, this.sluice, topic);
+    sluiceOutputs(this, this.sluice, watch);
   }
 }

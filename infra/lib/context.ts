@@ -55,11 +55,16 @@ export interface AppContext {
   readonly webhooks: boolean;
   readonly admission: boolean;
   readonly allowDrops: boolean;
-  /** Who gets an email of each alarm. */
+  /** Who gets an email of each alarm, of those that page, and of the others. */
   readonly emails: readonly string[];
+  readonly pageEmails: readonly string[];
+  readonly ticketEmails: readonly string[];
 }
 
-const names = ["clusters", "repositories", "webhooks", "admission", "emails", "allowDrops", "sluice:emulator"];
+const names = [
+  ...["clusters", "repositories", "webhooks", "admission"],
+  ...["emails", "pageEmails", "ticketEmails", "allowDrops", "sluice:emulator"],
+];
 
 /** What to write for a cluster, and for an installation without any. */
 export const clustersForm = `"clusters": [{ "arn": "${clusterForm}", "rights": "namespaces" }], or "clusters": [] for an installation without any`;
@@ -81,10 +86,12 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   const webhooks = readFlag("webhooks", all["webhooks"], faults);
   const admission = readFlag("admission", all["admission"], faults);
   const allowDrops = readFlag("allowDrops", all["allowDrops"], faults);
-  const emails = readEmails(all["emails"], faults);
+  const [emails = [], pageEmails = [], ticketEmails = []] = ["emails", "pageEmails", "ticketEmails"].map((name) =>
+    readEmails(name, all[name], faults),
+  );
   if (faults.length > 0) throw new Error(`the context of the app is not usable: ${faults.join("; ")}`);
   const isGiven = all["clusters"] !== undefined;
-  return { isGiven, clusters, repositories, webhooks, admission, allowDrops, emails };
+  return { isGiven, clusters, repositories, webhooks, admission, allowDrops, emails, pageEmails, ticketEmails };
 }
 
 /** The CDK's own names have a colon or a slash in them; "cli-telemetry" is in our cdk.json. */
@@ -104,11 +111,11 @@ function readFlag(name: string, value: unknown, faults: string[]): boolean {
   return true;
 }
 
-function readEmails(value: unknown, faults: string[]): readonly string[] {
+function readEmails(name: string, value: unknown, faults: string[]): readonly string[] {
   if (value === undefined || value === "none") return [];
   const parsed = Emails.safeParse(typeof value === "string" ? parseList(value) : value);
   if (parsed.success) return parsed.data;
-  faults.push("emails must be addresses with commas between them, or a list of them");
+  faults.push(`${name} must be addresses with commas between them, or a list of them`);
   return [];
 }
 

@@ -1,6 +1,6 @@
 import { CfnOutput, Stack } from "aws-cdk-lib";
-import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
+import type { SluiceObservability } from "./observability.ts";
 import { pascalCase } from "./queues.ts";
 import { defaultNetwork } from "./service.ts";
 import type { Sluice } from "./sluice.ts";
@@ -12,7 +12,7 @@ const entering = ["reconcile", "receiver", "definitions", "configuration"];
  * Makes outputs of what people and other stacks ask a deployed Sluice for: names, URLs of queues and webhooks, ARNs of roles. Call it once
  * all clusters are added. In the scope of a stack the outputs have the names of docs/deploy.md; those of a further network end in its name.
  */
-export function sluiceOutputs(scope: Construct, sluice: Sluice, alarmTopic?: ITopic): void {
+export function sluiceOutputs(scope: Construct, sluice: Sluice, watch?: Pick<SluiceObservability, "pageTopic" | "ticketTopic">): void {
   const { account, region } = Stack.of(sluice);
   const output = (name: string, network: string, value: string, description: string) => {
     const suffix = network === defaultNetwork ? "" : pascalCase(network);
@@ -39,12 +39,15 @@ export function sluiceOutputs(scope: Construct, sluice: Sluice, alarmTopic?: ITo
       output(`${pascalCase(name)}Role`, network, roleArn, "What another account trusts or lets into a cluster");
     }
   }
-  if (alarmTopic === undefined) return;
-  const { topicArn } = alarmTopic;
-  one("AlarmTopic", topicArn, "Where alarms go");
-  one(
-    "SubscribeCommand",
-    `aws sns subscribe --region ${region} --topic-arn ${topicArn} --protocol email --notification-endpoint ADDRESS`,
-    "Sends the alarms to an address as well",
-  );
+  for (const [name, { description, command }] of Object.entries(sluice.redrive.commands))
+    one(`Redrive${name}`, command, description);
+  if (watch === undefined) return;
+  for (const [name, { topicArn }] of Object.entries({ Page: watch.pageTopic, Ticket: watch.ticketTopic })) {
+    one(`${name}Topic`, topicArn, `Where alarms go that ${name === "Page" ? "page" : "make a ticket"}`);
+    one(
+      `Subscribe${name}`,
+      `aws sns subscribe --region ${region} --topic-arn ${topicArn} --protocol email --notification-endpoint ADDRESS`,
+      "Sends these alarms to an address as well",
+    );
+  }
 }

@@ -19,6 +19,7 @@ import { InstallationDocument } from "./installation.ts";
 import { checkNetworks, Network, type SluiceNetwork } from "./networks.ts";
 import { Events, eventOrigins, grantAnnouncing } from "./pushes.ts";
 import { pascalCase, Queues } from "./queues.ts";
+import { Redrive } from "./redrive.ts";
 import {
   type AdmissionWebhook,
   defaultNetwork,
@@ -103,6 +104,8 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
   readonly undeliveredEvents: Queue;
   readonly functions: Record<string, IFunction> = {};
   readonly logGroups: Record<string, ILogGroup> = {};
+  /** The role and the commands that move dead letters back. */
+  readonly redrive: Redrive;
   readonly emulated: boolean;
   readonly pushesFrom: readonly PushOrigin[];
   readonly webhookUrls: Readonly<Record<string, string>>;
@@ -203,15 +206,18 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     new Events(this, "Events", { queues, sweep, collector, pushesFrom: this.pushesFrom });
     ingester.function.addEnvironment("SLUICE_EVENTS_FROM", eventOrigins(this, this.pushesFrom).join(","));
 
+    this.redrive = new Redrive(this, "Redrive", { queues, encryptionKey });
+    const { role: redrives } = this.redrive;
     const runs = reconcilers.map(({ role }) => role);
     const requests = [ingester.role, sweep.role, ...receivers.map(({ role }) => role), ...runs];
-    const senders = [...requests, ...(admission === undefined ? [] : [admission.role])];
+    const senders = [...requests, ...(admission === undefined ? [] : [admission.role]), redrives];
     const deny = denyOtherWriters(props.breakGlassPrincipals ?? []);
     deny.table(state.table, requests);
     deny.bucket(state.bucket, [...runs, collector.role], state.emptiedBy);
     for (const queue of Object.values(queues.wakeUps)) deny.queue(queue, senders);
     deny.queue(queues.parked, runs);
-    for (const queue of [queues.hints, queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {
+    deny.queue(queues.hints, [redrives]);
+    for (const queue of [queues.hintsDeadLetters, queues.wakeUpDeadLetters, queues.undeliveredEvents]) {
       deny.queue(queue, []);
     }
     if (!this.emulated) {

@@ -72,6 +72,8 @@ describe("the app", () => {
       admission: false,
       allowDrops: false,
       emails: [],
+      pageEmails: [],
+      ticketEmails: [],
     });
     expect(readContext({ emails: "a@example.com, b@example.com" })).toMatchObject({
       isGiven: false,
@@ -116,7 +118,12 @@ describe("the app", () => {
 
   test("sends the alarms to the addresses of the context", () => {
     const template = templateOf(new SluiceStack(checkedApp({ clusters: "none", emails: ["a@example.com"] }), "Sluice"));
-    expect(JSON.stringify(resourcesOf(template, "AWS::SNS::Subscription"))).toContain("a@example.com");
+    expect(resourcesOf(template, "AWS::SNS::Subscription").length).toBe(2);
+    const [page, ...others] = resourcesOf(
+      templateOf(new SluiceStack(checkedApp({ clusters: "none", pageEmails: "b@example.com" }), "Sluice")),
+      "AWS::SNS::Subscription",
+    );
+    expect([JSON.stringify(page), others]).toEqual([expect.stringContaining("b@example.com"), []]);
   });
 
   test("deploys beside the first cluster, whoever synthesises it", () => {

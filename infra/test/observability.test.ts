@@ -3,6 +3,8 @@ import { Vpc } from "aws-cdk-lib/aws-ec2";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { alarmQueries, queryText } from "../lib/alarm-queries.ts";
 import { type AlarmRow, alarmRows, billedAlarms } from "../lib/alarms.ts";
 import { SluiceObservability, type SluiceObservabilityProps } from "../lib/observability.ts";
 import { Sluice, type SluiceProps } from "../lib/sluice.ts";
@@ -19,11 +21,17 @@ function watched(given: Given = () => ({}), of: (stack: Stack) => SluiceProps = 
 }
 
 const alarmsOf = (template: TemplateFile) => Object.values(resourcesOf(template, "AWS::CloudWatch::Alarm"));
+/** A description with each token in angle brackets. */
+function describedBy({ AlarmDescription: given }: Readonly<Record<string, unknown>>): string {
+  const joined = z.object({ "Fn::Join": z.tuple([z.literal(""), z.array(z.unknown())]) }).safeParse(given);
+  if (!joined.success) return String(given);
+  return joined.data["Fn::Join"][1].map((part) => (typeof part === "string" ? part : "<token>")).join("");
+}
 const all: readonly (readonly [string, AlarmRow])[] = Object.entries(alarmRows);
 const rows = all.filter(([, { only }]) => only === undefined);
 
 describe("SluiceObservability", () => {
-  test("makes the alarms of the list as they are, each tells the topic, and cdk-nag finds nothing", () => {
+  test("makes the alarms of the list as they are, each tells the topic of its severity, and cdk-nag finds nothing", () => {
     const { stack, watch } = watched();
     const template = templateOf(stack);
     expect(Object.keys(watch.alarms)).toEqual(rows.map(([name]) => name));
@@ -31,17 +39,17 @@ describe("SluiceObservability", () => {
     expect(made).toHaveLength(rows.length);
     for (const [name, row] of rows) {
       const [DatapointsToAlarm, EvaluationPeriods] = row.periods;
-      const found = made.find(({ Properties }) => String(Properties["AlarmDescription"]).includes(row.says));
+      const found = made.find(({ Properties }) => describedBy(Properties).includes(`Sluice: ${row.says} ${row.mend}`));
+      const topic = [{ Ref: expect.stringMatching(row.severity === "page" ? /^WatchPageTopic/ : /^WatchTicketTopic/) }];
       expect({ name, ...found?.Properties }).toMatchObject({
         name,
-        AlarmDescription: `Sluice: ${row.says} ${row.mend}`,
         Threshold: row.threshold,
         ComparisonOperator: row.below === true ? "LessThanThreshold" : "GreaterThanThreshold",
         DatapointsToAlarm,
         EvaluationPeriods,
         TreatMissingData: row.missing,
-        AlarmActions: [{ Ref: expect.stringMatching(/^WatchTopic/) }],
-        OKActions: [{ Ref: expect.stringMatching(/^WatchTopic/) }],
+        AlarmActions: topic,
+        OKActions: topic,
       });
     }
   });
@@ -52,6 +60,55 @@ describe("SluiceObservability", () => {
     expect(text).toMatch(/"Dimensions":\[\{"Name":"installation","Value":\{"Ref":"SluiceTable"\}\}\]/);
     expect(text).toMatch(/"Name":"QueueName","Value":\{"Fn::GetAtt":\["SluiceHintsDeadLetters","QueueName"\]\}/);
     expect(text).toMatch(/"Name":"FunctionName","Value":\{"Ref":"Sluice\w*Sweep\w*"\}/);
+  });
+
+  test("an alarm links its saved query, which names the logs of the functions that it is about", () => {
+    const template = templateOf(watched().stack);
+    const saved = Object.values(resourcesOf(template, "AWS::Logs::QueryDefinition"));
+    const names = new Set(rows.flatMap(([, { query }]) => query ?? []));
+    expect(saved.map(({ Properties }) => String(Properties["Name"])).toSorted()).toEqual(
+      [...names].map((name) => `Sluice/Watch/${name}`).toSorted(),
+    );
+    const query = saved.find(({ Properties }) => Properties["Name"] === "Sluice/Watch/ObjectNotReady");
+    expect(query?.Properties).toMatchObject({
+      QueryString: queryText(alarmQueries.ObjectNotReady),
+      LogGroupNames: [{ Ref: expect.stringMatching(/Reconcile.*Log/) }],
+    });
+    const alarm = alarmsOf(template).find(({ Properties }) => Properties["MetricName"] === "ObjectsNotReady");
+    const described = describedBy(alarm?.Properties ?? {});
+    expect(described).toContain("Saved query Sluice/Watch/ObjectNotReady: https://eu-west-1.<token>/cloudwatch/home");
+    expect(described).toContain("editorString~'filter*20ObjectsNotReady*20*3E*3D*201*0A*7C*20stats");
+    expect(described).toContain("source~(~'<token>)");
+  });
+
+  test("no description is longer than the 1,024 characters that CloudWatch takes, with the longest names of log groups", () => {
+    const { stack } = watched(undefined, () => ({ webhooks: true, admission: true }));
+    const lengths = alarmsOf(templateOf(stack)).map(
+      ({ Properties }) => describedBy(Properties).replaceAll("<token>", "x".repeat(70)).length,
+    );
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(1_024);
+  });
+
+  test("the console is that of the partition, also where the stack has no region yet", () => {
+    const stack = new Stack(checkedApp(), "Sluice");
+    const sluice = new Sluice(stack, "Sluice");
+    new SluiceObservability(stack, "Watch", { sluice });
+    const template = templateOf(stack);
+    expect(JSON.stringify(template["Mappings"])).toContain('"aws-cn":{"domain":"console.amazonaws.cn"}');
+    expect(JSON.stringify(alarmsOf(template))).toMatch(
+      /\{"Fn::FindInMap":\["WatchConsole\w*",\{"Ref":"AWS::Partition"\},"domain"\]\}/,
+    );
+  });
+
+  test("in an emulator there are no saved queries, and no alarm links one", () => {
+    const template = templateOf(watched(undefined, undefined, { "sluice:emulator": "true" }).stack);
+    expect(resourcesOf(template, "AWS::Logs::QueryDefinition")).toEqual({});
+    expect(JSON.stringify(alarmsOf(template))).not.toContain("Saved query");
+  });
+
+  test("throttles of the table's index raise the alarm of the table", () => {
+    const text = JSON.stringify(alarmsOf(templateOf(watched().stack)));
+    expect(text).toContain('{"Name":"GlobalSecondaryIndexName","Value":"due"}');
   });
 
   const inside = (stack: Stack): SluiceProps => ({
@@ -67,22 +124,22 @@ describe("SluiceObservability", () => {
   });
 
   test.each([
-    { networks: 1, of: undefined, oldest: ["OldestWakeUp"] },
-    { networks: 2, of: inside, oldest: ["OldestWakeUp", "OldestWakeUpInside"] },
+    { networks: 1, of: undefined, errors: ["ReconcileErrors"] },
+    { networks: 2, of: inside, errors: ["ReconcileErrors", "ReconcileErrorsInside"] },
   ])(
     "with $networks networks CloudWatch bills as many metrics as the cost model counts",
-    ({ networks, of, oldest }) => {
+    ({ networks, of, errors }) => {
       const { stack, watch } = watched(undefined, of);
       const billed = alarmsOf(templateOf(stack)).map(({ Properties }) => {
         const metrics = Properties["Metrics"];
         return Array.isArray(metrics) ? metrics.filter((metric) => "MetricStat" in Object(metric)).length : 1;
       });
       expect(billed.reduce((sum, one) => sum + one, 0)).toBe(billedAlarms(networks));
-      expect(Object.keys(watch.alarms).filter((name) => name.startsWith("Oldest"))).toEqual(oldest);
+      expect(Object.keys(watch.alarms).filter((name) => name.startsWith("ReconcileErrors"))).toEqual(errors);
     },
   );
 
-  test("its topic takes TLS alone, and CloudWatch of this account alone", () => {
+  test("its topics take TLS alone, and CloudWatch of this account alone", () => {
     const [policy] = Object.values(resourcesOf(templateOf(watched().stack), "AWS::SNS::TopicPolicy"));
     expect(JSON.stringify(policy?.Properties)).toContain('"aws:SecureTransport":"false"');
     expect(policy?.Properties).toMatchObject({
@@ -114,7 +171,45 @@ describe("SluiceObservability", () => {
         topic: Topic.fromTopicArn(stack, "Ours", `arn:aws:sns:eu-west-1:${env.account}:ours`),
         encryptionKey: new Key(stack, "Key"),
       })),
-    ).toThrow("Sluice/Watch has both topic and encryptionKey");
+    ).toThrow("Sluice/Watch has encryptionKey, which is for topics of its own, and is given all its topics");
+    expect(() =>
+      watched((stack) => ({ topic: new Topic(stack, "Ours"), pageTopic: new Topic(stack, "Pages") })),
+    ).toThrow("Sluice/Watch has topic, which is for all alarms, beside pageTopic");
+  });
+
+  test("with a topic for pages of one's own only the other one is made", () => {
+    const ours = `arn:aws:sns:eu-west-1:${env.account}:pager`;
+    const template = templateOf(watched((stack) => ({ pageTopic: Topic.fromTopicArn(stack, "Ours", ours) })).stack);
+    expect(Object.keys(resourcesOf(template, "AWS::SNS::Topic"))).toEqual([expect.stringMatching(/TicketTopic/)]);
+    const actions = alarmsOf(template).map(({ Properties }) => JSON.stringify(Properties["AlarmActions"]));
+    expect(actions.filter((action) => action.includes(ours))).toHaveLength(
+      rows.filter(([, { severity }]) => severity === "page").length,
+    );
+  });
+
+  test("addresses get the alarms of their severity, and those of emails all alarms", () => {
+    const given = {
+      emails: ["all@example.test"],
+      pageEmails: ["pager@example.test"],
+      ticketEmails: ["desk@example.test"],
+    };
+    const subscriptions = (template: TemplateFile) =>
+      Object.values(resourcesOf(template, "AWS::SNS::Subscription"))
+        .map(({ Properties }) => `${String(Properties["Endpoint"])} ${JSON.stringify(Properties["TopicArn"])}`)
+        .map((text) => text.replace(/^(\S+) .*(Page|Ticket|Ours).*/, "$1 $2"))
+        .toSorted();
+    expect(subscriptions(templateOf(watched(() => given).stack))).toEqual([
+      "all@example.test Page",
+      "all@example.test Ticket",
+      "desk@example.test Ticket",
+      "pager@example.test Page",
+    ]);
+    const one = watched((stack) => ({ ...given, topic: new Topic(stack, "Ours", { enforceSSL: true }) }));
+    expect(subscriptions(templateOf(one.stack))).toEqual([
+      "all@example.test Ours",
+      "desk@example.test Ours",
+      "pager@example.test Ours",
+    ]);
   });
 
   test("the objective and the addresses are what the properties say", () => {

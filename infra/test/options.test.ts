@@ -256,8 +256,7 @@ describe("each option reaches its resource:", () => {
   test("webhooks and admission have alarms of their own", () => {
     expect(Object.keys(watch.alarms)).toEqual(
       expect.arrayContaining([
-        "ReceiverErrors",
-        "ReceiverErrorsOther",
+        "HintsDropped",
         "ReceiverThrottles",
         "ReceiverAnswers5xx",
         "ReceiverAnswers5xxOther",

@@ -14,7 +14,7 @@ function outputsOf(stack: Stack): z.infer<typeof Outputs> {
   return Outputs.parse(templateOf(stack)["Outputs"]);
 }
 
-test("the stack puts out its table, bucket, queues, topic, webhook URL and the roles that enter clusters, as the guide lists them", () => {
+test("the stack puts out its table, bucket, queues, topics, webhook URL and the roles that enter clusters, as the guide lists them", () => {
   const context = { clusters: [{ arn: prod, rights: "namespaces" }], webhooks: true };
   const outputs = outputsOf(new SluiceStack(checkedApp(context), "Sluice"));
   const guide = readFileSync(new URL("../../docs/deploy.md", import.meta.url), "utf8");
@@ -23,7 +23,7 @@ test("the stack puts out its table, bucket, queues, topic, webhook URL and the r
   // There is no SluiceConfiguration in this one.
   expect(new Set(Object.keys(outputs))).toEqual(new Set(listed.filter((name) => name !== "ConfigurationRole")));
   expect(JSON.stringify(outputs["WakeUpDeadLetterQueue"])).toContain('{"Ref":"SluiceWakeUpDeadLetters');
-  expect(JSON.stringify(outputs["SubscribeCommand"])).toContain("aws sns subscribe --region eu-west-1 --topic-arn ");
+  expect(JSON.stringify(outputs["SubscribePage"])).toContain("aws sns subscribe --region eu-west-1 --topic-arn ");
 });
 
 test("outputs of a further network end in its name", () => {

@@ -19,7 +19,7 @@ export interface Queue {
 }
 
 /** A call to a queue. The URL contains its account. */
-function queueAction(name: string, { url, region }: Queue): AwsAction {
+export function queueAction(name: string, { url, region }: Queue): AwsAction {
   return { name, resource: `queue ${url}`, region, account: /\/([0-9]{12})\/[^/]+$/.exec(url)?.[1] };
 }
 

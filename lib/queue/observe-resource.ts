@@ -2,14 +2,14 @@ import { z } from "zod";
 import { requestedAtAnnotation } from "../api/names.ts";
 import { selectionDigest } from "../api/selectable-metadata.ts";
 import type { Metadata } from "../core/manifest.ts";
-import type { ObservedResources } from "../core/ports/observed-resources.ts";
+import type { NotReady, ObservedResources } from "../core/ports/observed-resources.ts";
 import type { ReconcileRequests } from "../core/ports/reconcile-requests.ts";
 import type { Subscriptions } from "../core/ports/subscriptions.ts";
 import { selectionTopic } from "../core/topics.ts";
 import { formatWorkKey, type WorkKey } from "../core/work-key.ts";
 
 export interface ObserveDeps {
-  readonly observed: ObservedResources;
+  readonly observed: Omit<ObservedResources, "markNotReady" | "markReady">;
   readonly requests: ReconcileRequests;
   /** The parts of an object whose change counts; by default those of a custom resource that ask for a run. */
   readonly summaryOf?: (metadata: Metadata) => string;
@@ -74,13 +74,26 @@ export async function observeGone(key: WorkKey, deps: ObserveDeps, signal: Abort
   await deps.observed.remove(key, signal);
 }
 
-/** Compares the list of all resources of a kind in a cluster with the stored summaries. Answers how many runs it asked for. */
+/** What a list of all resources of a kind has shown. */
+export interface Observed {
+  /** How many runs were asked for. */
+  readonly asked: number;
+  /** The objects that are there and marked. */
+  readonly notReady: readonly MarkedResource[];
+}
+
+/** An object whose last run left it not Ready. */
+export interface MarkedResource extends NotReady {
+  readonly key: WorkKey;
+}
+
+/** Compares the list of all resources of a kind in a cluster with the stored summaries, and asks for runs of what differs. */
 export async function observeAll(
   kind: Pick<WorkKey, "cluster" | "group" | "kind">,
   present: readonly WatchedResource[],
   deps: ObserveDeps,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Observed> {
   const seen = await deps.observed.list(kind, signal);
   const before = new Map(seen.map(({ key, summary }) => [formatWorkKey(key), summary]));
   let asked = 0;
@@ -93,7 +106,10 @@ export async function observeAll(
     await observeGone(key, deps, signal);
     asked += 1;
   }
-  return asked;
+  const notReady = seen.flatMap(({ key, notReady: mark }) =>
+    mark !== undefined && there.has(formatWorkKey(key)) ? [{ key, ...mark }] : [],
+  );
+  return { asked, notReady };
 }
 
 /** Whether nothing but the requested time is gone. In Flux too that is no request. */

@@ -107,7 +107,16 @@ function onHeldLease(item: WorkItem, { holder, renewals }: Lease, waking: Waking
   if (attemptBackOffMs(attempts) <= leaseMs) return takeLease({ ...item, attempts, died: true }, waking);
   const dueAt = waking.now + attemptBackOffMs(attempts);
   const input = waking.input ?? item.input;
-  const freed = { ...item, lease: undefined, wakeUntil: undefined, dueAt, attempts, died: true, input };
+  const freed = {
+    ...item,
+    lease: undefined,
+    wakeUntil: undefined,
+    dueAt,
+    woken: undefined,
+    attempts,
+    died: true,
+    input,
+  };
   return { kind: "writeOnly", item: freed, wait: true };
 }
 
@@ -125,13 +134,15 @@ function inputChanged({ input, phase }: WorkItem, present: string | null): boole
 function stayParked(item: WorkItem, now: number): WakeUpDecision {
   const { requested } = item;
   const dueAt = now + recheckMs;
-  const parked = { ...item, started: requested, handled: requested, ...hintedIf(false), wakeUntil: undefined, dueAt };
+  const handled = { started: requested, handled: requested, woken: undefined, wakeUntil: undefined, dueAt };
+  const parked = { ...item, ...handled, ...hintedIf(false) };
   return { kind: "writeOnly", item: parked, wait: false };
 }
 
 /** The run at `dueAt` serves the request: hints do not shorten a back-off, only a changed input does. */
 function waitForDueAt(item: WorkItem, input: string): WakeUpDecision {
-  const later = { ...item, started: item.requested, ...hintedIf(false), wakeUntil: undefined, input };
+  const asked = { started: item.requested, woken: undefined, wakeUntil: undefined, input };
+  const later = { ...item, ...asked, ...hintedIf(false) };
   return { kind: "writeOnly", item: later, wait: false };
 }
 
@@ -145,6 +156,7 @@ function takeLease(item: WorkItem, { holder, input, now }: Waking): WakeUpDecisi
     lease: { holder, renewals: 0 },
     wakeUntil: now + leaseMs,
     dueAt: undefined,
+    woken: undefined,
     attempts,
     phase: "Active",
     input: input ?? item.input,
@@ -272,7 +284,7 @@ function onSweep(item: WorkItem, now: number, delayMs = 0): SweepDecision | unde
   const { dueAt } = item;
   const due = dueAt !== undefined && dueAt <= now;
   return {
-    item: { ...item, wakeUntil: now + delayMs + wakeMs },
+    item: { ...item, wakeUntil: now + delayMs + wakeMs, woken: (item.woken ?? 0) + 1 },
     wakeUp: due ? { ...wakeUpOf(item), dueAt } : wakeUpOf(item),
   };
 }

@@ -76,6 +76,7 @@ function runOf(item: WorkItem, lease: KeptLease, deps: QueueDeps): Run {
     assertLease: () => lease.assert(),
     carried: item.carried,
     isRequested: item.started > item.handled,
+    isRetry: item.attempts > 1 || item.fault !== undefined || item.died,
     superseded: () => isSuperseded(item, deps, lease.signal),
   };
 }

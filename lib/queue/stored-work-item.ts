@@ -26,6 +26,7 @@ const StoredWorkItem = z.object({
   token: counter,
   lease: z.looseObject({ holder: z.string(), renewals: counter }).or(absent),
   wakeUntil: z.number().or(absent),
+  woken: counter.or(absent),
   dueAt: z.number().or(absent),
   attempts: counter,
   died: z.literal(true).or(absent),
@@ -51,6 +52,7 @@ export function newWorkItem(key: WorkKey, now: number): WorkItem {
     token: 0,
     lease: undefined,
     wakeUntil: now + wakeMs,
+    woken: undefined,
     dueAt: undefined,
     attempts: 0,
     died: false,
@@ -90,14 +92,13 @@ export function parseStoredWorkItem(stored: string, row: string): WorkItem {
 }
 
 function workItemFrom(stored: unknown): WorkItem {
-  const { lease, wakeUntil, dueAt, died, input, fault, hinted, hintedAt, memo, seen, ...rest } = StoredWorkItem.parse(
-    stored,
-    {
+  const { lease, wakeUntil, woken, dueAt, died, input, fault, hinted, hintedAt, memo, seen, ...rest } =
+    StoredWorkItem.parse(stored, {
       error: fieldFault,
-    },
-  );
+    });
   const hints = { hinted, hintedAt };
-  const item = { ...rest, lease, wakeUntil, dueAt, died: died === true, input, fault, ...hints, carried: memo, seen };
+  const times = { wakeUntil, woken, dueAt };
+  const item = { ...rest, lease, ...times, died: died === true, input, fault, ...hints, carried: memo, seen };
   const others = Object.entries(isJsonObject(stored) ? stored : {}).filter(
     ([field]) => !(field in StoredWorkItem.shape),
   );

@@ -4,6 +4,7 @@ import type { LeasedItems, UnreadableWorkItem, WorkItem } from "../core/ports/wo
 import { changeItem, nameUnreadable } from "./change-item.ts";
 import type { QueueDeps } from "./queue-deps.ts";
 import { leftBehind, wakeUpOf } from "./rules.ts";
+import { notRunSweeps } from "./timing.ts";
 
 const concurrency = 8;
 
@@ -20,6 +21,9 @@ export interface WakeBudget {
 
 const unlimited: WakeBudget = { atMost: Number.POSITIVE_INFINITY, perSecond: Number.POSITIVE_INFINITY };
 
+/** What a sweep found that is not run: an object that has been woken {@link notRunSweeps} times in vain, or a row that cannot be read. */
+export type NotRun = Pick<WorkItem, "key" | "woken"> | UnreadableWorkItem;
+
 /**
  * Sends a wake-up for every item whose wake-up or due time has passed. This heals lost messages and dead handlers, and serves due
  * times that are too far away for the queue's delay. It may run late, or twice at once. Answers how many items it woke.
@@ -27,12 +31,14 @@ const unlimited: WakeBudget = { atMost: Number.POSITIVE_INFINITY, perSecond: Num
  * One pass over all that is overdue: what cannot be woken, or may not be, neither hides nor delays the rest. It is bounded by the
  * budgets, and by time.
  *
+ * @param notRun told of what no run begins with
  * @param budgetOf asked for each item's cluster again and again, so it must answer at once
  */
 export async function sweep(
   deps: QueueDeps,
   signal: AbortSignal,
   budgetOf: (cluster: string) => WakeBudget = () => unlimited,
+  notRun: (found: NotRun) => void = () => {},
 ): Promise<number> {
   const { clock, items, log } = deps;
   const begun = clock.monotonic();
@@ -56,13 +62,20 @@ export async function sweep(
       ({ item, delayMs }, stop) => wake(item, delayMs, deps, stop),
       signal,
     );
+    for (const { item } of chosen) if (isNotRun(item)) notRun(item);
     woken += results.filter(Boolean).length;
     if (clock.monotonic() - begun < maxSweepMs) continue;
     log.warn("sweep stopped before its end, the next one goes on", { woken });
     break;
   }
   nameUnreadable(unread, deps);
+  for (const row of unread) notRun(row);
   return woken;
+}
+
+/** One that is parked waits for its input to change, and may be woken in vain. */
+function isNotRun({ woken = 0, phase }: WorkItem): boolean {
+  return phase === "Active" && woken >= notRunSweeps;
 }
 
 /** An error of one item must not stop the others: the item is still overdue at the next sweep. */

@@ -15,6 +15,9 @@ export const renewEveryMs = 15_000;
 /** How long a wake-up counts as under way before another one is sent. */
 export const wakeMs = 60_000;
 
+/** Sweeps that wake an object, a minute each, before it counts as one that no run begins with. */
+export const notRunSweeps = 15;
+
 /** Runs that did not end, on the same input, before an object is parked. With {@link attemptBackOffMs} about 25 minutes. */
 export const maxAttempts = 12;
 

@@ -69,7 +69,7 @@ async function handleFor(
   const authentic = isFirst ? deadlines.firstAuthentic : deadlines.authentic;
   const admitted = await orAborted(admit(receiver, delivery, deps, authentic), authentic);
   if ("status" in admitted) {
-    deps.refused(key, admitted);
+    deps.refused(key, { ...admitted, isMeant: entry.secret !== undefined });
     if (admitted.status === 404) await deps.requests.hint(key, "webhook", wokenBy);
     return admitted.status;
   }

@@ -103,6 +103,8 @@ export const schema = `
 
 /** Columns that files of an earlier release lack. */
 export const addedColumns = [
+  { table: "sightings", column: "not_ready_since", type: "REAL" },
+  { table: "sightings", column: "not_ready_outcome", type: "TEXT NOT NULL DEFAULT ''" },
   { table: "inventories", column: "saved_under", type: "INTEGER" },
   // Since when a message is hidden by the wall clock, and for how long: `visible_at` is by the clock of one process.
   { table: "messages", column: "hidden_at", type: "REAL" },

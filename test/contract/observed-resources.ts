@@ -59,6 +59,26 @@ export function observedResourcesContract(name: string, open: () => Promise<Obse
       );
     });
 
+    test("a mark says since when an object is not Ready and how its last run ended, beside any summary", async () => {
+      const { observed } = backEnd;
+      await observed.markNotReady(keyOf("web"), { since: 1_000, outcome: "failed" }, never);
+      expect(await observed.get(keyOf("web"), never)).toBeUndefined();
+      expect(await observed.list(kind, never)).toEqual([
+        { key: keyOf("web"), summary: undefined, notReady: { since: 1_000, outcome: "failed" } },
+      ]);
+      await observed.put(keyOf("web"), "seen", never);
+      await observed.markNotReady(keyOf("web"), { since: 2_000, outcome: "stalled" }, never);
+      expect(await observed.list(kind, never)).toEqual([
+        { key: keyOf("web"), summary: "seen", notReady: { since: 1_000, outcome: "stalled" } },
+      ]);
+      await observed.markReady(keyOf("web"), never);
+      expect(await observed.list(kind, never)).toEqual([{ key: keyOf("web"), summary: "seen" }]);
+      await observed.markNotReady(keyOf("web"), { since: 3_000, outcome: "waiting" }, never);
+      expect((await observed.list(kind, never))[0]?.notReady).toEqual({ since: 3_000, outcome: "waiting" });
+      await observed.remove(keyOf("web"), never);
+      expect(await observed.list(kind, never)).toEqual([]);
+    });
+
     test("a call under an aborted signal changes nothing", async () => {
       const stopped = AbortSignal.abort(new Error("time is up"));
       await backEnd.observed.put(keyOf("web"), "seen", never);

@@ -61,6 +61,7 @@ export function workItem(key: WorkKey, fields: Partial<WorkItem> = {}): WorkItem
     token: 0,
     lease: undefined,
     wakeUntil: undefined,
+    woken: undefined,
     dueAt: undefined,
     attempts: 0,
     died: false,

@@ -3,7 +3,7 @@ import type { Measures, Metrics } from "../../lib/core/ports/metrics.ts";
 type Recorded = readonly [object: string, measures: Measures, properties?: Readonly<Record<string, string>>];
 
 /** Metrics for tests: the measurements in order, the object as `Kind/namespace/name`. */
-export function recordedMetrics(): Metrics & { readonly recorded: readonly Recorded[] } {
+export function recordedMetrics(): Metrics & { readonly recorded: Recorded[] } {
   const recorded: Recorded[] = [];
   return {
     recorded,

@@ -1,3 +1,4 @@
+import { alarmFaults } from "./alarms.ts";
 import { applyFaults } from "./apply.ts";
 import { applyStatementFaults } from "./apply-statements.ts";
 import { awsFaults } from "./aws.ts";
@@ -35,6 +36,7 @@ import { sourcesFaults } from "./sources.ts";
 
 /** Every list, by area. */
 export const fileFaults: readonly FileFaults[] = [
+  ...alarmFaults,
   ...applyFaults,
   ...awsFaults,
   ...flowsFaults,

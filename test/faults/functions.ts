@@ -150,8 +150,8 @@ export const functionsFaults: readonly FileFaults[] = [
       },
       {
         what: "each run makes the flows of its cluster anew",
-        find: "flowOf: flowsOfClusters(clusters, (cluster) => adapters.flows(cluster, requests)),",
-        replace: "flowOf: (key) => flowsOfClusters(clusters, (cluster) => adapters.flows(cluster, requests))(key),",
+        find: "flowOf: flowsOfClusters(clusters, flowsOf),",
+        replace: "flowOf: (key) => flowsOfClusters(clusters, flowsOf)(key),",
       },
     ],
   },
@@ -198,6 +198,11 @@ export const functionsFaults: readonly FileFaults[] = [
     tests: ["test/unit/functions/sweep.test.ts"],
     faults: [
       {
+        what: "an object of a kind that nobody reconciles raises the alarm for ever",
+        find: "if (kindOf(one.key, kinds) === undefined) return [];",
+        replace: "if (kindOf(one.key, kinds) === null) return [];",
+      },
+      {
         what: "what is overdue in a cluster that was removed is woken for ever",
         find: "await deps.limits.budgets(clusters, signal)",
         replace: "() => ({ atMost: 1_000, perSecond: 1_000 })",
@@ -206,6 +211,17 @@ export const functionsFaults: readonly FileFaults[] = [
         what: "a cluster whose sweep cannot be requested stops the sweep of all",
         find: "          failures.push(error);",
         replace: "          throw error;",
+      },
+    ],
+  },
+  {
+    file: "functions/tell-objects.ts",
+    tests: ["test/unit/functions/sweep-cluster.test.ts"],
+    faults: [
+      {
+        what: "objects beyond those that are named are not counted",
+        find: "if (unnamed > 0) metrics",
+        replace: "if (unnamed > objects.length) metrics",
       },
     ],
   },
@@ -307,6 +323,16 @@ export const functionsFaults: readonly FileFaults[] = [
     file: "functions/sweep-cluster.ts",
     tests: ["test/unit/functions/sweep-cluster.test.ts"],
     faults: [
+      {
+        what: "an object that is Stalled waits half an hour before it is told",
+        find: 'outcome === "stalled" || clock.now() - since > notReadyMs',
+        replace: "clock.now() - since > notReadyMs",
+      },
+      {
+        what: "an object that has just failed is told at once",
+        find: 'outcome === "stalled" || clock.now() - since > notReadyMs',
+        replace: 'outcome === "stalled" || clock.now() >= since',
+      },
       {
         what: "a sweep adopts whatever the gate says",
         find: "    if (refused === undefined) adopted",

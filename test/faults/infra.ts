@@ -129,8 +129,8 @@ export const infraFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "only the first email gets the alarms",
-        find: "for (const email of props.emails ?? [])",
-        replace: "for (const email of props.emails?.slice(0, 1) ?? [])",
+        find: "for (const email of new Set(emails))",
+        replace: "for (const email of emails.slice(0, 1))",
       },
     ],
   },

@@ -183,13 +183,19 @@ export const queueFaults: readonly FileFaults[] = [
       },
       {
         what: "sweep does not move the item out of the index",
-        find: "item: { ...item, wakeUntil: now + delayMs + wakeMs },",
+        find: "item: { ...item, wakeUntil: now + delayMs + wakeMs, woken: (item.woken ?? 0) + 1 },",
         replace: "item: { ...item },",
       },
       {
+        what: "wake-ups in vain are not counted",
+        find: "woken: (item.woken ?? 0) + 1 },",
+        replace: "woken: 1 },",
+      },
+      {
         what: "hint in back-off drops dueAt",
-        find: "const later = { ...item, started: item.requested, ...hintedIf(false), wakeUntil: undefined, input };",
-        replace: "const later = { ...item, started: item.requested, wakeUntil: undefined, dueAt: undefined, input };",
+        find: "const asked = { started: item.requested, woken: undefined, wakeUntil: undefined, input };",
+        replace:
+          "const asked = { started: item.requested, woken: undefined, wakeUntil: undefined, dueAt: undefined, input };",
       },
       {
         what: "a run covers one request only",

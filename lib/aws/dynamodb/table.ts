@@ -20,7 +20,7 @@ export const dueIndex = "due";
  * | `cluster#<id>` | `hold` | why no run begins in that cluster; expires |
  * | `cluster#<id>` | `busy#<process>` | how many runs of it a process has; expires |
  * | `cluster#<id>` | `sweep` | who sweeps that cluster, and until when; expires |
- * | `seen#<cluster>/<group>/<kind>` | `<namespace>/<name>` | the last summary of a custom resource |
+ * | `seen#<cluster>/<group>/<kind>` | `<namespace>/<name>` | the last summary of a custom resource, and since when it has not been Ready |
  *
  * Rows of many objects are spread over partitions (the ledger by entry, the index by shard), since a partition takes 1,000 writes a
  * second.

@@ -9,14 +9,19 @@ export const metricUnits = {
   ReconcileDuration: "Milliseconds",
   /** Runs that failed. */
   ReconcilesFailed: "Count",
-  /** Runs that ended while their object was Stalled, or had not been Ready for {@link notReadyMs}. */
+  /** Objects that are Stalled, or have not been Ready for {@link notReadyMs}: each sweep of their cluster tells how many there are now. */
   ObjectsNotReady: "Count",
   /** From the push of a revision until its objects are applied. */
   PushToApplied: "Milliseconds",
   /** Revisions that a source found at its interval, and that an event should have announced. */
   EventsMissed: "Count",
-  /** Events that ingest did not take: of an unknown type or shape, or from an account that the installation does not list. */
+  /**
+   * Events that ingest did not take: of an unknown type or shape, or from an account that the installation does not list. Deliveries to
+   * the path of a Receiver with a Secret that it did not take.
+   */
   EventsRefused: "Count",
+  /** Objects that a sweep has woken again and again, and that no run has begun with. */
+  ReconcilesNotRun: "Count",
   /** Objects that were parked until their input changes: each is a dead letter too. */
   ReconcilesParked: "Count",
   /** Wake-ups that were not handled, since this installation may not write to the cluster. */

@@ -18,6 +18,8 @@ export interface Run {
   readonly carried: JsonObject | undefined;
   /** Whether anything has asked for this run since the last one that ended; false for one that only its interval wants. */
   readonly isRequested: boolean;
+  /** Whether an earlier run did not end: it threw, ran out of time or died, so what it has left behind is not known. */
+  readonly isRetry?: boolean;
   /** Whether a newer request for the same object has arrived. A run that waits for health then ends early. */
   superseded(): Promise<boolean>;
 }

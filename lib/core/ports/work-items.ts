@@ -34,6 +34,8 @@ export interface WorkItem {
   readonly lease: Lease | undefined;
   /** Until then a wake-up or a holder counts as under way; after it a wake-up is sent again. */
   readonly wakeUntil: number | undefined;
+  /** How many sweeps have woken the object since a run last began; undefined for none. */
+  readonly woken: number | undefined;
   /** When to run without a request. */
   readonly dueAt: number | undefined;
   /** Starts since the last end, on the same {@link input}. */

@@ -521,10 +521,11 @@ export const layers: readonly Layer[] = [
       "lib/definitions",
       "lib/http",
       "lib/kube",
+      "lib/aws",
       "functions/settings",
       "local",
     ],
-    why: "The command line: it may start `sluice local`, and asks the cluster for the rest.",
+    why: "The command line: it may start `sluice local`, moves dead letters in SQS, and asks the cluster for the rest.",
   },
   {
     folder: "infra/notice",

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
-import { notReadyMs } from "../../../lib/core/ports/metrics.ts";
 import type { Flow, Run } from "../../../lib/core/ports/run.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import { measured } from "../../../lib/flows/measured.ts";
@@ -10,15 +9,15 @@ import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 const key = { cluster: "c", group: "g", kind: "Kustomization", namespace: "apps", name: "web" };
 
 /** A run whose flow takes 40 ms on a virtual clock. */
-function measure(flow: Flow, stopped?: unknown, { carried, now = 0 }: { carried?: Run["carried"]; now?: number } = {}) {
+function measure(flow: Flow, stopped?: unknown) {
   let passedMs = 1_000;
-  const clock: Clock = { now: () => now, monotonic: () => passedMs, sleep: async () => undefined };
+  const clock: Clock = { now: () => 0, monotonic: () => passedMs, sleep: async () => undefined };
   const metrics = recordedMetrics();
   const stop = new AbortController();
   if (stopped !== undefined) stop.abort(stopped);
   const fence = { key, token: 1 };
   const run: Run = {
-    ...{ key, fence, carried, signal: stop.signal },
+    ...{ key, fence, carried: undefined, signal: stop.signal },
     assertLease: () => {},
     isRequested: true,
     superseded: async () => false,
@@ -37,7 +36,7 @@ describe("a run", () => {
     { outcome: "applied", counts: {} },
     { outcome: "waiting", counts: {} },
     { outcome: "failed", counts: { ReconcilesFailed: 1 } },
-    { outcome: "stalled", counts: { ReconcilesFailed: 1, ObjectsNotReady: 1 } },
+    { outcome: "stalled", counts: { ReconcilesFailed: 1 } },
     { outcome: "unreachable", counts: { ReconcilesFailed: 1 } },
   ])("that ends $outcome is measured and counts $counts", async ({ outcome, counts }) => {
     const { ended, recorded } = measure(async () => ({ outcome, dueInMs: 5 }));
@@ -49,23 +48,6 @@ describe("a run", () => {
     const { ended, recorded } = measure(async () => ({ outcome: "applied", dueInMs: 5, isQuiet: true }));
     await ended;
     expect(recorded).toEqual([]);
-  });
-
-  test.each([
-    { outcome: "failed", forMs: notReadyMs, counted: undefined },
-    { outcome: "failed", forMs: notReadyMs + 1, counted: 1 },
-    { outcome: "waiting", forMs: notReadyMs + 1, counted: 1 },
-    { outcome: "applied", forMs: notReadyMs + 1, counted: undefined },
-    { outcome: "suspended", forMs: notReadyMs + 1, counted: undefined },
-  ])("that ends $outcome after $forMs ms without being Ready counts $counted", async ({ outcome, forMs, counted }) => {
-    const flow: Flow = async () => ({ outcome, dueInMs: 5, carried: { failures: 1 } });
-    const first = await measure(async () => ({ outcome: "failed", dueInMs: 5, carried: { failures: 1 } })).ended;
-    expect(first.carried).toEqual({ failures: 1, notReadySince: 0 });
-    const { ended, recorded } = measure(flow, undefined, { carried: first.carried, now: forMs });
-    const { carried } = await ended;
-    expect(recorded[0]?.[1].ObjectsNotReady).toBe(counted);
-    const isReady = ["applied", "suspended"].includes(outcome);
-    expect(carried).toEqual(isReady ? { failures: 1 } : { failures: 1, notReadySince: 0 });
   });
 
   test("that throws has failed, and throws on", async () => {

@@ -168,7 +168,7 @@ test("a delivery for a Receiver in a cluster that is not served is refused, and 
     receivers: { save: nothing, remove: nothing, find: async () => [{ key, entry }] },
     clusters: { get: () => undefined },
     requests: { hint: nothing },
-    ...{ authentications, cel: noCel, clock: systemClock, log },
+    ...{ authentications, cel: noCel, clock: systemClock, log, metrics: recordedMetrics() },
   });
   const body = (async function* () {
     yield Buffer.from("{}");

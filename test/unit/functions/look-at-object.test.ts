@@ -13,6 +13,7 @@ import { keyOf, never } from "../../contract/state-back-end.ts";
 import { openGate } from "../../doubles/open-gate.ts";
 import { openLimits } from "../../doubles/open-limits.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 
 const kind = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
 const secretKey: WorkKey = { cluster: "home", group: "", kind: "Secret", namespace: "apps", name: "vars" };
@@ -52,6 +53,7 @@ function lookWorld(deps: Partial<LookDeps> = {}) {
     limits: openLimits,
     observed: sqliteObservedResources(database),
     ...{ requests, subscriptions, clock, log },
+    metrics: recordedMetrics(),
     looks: { send: async (look: Look, delayMs: number) => void sent.push({ look, delayMs }) },
     ...deps,
   };

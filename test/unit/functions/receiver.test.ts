@@ -7,6 +7,7 @@ import { type IncomingRequest } from "../../../lib/receiver/delivery.ts";
 import { firstContactMs } from "../../../lib/receiver/first-contact.ts";
 import type { DeliveryDeps } from "../../../lib/receiver/handle-delivery.ts";
 import { webhookPath } from "../../../lib/receiver/webhook-path.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { namespace, receiverWorld, token } from "../receiver/receiver-world.ts";
 
 const event = {
@@ -87,6 +88,7 @@ test("a state that does not answer is answered for with 500 in time", async () =
       cel: world.deps.cel,
       clock: world.clock,
       log: world.log,
+      metrics: recordedMetrics(),
     });
     const deliver = () => receive(requestOfEvent({ ...event, rawPath: `/hook/${"0".repeat(64)}` }));
     const first = deliver();
@@ -186,6 +188,7 @@ function oneReceiverIn(
     cel: world.deps.cel,
     clock: world.clock,
     log: world.log,
+    metrics: recordedMetrics(),
     ...own,
   });
   const rawPath = path ?? `/hook/${"0".repeat(64)}`;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type ClusterSweepDeps, clusterSweep } from "../../../functions/sweep-cluster.ts";
+import { maxNamed } from "../../../functions/tell-objects.ts";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { ApiError, type ListQuery, type PartialObject } from "../../../lib/core/ports/cluster.ts";
+import { notReadyMs } from "../../../lib/core/ports/metrics.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import type { WorkKey } from "../../../lib/core/work-key.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
@@ -17,6 +19,7 @@ import { keyOf, never } from "../../contract/state-back-end.ts";
 import { openGate } from "../../doubles/open-gate.ts";
 import { openLimits } from "../../doubles/open-limits.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 
 const kind = { group: "kustomize.toolkit.fluxcd.io", version: "v1", kind: "Kustomization" };
 type Listed = readonly PartialObject[];
@@ -42,6 +45,8 @@ function sweepWorld(
   const items = sqliteWorkItems(database);
   const queue = sqliteMessageQueue(database, systemClock);
   const log = recordedLog();
+  const metrics = recordedMetrics();
+  const observed = sqliteObservedResources(database);
   const queueDeps = { items, wakeUps: queuedWakeUps(queue), clock: systemClock, log, rules };
   const sweep = clusterSweep({
     clusters: {
@@ -52,16 +57,17 @@ function sweepWorld(
     },
     kinds: [kind],
     limits: openLimits,
-    observed: sqliteObservedResources(database),
+    observed,
     requests: reconcileRequests(queueDeps),
     subscriptions: { subscribers: async () => [] },
     sweepLeases: memorySweepLeases(systemClock),
+    metrics,
     clock: systemClock,
     log,
     ...deps,
   });
   return {
-    items,
+    ...{ items, observed, counted: metrics.recorded },
     /** What was logged, as text. */
     lines: () => log.lines.map((line) => JSON.stringify(line)),
     sweep: (id = "home") => sweep(id, never),
@@ -113,6 +119,49 @@ describe("the sweep of a cluster", () => {
     expect(world.woken()).toEqual(["home/db", "home/web"]);
     await world.sweep();
     expect(world.woken()).toEqual([]);
+  });
+
+  test("tells in each sweep which objects are Stalled or not Ready for long, and none that is gone or has just failed", async () => {
+    let present: Listed = [kustomization("web"), kustomization("db"), kustomization("new"), kustomization("fine")];
+    using world = sweepWorld({ home: async () => present });
+    const now = systemClock.now();
+    const mark = (name: string, outcome: string, agoMs: number) =>
+      world.observed.markNotReady(keyOf(name), { since: now - agoMs, outcome }, never);
+    await mark("web", "stalled", 0);
+    await mark("db", "failed", notReadyMs + 60_000);
+    await mark("new", "failed", notReadyMs - 60_000);
+    await mark("gone", "stalled", 0);
+    const told = (name: string, outcome: string) => [
+      `Kustomization/apps/${name}`,
+      { ObjectsNotReady: 1 },
+      { outcome, since: expect.any(String) },
+    ];
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) {
+      await world.sweep();
+      expect(world.counted.splice(0)).toEqual([told("db", "failed"), told("web", "stalled")]);
+    }
+    await world.observed.markReady(keyOf("web"), never);
+    present = present.filter(({ metadata }) => metadata.name !== "db");
+    await world.sweep();
+    expect(world.counted).toEqual([]);
+  });
+
+  test(`names ${maxNamed} objects that are not Ready, and counts the others`, async () => {
+    const names = Array.from({ length: maxNamed + 5 }, (_, number) => `web-${number}`);
+    using world = sweepWorld({ home: async () => names.map((name) => kustomization(name)) });
+    for (const name of names) await world.observed.markNotReady(keyOf(name), { since: 0, outcome: "failed" }, never);
+    await world.sweep();
+    expect(world.counted).toHaveLength(maxNamed + 1);
+    expect(world.counted.at(-1)).toEqual(["Cluster//", { ObjectsNotReady: 5 }]);
+  });
+
+  test("tells of no object in a cluster that may not be written to", async () => {
+    const refusing = { enter: () => Promise.reject(new GateClosed("paused")) };
+    const clusters = { get: () => ({ gate: refusing, home: { listMetadata: async () => [kustomization("web")] } }) };
+    using world = sweepWorld({}, { clusters });
+    await world.observed.markNotReady(keyOf("web"), { since: 0, outcome: "stalled" }, never);
+    await world.sweep();
+    expect(world.counted).toEqual([]);
   });
 
   test("knows objects of equal names in two clusters apart", async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { limitsOf } from "../../../functions/cluster-limits.ts";
 import { sweepHandler } from "../../../functions/sweep.ts";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
 import { systemClock } from "../../../lib/process/system-clock.ts";
 import { rules } from "../../../lib/queue/rules.ts";
+import { notRunSweeps } from "../../../lib/queue/timing.ts";
 import { sqliteClusterStates } from "../../../local/state/cluster-states.ts";
 import { queuedSweepRequests, queuedWakeUps, sqliteMessageQueue } from "../../../local/state/message-queue.ts";
 import { openStateDatabase } from "../../../local/state/state-database.ts";
@@ -19,8 +21,12 @@ function sweepWorld(refused?: string) {
   const queue = sqliteMessageQueue(database, systemClock);
   const clusterStates = sqliteClusterStates(database);
   const requests = queuedSweepRequests(queue);
+  const metrics = recordedMetrics();
+  let passedMs = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + passedMs };
   const handler = sweepHandler({
-    ...{ items, clock: systemClock, log: silentLog, rules },
+    ...{ items, clock, log: silentLog, metrics, rules },
+    kinds: declaredKinds,
     wakeUps: queuedWakeUps(queue),
     clusters: () => ["home", arn],
     limits: limitsOf({
@@ -37,8 +43,15 @@ function sweepWorld(refused?: string) {
     },
   });
   return {
-    items,
-    clusterStates,
+    ...{ items, clusterStates, database },
+    counted: metrics.recorded,
+    /** A sweep each minute. */
+    async minutes(count: number) {
+      for (let minute = 0; minute < count; minute += 1) {
+        passedMs += 61_000;
+        await handler({}, never);
+      }
+    },
     sweep: (event: unknown = {}) => handler(event, never),
     /** What was sent. */
     sent: () => {
@@ -51,9 +64,42 @@ function sweepWorld(refused?: string) {
 }
 
 const due = { started: 1, handled: 1, dueAt: systemClock.now() - 1 };
+/** Of a kind that Sluice reconciles. */
+const kustomization = (name: string) => ({ ...keyOf(name), group: "kustomize.toolkit.fluxcd.io" });
 const sweeps = ['{"sweep":"home"}', "prod"];
 
 describe("the sweep", () => {
+  test("counts an object that it wakes for a quarter of an hour while no run begins, and none that has run", async () => {
+    using world = sweepWorld();
+    await world.items.put(workItem(kustomization("web"), due), never);
+    await world.minutes(notRunSweeps);
+    expect(world.counted.splice(0)).toEqual([]);
+    await world.minutes(2);
+    const told = (wakeUps: number) => ["Kustomization/apps/web", { ReconcilesNotRun: 1 }, { wakeUps: String(wakeUps) }];
+    expect(world.counted.splice(0)).toEqual([told(notRunSweeps), told(notRunSweeps + 1)]);
+    const item = await world.items.get(kustomization("web"), never);
+    const key = "home/kustomize.toolkit.fluxcd.io/Kustomization/apps/web";
+    const wakeUp = { key, dueAt: item?.dueAt ?? 0 };
+    const decision = rules.onWakeUp(item, { wakeUp, holder: "h", input: undefined, now: systemClock.now() });
+    if (decision.kind !== "run") throw new Error("no run begins");
+    const { handled, ...run } = { ...decision.item, lease: undefined, wakeUntil: undefined, handled: 0 };
+    await world.items.put({ ...run, handled, version: (item?.version ?? 0) + 1, dueAt: due.dueAt }, never);
+    await world.minutes(notRunSweeps);
+    expect(world.counted).toEqual([]);
+  });
+
+  test("counts no object of a kind that is not reconciled, of a cluster on hold, or that is parked; nor any that has nothing due", async () => {
+    using world = sweepWorld();
+    const hold = { kind: "unreachable", reason: "no answer", since: 1, probes: 1 } as const;
+    await world.clusterStates.hold(arn, hold, never);
+    await world.items.put(workItem({ ...keyOf("old"), kind: "Gone" }, due), never);
+    await world.items.put(workItem({ ...kustomization("far"), cluster: arn }, due), never);
+    await world.items.put(workItem(kustomization("parked"), { ...due, phase: "Poisoned", attempts: 13 }), never);
+    await world.items.put(workItem(kustomization("suspended"), { started: 1, handled: 1 }), never);
+    await world.minutes(notRunSweeps + 2);
+    expect(world.counted).toEqual([]);
+  });
+
   test("asks for the sweep of each cluster, and wakes what is overdue", async () => {
     using world = sweepWorld();
     await world.items.put(workItem(keyOf("late"), due), never);

@@ -13,7 +13,7 @@ function subjectOf(source: AlarmSource): string {
     case "function":
       return `\`${source.metric}\` of the function ${source.function}`;
     case "table":
-      return `\`${source.metrics.join("` + `")}\` of the table`;
+      return `\`${source.metrics.join("` + `")}\` of the table and of its index ${source.index}`;
     case "sluice":
       return `\`${source.metric}\``;
   }
@@ -21,19 +21,20 @@ function subjectOf(source: AlarmSource): string {
 
 /** A row of docs/metrics.md. */
 function printed([name, row]: readonly [string, AlarmRow]): string {
-  const { statistic, periodMinutes, periods, threshold, below, missing, only, says, mend, source } = row;
+  const { statistic, periodMinutes, periods, threshold, below, missing, only, says, mend, source, severity, query } =
+    row;
   const [breaching, of] = periods;
   const where = only === undefined ? "" : `, with \`${only}: true\``;
   const often = of === 1 ? "" : `, in ${breaching} of ${of} periods`;
   const when = `${statistic} of ${subjectOf(source)} over ${periodMinutes} minutes ${below ? "below" : "above"} ${threshold}${often}${where}`;
-  return `| ${name} | ${when} | ${missing === "breaching" ? "alarm" : "fine"} | ${says} ${mend} |`;
+  return `| ${name} | ${severity} | ${when} | ${missing === "breaching" ? "alarm" : "fine"} | ${says} ${mend} | ${query ?? ""} |`;
 }
 
 describe("the alarms", () => {
   test("docs/metrics.md lists them as they are", async () => {
     const page = await readFile(join(import.meta.dirname, "../../../docs/metrics.md"), "utf8");
     const lines = page.split("\n");
-    const start = lines.indexOf("| alarm | when | no data | what has happened, and what to do |");
+    const start = lines.indexOf("| alarm | severity | when | no data | what has happened, and what to do | query |");
     const table = lines.slice(start + 2, lines.indexOf("", start));
     expect(table).toEqual(rows.map(printed));
   });
@@ -41,13 +42,19 @@ describe("the alarms", () => {
   test("on metrics of Sluice look at metrics that exist", () => {
     const looked = rows.flatMap(([, { source }]) => (source.of === "sluice" ? [source.metric] : []));
     expect(Object.keys(metricUnits)).toEqual(expect.arrayContaining(looked));
-    expect(looked).toHaveLength(5);
+    expect(looked).toHaveLength(8);
   });
 
-  test("are billed by the metric, and for each network three more", () => {
+  test("are billed by the metric, and for each network one more, or three with webhooks", () => {
     const always = rows.filter(([, { only }]) => only === undefined);
-    expect(billedAlarms(1)).toBe(always.length + 1);
-    expect(billedAlarms(1, ["webhooks", "admission"])).toBe(rows.length + 1);
-    expect(billedAlarms(3)).toBe(billedAlarms(1) + 2 * 3);
+    expect(billedAlarms(1)).toBe(always.length + 3);
+    expect(billedAlarms(1, ["webhooks", "admission"])).toBe(rows.length + 3);
+    expect(billedAlarms(3)).toBe(billedAlarms(1) + 2 * 1);
+    expect(billedAlarms(3, ["webhooks"])).toBe(billedAlarms(1, ["webhooks"]) + 2 * 3);
+  });
+
+  test("page for what stops the service, and make a ticket of what one object or one event needs", () => {
+    const pages = rows.flatMap(([name, { severity }]) => (severity === "page" ? [name] : []));
+    expect(pages).toEqual(["SweepNotRun", "SweepErrors", "ReconcileNotRun", "ReconcileErrors", "ClusterUnreachable"]);
   });
 });

@@ -128,9 +128,12 @@ describe("a Receiver that may select it", () => {
 test("a whole list asks for runs of new, changed and missing resources, and counts them", async () => {
   const { deps, log } = observeWorld();
   const seen = (name: string, generation = 1) => ({ key: keyOf(name), metadata: { name, uid: name, generation } });
-  expect(await observeAll(key, [seen("a"), seen("b"), seen("c")], deps, never)).toBe(3);
+  expect(await observeAll(key, [seen("a"), seen("b"), seen("c")], deps, never)).toEqual({ asked: 3, notReady: [] });
   log.length = 0;
-  expect(await observeAll(key, [seen("a"), seen("b", 2), seen("d")], deps, never)).toBe(3);
+  expect(await observeAll(key, [seen("a"), seen("b", 2), seen("d")], deps, never)).toEqual({
+    asked: 3,
+    notReady: [],
+  });
   expect(log).toEqual([
     "asks for b: resource changed",
     "remembers b",

@@ -56,6 +56,17 @@ describe("voidLeases", () => {
 });
 
 describe("sweep", () => {
+  test("an item knows how many sweeps have woken it since a run last began", async () => {
+    const { deps, store, row, handle, sent } = queueWorld();
+    for (const woken of [undefined, 7]) {
+      store(workItem(key, { ...row(), version: (row()?.version ?? 0) + 1, started: 1, dueAt: 5, woken }));
+      await sweep(deps, never);
+      expect(row()?.woken).toBe((woken ?? 0) + 1);
+      await handle(async () => ({ outcome: "applied", dueInMs: undefined }), sent.at(-1)?.wakeUp ?? { key: "" });
+      expect([row()?.woken, row()?.dueAt]).toEqual([undefined, undefined]);
+    }
+  });
+
   test("wakes all overdue objects once, however many pages they are", async () => {
     const { deps, sent, store } = queueWorld();
     for (let index = 0; index < 250; index += 1) store(workItem(keyOf(`o${index}`), { started: 1, dueAt: 5 }));

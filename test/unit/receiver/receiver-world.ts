@@ -115,6 +115,7 @@ export function receiverWorld(change: Partial<ReceiverDeps & Pick<WakeDeps, "req
       clock,
     ),
     ...{ secretOf, clock, log },
+    metrics: recordedMetrics(),
     authentications: {
       ...authentications,
       ...issuedTokens({ cel: deps.cel, clock, http, ...(googleKeysUrl === undefined ? {} : { googleKeysUrl }) }),

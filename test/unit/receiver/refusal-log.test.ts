@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { quietMs, refusalLog } from "../../../lib/receiver/refusal-log.ts";
 import { recordedLog } from "../../doubles/recorded-log.ts";
+import { recordedMetrics } from "../../doubles/recorded-metrics.ts";
 import { steppedClock } from "../../doubles/stepped-clock.ts";
 import { receiverWorld } from "./receiver-world.ts";
 
@@ -27,10 +28,11 @@ function refusals() {
   const clock = steppedClock();
   const warned: unknown[] = [];
   const log = { ...recordedLog(), warn: (_: string, fields?: object) => void warned.push(fields) };
-  const tell = refusalLog({ log, clock });
-  const refuse = (name: string): void =>
-    tell({ cluster: "c", group: "g", kind: "Receiver", namespace: "n", name }, { status: 400, why: "no token" });
-  return { clock, warned, refuse };
+  const metrics = recordedMetrics();
+  const tell = refusalLog({ log, clock, metrics });
+  const refuse = (name: string, { status = 400, isMeant = true } = {}): void =>
+    tell({ cluster: "c", group: "g", kind: "Receiver", namespace: "n", name }, { status, why: "no token", isMeant });
+  return { clock, warned, refuse, counted: metrics.recorded };
 }
 
 test("refusals that never pause are warnings once a second too", () => {
@@ -40,6 +42,23 @@ test("refusals that never pause are warnings once a second too", () => {
     clock.pass(quietMs / 2);
   }
   expect(warned).toHaveLength(5);
+});
+
+test("a refusal is counted with its Receiver and its reason, once a second", () => {
+  const { clock, refuse, counted } = refusals();
+  refuse("web");
+  refuse("web");
+  expect(counted).toEqual([["Receiver/n/web", { EventsRefused: 1 }, { why: "no token" }]]);
+  clock.pass(quietMs);
+  refuse("web");
+  expect(counted).toHaveLength(2);
+});
+
+test("what comes to a path that anyone can guess, or to a Receiver that is suspended, is not counted", () => {
+  const { refuse, counted } = refusals();
+  refuse("open", { isMeant: false });
+  refuse("suspended", { status: 503 });
+  expect(counted).toEqual([]);
 });
 
 test("of a thousand Receivers and one the first is forgotten, and the others are not", () => {

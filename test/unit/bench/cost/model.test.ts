@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { assumptions } from "../../../../bench/cost/assumptions.ts";
 import { atRest, mostAtRest, pushing } from "../../../../bench/cost/cases.ts";
+import { monthly, printCompared } from "../../../../bench/cost/compared.ts";
 import { linesOf, priced, receives, secondsOf, totalOf } from "../../../../bench/cost/model.ts";
 import { prices, regions } from "../../../../bench/cost/prices.ts";
 import { printCost } from "../../../../bench/cost/print.ts";
@@ -32,6 +33,13 @@ describe("the cost model", () => {
     { what: "Installation key", quantity: 1 },
   ])("$what, reckoned by hand: $quantity", ({ what, quantity }) => {
     expect(quantityOf(what)).toBeCloseTo(quantity, 6);
+  });
+
+  test("each request to a cluster is an event of its audit log, which costs nothing while nobody reads it", () => {
+    const requests = 4_380 * 9 + 43_800 * 7;
+    expect(quantityOf("GuardDuty, EKS Protection", { ...one, guardDuty: 1 })).toBeCloseTo(requests, 6);
+    expect(quantityOf("Audit log of the clusters", { ...one, auditLogs: 1 })).toBeCloseTo((requests * 1_500) / 1e9, 9);
+    expect(quantityOf("GuardDuty, EKS Protection") + quantityOf("Audit log of the clusters")).toBe(0);
   });
 
   test("a run takes its share of a core and the round trips that it waits for", () => {
@@ -73,6 +81,19 @@ describe("the cost model", () => {
   test.each(regions)("an installation at rest costs less than the most that we allow, in %s", (region) => {
     expect(totalOf(priced(linesOf(atRest, assumptions), prices[region]))).toBeLessThan(mostAtRest);
   });
+});
+
+test("docs/cost-compared.md has what the comparison prints", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../../../docs/cost-compared.md"), "utf8");
+  const [, generated] = page.split("<!-- printed by bench/cost/compared.ts -->\n\n");
+  expect(generated).toBe(`${printCompared()}\n`);
+});
+
+test("the alternatives, reckoned by hand: one Application is 730 hours of it and of its capability, and Flux is in each cluster", () => {
+  const { argo, fluxShare, fluxFargate } = monthly({ ...atRest, clusters: 2, kustomizations: 1 });
+  expect(argo).toBeCloseTo(730 * (0.02771 + 0.00136), 9);
+  expect(fluxShare).toBeCloseTo(730 * 2 * 3 * 0.05 * 0.0336, 9);
+  expect(fluxFargate).toBeCloseTo(730 * 2 * 3 * (0.25 * 0.04048 + 0.5 * 0.004445), 9);
 });
 
 test("docs/cost.md has what the model prints", async () => {

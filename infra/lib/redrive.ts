@@ -1,0 +1,69 @@
+import { AccountRootPrincipal, Role } from "aws-cdk-lib/aws-iam";
+import type { IKey } from "aws-cdk-lib/aws-kms";
+import { Construct } from "constructs";
+import { allow } from "./access.ts";
+import type { Queues } from "./queues.ts";
+
+export interface RedriveProps {
+  readonly queues: Queues;
+  readonly encryptionKey: IKey | undefined;
+}
+
+/** A command that a person copies. */
+export interface RedriveCommand {
+  readonly description: string;
+  readonly command: string;
+}
+
+/**
+ * The role by which people move dead letters back (`sluice redrive`), and the commands. Those may assume it whose
+ * own policies let them, in this account alone. The policies of the queues except it from the denial of all other senders.
+ */
+export class Redrive extends Construct {
+  readonly role: Role;
+  /** By what is moved: `Hints`, `Undelivered`, `WakeUps`. */
+  readonly commands: Readonly<Record<string, RedriveCommand>>;
+
+  constructor(scope: Construct, id: string, { queues, encryptionKey }: RedriveProps) {
+    super(scope, id);
+    const { hints, hintsDeadLetters, undeliveredEvents, wakeUpDeadLetters } = queues;
+    this.role = new Role(this, "Role", {
+      assumedBy: new AccountRootPrincipal(),
+      description: "Sluice: moves dead letters back (sluice redrive)",
+    });
+    const deadLetters = [hintsDeadLetters, undeliveredEvents, wakeUpDeadLetters];
+    this.role.addToPolicy(
+      allow(
+        "TakeDeadLetters",
+        ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage"],
+        deadLetters.map(({ queueArn }) => queueArn),
+      ),
+    );
+    this.role.addToPolicy(
+      allow(
+        "SendThemBack",
+        ["sqs:SendMessage"],
+        [hints, ...Object.values(queues.wakeUps)].map(({ queueArn }) => queueArn),
+      ),
+    );
+    if (encryptionKey !== undefined) {
+      this.role.addToPolicy(allow("UseKey", ["kms:Decrypt", "kms:GenerateDataKey"], [encryptionKey.keyArn]));
+    }
+    const command = (what: string, from: string, to?: string): string =>
+      `npx sluice redrive ${what} --role ${this.role.roleArn} --from ${from}${to === undefined ? "" : ` --to ${to}`}`;
+    this.commands = {
+      Hints: {
+        description: "Moves back events that could not be taken in",
+        command: command("hints", hintsDeadLetters.queueUrl),
+      },
+      Undelivered: {
+        description: "Makes hints of events that EventBridge could not deliver",
+        command: command("undelivered", undeliveredEvents.queueUrl, hints.queueUrl),
+      },
+      WakeUps: {
+        description: "Moves back wake-ups that were not handled",
+        command: command("wake-ups", wakeUpDeadLetters.queueUrl),
+      },
+    };
+  }
+}

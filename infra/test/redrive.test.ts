@@ -1,0 +1,70 @@
+import { Stack } from "aws-cdk-lib";
+import { Key } from "aws-cdk-lib/aws-kms";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { Sluice } from "../lib/sluice.ts";
+import { checkedApp, env, resourcesOf, type TemplateFile, templateOf } from "./synthesise.ts";
+
+const stack = new Stack(checkedApp(), "Sluice", { env });
+new Sluice(stack, "Sluice", { encryptionKey: new Key(stack, "Key", { enableKeyRotation: true }) });
+const template = templateOf(stack);
+
+/** Whom the policy of each queue excepts from the denial of all senders, by the queue. */
+function exceptions(of: TemplateFile): Readonly<Record<string, string>> {
+  const Policy = z.looseObject({ Queues: z.array(z.object({ Ref: z.string() })), PolicyDocument: z.json() });
+  return Object.fromEntries(
+    Object.values(resourcesOf(of, "AWS::SQS::QueuePolicy")).map(({ Properties }) => {
+      const { Queues, PolicyDocument } = Policy.parse(Properties);
+      return [Queues[0]?.Ref ?? "", JSON.stringify(PolicyDocument)];
+    }),
+  );
+}
+
+test("those of the account whom their own policies let may assume the role that moves dead letters, and nobody else", () => {
+  const roles = Object.entries(resourcesOf(template, "AWS::IAM::Role")).filter(([id]) => id.includes("Redrive"));
+  expect(roles.map(([, { Properties }]) => Properties["AssumeRolePolicyDocument"])).toMatchObject([
+    {
+      Statement: [
+        {
+          Action: "sts:AssumeRole",
+          Effect: "Allow",
+          Principal: { AWS: `arn:aws:iam::${env.account}:root` },
+        },
+      ],
+    },
+  ]);
+});
+
+test("it takes from the three dead-letter queues, sends to hints and wake-ups, and may do no more", () => {
+  const [policy] = Object.entries(resourcesOf(template, "AWS::IAM::Policy")).filter(([id]) => id.includes("Redrive"));
+  const text = JSON.stringify(policy?.[1].Properties["PolicyDocument"]);
+  expect(JSON.parse(text)).toMatchObject({
+    Statement: [
+      { Sid: "TakeDeadLetters", Action: ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage"] },
+      { Sid: "SendThemBack", Action: "sqs:SendMessage" },
+      { Sid: "UseKey", Action: ["kms:Decrypt", "kms:GenerateDataKey"] },
+    ],
+  });
+  const named = ["HintsDeadLetters", "UndeliveredEvents", "WakeUpDeadLetters", "Hints", "WakeUpsDefault"];
+  const found = [...text.matchAll(/"Fn::GetAtt":\["Sluice(\w+)","Arn"\]/g)].map(([, id]) => id);
+  expect(found).toEqual(expect.arrayContaining(named));
+});
+
+test("the policies of the queues that it sends to except it from the denial, and those of dead letters do not", () => {
+  const except = Object.entries(exceptions(template)).flatMap(([queue, text]) =>
+    text.includes("RedriveRole") ? [queue] : [],
+  );
+  expect(except.toSorted((a, b) => a.localeCompare(b))).toEqual(["SluiceHints", "SluiceWakeUpsDefault"]);
+});
+
+test("the outputs of the stack are the commands", () => {
+  const outputs = z.record(z.string(), z.object({ Value: z.json() })).parse(template["Outputs"]);
+  const commands = Object.entries(outputs).flatMap(([id, { Value }]) =>
+    id.includes("Redrive") ? [JSON.stringify(Value)] : [],
+  );
+  expect(commands).toEqual([
+    expect.stringMatching(/npx sluice redrive hints --role .*RedriveRole.* --from .*SluiceHintsDeadLetters/),
+    expect.stringMatching(/redrive undelivered --role .* --from .*SluiceUndeliveredEvents.* --to .*SluiceHints/),
+    expect.stringMatching(/redrive wake-ups --role .* --from .*SluiceWakeUpDeadLetters/),
+  ]);
+});

@@ -1,0 +1,25 @@
+/** A message of a dead-letter queue. */
+export interface StoredLetter {
+  readonly id: string;
+  /** Of this receipt: another one is needed after a minute. */
+  readonly handle: string;
+  readonly body: string;
+  /** Wall time in milliseconds. */
+  readonly sentAt: number;
+  readonly group?: string;
+  /** The queue that it comes from, if SQS has moved it. */
+  readonly source?: string;
+  /** Why EventBridge could not deliver it. */
+  readonly error?: string;
+}
+
+/** A dead-letter queue whose messages somebody moves back. Each call may be repeated; a send that is repeated may send twice. */
+export interface DeadLetterQueue {
+  /** Up to ten messages, which nobody else sees for a minute; none if the queue is empty. */
+  receive(signal: AbortSignal): Promise<readonly StoredLetter[]>;
+  /** Sends a copy to the queue at `url`, and answers its id. */
+  send(letter: Pick<StoredLetter, "body" | "group">, url: string, signal: AbortSignal): Promise<string>;
+  remove(letter: StoredLetter, signal: AbortSignal): Promise<void>;
+  /** Lets others see it again at once. */
+  release(letter: StoredLetter, signal: AbortSignal): Promise<void>;
+}
