@@ -54,10 +54,18 @@ export async function unreconciledAmong(
   signal: AbortSignal,
 ): Promise<readonly VersionedRef[]> {
   const found: VersionedRef[] = [];
+  // A kind that is not served costs a discovery, so it is looked up once for all its objects.
+  const answers = new Map<string, Promise<boolean>>();
   for (const ref of refs) {
     const kind = kindOf(ref, reconciled);
-    const isLeft = kind === undefined ? isUnreconciled(ref, reconciled) : await isUnread(ref, kind, target, signal);
-    if (isLeft) found.push(ref);
+    if (kind === undefined) {
+      if (isUnreconciled(ref, reconciled)) found.push(ref);
+      continue;
+    }
+    const name = `${ref.group}/${ref.version}/${ref.kind}`;
+    const answer = answers.get(name) ?? isUnread(ref, kind, target, signal);
+    answers.set(name, answer);
+    if (await answer) found.push(ref);
   }
   return found;
 }

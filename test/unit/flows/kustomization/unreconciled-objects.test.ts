@@ -34,6 +34,18 @@ describe("the objects that Sluice does not reconcile", () => {
     expect(await unreconciledAmong(refs, declaredKinds, cluster("v3", "v1"), signal)).toEqual([]);
   });
 
+  test("are looked up once for all objects of a kind", async () => {
+    const asked: string[] = [];
+    const resource = async ({ kind, version = "" }: KindQuery) => {
+      asked.push(`${kind} ${version}`);
+      return undefined;
+    };
+    const refs = [kustomization("v3"), { ...kustomization("v3"), name: "other" }, kustomization("v1")];
+    const found = await unreconciledAmong(refs, declaredKinds, { resource }, signal);
+    expect(found).toEqual(refs.slice(0, 2));
+    expect(asked).toEqual(["Kustomization v1"]);
+  });
+
   test("are not those of which the cluster does not say what it serves", async () => {
     const resource = async () => {
       throw new ApiError({ code: 503, reason: "ServiceUnavailable", message: "no answer" });
