@@ -8,6 +8,7 @@ import { describePause } from "../lib/gate/pause.ts";
 import { type CheckedAdmission, checkAdmission } from "./check-admission.ts";
 import type { FoundOrphans } from "./check-orphans.ts";
 import { type CheckedRights, checkRights } from "./check-rights.ts";
+import { type CheckedUnreconciled, checkUnreconciled } from "./check-unreconciled.ts";
 import { type CheckedVersion, judgeVersion, testedVersions } from "./check-version.ts";
 import { type GlobalOptions, type Session, type Surroundings, withCluster } from "./session.ts";
 
@@ -30,6 +31,8 @@ interface CheckedCluster {
   readonly fault?: string;
   readonly kubernetes?: CheckedVersion;
   readonly kinds: readonly CheckedKind[];
+  /** Kinds of Flux and Flagger with objects that Sluice does not reconcile; absent where that is not known. They fail no check. */
+  readonly unreconciled?: readonly CheckedUnreconciled[];
   /** Of the identity of the kubeconfig; they fail no check, since Sluice may run with another identity. */
   readonly rights?: CheckedRights;
   /** Absent where no admission webhook is installed; it fails no check either. */
@@ -104,10 +107,18 @@ async function checkAll(kinds: readonly KindDeclaration[], session: Session): Pr
   try {
     const kubernetes = await checkKubernetes(session);
     const served = await checkKinds(kinds, session);
+    const left = await checkUnreconciled(kinds, session);
     const rights = await sayRights(session);
     const admission = await checkAdmission(session);
     const owner = await checkOwner(session);
-    return { kubernetes, kinds: served, rights, ...(admission === undefined ? {} : { admission }), ...owner };
+    return {
+      kubernetes,
+      kinds: served,
+      ...(left === undefined ? {} : { unreconciled: left }),
+      rights,
+      ...(admission === undefined ? {} : { admission }),
+      ...owner,
+    };
   } catch (error) {
     signal.throwIfAborted();
     terminal.failure(messageOf(error));

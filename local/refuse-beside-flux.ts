@@ -50,7 +50,7 @@ export async function refuseBesideFlux(
 function refusal(id: string, controllers: readonly string[]): string {
   const [namespace = "", controller = ""] = id.split("/");
   const why = `Flux's ${controller} runs in namespace ${namespace} of this cluster, and both would reconcile the same objects`;
-  return `${why}: stop it first, kubectl -n ${namespace} scale deployment ${controllers.join(" ")} --replicas=0`;
+  return `${why}: stop it first, kubectl -n ${namespace} scale deployment ${controllers.join(" ")} --replicas=0; sluice check counts the objects that Flux alone reconciles, and that stay behind`;
 }
 
 /** The renewal time of each held lease, by `namespace/controller`. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { domainOfRegion } from "../../lib/aws/partitions.ts";
+import { domainOfRegion } from "../../lib/core/partitions.ts";
 import { gitTopic } from "../../lib/core/topics.ts";
 import { changeOf, Envelope, type Sender } from "./announcement.ts";
 

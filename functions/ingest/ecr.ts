@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { domainOfRegion } from "../../lib/aws/partitions.ts";
+import { ecrHost } from "../../lib/core/ecr-registry.ts";
 import { repositoryTopic } from "../../lib/core/topics.ts";
 import { changeOf, Envelope, type Sender } from "./announcement.ts";
 
@@ -42,7 +42,7 @@ export const ecr: Sender = {
   },
 };
 
-/** How ECR is named in image references. */
+/** The usual host: a source that names another host of the registry subscribes to the same topic. */
 export function ecrHosts(account: string, region: string): readonly string[] {
-  return [`${account}.dkr.ecr.${region}.${domainOfRegion(region)}`];
+  return [ecrHost({ account, region })];
 }

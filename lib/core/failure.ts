@@ -62,6 +62,7 @@ export type EventReason =
   | "IntervalTooShort"
   | "InventoryOutdated"
   | "HandingOver"
+  | "NotReconciled"
   | "ObjectContested"
   | "PruningAll"
   | "TargetChanged"

@@ -1,3 +1,4 @@
+import { canonicalRegistryHost } from "./ecr-registry.ts";
 import { formatWorkKey, type WorkKey } from "./work-key.ts";
 
 /** The topic on which a source announces new artifacts. */
@@ -15,9 +16,12 @@ export function releaseTopic(owner: WorkKey): string {
   return `claim#${formatWorkKey(owner)}`;
 }
 
-/** The topic on which a registry announces pushes to a repository; `host` as sources name it. */
+/**
+ * The topic on which a registry announces pushes to a repository; `host` as sources name it. All hosts of a registry of ECR (dual-stack,
+ * FIPS) give the same one.
+ */
 export function repositoryTopic(host: string, repository: string): string {
-  return `repo#${host}/${repository}`;
+  return `repo#${canonicalRegistryHost(host)}/${repository}`;
 }
 
 /** The kinds of objects that hold configuration for others. */

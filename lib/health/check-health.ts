@@ -1,5 +1,6 @@
 import { CelFault, type CelHealth } from "../cel/cel.ts";
 import { mapLimit } from "../core/concurrency.ts";
+import { someOf } from "../core/cut-text.ts";
 import { messageOf } from "../core/failure.ts";
 import { toJsonObject } from "../core/json.ts";
 import type { LiveObject } from "../core/manifest.ts";
@@ -10,6 +11,7 @@ import type { TargetCluster } from "../core/ports/home-and-target.ts";
 import { objectAt, type Status } from "./fields.ts";
 import { evaluationFailure, type HealthRules } from "./health-rules.ts";
 import { isFailedPod, kstatus } from "./kstatus.ts";
+import { attendedWithinMs, isUnattended, lastChangeOf, unattendedText } from "./unattended.ts";
 
 /** One object whose health is awaited. */
 export interface HealthTarget {
@@ -27,12 +29,16 @@ export interface ObservedHealth {
   readonly message?: string;
   /** The object, unless it is Current or was not found. */
   readonly object?: LiveObject;
+  /** Only where Sluice does not reconcile the object and nobody else does: its health stays Unknown, so nothing waits for it. */
+  readonly isUnattended?: true;
 }
 
 export interface HealthDeps {
   readonly cluster: TargetCluster;
   /** Wall time in milliseconds. */
   readonly now: number;
+  /** Since when health is waited for; `now` if absent. */
+  readonly since?: number;
   /** Labels that all targets have in common: with them several targets of a kind are read by one list. */
   readonly labelSelector?: string;
   readonly rules: HealthRules;
@@ -149,8 +155,12 @@ async function observe(
   }
 }
 
-async function judgeBuiltIn(object: LiveObject, { cluster, now }: HealthDeps, signal: AbortSignal): Promise<Judged> {
+async function judgeBuiltIn(object: LiveObject, deps: HealthDeps, signal: AbortSignal): Promise<Judged> {
+  const { cluster, now } = deps;
   const { status, message } = kstatus(object, now);
+  if (isLeftAlone(object, status, deps)) {
+    return { status: "Unknown", error: unattendedText(object), object, isUnattended: true };
+  }
   switch (status) {
     case "Current":
       return { status };
@@ -165,6 +175,14 @@ async function judgeBuiltIn(object: LiveObject, { cluster, now }: HealthDeps, si
     case "Terminating":
       return { status, message, object };
   }
+}
+
+/** Whether Sluice does not reconcile the object, and no other controller has come to it in the time that one takes. */
+function isLeftAlone(object: LiveObject, status: Status, { now, rules, since = now }: HealthDeps): boolean {
+  if (!rules.isUnreconciled(refOf(object)) || !isUnattended(object)) return false;
+  // Without a status it counts as Current for kstatus: there is nothing to wait for.
+  if (status === "Current") return true;
+  return status === "InProgress" && now - Math.min(lastChangeOf(object), since) >= attendedWithinMs;
 }
 
 /** StatefulSets and ReplicaSets fail with their Pods, a Deployment only by its progress deadline. */
@@ -185,29 +203,40 @@ export interface Unhealthy {
 }
 
 export type Verdict =
-  | { readonly kind: "healthy" }
+  /** `unknown`: those that nobody reconciles. */
+  | { readonly kind: "healthy"; readonly unknown: readonly ObservedHealth[] }
   | (Unhealthy & { readonly kind: "waiting" })
   | (Unhealthy & { readonly kind: "failed" });
 
 /**
- * One verdict over all observations: healthy if all are Current; failed as soon as one is Failed (fail-fast, Flux's default), or
+ * One verdict over all observations: healthy if all are Current, those aside that nobody reconciles; failed as soon as one is Failed (fail-fast, Flux's default), or
  * once each is Current or Failed; else waiting, with the message that a timeout would give. Pure.
  */
 export function verdict(observed: readonly ObservedHealth[], { isFailFast } = { isFailFast: true }): Verdict {
   const failed = observed.filter(({ status }) => status === "Failed");
-  const pending = observed.filter(({ status }) => status !== "Current");
+  const pending = observed.filter(({ status, isUnattended: isAlone }) => status !== "Current" && isAlone !== true);
   if (failed.length > 0 && (isFailFast || failed.length === pending.length))
     return {
       kind: "failed",
       message: `failed early due to stalled resources: [${items(failed)}]`,
       unhealthy: failed,
     };
-  if (pending.length === 0) return { kind: "healthy" };
+  if (pending.length === 0) return { kind: "healthy", unknown: observed.filter((one) => one.isUnattended === true) };
   return { kind: "waiting", message: `timeout waiting for: [${items(pending)}]`, unhealthy: pending };
 }
 
 function items(observed: readonly ObservedHealth[]): string {
-  return observed
-    .map(({ ref, status, error }) => `${subject(ref)} status: '${status}'${error === undefined ? "" : `: ${error}`}`)
-    .join(", ");
+  return observed.map(item).join(", ");
+}
+
+function item({ ref, status, error }: ObservedHealth): string {
+  return `${subject(ref)} status: '${status}'${error === undefined ? "" : `: ${error}`}`;
+}
+
+const maxNamedUnknown = 10;
+
+/** Of which objects the health is not known, each with the reason; undefined if there are none. Pure. */
+export function unknownText(unknown: readonly ObservedHealth[]): string | undefined {
+  if (unknown.length === 0) return undefined;
+  return `Health is not known of [${someOf(unknown.map(item), maxNamedUnknown)}]`;
 }

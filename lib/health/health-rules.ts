@@ -14,6 +14,8 @@ export interface HealthCheckExpression extends CelHealthRule {
 /** The health rules of a Kustomization. Where there is one for a kind, it takes the place of all built-in rules. */
 export interface HealthRules {
   ruleOf(ref: Pick<ObjectRef, "group" | "kind">): CelHealth | undefined;
+  /** Whether Sluice does not reconcile this kind, although it is one of Flux or Flagger. */
+  isUnreconciled(ref: Pick<ObjectRef, "group" | "kind">): boolean;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface HealthRules {
  */
 export async function parseHealthRules(
   entries: readonly HealthCheckExpression[],
-  cel: Pick<Cel, "compileHealth">,
+  { cel, isUnreconciled }: { readonly cel: Pick<Cel, "compileHealth"> } & Pick<HealthRules, "isUnreconciled">,
   signal: AbortSignal,
 ): Promise<HealthRules> {
   const rules = new Map<string, CelHealth>();
@@ -40,7 +42,7 @@ export async function parseHealthRules(
       throw celFailure(error, `failed to create custom status evaluator for healthchecks[${index}]: `);
     }
   }
-  return { ruleOf: ({ group, kind }) => rules.get(keyOf(group, kind)) ?? rules.get(keyOf(group, "")) };
+  return { isUnreconciled, ruleOf: ({ group, kind }) => rules.get(keyOf(group, kind)) ?? rules.get(keyOf(group, "")) };
 }
 
 /** As Go reads it: an apiVersion with more than one slash counts as none. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../lib/core/json.ts";
+import { widgetDefinition } from "../contract/cluster/widget-definition.ts";
 import { withinDeadline } from "../deadline.ts";
 import { type CliWorld, cliWorld } from "./cli-world.ts";
 
@@ -96,6 +97,7 @@ describe("sluice check", () => {
     expect(JSON.parse(out)).toEqual({
       kubernetes: { version: expect.stringMatching(/^1\.35\./), verdict: "tested" },
       rights: { missing: [] },
+      unreconciled: [],
       pause: null,
       kinds: [
         {
@@ -126,6 +128,26 @@ describe("sluice check", () => {
         version: "0.1.0",
         since: expect.any(String),
       }),
+    });
+  });
+
+  test("counts the objects of Flux's kinds that Sluice does not reconcile, and fails nothing for them", async () => {
+    const group = "helm.toolkit.fluxcd.io";
+    const definition = widgetDefinition(group, { name: "v2" });
+    await world.cluster.apply(definition, { manager, force: true }, signal);
+    const widget = { apiVersion: `${group}/v2`, kind: "Widget", metadata: { name: "w", namespace: "default" } };
+    await expect.poll(() => world.cluster.resource({ group, kind: "Widget" }, signal)).toMatchObject({ version: "v2" });
+    expect((await world.sh("check")).err).not.toContain("does not reconcile");
+    await world.cluster.apply(widget, { manager, force: true }, signal);
+    const { code, err } = await world.sh("check");
+    expect(code).toBe(0);
+    expect(err).toContain(
+      "► checking for objects of Flux and Flagger that Sluice does not reconcile\n" +
+        `⚠️ widgets.${group}/v2: 1 not reconciled by Sluice (default/w): nothing happens to them unless helm-controller runs\n`,
+    );
+    const { out } = await world.sh("check", "-o", "json");
+    expect(JSON.parse(out)).toMatchObject({
+      unreconciled: [{ kind: `widgets.${group}/v2`, count: 1, objects: ["default/w"], controller: "helm-controller" }],
     });
   });
 

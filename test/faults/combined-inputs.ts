@@ -82,7 +82,7 @@ export const combinedInputFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/aws/partitions.ts",
+    file: "lib/core/partitions.ts",
     tests: ["test/unit/functions/ingest/ingest.test.ts"],
     faults: [
       {

@@ -18,6 +18,7 @@ import { gitVerifyFaults } from "./git-verify.ts";
 import { infraFaults } from "./infra.ts";
 import { kubeFaults } from "./kube.ts";
 import { layerFaults } from "./layers.ts";
+import { leftToOthersFaults } from "./left-to-others.ts";
 import { limitFaults } from "./limits.ts";
 import { localFaults } from "./local.ts";
 import { manifestStatementFaults } from "./manifest-statements.ts";
@@ -67,6 +68,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...manifestStatementFaults,
   ...combinedInputFaults,
   ...neighbourFaults,
+  ...leftToOthersFaults,
   ...limitFaults,
   ...layerFaults,
   ...infraFaults,

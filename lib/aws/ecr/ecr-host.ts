@@ -1,13 +1,6 @@
+import { ecrHostExpression, parseEcrHost } from "../../core/ecr-registry.ts";
+import { awsDomains } from "../../core/partitions.ts";
 import { RegistryLoginError } from "../../core/ports/registry-login.ts";
-import { awsDomains } from "../partitions.ts";
-
-const anyDomain = [...awsDomains, "on.aws"].map((domain) => domain.replaceAll(".", "\\.")).join("|");
-/**
- * Flux's expression (reference sources 5.2), which its message quotes, except that it matches the whole host and an account of 12 digits: by Flux's
- * own, `….amazonaws.com.evil.example` would get the region's token. The second group is the region.
- */
-const expression = `^([0-9]{12})\\.dkr[.-]ecr(?:-fips)?\\.([a-z0-9-]+)\\.(?:${anyDomain})(?::443)?$`;
-const pattern = new RegExp(expression);
 
 const publicHost = "public.ecr.aws";
 
@@ -19,15 +12,15 @@ export function ecrRegion(host: string): string {
       `${publicHost} with provider aws is not supported yet: set provider generic, it lets everybody in`,
     );
   }
-  const region = pattern.exec(host)?.[2];
+  const region = parseEcrHost(host)?.region;
   if (region === undefined)
-    throw new RegistryLoginError("not-supported", `invalid AWS registry: '${host}'. must match ${expression}`);
+    throw new RegistryLoginError("not-supported", `invalid AWS registry: '${host}'. must match ${ecrHostExpression}`);
   return region;
 }
 
 /** Whether this is the whole host of a private registry of ECR. */
 export function isEcrHost(host: string): boolean {
-  return pattern.test(host);
+  return parseEcrHost(host) !== undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
+import { domainOfPartition } from "../../core/partitions.ts";
 import { clusterArnPattern } from "../../core/work-key.ts";
-import { domainOfPartition } from "../partitions.ts";
 
 /** The parts of the ARN of an EKS cluster. */
 export interface ClusterArn {

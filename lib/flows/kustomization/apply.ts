@@ -14,6 +14,7 @@ import { type Attempt, StepFailed, step } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
 import type { GuardedRevision } from "./plan.ts";
 import { showing } from "./status.ts";
+import { warnOfUnreconciled } from "./unreconciled-objects.ts";
 
 /** A revision whose objects are applied, as far as they can be now. */
 export interface AppliedRevision extends GuardedRevision {
@@ -40,6 +41,7 @@ export const apply = step(async (revision: GuardedRevision, attempt: Attempt): P
   logSkippedApplies(applied, planned.live, ctx);
   warnOfLeftOut(applied, attempt);
   warnOfContest(applied, revision, attempt);
+  await warnOfUnreconciled(applied, outcome.kind === "applied", attempt);
   const inventory = withApplied(ahead, applied);
   const reached = { ...revision, applied, inventory, status: showing(inventory, ctx) };
   if (outcome.kind !== "applied") await saveIfChanged(ahead, inventory, set, signal);

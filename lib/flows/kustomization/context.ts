@@ -1,4 +1,5 @@
 import { declaredKustomization } from "../../api/kinds/kustomization.ts";
+import type { ReconciledKinds } from "../../api/kinds/unreconciled.ts";
 import { type Kustomization, parseKustomization, readForEnd } from "../../api/kustomization.ts";
 import { KustomizationStatus } from "../../api/kustomization-status.ts";
 import { kustomizeGroup, requestedAtAnnotation } from "../../api/names.ts";
@@ -25,6 +26,7 @@ import { statusPatch } from "../status-patch.ts";
 import type { TenantPlace } from "./config-map-target.ts";
 import { hasKubeConfig, type RemoteTarget } from "./remote-target.ts";
 import { TargetFault } from "./target-fault.ts";
+import { type ToldObjects, toldObjects } from "./told-objects.ts";
 
 /** What the reconcile of a Kustomization needs of the world. */
 export interface KustomizationDeps extends FlowDeps {
@@ -51,6 +53,8 @@ export interface KustomizationDeps extends FlowDeps {
   readonly concurrency: number;
   /** Flux's flags `override-manager` and `custom-apply-stage-kinds`. */
   readonly applyRules: Pick<ApplyRules, "customStageKinds" | "overrideManagers">;
+  /** The kinds that this installation reconciles: objects of others that are Flux's are told of. */
+  readonly reconciled: ReconciledKinds;
   /** The kinds of source that can be read. */
   readonly sources: SourceKinds;
   /** Flux's flag of this name: a source of another namespace than the Kustomization's is refused. */
@@ -114,6 +118,7 @@ export interface KustomizationContext {
    * depends on it.
    */
   record(event: EventToRecord): void;
+  readonly told: ToldObjects;
   /** Resolves once all events are sent; rejects if the lease is lost or the run is aborted before that. */
   eventsSent(): Promise<void>;
 }
@@ -172,6 +177,7 @@ function kustomizationContext(
       // The error is thrown to the caller that waits for the events, and must not end the process before that.
       events.catch(() => undefined);
     },
+    told: toldObjects(run.carried),
     eventsSent: () => events,
   };
 }

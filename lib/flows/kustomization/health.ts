@@ -11,6 +11,7 @@ import {
   type HealthTarget,
   checkHealth as lookAtHealth,
   type Unhealthy,
+  unknownText,
   type Verdict,
   verdict,
 } from "../../health/check-health.ts";
@@ -36,8 +37,14 @@ import { handled, inProgress, withConditions } from "./status.ts";
 /** How the last step ended: a later run looks again, or the revision is applied and healthy. */
 export type Health =
   | { readonly kind: "waiting"; readonly result: FlowResult }
-  /** `message`: `Health check passed in …`, or undefined if there was nothing to check. */
-  | { readonly kind: "healthy"; readonly wait: Wait; readonly message: string | undefined };
+  | {
+      readonly kind: "healthy";
+      readonly wait: Wait;
+      /** `Health check passed in …`, or undefined if there was nothing to check. */
+      readonly message: string | undefined;
+      /** Of which objects the health is not known, and why; undefined if there are none. */
+      readonly unknown: string | undefined;
+    };
 
 /** How long a stage of definitions may take to be served: Flux's own limit. */
 const stageTimeoutMs = 60_000;
@@ -50,7 +57,7 @@ export const checkHealth = step(async (revision: AppliedRevision, attempt: Attem
   const wait = waitFor("health", changeLines(applied).length > 0, attempt);
   const targets = await healthTargets(applied, attempt);
   if (typeof targets === "string") throw unhealthy(targets, wait, revision, attempt);
-  if (targets.length === 0) return { kind: "healthy", wait, message: undefined };
+  if (targets.length === 0) return { kind: "healthy", wait, message: undefined, unknown: undefined };
   const outcome = await awaitHealth(targets, wait, attempt, () => reportHealthWait(revision, attempt)).catch(
     (error: unknown) => {
       throw error instanceof Failure ? unhealthy(error.message, wait, revision, attempt) : error;
@@ -58,7 +65,12 @@ export const checkHealth = step(async (revision: AppliedRevision, attempt: Attem
   );
   switch (outcome.kind) {
     case "healthy":
-      return { kind: "healthy", wait, message: `Health check passed in ${elapsedText(attempt, wait.since)}` };
+      return {
+        kind: "healthy",
+        wait,
+        message: `Health check passed in ${elapsedText(attempt, wait.since)}`,
+        unknown: unknownText(outcome.unknown),
+      };
     case "waiting":
       return lookAgainLater(wait, nextLookMs);
     case "failed":
@@ -222,7 +234,8 @@ async function awaitHealth(
   const look = async (): Promise<Verdict> => {
     const now = deps.clock.now();
     const selector = labelSelector === undefined ? {} : { labelSelector };
-    const observed = await lookAtHealth(targets, { cluster: target, now, rules, ...selector }, run.signal);
+    const at = { now, since: wait.since };
+    const observed = await lookAtHealth(targets, { cluster: target, ...at, rules, ...selector }, run.signal);
     return verdict(observed, { isFailFast: !deps.gates.DisableFailFastBehavior });
   };
   let seen: Verdict | undefined;
@@ -234,7 +247,7 @@ async function awaitHealth(
   };
   if (wait.looks === 0) await lookAFewTimes(lookAgain, deps.clock, run.signal);
   else await lookAgain();
-  const last: Verdict = seen ?? { kind: "healthy" };
+  const last: Verdict = seen ?? { kind: "healthy", unknown: [] };
   const isOver = deps.clock.now() - wait.since >= effectiveTimeoutMs(kustomization.spec);
   return last.kind === "waiting" && isOver ? { ...last, kind: "timedOut" } : last;
 }

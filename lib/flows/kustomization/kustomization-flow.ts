@@ -1,5 +1,6 @@
 import { isTrue } from "../../api/condition.ts";
 import { declaredKustomization } from "../../api/kinds/kustomization.ts";
+import { type GroupKind, isUnreconciled } from "../../api/kinds/unreconciled.ts";
 import { unsupportedText } from "../../api/kustomization.ts";
 import { finalizer } from "../../api/names.ts";
 import { invalid as invalidObject } from "../../api/parse-live.ts";
@@ -50,7 +51,14 @@ async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult>
   const running = loaded.fault === undefined ? reconcileLoaded(ctx) : reportBlocked(ctx, loaded.fault);
   // The run ends once its events are sent, however it ended. Its own error counts more than theirs.
   const [result] = await allEnded([running, running.then(ignore, ignore).then(() => ctx.eventsSent())]);
-  return result;
+  return withTold(result, ctx);
+}
+
+/** However a run ends, the next one knows of which objects it was told that Sluice does not reconcile them. */
+function withTold(result: FlowResult, ctx: KustomizationContext): FlowResult {
+  if (ctx.live.metadata.deletionTimestamp !== undefined) return result;
+  const carried = ctx.told.addTo(result.carried);
+  return carried === undefined ? result : { ...result, carried };
 }
 
 const ignore = (): void => {};
@@ -173,9 +181,10 @@ async function checkPreconditions(ctx: KustomizationContext): Promise<Preconditi
 }
 
 /** Parsed even where no health is checked, as in Flux. */
-async function healthRulesOf({ cel, kustomization, run }: KustomizationContext): Promise<HealthRules | Blocked> {
+async function healthRulesOf({ cel, deps, kustomization, run }: KustomizationContext): Promise<HealthRules | Blocked> {
+  const kinds = { isUnreconciled: (kind: GroupKind) => isUnreconciled(kind, deps.reconciled) };
   try {
-    return await parseHealthRules(kustomization.spec.healthCheckExprs ?? [], cel, run.signal);
+    return await parseHealthRules(kustomization.spec.healthCheckExprs ?? [], { cel, ...kinds }, run.signal);
   } catch (error) {
     if (error instanceof Failure) return invalid(error.reason, error.message);
     throw error;

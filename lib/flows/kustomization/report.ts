@@ -10,6 +10,7 @@ import type { FlowResult } from "../../core/ports/run.ts";
 import { readyTopic } from "../../core/topics.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
 import { maskSecrets } from "../../manifests/secrets.ts";
+import type { Said } from "../conditions.ts";
 import { spreadInterval } from "../interval.ts";
 import { saveInventoryUnderGeneration } from "./apply-set.ts";
 import {
@@ -71,7 +72,8 @@ function hasChanged({ applied, pruned }: Pick<Reached, "applied" | "pruned">): b
 function recordSuccess(health: Healthy, attempt: Attempt, interval: number): void {
   const { ctx, source, annotations } = attempt;
   if (health.message !== undefined && isHealthNews(ctx.kustomization.status, health, source.revision)) {
-    ctx.record({ type: "Normal", reason: "Progressing", message: health.message, annotations });
+    const message = health.unknown === undefined ? health.message : `${health.message}. ${health.unknown}`;
+    ctx.record({ type: "Normal", reason: "Progressing", message, annotations });
   }
   const took = elapsedText(attempt, attempt.startedAt);
   const message = `Reconciliation finished in ${took}, next run in ${formatDuration(interval)}`;
@@ -81,7 +83,7 @@ function recordSuccess(health: Healthy, attempt: Attempt, interval: number): voi
 
 function successStatus(
   { built, status }: Reached,
-  { message: health }: Healthy,
+  { message: health, unknown }: Healthy,
   attempt: Attempt,
 ): KustomizationStatus {
   const { ctx, source, startedAt } = attempt;
@@ -110,14 +112,21 @@ function successStatus(
     message: `Applied revision: ${revision}`,
   } as const;
   const cleared = withoutConditions(applied, "Stalled", ...(health === undefined ? ["Healthy"] : []));
-  const healthy =
-    health === undefined ? [] : [{ type: "Healthy", status: "True", reason: "Succeeded", message: health } as const];
+  const healthy = health === undefined ? [] : [healthyCondition(health, unknown)];
   return handled(withConditions(cleared, ctx, ready, ...healthy), ctx);
 }
 
+/** What nobody reconciles keeps Healthy from being True, and Ready from nothing. */
+function healthyCondition(passed: string, unknown: string | undefined): Said {
+  return unknown === undefined
+    ? { type: "Healthy", status: "True", reason: "Succeeded", message: passed }
+    : { type: "Healthy", status: "Unknown", reason: "NotReconciled", message: unknown };
+}
+
 /** Whether a passed health check is worth an event: it was not healthy before, or a new revision changed something. */
-function isHealthNews(before: KustomizationStatus, { wait }: Healthy, revision: string): boolean {
-  const wasHealthy = findCondition(before.conditions ?? [], "Healthy")?.status === "True";
+function isHealthNews(before: KustomizationStatus, { unknown, wait }: Healthy, revision: string): boolean {
+  const was = findCondition(before.conditions ?? [], "Healthy");
+  const wasHealthy = unknown === undefined ? was?.status === "True" : was?.message === unknown;
   return !wasHealthy || (wait.changed && before.lastAppliedRevision !== revision);
 }
 

@@ -5,7 +5,7 @@ import { toJsonObject } from "../../core/json.ts";
 import { EntryTooLarge, packEntry, type ReceiverEntry } from "../../core/ports/receiver-index.ts";
 import { configTopic, selectionTopic } from "../../core/topics.ts";
 import type { ReceiverContext } from "./receiver-context.ts";
-import { poolKey, poolsOf, selectorsByPool, selectResources } from "./select-resources.ts";
+import { poolKey, poolsOf, type SelectionRules, selectorsByPool, selectResources } from "./select-resources.ts";
 
 const concurrency = 8;
 
@@ -21,9 +21,9 @@ export async function saveEntry(
   ctx: ReceiverContext,
 ): Promise<void> {
   const { deps, namespace, run } = ctx;
-  const { noCrossNamespaceRefs, reconciled: kinds, receivers, subscriptions } = deps;
+  const { receivers, subscriptions } = deps;
   const { cluster } = run.key;
-  const rules = { namespace, kinds, noCrossNamespaceRefs };
+  const rules = selectionRules(ctx);
   const pools = state === "ready" ? poolsOf(spec, rules) : [];
   const selectors = selectorsByPool(spec, rules);
   const secret = spec.secretRef?.name;
@@ -58,6 +58,12 @@ export async function saveEntry(
   };
   assertSize(entry);
   await receivers.save(path, entry, run.fence, run.signal);
+}
+
+/** By what this Receiver selects. */
+export function selectionRules({ deps, namespace }: ReceiverContext): SelectionRules {
+  const { noCrossNamespaceRefs, reconciled: kinds } = deps;
+  return { namespace, kinds, noCrossNamespaceRefs };
 }
 
 /** Leaves of the entry only that the Receiver is not ready. */

@@ -1,4 +1,5 @@
 import { declaredReceiver } from "../../api/kinds/receiver.ts";
+import type { ReconciledKinds } from "../../api/kinds/unreconciled.ts";
 import { requestedAtAnnotation } from "../../api/names.ts";
 import type { ReceiverStatus } from "../../api/receiver.ts";
 import type { Cel } from "../../cel/cel.ts";
@@ -9,7 +10,6 @@ import type { Run } from "../../core/ports/run.ts";
 import type { FlowDeps } from "../flow-deps.ts";
 import { type EventToRecord, reportEvent } from "../record-event.ts";
 import { statusPatch } from "../status-patch.ts";
-import type { ReconciledKinds } from "./select-resources.ts";
 
 /** What the reconcile of a Receiver needs of the world. */
 export interface ReceiverDeps extends FlowDeps {

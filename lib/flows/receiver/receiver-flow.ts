@@ -13,9 +13,10 @@ import { shortIntervalWarning, spreadInterval } from "../interval.ts";
 import type { EventToRecord } from "../record-event.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
 import { checkSpec } from "./check-spec.ts";
-import { saveEntry, saveNotReady } from "./index-entry.ts";
+import { saveEntry, saveNotReady, selectionRules } from "./index-entry.ts";
 import { now, publish, type ReceiverContext, type ReceiverDeps, record } from "./receiver-context.ts";
-import { failed, initialized, isReady, stalled, suspended } from "./receiver-status.ts";
+import { failed, initialized, isReady, stalled, suspended, unreconciledText } from "./receiver-status.ts";
+import { unreconciledEntries } from "./select-resources.ts";
 import { pathOf } from "./token.ts";
 
 const manager = declaredReceiver.statusManager;
@@ -64,10 +65,21 @@ async function reconcile(ctx: ReceiverContext): Promise<FlowResult> {
   await checkSpec(spec, deps.cel.withBudget(run.key), run.signal);
   const path = await pathOf(spec, ctx);
   await saveEntry(path, spec, "ready", ctx);
-  return conclude(initialized(before, path, now(ctx)), finished(spec), ctx, {
+  const unreconciled = unreconciledEntries(spec, selectionRules(ctx));
+  await warnOfUnreconciled(unreconciled, ctx);
+  return conclude(initialized(before, { path, unreconciled }, now(ctx)), finished(spec), ctx, {
     outcome: "initialized",
     dueInMs: spreadInterval(parseDuration(spec.interval), deps.jitter(), deps.timing),
   });
+}
+
+/** Once: not while the condition names the same entries. */
+async function warnOfUnreconciled(entries: readonly string[], ctx: ReceiverContext): Promise<void> {
+  if (entries.length === 0) return;
+  const message = unreconciledText(entries);
+  const ready = findCondition(ctx.before.conditions ?? [], "Ready");
+  if (ready?.message.endsWith(message) === true) return;
+  await record({ type: "Warning", reason: "NotReconciled", message, annotations: {} }, ctx);
 }
 
 function finished({ interval }: ReceiverSpec): EventToRecord {

@@ -1,5 +1,6 @@
 import { findCondition } from "../../api/condition.ts";
 import type { ReceiverStatus } from "../../api/receiver.ts";
+import { someOf } from "../../core/cut-text.ts";
 import type { Failure } from "../../core/failure.ts";
 import { removeConditions, setConditions } from "../conditions.ts";
 
@@ -12,9 +13,22 @@ interface Now {
   readonly at: number;
 }
 
-/** The webhook is served at this path. */
-export function initialized(status: ReceiverStatus, path: string, now: Now): ReceiverStatus {
-  const message = `Receiver initialized for path: ${path}`;
+/** Entries of `spec.resources` that the Ready condition names. */
+const maxNamed = 10;
+
+/** Which entries of `spec.resources` no delivery wakes, since Sluice does not reconcile their kinds. Pure. */
+export function unreconciledText(entries: readonly string[]): string {
+  return `Sluice does not reconcile ${someOf(entries, maxNamed)}, so deliveries do not wake ${entries.length === 1 ? "it" : "them"}`;
+}
+
+/** The webhook is served at this path. @param unreconciled entries that it can wake nothing of: named after Flux's text */
+export function initialized(
+  status: ReceiverStatus,
+  { path, unreconciled }: { readonly path: string; readonly unreconciled: readonly string[] },
+  now: Now,
+): ReceiverStatus {
+  const more = unreconciled.length === 0 ? "" : `. ${unreconciledText(unreconciled)}`;
+  const message = `Receiver initialized for path: ${path}${more}`;
   const next = setConditions(
     removeConditions(status, ["Reconciling", "Stalled"]),
     [{ type: "Ready", status: "True", reason: "Succeeded", message }],

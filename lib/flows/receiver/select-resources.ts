@@ -1,4 +1,5 @@
-import { type KindDeclaration, kindOf } from "../../api/kinds/declaration.ts";
+import { kindOf } from "../../api/kinds/declaration.ts";
+import { isFluxGroup, type ReconciledKinds } from "../../api/kinds/unreconciled.ts";
 import { sourceGroup } from "../../api/names.ts";
 import type { ReceiverResource, ReceiverSpec } from "../../api/receiver.ts";
 import { withoutVolatile } from "../../api/selectable-metadata.ts";
@@ -10,9 +11,6 @@ import { parseApiVersion, subject } from "../../core/object-ref.ts";
 import type { PartialObject } from "../../core/ports/cluster.ts";
 import type { IndexedResource } from "../../core/ports/receiver-index.ts";
 
-/** The kinds that this installation reconciles, as far as a Receiver selects among them. */
-export type ReconciledKinds = readonly Pick<KindDeclaration, "group" | "kind" | "versions">[];
-
 /** Objects of one kind in one namespace, of which a Receiver selects some. */
 export interface Pool {
   readonly group: string;
@@ -21,8 +19,11 @@ export interface Pool {
   readonly namespace: string;
 }
 
-/** What an entry of `spec.resources` asks for: a pool that it selects from, or the reason why it can select nothing. */
-type Asked = Pool & { readonly fault?: string };
+/**
+ * What an entry of `spec.resources` asks for: a pool that it selects from, or the reason why it can select nothing.
+ * `isUnreconciled`: a kind of Flux that Sluice does not reconcile, so there is nothing to wake, and no fault of the Receiver.
+ */
+type Asked = Pool & { readonly fault?: string; readonly isUnreconciled?: true };
 
 export interface SelectionRules {
   /** Of the Receiver. */
@@ -44,8 +45,19 @@ const defaultVersions: Readonly<Partial<Record<ReceiverResource["kind"], string>
 
 /** The pools that must be listed to select by these entries, each once. */
 export function poolsOf({ resources }: ReceiverSpec, rules: SelectionRules): readonly Pool[] {
-  const asked = resources.map((resource) => askedBy(resource, rules)).filter(({ fault }) => fault === undefined);
+  const asked = resources
+    .map((resource) => askedBy(resource, rules))
+    .filter(({ fault, isUnreconciled }) => fault === undefined && isUnreconciled !== true);
   return [...new Map(asked.map((pool) => [poolKey(pool), pool])).values()];
+}
+
+/** The entries whose kinds Sluice does not reconcile, as `Kind/namespace/name`, each once. */
+export function unreconciledEntries({ resources }: ReceiverSpec, rules: SelectionRules): readonly string[] {
+  const names = resources.flatMap((resource) => {
+    const { isUnreconciled, kind, namespace } = askedBy(resource, rules);
+    return isUnreconciled === true ? [subject({ kind, namespace, name: resource.name })] : [];
+  });
+  return [...new Set(names)];
 }
 
 /** What the entries select of each pool, by {@link poolKey}. */
@@ -69,11 +81,12 @@ export function selectResources(
   listed: ReadonlyMap<string, readonly PartialObject[]>,
 ): readonly IndexedResource[] {
   return spec.resources.map((resource) => {
-    const { fault, ...pool } = askedBy(resource, rules);
+    const { fault, isUnreconciled, ...pool } = askedBy(resource, rules);
     const isFiltered = [resource.filter, spec.resourceFilter].some((filter = "") => filter !== "");
     const label = subject({ kind: resource.kind, namespace: pool.namespace, name: resource.name });
     const own = { label, ...pool, ...(resource.filter === undefined ? {} : { filter: resource.filter }) };
     if (fault !== undefined) return { ...own, fault, objects: [] };
+    if (isUnreconciled === true) return { ...own, objects: [] };
     const present = listed.get(poolKey(pool)) ?? [];
     const isAll = resource.name === "*";
     const found = present.filter(({ metadata }) =>
@@ -107,6 +120,7 @@ function askedBy(resource: ReceiverResource, { namespace: own, kinds, noCrossNam
   }
   const reconciled = kindOf(pool, kinds);
   if (reconciled === undefined) {
+    if (isFluxGroup(pool.group)) return { ...pool, isUnreconciled: true };
     return { ...pool, fault: `kind ${kind} of ${named} is not reconciled by this Sluice, so no webhook can wake it` };
   }
   if (!reconciled.versions.includes(pool.version)) return { ...pool, fault: `${named} does not serve ${kind}` };

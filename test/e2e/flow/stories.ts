@@ -38,6 +38,7 @@ import { specStories } from "./spec-stories.ts";
 import { substitutionStories } from "./substitution-stories.ts";
 import { tenancyStories } from "./tenancy-stories.ts";
 import { terminationStories } from "./termination-stories.ts";
+import { unreconciledStories } from "./unreconciled-stories.ts";
 import { watchStories } from "./watch-stories.ts";
 import type { World } from "./world.ts";
 
@@ -59,6 +60,7 @@ export const serverStories: readonly Stories[] = [
   numberStories,
   specStories,
   terminationStories,
+  unreconciledStories,
   watchStories,
 ];
 

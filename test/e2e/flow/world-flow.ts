@@ -51,6 +51,7 @@ export function flowsOf(deps: FlowDeps): { readonly once: MakeFlow; readonly pat
     metrics,
     installationKey: new Secret("test"),
     concurrency: 4,
+    reconciled: kinds,
     sources: sourcesAmong([declaredOciRepository]),
     http: {
       async send({ url }) {

@@ -44,7 +44,7 @@ function world(stored: (object: LiveObject) => LiveObject = (object) => object, 
   const clock = { now: () => 0, monotonic: () => 0, sleep: async (ms: number) => void slept.push(ms) };
   const replacing = { owner: { name: "app", namespace: "t" }, inventory: [], otherOwner: async () => undefined };
   const rules = usualRules;
-  const healthRules = { ruleOf: () => undefined };
+  const healthRules = { ruleOf: () => undefined, isUnreconciled: () => false };
   const deps = {
     cluster,
     healthRules,

@@ -365,7 +365,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: "functions/ingest",
-    imports: ["lib/core", "lib/api/kinds", "lib/sources", "lib/sources/oci", "lib/aws"],
+    imports: ["lib/core", "lib/api/kinds", "lib/sources", "lib/sources/oci"],
     why: "The table of senders: from an event to topics. The function loads nothing else at its start.",
   },
   {

@@ -40,6 +40,7 @@ const served = {
     verbs: [],
   }),
   get: async () => undefined,
+  served: async () => ({ resources: [], silentGroups: [] }),
 };
 
 test.each([
@@ -98,6 +99,7 @@ test("a cluster that does not serve the kinds fails the check, which then looks 
     uid: async () => "cluster-1",
     resource: async () => undefined,
     get: async () => undefined,
+    served: async () => ({ resources: [], silentGroups: [] }),
   };
   const checking = checkCluster(declaredKinds, { orphans: true, output: "table" }, { ...fake, cluster });
   await expect(checking).rejects.toThrow("check failed");

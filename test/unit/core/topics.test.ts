@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { gitTopic } from "../../../lib/core/topics.ts";
+import { gitTopic, repositoryTopic } from "../../../lib/core/topics.ts";
 
 describe("the topic of a git repository", () => {
   test.each([
@@ -38,5 +38,29 @@ describe("the topic of a git repository", () => {
   test("a user and a password are in no topic", () => {
     expect(gitTopic("https://me:secret@host/a")).not.toContain("secret");
     expect(gitTopic("https://me:s@cret@host/a")).toBe("git#host/a");
+  });
+});
+
+describe("the topic of a repository in a registry", () => {
+  test.each([
+    ["123456789012.dkr.ecr.eu-west-1.amazonaws.com:443", "123456789012.dkr.ecr.eu-west-1.amazonaws.com"],
+    ["123456789012.dkr-ecr.eu-west-1.on.aws", "123456789012.dkr.ecr.eu-west-1.amazonaws.com"],
+    ["123456789012.dkr.ecr-fips.us-east-1.amazonaws.com", "123456789012.dkr.ecr.us-east-1.amazonaws.com"],
+    ["123456789012.dkr-ecr-fips.us-east-1.on.aws", "123456789012.dkr.ecr.us-east-1.amazonaws.com"],
+    ["123456789012.dkr-ecr.cn-north-1.on.aws", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn"],
+    ["123456789012.dkr.ecr-fips.us-iso-east-1.c2s.ic.gov", "123456789012.dkr.ecr.us-iso-east-1.c2s.ic.gov"],
+    ["123456789012.dkr-ecr.eusc-de-east-1.on.aws", "123456789012.dkr.ecr.eusc-de-east-1.amazonaws.eu"],
+  ])("is the same for %s and for the registry's usual host", (host, usual) => {
+    expect(repositoryTopic(host, "team/app")).toBe(`repo#${usual}/team/app`);
+    expect(repositoryTopic(usual, "team/app")).toBe(`repo#${usual}/team/app`);
+  });
+
+  test.each([
+    "ghcr.io",
+    "registry.example.com:443",
+    "123.dkr-ecr.eu-west-1.on.aws",
+    "123456789012.dkr-ecr.eu-west-1.on.aws.evil.example",
+  ])("names any other host as it is: %s", (host) => {
+    expect(repositoryTopic(host, "team/app")).toBe(`repo#${host}/team/app`);
   });
 });

@@ -92,6 +92,25 @@ describe("repositories that a namespace may pull with our identity", () => {
   });
 
   const host = "111122223333.dkr.ecr.eu-west-1.amazonaws.com";
+  const hosts = [
+    host,
+    "111122223333.dkr-ecr.eu-west-1.on.aws",
+    "111122223333.dkr.ecr-fips.eu-west-1.amazonaws.com",
+    "111122223333.dkr-ecr-fips.eu-west-1.on.aws",
+    `${host}:443`,
+  ];
+  test.each(hosts)("are the same by each host of a registry of ECR: %s", (listed) => {
+    const one = { apps: [`${listed}/team/*`, `${listed}/one`] };
+    for (const named of hosts) {
+      expect(isAllowedRepository(one, "apps", `${named}/team/web`)).toBe(true);
+      expect(isAllowedRepository(one, "apps", `${named}/one`)).toBe(true);
+      expect(isAllowedRepository(one, "apps", `${named}/other`)).toBe(false);
+    }
+    for (const other of ["111122223333.dkr-ecr.eu-west-2.on.aws", "111122223334.dkr-ecr.eu-west-1.on.aws"]) {
+      expect(isAllowedRepository(one, "apps", `${other}/one`)).toBe(false);
+    }
+  });
+
   const faultsOf = (pattern: string) => {
     const clusters = [{ arn: "arn:aws:eks:eu-west-1:123456789012:cluster/prod", repositories: { apps: [pattern] } }];
     const read = readInstallation(JSON.stringify({ version: 1, clusters }));

@@ -8,7 +8,7 @@ import type { HealthRules } from "../../../lib/health/health-rules.ts";
 import { noTarget } from "../../doubles/no-cluster.ts";
 
 const { signal } = new AbortController();
-const noRules: HealthRules = { ruleOf: () => undefined };
+const noRules: HealthRules = { ruleOf: () => undefined, isUnreconciled: () => false };
 
 function object(kind: string, namespace: string, name: string, more: JsonObject = {}, labels = {}): LiveObject {
   const apiVersion = kind === "Pod" || kind === "ConfigMap" ? "v1" : "apps/v1";

@@ -302,7 +302,7 @@ describe("the verdict", () => {
   });
 
   test("nothing to wait for is healthy", () => {
-    expect(verdict([{ ref: ref("a"), status: "Current" }])).toEqual({ kind: "healthy" });
-    expect(verdict([])).toEqual({ kind: "healthy" });
+    expect(verdict([{ ref: ref("a"), status: "Current" }])).toEqual({ kind: "healthy", unknown: [] });
+    expect(verdict([])).toEqual({ kind: "healthy", unknown: [] });
   });
 });

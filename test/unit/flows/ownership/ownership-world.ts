@@ -121,6 +121,7 @@ export function ownershipWorld(
       artifacts: { put: async () => {}, get: async (digest) => new TextEncoder().encode(digest) },
       records: { record: async () => {}, retain: async () => {}, recorded: async () => true },
       history: { append: async () => {}, latest: async () => [] },
+      reconciled: kinds,
       jitter: () => 0.5,
       timing: defaultTiming,
       installationKey: new Secret("test"),

@@ -516,12 +516,6 @@ describe("what a Receiver selects", () => {
       fault: 'apiVersion must be specified for kind "HelmRelease"',
     },
     {
-      name: "a kind that Sluice does not reconcile",
-      resource: { kind: "ImageRepository", name: "x" },
-      fault:
-        "kind ImageRepository of image.toolkit.fluxcd.io/v1 is not reconciled by this Sluice, so no webhook can wake it",
-    },
-    {
       name: "25: a wildcard without labels",
       resource: { kind: "OCIRepository", name: "*" },
       fault: "matchLabels field not set when using wildcard '*' as name",
@@ -541,6 +535,63 @@ describe("what a Receiver selects", () => {
     const [{ entry } = { entry: undefined }] = await world.receivers.find(path, never);
     expect(entry?.resources).toMatchObject([{ fault, objects: [] }, { objects: [{ name: "shop" }] }]);
     expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
+  });
+
+  describe("of a kind that Sluice does not reconcile", () => {
+    const image = { kind: "ImageRepository", name: "x" };
+    const text = "Sluice does not reconcile ImageRepository/retail/x, so deliveries do not wake it";
+
+    test("is named in the Ready condition after Flux's text, and once in a Warning event", async () => {
+      const world = await ready({ resources: [image, { kind: "OCIRepository", name: "shop" }] });
+      expect(world.conditions()).toEqual(["Ready=True Succeeded"]);
+      expect(world.messageOf("Ready")).toBe(`Receiver initialized for path: ${path}. ${text}`);
+      const told = () => world.told().filter((one) => one.includes("NotReconciled"));
+      expect(told()).toEqual([`Warning NotReconciled ${text}`]);
+      await world.run();
+      expect(told()).toHaveLength(1);
+      world.receiver({ resources: [image, { kind: "HelmRepository", name: "charts" }] });
+      await world.run();
+      const both = "ImageRepository/retail/x, HelmRepository/retail/charts, so deliveries do not wake them";
+      expect(told().slice(1)).toEqual([`Warning NotReconciled Sluice does not reconcile ${both}`]);
+      world.receiver({ resources: [{ kind: "OCIRepository", name: "shop" }] });
+      await world.run();
+      expect(world.messageOf("Ready")).toBe(`Receiver initialized for path: ${path}`);
+      expect(told()).toHaveLength(2);
+    });
+
+    test("selects nothing, lists nothing and fails no delivery: what exists is woken, and the answer is 200", async () => {
+      const all = { kind: "HelmRepository", name: "*", matchLabels: {} };
+      const world = await ready({ resources: [image, all, { kind: "OCIRepository", name: "shop" }] });
+      expect(world.lists).toEqual(["OCIRepository of retail"]);
+      expect(await world.deliver()).toBe(200);
+      expect(world.requested).toEqual(["OCIRepository/retail/shop"]);
+      expect(world.log.lines.filter((line) => JSON.stringify(line).includes("not woken"))).toEqual([]);
+    });
+
+    test("does not hide an entry that fails", async () => {
+      const world = await ready({ resources: [image, { kind: "OCIRepository", name: "gone" }] });
+      expect(await world.deliver()).toBe(500);
+    });
+
+    test("is counted after the first ten", async () => {
+      const resources = Array.from({ length: 12 }, (_, index) => ({ ...image, name: `x${index}` }));
+      const world = await ready({ resources });
+      expect(world.messageOf("Ready")).toMatch(
+        /ImageRepository\/retail\/x9 and 2 more, so deliveries do not wake them$/,
+      );
+    });
+
+    test("is selected once the kind is declared", async () => {
+      const group = "image.toolkit.fluxcd.io";
+      const world = receiverWorld({ reconciled: [{ group, kind: "ImageRepository", versions: ["v1"] }] });
+      world.secret({ token });
+      world.apply({ apiVersion: `${group}/v1`, kind: "ImageRepository", metadata: { name: "x", namespace } });
+      world.receiver({ resources: [image] });
+      await world.run();
+      expect(world.messageOf("Ready")).toBe(`Receiver initialized for path: ${path}`);
+      expect(await world.deliver()).toBe(200);
+      expect(world.requested).toEqual(["ImageRepository/retail/x"]);
+    });
   });
 
   test("goes by the first two parts of apiVersion, as in Flux", async () => {

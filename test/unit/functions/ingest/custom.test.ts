@@ -50,6 +50,13 @@ describe("an event of one's own", () => {
     expect(await world.ingest(event({ bucket: { name: "configuration", key: "prod/a.yaml" } }))).toEqual(["bucket"]);
   });
 
+  test("wakes the sources of a repository of ECR by whatever host it names the registry", async () => {
+    using world = await ingestWorld({ web: "repo#123456789012.dkr.ecr.eu-west-1.amazonaws.com/team/app" });
+    for (const host of ["123456789012.dkr-ecr.eu-west-1.on.aws", "123456789012.dkr.ecr.eu-west-1.amazonaws.com:443"]) {
+      expect(await world.ingest(event({ oci: { url: `oci://${host}/team/app` } }))).toEqual(["web"]);
+    }
+  });
+
   test("wakes an object that is there, and no other", async () => {
     using world = await ingestWorld({}, {}, [app]);
     const { kind, namespace, name } = app;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ecrHosts } from "../../../../functions/ingest/ecr.ts";
 import { ingestBatchHandler, maxEventBytes } from "../../../../functions/ingest.ts";
-import { gitTopic } from "../../../../lib/core/topics.ts";
+import { gitTopic, repositoryTopic } from "../../../../lib/core/topics.ts";
 import { systemClock } from "../../../../lib/process/system-clock.ts";
 import { ecrPush } from "../../../../local/aws-events.ts";
 import { keyOf, never } from "../../../contract/state-back-end.ts";
@@ -23,6 +23,23 @@ describe("an event of ECR", () => {
     expect(await world.ingest(await sample("ecr-push"))).toEqual(["db", "web"]);
     expect(await world.ingest(await sample("ecr-delete"))).toEqual(["db", "web"]);
     expect(await world.ingest(await sample("ecr-push", { "image-tag": "v1.2.0" }))).toEqual(["db", "range"]);
+  });
+
+  test("wakes sources whatever host of the registry they name: dual-stack, FIPS or both", async () => {
+    const hosts = {
+      dual: "123456789012.dkr-ecr.us-west-2.on.aws",
+      dualFips: "123456789012.dkr-ecr-fips.us-west-2.on.aws",
+      fips: "123456789012.dkr.ecr-fips.us-west-2.amazonaws.com",
+      other: "123456789012.dkr-ecr.us-west-1.on.aws",
+      usual: "123456789012.dkr.ecr.us-west-2.amazonaws.com",
+    };
+    const topics = Object.entries(hosts).map(([name, host]): [string, string] => [
+      name,
+      repositoryTopic(host, "my-repository-name"),
+    ]);
+    using world = await ingestWorld(Object.fromEntries(topics));
+    const woken = (await world.ingest(await sample("ecr-push"))).toSorted();
+    expect(woken).toEqual(["dual", "dualFips", "fips", "usual"]);
   });
 
   test.each(["ecr-push", "ecr-delete"])("without a tag (%s) wakes everyone who follows one", async (name) => {

@@ -1,0 +1,41 @@
+import type { ObjectRef } from "../../core/object-ref.ts";
+import { type KindDeclaration, kindOf } from "./declaration.ts";
+import { declaredExternalArtifact } from "./external-artifact.ts";
+
+/** The group and the kind of an object. */
+export type GroupKind = Pick<ObjectRef, "group" | "kind">;
+
+/** The kinds that an installation reconciles, as far as it matters which objects are left to others. */
+export type ReconciledKinds = readonly Pick<KindDeclaration, "group" | "kind" | "versions">[];
+
+const flagger = "flagger.app";
+
+/** Whether the kinds of this group are Flux's (`helm.toolkit.fluxcd.io`, `source.extensions.fluxcd.io`) or Flagger's. */
+export function isFluxGroup(group: string): boolean {
+  return group.endsWith(".fluxcd.io") || group === flagger;
+}
+
+/**
+ * Whether this kind is one of Flux or Flagger that Sluice does not reconcile, so that nothing happens to its objects unless the kind's own
+ * controller runs. An ExternalArtifact is not: others write it, in Flux too.
+ */
+export function isUnreconciled(kind: GroupKind, reconciled: ReconciledKinds): boolean {
+  if (!isFluxGroup(kind.group)) return false;
+  return kindOf(kind, [...reconciled, declaredExternalArtifact]) === undefined;
+}
+
+const controllerByGroup: Readonly<Record<string, string>> = {
+  "helm.toolkit.fluxcd.io": "helm-controller",
+  "image.toolkit.fluxcd.io": "image-reflector-controller",
+  "kustomize.toolkit.fluxcd.io": "kustomize-controller",
+  "notification.toolkit.fluxcd.io": "notification-controller",
+  "source.extensions.fluxcd.io": "source-watcher",
+  "source.toolkit.fluxcd.io": "source-controller",
+  [flagger]: "flagger",
+};
+
+/** The Deployment that reconciles this kind in an installation of Flux or Flagger; undefined if it is not known. */
+export function controllerOf({ group, kind }: GroupKind): string | undefined {
+  if (kind === "ImageUpdateAutomation") return "image-automation-controller";
+  return Object.hasOwn(controllerByGroup, group) ? controllerByGroup[group] : undefined;
+}

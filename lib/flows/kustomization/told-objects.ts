@@ -1,0 +1,29 @@
+import { z } from "zod";
+import type { JsonObject } from "../../core/json.ts";
+
+/** Objects of which it is remembered that an event has told of them; of more, only their kinds are. The carried state is small. */
+export const maxToldObjects = 100;
+
+const Told = z.object({ told: z.array(z.string()).max(maxToldObjects) });
+
+/** Of which objects the users of a Kustomization were told that Sluice does not reconcile them, as digests. */
+export interface ToldObjects {
+  /** What earlier runs have told, or what this run has remembered. */
+  marks(): readonly string[];
+  /** At the end of the run these are all that was told. */
+  remember(marks: readonly string[]): void;
+  /** The state that a run carries over, with what was told. */
+  addTo(carried: JsonObject | undefined): JsonObject | undefined;
+}
+
+/** @param carried of the last run; without it everything is told once more */
+export function toldObjects(carried: JsonObject | undefined): ToldObjects {
+  let told: readonly string[] = Told.safeParse(carried).data?.told ?? [];
+  return {
+    marks: () => told,
+    remember: (marks) => {
+      told = marks.slice(0, maxToldObjects);
+    },
+    addTo: (next) => (told.length === 0 ? next : { ...next, told: [...told] }),
+  };
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { checkUnreconciled } from "../../../cli/check-unreconciled.ts";
+import { declaredKinds } from "../../../lib/api/kinds/declared-kinds.ts";
+import { ApiError, type Cluster, type Resource } from "../../../lib/core/ports/cluster.ts";
+import { noCluster } from "../../doubles/no-cluster.ts";
+import { fakeSession } from "./fake-session.ts";
+
+const resource = (plural: string, kind: string, group: string, version = "v1", verbs = ["list"]): Resource => ({
+  ...{ group, version, kind, plural, namespaced: true, verbs },
+});
+const releases = resource("helmreleases", "HelmRelease", "helm.toolkit.fluxcd.io", "v2");
+const canaries = resource("canaries", "Canary", "flagger.app", "v1beta1");
+const ours = declaredKinds.map(({ plural, kind, group }) => resource(plural, kind, group));
+
+/** A cluster with these kinds and so many objects of each. */
+function checking(
+  kinds: readonly Resource[],
+  counts: Readonly<Record<string, number>> = {},
+  change: Partial<Cluster> = {},
+) {
+  const fake = fakeSession([]);
+  const listed: string[] = [];
+  const cluster: Cluster = {
+    ...noCluster,
+    served: async () => ({ resources: kinds, silentGroups: [] }),
+    listMetadata: async ({ group, version, kind }) => {
+      listed.push(`${group}/${version} ${kind}`);
+      return Array.from({ length: counts[kind] ?? 0 }, (_, index) => ({
+        apiVersion: `${group}/${version}`,
+        kind,
+        metadata: { name: `x${index}`, namespace: "apps", uid: `${index}` },
+      })).toReversed();
+    },
+    ...change,
+  };
+  return { fake, listed, check: () => checkUnreconciled(declaredKinds, { ...fake, cluster }) };
+}
+
+describe("objects of Flux and Flagger that Sluice does not reconcile", () => {
+  test("are counted by kind, with the names of the first ones and the controller", async () => {
+    const { check, fake } = checking([...ours, releases, canaries], { HelmRelease: 5, Canary: 2 });
+    expect(await check()).toEqual([
+      { kind: "canaries.flagger.app/v1beta1", count: 2, objects: ["apps/x0", "apps/x1"], controller: "flagger" },
+      {
+        kind: "helmreleases.helm.toolkit.fluxcd.io/v2",
+        count: 5,
+        objects: ["apps/x0", "apps/x1", "apps/x2"],
+        controller: "helm-controller",
+      },
+    ]);
+    expect(fake.output.err).toBe(
+      "► checking for objects of Flux and Flagger that Sluice does not reconcile\n" +
+        "⚠️ canaries.flagger.app/v1beta1: 2 not reconciled by Sluice (apps/x0, apps/x1): nothing happens to them unless flagger runs\n" +
+        "⚠️ helmreleases.helm.toolkit.fluxcd.io/v2: 5 not reconciled by Sluice (apps/x0, apps/x1, apps/x2 and 2 more): " +
+        "nothing happens to them unless helm-controller runs\n",
+    );
+  });
+
+  test("are not mentioned where there are none, and other kinds are not listed", async () => {
+    const others = [resource("widgets", "Widget", "example.com"), resource("pods", "Pod", "")];
+    const written = resource("externalartifacts", "ExternalArtifact", "source.toolkit.fluxcd.io");
+    const unlistable = resource("helmcharts", "HelmChart", "source.toolkit.fluxcd.io", "v1", ["get"]);
+    const { check, fake, listed } = checking([...ours, ...others, written, unlistable, releases]);
+    expect(await check()).toEqual([]);
+    expect(listed).toEqual(["helm.toolkit.fluxcd.io/v2 HelmRelease"]);
+    expect(fake.output.err).toBe("");
+  });
+
+  test("are said to be unknown of a kind that may not be listed, and the others are counted", async () => {
+    const denied = new ApiError({ code: 403, reason: "Forbidden", message: "no rights" });
+    const { check, fake } = checking(
+      [releases, canaries],
+      {},
+      {
+        listMetadata: async ({ kind }) => {
+          if (kind === "HelmRelease") throw denied;
+          return [{ apiVersion: "flagger.app/v1beta1", kind, metadata: { name: "web", uid: "u" } }];
+        },
+      },
+    );
+    expect(await check()).toMatchObject([
+      { count: 1, objects: ["web"] },
+      { count: null, fault: "no rights" },
+    ]);
+    expect(fake.output.err).toContain(
+      "helmreleases.helm.toolkit.fluxcd.io/v2: not known, they cannot be listed: no rights",
+    );
+  });
+
+  test("are unknown of a cluster that does not say what it serves", async () => {
+    const served = async () => {
+      throw new ApiError({ code: 500, reason: "InternalError", message: "broken" });
+    };
+    const { check, fake } = checking([], {}, { served });
+    expect(await check()).toBeUndefined();
+    expect(fake.output.err).toBe("⚠️ not known whether there are objects that Sluice does not reconcile: broken\n");
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { declaredKinds } from "../../../../lib/api/kinds/declared-kinds.ts";
+import { type VersionedRef } from "../../../../lib/core/object-ref.ts";
+import { ApiError, type Cluster, type KindQuery } from "../../../../lib/core/ports/cluster.ts";
+import { maxToldObjects, toldObjects } from "../../../../lib/flows/kustomization/told-objects.ts";
+import {
+  newsOf,
+  unreconciledAmong,
+  unreconciledText,
+} from "../../../../lib/flows/kustomization/unreconciled-objects.ts";
+
+const { signal } = new AbortController();
+const ref = (name: string, kind = "HelmRelease", group = "helm.toolkit.fluxcd.io", version = "v2"): VersionedRef => ({
+  ...{ group, version, kind, namespace: "apps", name },
+});
+const many = (count: number, kind?: string) => Array.from({ length: count }, (_, index) => ref(`r${index}`, kind));
+
+describe("the objects that Sluice does not reconcile", () => {
+  const kustomization = (version: string) => ref("app", "Kustomization", "kustomize.toolkit.fluxcd.io", version);
+  const cluster = (...served: readonly string[]): Pick<Cluster, "resource"> => ({
+    resource: async ({ group, kind, version = "" }: KindQuery) =>
+      served.includes(version) ? { group, kind, version, plural: "x", namespaced: true, verbs: [] } : undefined,
+  });
+
+  test("are those of kinds that are not declared, in any version", async () => {
+    const artifact = ref("x", "ExternalArtifact", "source.toolkit.fluxcd.io", "v1");
+    const refs = [ref("web"), kustomization("v1"), kustomization("v1beta2"), artifact];
+    expect(await unreconciledAmong(refs, declaredKinds, cluster(), signal)).toEqual([ref("web")]);
+  });
+
+  test("and those of a declared kind in a version that came later, unless the cluster serves them in ours too", async () => {
+    const refs = [kustomization("v3")];
+    expect(await unreconciledAmong(refs, declaredKinds, cluster("v3"), signal)).toEqual(refs);
+    expect(await unreconciledAmong(refs, declaredKinds, cluster("v3", "v1"), signal)).toEqual([]);
+  });
+
+  test("are looked up once for all objects of a kind", async () => {
+    const asked: string[] = [];
+    const resource = async ({ kind, version = "" }: KindQuery) => {
+      asked.push(`${kind} ${version}`);
+      return undefined;
+    };
+    const refs = [kustomization("v3"), { ...kustomization("v3"), name: "other" }, kustomization("v1")];
+    const found = await unreconciledAmong(refs, declaredKinds, { resource }, signal);
+    expect(found).toEqual(refs.slice(0, 2));
+    expect(asked).toEqual(["Kustomization v1"]);
+  });
+
+  test("are not those of which the cluster does not say what it serves", async () => {
+    const resource = async () => {
+      throw new ApiError({ code: 503, reason: "ServiceUnavailable", message: "no answer" });
+    };
+    expect(await unreconciledAmong([kustomization("v3")], declaredKinds, { resource }, signal)).toEqual([]);
+  });
+});
+
+describe("what is told of them", () => {
+  test("is told of each object once", () => {
+    const first = newsOf([ref("a"), ref("b")], "all", []);
+    expect(first.news).toEqual([ref("a"), ref("b")]);
+    expect(newsOf([ref("a"), ref("b")], "all", first.marks).news).toEqual([]);
+    const next = newsOf([ref("b"), ref("c"), ref("b", "HelmChart")], "all", first.marks);
+    expect(next.news).toEqual([ref("c"), ref("b", "HelmChart")]);
+  });
+
+  test("is remembered of an object that a run did not come to, and forgotten once it is no longer wanted", () => {
+    const { marks } = newsOf([ref("a"), ref("b")], "all", []);
+    const partial = newsOf([ref("a")], "some", marks);
+    expect(newsOf([ref("b")], "all", partial.marks).news).toEqual([]);
+    const whole = newsOf([ref("a")], "all", marks);
+    expect(newsOf([ref("b")], "all", whole.marks).news).toEqual([ref("b")]);
+  });
+
+  test(`is told of each kind once where there are more than ${maxToldObjects} objects`, () => {
+    expect(newsOf(many(maxToldObjects), "all", []).marks).toHaveLength(maxToldObjects);
+    const first = newsOf(many(maxToldObjects + 1), "all", []);
+    expect(first.marks).toHaveLength(1);
+    expect(first.news).toHaveLength(maxToldObjects + 1);
+    expect(newsOf(many(maxToldObjects + 50), "all", first.marks).news).toEqual([]);
+    const other = newsOf([...many(maxToldObjects + 1), ref("a", "HelmChart")], "all", first.marks);
+    expect(other.news).toEqual([ref("a", "HelmChart")]);
+  });
+
+  test("names ten objects and the controllers that would reconcile them, and counts the others", () => {
+    const text = unreconciledText([
+      ...many(9),
+      ref("slack", "Alert", "notification.toolkit.fluxcd.io", "v1beta3"),
+      ref("z"),
+    ]);
+    expect(text).toContain("Sluice does not reconcile 11 objects of this Kustomization: HelmRelease/apps/r0 (helm");
+    expect(text).toContain(
+      "Alert/apps/slack (notification.toolkit.fluxcd.io/v1beta3) and 1 more. They are applied, and",
+    );
+    expect(text).toMatch(/nothing else is done unless this cluster runs helm-controller, notification-controller$/);
+  });
+});
+
+describe("what a run carries over of it", () => {
+  test("is what the last run has carried over, until a run remembers something else", () => {
+    const told = toldObjects({ failures: 1, told: ["a"] });
+    expect(told.addTo({ failures: 2 })).toEqual({ failures: 2, told: ["a"] });
+    told.remember(["b"]);
+    expect(told.addTo(undefined)).toEqual({ told: ["b"] });
+    told.remember([]);
+    expect(told.addTo({ failures: 2 })).toEqual({ failures: 2 });
+  });
+
+  test.each([undefined, {}, { told: "a" }, { told: [1] }, { told: Array(maxToldObjects + 1).fill("a") }])(
+    "is nothing of a state that is not ours: %#",
+    (carried) => {
+      expect(toldObjects(carried).marks()).toEqual([]);
+    },
+  );
+
+  test(`stays small: ${maxToldObjects} objects are less than 2 KB`, () => {
+    const told = toldObjects(undefined);
+    told.remember(
+      newsOf(
+        many(maxToldObjects),
+        "some",
+        Array.from({ length: 50 }, (_, index) => `other-${index}`),
+      ).marks,
+    );
+    expect(told.marks()).toHaveLength(maxToldObjects);
+    expect(JSON.stringify(told.addTo({})).length).toBeLessThan(2_048);
+  });
+});
