@@ -8,6 +8,7 @@ import { asTarget } from "../../core/ports/home-and-target.ts";
 import { cachedBuild } from "../../manifests/build/cached-build.ts";
 import { failing } from "../conditions.ts";
 import { kustomizationFlow } from "../kustomization/kustomization-flow.ts";
+import { objectCache } from "../kustomization/object-cache.ts";
 import { accountUser } from "../kustomization/service-account.ts";
 import { readSource, type SourceReader } from "../source/read-source.ts";
 import type { Kind } from "./kind.ts";
@@ -17,6 +18,7 @@ export const kustomizationKind: Kind = {
   flow: ({ engine, targetAs, gated, remoteClusters, ...parts }) =>
     kustomizationFlow({
       ...parts,
+      objects: objectCache(),
       targetOf: async (live) => {
         const user = accountUser(live, parts.defaultServiceAccount);
         return user === undefined ? asTarget(parts.home) : targetAs(user);

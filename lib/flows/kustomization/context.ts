@@ -23,6 +23,7 @@ import { type EventToRecord, reportEvent } from "../record-event.ts";
 import type { SourceKinds } from "../source/read-source.ts";
 import { statusPatch } from "../status-patch.ts";
 import type { TenantPlace } from "./config-map-target.ts";
+import type { ObjectCache } from "./object-cache.ts";
 import { hasKubeConfig, type RemoteTarget } from "./remote-target.ts";
 import { TargetFault } from "./target-fault.ts";
 
@@ -39,6 +40,8 @@ export interface KustomizationDeps extends FlowDeps {
     place: TenantPlace,
     signal: AbortSignal,
   ) => Promise<RemoteTarget>;
+  /** The objects of the home cluster as this process last read them; of one cluster, and with our own rights. */
+  readonly objects: ObjectCache;
   /** Flux's flag of this name: the service account of a Kustomization that names none. Empty: Sluice's own rights. */
   readonly defaultServiceAccount: string;
   readonly inventories: InventoryStore;
