@@ -1,6 +1,7 @@
 import { applyFaults } from "./apply.ts";
 import { applyStatementFaults } from "./apply-statements.ts";
 import { awsFaults } from "./aws.ts";
+import { cachedRunFaults } from "./cached-run.ts";
 import { combinedInputFaults } from "./combined-inputs.ts";
 import { decryptionFaults } from "./decryption.ts";
 import { embeddedKubernetesFaults } from "./embedded-kubernetes.ts";
@@ -37,6 +38,7 @@ export const fileFaults: readonly FileFaults[] = [
   ...applyFaults,
   ...awsFaults,
   ...flowsFaults,
+  ...cachedRunFaults,
   ...functionsFaults,
   ...gateFaults,
   ...gitFaults,

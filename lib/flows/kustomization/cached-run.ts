@@ -17,15 +17,12 @@ import { isShownOfLate } from "./status.ts";
 // A run at the interval reads neither its Kustomization nor the source where nothing has asked for it: each of their changes that
 // matters asks for a run. It may only find out that nothing has changed. Reasons and limits: docs/adr/0052.
 
-const Version = z.strictObject({ uid: z.string(), resourceVersion: z.string() });
+const Version = z.object({ uid: z.string(), resourceVersion: z.string() });
 
-/** What a run that ended well carries over. Whatever else is carried (a wait, an outage, failures): the next run reads everything. */
-const EndedWell = z.strictObject({
-  failures: z.literal(0),
-  announced: z.string(),
-  unshown: z.number().int().optional(),
-  read: z.strictObject({
-    /** The lease under which it ran: any other run since may have written. */
+/** What a run that ended well carries over. */
+const EndedWell = z.object({
+  read: z.object({
+    /** The lease under which it ran: another run since, however it ended, may have written. */
     token: z.number(),
     kustomization: Version,
     source: Version.exactOptional(),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sourceGroup } from "../../../lib/api/names.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { isJsonObject } from "../../../lib/core/json.ts";
+import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import { objectCache } from "../../../lib/flows/kustomization/object-cache.ts";
 import { historyAgeMs } from "../../../lib/flows/kustomization/status.ts";
 import { type EmbeddedCluster, embeddedCluster } from "../../doubles/embedded-cluster.ts";
@@ -42,6 +43,14 @@ const lists = ["list /api/v1/namespaces/NS/configmaps", "list /api/v1/namespaces
 const ownRead = "get /apis/kustomize.toolkit.fluxcd.io/v1/namespaces/NS/kustomizations/app";
 const sourceRead = "get /apis/source.toolkit.fluxcd.io/v1/namespaces/NS/ocirepositories/repo";
 const statusWrite = "patch /apis/kustomize.toolkit.fluxcd.io/v1/namespaces/NS/kustomizations/app/status";
+
+const keyOf = ({ namespace }: World) => ({
+  cluster: "test",
+  group: "kustomize.toolkit.fluxcd.io",
+  kind: "Kustomization",
+  namespace,
+  name: "app",
+});
 
 async function countedRuns(world: World): Promise<unknown> {
   const { history } = await world.status("app");
@@ -134,6 +143,49 @@ describe("an unchanged run that nothing has asked for", () => {
   });
 });
 
+describe("a run that nothing has asked for", () => {
+  test("reads the ConfigMaps of its substitutions in each run", async () => {
+    const world = await applied();
+    const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "vars" };
+    const put = (value: string) =>
+      world.cluster.apply(
+        configMap("vars", { value }, { namespace: world.namespace }),
+        { manager: "test", force: true },
+        world.signal,
+      );
+    await put("one");
+    await world.publish("v2", [configMap("a", { k: "${value}" })]);
+    await world.kustomization("app", { postBuild: { substituteFrom: [{ kind: ref.kind, name: ref.name }] } });
+    await world.run("app");
+    expect(await requestsOf(() => world.runDue("app"))).toEqual([
+      finishedEvent,
+      "get /api/v1/namespaces/NS/configmaps/vars",
+      "list /api/v1/namespaces/NS/configmaps",
+    ]);
+    await put("two");
+    await world.runDue("app");
+    expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "two" });
+  });
+
+  test("writes a status that others have changed, whatever the age of its history", async () => {
+    const world = await applied();
+    await world.patch("app", { status: { lastAttemptedRevision: "none" } }, { manager: "test", subresource: "status" });
+    world.objects = objectCache();
+    expect(await requestsOf(() => world.runDue("app"))).toContain(statusWrite);
+    expect((await world.status("app"))["lastAttemptedRevision"]).not.toBe("none");
+  });
+
+  test("stops where the cluster is paused meanwhile, and writes no event", async () => {
+    const world = await applied();
+    const told = await world.events("app");
+    world.fault = (call) => {
+      if (call === "cluster.create") throw new GateClosed("this cluster is paused", "paused");
+    };
+    await expect(world.runDue("app")).rejects.toThrow(GateClosed);
+    expect(await world.events("app")).toEqual(told);
+  });
+});
+
 describe("a run on cached objects changes nothing before it has read them again", () => {
   test("undoes drift, with the object and the source of the moment", async () => {
     const world = await applied();
@@ -176,6 +228,17 @@ describe("a run on cached objects changes nothing before it has read them again"
     await world.runDue("app");
     expect(await world.get("ConfigMap", "a")).toBeUndefined();
     expect(await world.get("ConfigMap", "b")).toBeDefined();
+  });
+
+  test("a status that is out of date in the cache is not written from it", async () => {
+    const world = await applied();
+    const live = await world.get("Kustomization", "app", kustomize);
+    if (live === undefined) throw new Error("the Kustomization is gone");
+    const status = { ...(await world.status("app")), lastAttemptedRevision: "none" };
+    world.objects.put(keyOf(world), { ...live, status });
+    const requests = await requestsOf(() => world.runDue("app"));
+    expect(requests).toContain(ownRead);
+    expect(requests).not.toContain(statusWrite);
   });
 
   test("what changed is applied by the run that the change asks for", async () => {
@@ -230,16 +293,11 @@ describe("a run reads its object again after anything but a good end of the run 
   test("an object of the same name that was made anew is read", async () => {
     const world = await applied();
     await world.runDue("app");
-    world.objects.put(
-      {
-        cluster: "test",
-        group: "kustomize.toolkit.fluxcd.io",
-        kind: "Kustomization",
-        namespace: world.namespace,
-        name: "app",
-      },
-      { apiVersion: kustomize, kind: "Kustomization", metadata: { name: "app", uid: "another", resourceVersion: "1" } },
-    );
+    world.objects.put(keyOf(world), {
+      apiVersion: kustomize,
+      kind: "Kustomization",
+      metadata: { name: "app", uid: "another", resourceVersion: "1" },
+    });
     expect(await requestsOf(() => world.runDue("app"))).toContain(ownRead);
   });
 });

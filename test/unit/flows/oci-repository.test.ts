@@ -153,7 +153,7 @@ describe("a new OCIRepository", () => {
       await world().run();
       expect(world().requested).toEqual([
         {
-          key: "here/kustomize.toolkit.fluxcd.io/Kustomization/apps/web",
+          key: "here/source.toolkit.fluxcd.io/Kustomization/apps/web",
           why: `here/source.toolkit.fluxcd.io/OCIRepository/apps/app ${gone}`,
         },
       ]);

@@ -1,0 +1,141 @@
+import type { FileFaults } from "./fault.ts";
+
+const story = "test/e2e/flow/unchanged-run.test.ts";
+
+/** Decisions about what a run may take from the process in place of the API server. */
+export const cachedRunFaults: readonly FileFaults[] = [
+  {
+    file: "lib/flows/kustomization/cached-run.ts",
+    tests: [story],
+    faults: [
+      {
+        what: "a run that was asked for goes by cached objects",
+        find: "  if (isRequested || !ended.success) return undefined;",
+        replace: "  if (!ended.success) return undefined;",
+        named: "where somebody has asked for it",
+      },
+      {
+        what: "a run that was killed in between does not count",
+        find: "  if (fence.token !== read.token + 1) return undefined;\n",
+        replace: "",
+        named: "after a run that was killed",
+      },
+      {
+        what: "nothing is read anew once an hour",
+        find: "  return isDone && isShownOfLate(status.data ?? {}, clock.now()) ? read : undefined;",
+        replace: "  return isDone ? read : undefined;",
+        named: "once an hour",
+      },
+      {
+        what: "drift is undone by what is cached",
+        find: "asTarget(guardedCluster(await deps.targetOf(live, signal), refuse))",
+        replace: "asTarget(await deps.targetOf(live, signal))",
+        named: "undoes no drift of an object that was suspended meanwhile",
+      },
+      {
+        what: "a refused write does not make the run read again",
+        find: "    if (refusing.isRefused()) return undefined;\n",
+        replace: "",
+        equivalent: "a refused write throws, and only the history's is caught: where that is written, so is the status",
+      },
+      {
+        what: "the status is written by what is cached",
+        find: "asHome({ ...readOnly, create })",
+        replace: "asHome({ ...home, create })",
+        named: "a status that is out of date",
+      },
+      {
+        what: "the event of another end is sent by what is cached",
+        find: '  return manifest.kind === "Event" && manifest["reason"] === "ReconciliationSucceeded";',
+        replace: '  return manifest.kind === "Event" && manifest["reason"] !== "";',
+        named: "undoes drift, with the object and the source of the moment",
+      },
+      {
+        what: "the finished event of a run on cached objects is lost",
+        find: "    for (const event of refusing.events) await sendEvent(event, deps.home, run, deps.log);\n",
+        replace: "",
+        named: "writes the event of its end",
+      },
+      {
+        what: "an ExternalArtifact is cached",
+        find: "  return group === sourceGroup && kind !== declaredExternalArtifact.kind;",
+        replace: "  return group === sourceGroup;",
+        named: "reads an ExternalArtifact in each run",
+      },
+      {
+        what: "dependencies and ConfigMaps are taken for the source",
+        find: "  const isCached = (ref: ObjectRef): boolean => isSame(ref, key) || isSource(ref);",
+        replace: "  const isCached = (_ref: ObjectRef): boolean => true;",
+        named: "reads what it depends on|reads the ConfigMaps",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/object-cache.ts",
+    tests: ["test/unit/flows/kustomization/object-cache.test.ts"],
+    faults: [
+      {
+        what: "an older version of an object is found",
+        find: "metadata.uid === uid && metadata.resourceVersion === resourceVersion",
+        replace: "metadata.uid === uid",
+      },
+      {
+        what: "an earlier object of the same name is found",
+        find: "metadata.uid === uid && metadata.resourceVersion === resourceVersion",
+        replace: "metadata.resourceVersion === resourceVersion",
+      },
+      {
+        what: "the cache grows for as long as the process lives",
+        find: "      total += bytes;\n",
+        replace: "",
+      },
+      {
+        what: "an object that is too large leaves its former version cached",
+        find: "      drop(name);\n      const bytes",
+        replace: "      const bytes",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/kustomization/report.ts",
+    tests: [story],
+    faults: [
+      {
+        what: "a run that was asked for leaves the status as it is",
+        find: "isRemembered || ctx.run.isRequested || saysMore(next, ctx)",
+        replace: "isRemembered || saysMore(next, ctx)",
+        named: "where somebody has asked for it",
+      },
+      {
+        what: "a status that others have changed stays",
+        find: "  return !equal(before, after) || !isShownOfLate(ctx.status(), ctx.deps.clock.now());",
+        replace: "  return !isShownOfLate(ctx.status(), ctx.deps.clock.now());",
+        named: "writes a status that others have changed",
+      },
+      {
+        what: "runs without a status are never counted",
+        find: "    revision,\n    originRevision,\n    unshown,\n",
+        replace: "    revision,\n    originRevision,\n    unshown: Math.min(unshown, 0),\n",
+        named: "once an hour",
+      },
+    ],
+  },
+  {
+    file: "lib/flows/source/source-flow.ts",
+    tests: ["test/unit/flows/oci-repository.test.ts"],
+    faults: [
+      {
+        what: "consumers learn of a deleted source only after an hour",
+        find: "  await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} is deleted`);\n",
+        replace: "",
+        named: "wakes its consumers when it is deleted",
+      },
+      {
+        what: "consumers learn of a source that was gone at once only after an hour",
+        find: "    await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} is gone`);\n",
+        replace: "",
+        named: "wakes its consumers when it is deleted",
+      },
+    ],
+  },
+];
