@@ -76,23 +76,18 @@ export const cachedRunFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "an older version of an object is found",
-        find: "metadata.uid === uid && metadata.resourceVersion === resourceVersion",
-        replace: "metadata.uid === uid",
+        find: "live?.metadata.uid === uid && live.metadata.resourceVersion === resourceVersion",
+        replace: "live?.metadata.uid === uid",
       },
       {
         what: "an earlier object of the same name is found",
-        find: "metadata.uid === uid && metadata.resourceVersion === resourceVersion",
-        replace: "metadata.resourceVersion === resourceVersion",
+        find: "live?.metadata.uid === uid && live.metadata.resourceVersion === resourceVersion",
+        replace: "live?.metadata.resourceVersion === resourceVersion",
       },
       {
-        what: "the cache grows for as long as the process lives",
-        find: "      total += bytes;\n",
-        replace: "",
-      },
-      {
-        what: "an object that is too large leaves its former version cached",
-        find: "      drop(name);\n      const bytes",
-        replace: "      const bytes",
+        what: "objects of the same name in two clusters are one",
+        find: "put: (key, live) => cached.set(formatWorkKey(key), live),",
+        replace: 'put: (key, live) => cached.set(formatWorkKey({ ...key, cluster: "there" }), live),',
       },
     ],
   },

@@ -13,12 +13,15 @@ import { accountUser } from "../kustomization/service-account.ts";
 import { readSource, type SourceReader } from "../source/read-source.ts";
 import type { Kind } from "./kind.ts";
 
+/** Of this process, for all clusters: one budget. */
+const objects = objectCache();
+
 export const kustomizationKind: Kind = {
   ...declaredKustomization,
   flow: ({ engine, targetAs, gated, remoteClusters, ...parts }) =>
     kustomizationFlow({
       ...parts,
-      objects: objectCache(),
+      objects,
       targetOf: async (live) => {
         const user = accountUser(live, parts.defaultServiceAccount);
         return user === undefined ? asTarget(parts.home) : targetAs(user);

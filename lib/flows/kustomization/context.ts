@@ -40,7 +40,7 @@ export interface KustomizationDeps extends FlowDeps {
     place: TenantPlace,
     signal: AbortSignal,
   ) => Promise<RemoteTarget>;
-  /** The objects of the home cluster as this process last read them; of one cluster, and with our own rights. */
+  /** The objects of home clusters as this process last read them. */
   readonly objects: ObjectCache;
   /** Flux's flag of this name: the service account of a Kustomization that names none. Empty: Sluice's own rights. */
   readonly defaultServiceAccount: string;
