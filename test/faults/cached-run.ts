@@ -102,9 +102,15 @@ export const cachedRunFaults: readonly FileFaults[] = [
         named: "where somebody has asked for it",
       },
       {
+        what: "how long a health check takes makes each run write its status",
+        find: `isPassed(one) ? { ...one, message: "" } : one`,
+        replace: "isPassed(one) ? one : one",
+        named: "that waits for health",
+      },
+      {
         what: "a status that others have changed stays",
-        find: "  return !equal(before, after) || !isShownOfLate(ctx.status(), ctx.deps.clock.now());",
-        replace: "  return !isShownOfLate(ctx.status(), ctx.deps.clock.now());",
+        find: "  return !equal(lasting(ctx.status()), lasting(next)) || !isShownOfLate(",
+        replace: "  return !isShownOfLate(",
         named: "writes a status that others have changed",
       },
       {

@@ -1,4 +1,4 @@
-import { findCondition, isTrue } from "../../api/condition.ts";
+import { type Condition, findCondition, isTrue } from "../../api/condition.ts";
 import { minIntervalMs } from "../../api/fields.ts";
 import { retryIntervalMs } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
@@ -71,9 +71,13 @@ async function reportSuccess(reached: Reached, health: Healthy, attempt: Attempt
 
 /** Whether a status says more than that one more run has found everything as it was, or has not said that for long. */
 function saysMore(next: KustomizationStatus, ctx: KustomizationContext): boolean {
-  const { history: _next, ...after } = next;
-  const { history: _before, ...before } = ctx.status();
-  return !equal(before, after) || !isShownOfLate(ctx.status(), ctx.deps.clock.now());
+  return !equal(lasting(ctx.status()), lasting(next)) || !isShownOfLate(ctx.status(), ctx.deps.clock.now());
+}
+
+/** A status without what differs in each run: its history, and how long the health check has taken. */
+function lasting({ history: _history, conditions = [], ...status }: KustomizationStatus): object {
+  const isPassed = ({ type, status: is }: Condition): boolean => type === "Healthy" && is === "True";
+  return { ...status, conditions: conditions.map((one) => (isPassed(one) ? { ...one, message: "" } : one)) };
 }
 
 function hasChanged({ applied, pruned }: Pick<Reached, "applied" | "pruned">): boolean {

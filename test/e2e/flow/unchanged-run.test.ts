@@ -144,6 +144,16 @@ describe("an unchanged run that nothing has asked for", () => {
 });
 
 describe("a run that nothing has asked for", () => {
+  test("that waits for health looks at its objects too, however long that takes, and writes no status", async () => {
+    const world = await applied({ wait: true });
+    // Not the same duration twice.
+    world.fault = () => world.clock.advance(7);
+    const looks = ["get /api/v1/namespaces/NS/configmaps/a", "get /api/v1/namespaces/NS/services/s"];
+    const requests = await requestsOf(() => world.runDue("app"));
+    expect(requests.filter((line) => !looks.includes(line))).toEqual([finishedEvent, ...lists]);
+    expect(await world.ready("app")).toMatch(/^True/);
+  });
+
   test("reads the ConfigMaps of its substitutions in each run", async () => {
     const world = await applied();
     const ref = { group: "", version: "v1", kind: "ConfigMap", namespace: world.namespace, name: "vars" };
