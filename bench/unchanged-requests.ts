@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ownerObjectRef } from "../lib/gate/owner-object.ts";
 import { systemClock } from "../lib/process/system-clock.ts";
 import { mayHaveOwnControlPlane, ownControlPlane } from "../test/real/own-control-plane.ts";
 import { type AuditLog, auditLog } from "./audit-log.ts";
@@ -9,7 +10,7 @@ import { type SluiceUnderTest, sluiceUnderTest } from "./sluice-under-test.ts";
 const example = join(import.meta.dirname, "../examples/oddy-test/manifests");
 const name = "unchanged";
 const rounds = 5;
-/** Longer than a look at the gate counts, so that each run pays for its own. */
+/** Longer than a look at the owner object counts, so that each run pays for its own. */
 const interval = "8s";
 /** Time for the effects of a run. */
 const restMs = 1_500;
@@ -33,15 +34,15 @@ export async function unchangedRequests(): Promise<readonly Figure[]> {
   await sluice.follow(name, { interval });
   const { revision } = await sluice.push(name, await exampleFiles());
   await sluice.ready(name, revision);
-  const atInterval: number[] = [];
-  const onRequest: number[] = [];
+  const atInterval: Counted[] = [];
+  const onRequest: Counted[] = [];
   for (let round = 0; round < rounds; round++) {
     onRequest.push(await counted("asked for", audit, () => sluice.reconcile(name)));
     atInterval.push(await counted("at its interval", audit, () => nextRun(sluice)));
   }
   return [
-    figure("four objects, unchanged, at its interval", "requests", atInterval, { of: "median", atMost: 5 }),
-    figure("four objects, unchanged, asked for", "requests", onRequest),
+    ...figures("four objects, unchanged, at its interval", atInterval, 5),
+    ...figures("four objects, unchanged, asked for", onRequest, 8),
   ];
 }
 
@@ -57,12 +58,28 @@ async function nextRun(sluice: SluiceUnderTest): Promise<void> {
   await sluice.end(name, ends + 1);
 }
 
-/** How many requests there are from now to a moment after the end of this run. */
-async function counted(what: string, audit: AuditLog, run: () => Promise<unknown>): Promise<number> {
+interface Counted {
+  readonly own: number;
+  /** Of the owner object: one in 5 s, for all runs of the process. */
+  readonly looks: number;
+}
+
+/** The requests from now to a moment after the end of this run. */
+async function counted(what: string, audit: AuditLog, run: () => Promise<unknown>): Promise<Counted> {
   const start = await audit.end();
   await run();
   await systemClock.sleep(restMs, AbortSignal.timeout(2 * restMs));
   const requests = await audit.requests(start, "sluice", users);
   process.stderr.write(`${what}:\n${requests.map((request) => `  ${request}\n`).join("")}`);
-  return requests.length;
+  const looks = requests.filter((request) => request.endsWith(`/configmaps/${ownerObjectRef.name}`)).length;
+  return { own: requests.length - looks, looks };
+}
+
+function figures(what: string, samples: readonly Counted[], atMost: number): readonly Figure[] {
+  const own = samples.map((sample) => sample.own);
+  const looks = samples.map((sample) => sample.looks);
+  return [
+    figure(what, "requests", own, { of: "median", atMost }),
+    figure(`${what}, looks at the owner of the cluster`, "requests", looks, { of: "max", atMost: 1 }),
+  ];
 }

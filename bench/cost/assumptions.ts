@@ -12,8 +12,8 @@ export const assumptions = {
   roundTripMs: { cluster: 10, table: 5, queue: 10, store: 25, registry: 50 },
   /** Round trips that a run waits for one after the other, read from the flow: lists of kinds, and the status with its event, go together. */
   waits: {
-    /** A Kustomization that changes nothing, at its interval: its cluster's owner, itself, its source, the lists, the status. */
-    unchanged: { cluster: 5, table: 4, queue: 1, store: 0, registry: 0 },
+    /** A Kustomization that changes nothing, at its interval: its cluster's owner, the lists, the event. */
+    unchanged: { cluster: 3, table: 4, queue: 1, store: 0, registry: 0 },
     /** A source that changes nothing, at its interval. */
     source: { cluster: 4, table: 5, queue: 1, store: 1, registry: 2 },
     /** A source after a push: login, tag, manifest, one layer, the artifact stored, its consumer woken. */
@@ -26,6 +26,15 @@ export const assumptions = {
     clusterSweep: { cluster: 3, table: 3, queue: 0, store: 0, registry: 0 },
     /** A delivery to a Receiver: the index by path, the token in the cluster, the request of one object and its wake-up. */
     webhook: { cluster: 1, table: 3, queue: 1, store: 0, registry: 0 },
+  },
+  /** Requests to the API server of a cluster, for each run. */
+  requests: {
+    /** Four kinds, the event and the look at the owner: `node bench/main.ts unchangedRequests`. The hourly status is left out. */
+    unchanged: { cluster: 6 },
+    /** Itself, the event and the look at the owner: read from the flow. */
+    source: { cluster: 3 },
+    /** The four kinds that are reconciled, each listed once, and the look at the owner: read from the sweep. */
+    clusterSweep: { cluster: 5 },
   },
   /** Units of the table: `node bench/main.ts dynamodbCapacity`, which has these as limits. Half a read unit more: the cluster's state. */
   units: {
