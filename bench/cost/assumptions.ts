@@ -33,8 +33,8 @@ export const assumptions = {
     unchanged: { cluster: 6 },
     /** Itself, the event and the look at the owner: read from the flow. */
     source: { cluster: 3 },
-    /** The four kinds that are reconciled, each listed once, and the look at the owner: read from the sweep. */
-    clusterSweep: { cluster: 5 },
+    /** The four kinds that are reconciled, ConfigMaps and Secrets with the label, and the look at the owner: read from the sweep. */
+    clusterSweep: { cluster: 7 },
   },
   /** Units of the table: `node bench/main.ts dynamodbCapacity`, which has these as limits. Half a read unit more: the cluster's state. */
   units: {

@@ -66,7 +66,7 @@ export const cachedRunFaults: readonly FileFaults[] = [
         what: "dependencies and ConfigMaps are taken for the source",
         find: "  const isCached = (ref: ObjectRef): boolean => isSame(ref, key) || isSource(ref);",
         replace: "  const isCached = (_ref: ObjectRef): boolean => true;",
-        named: "reads what it depends on|reads the ConfigMaps",
+        named: "reads what it depends on beside its source",
       },
     ],
   },

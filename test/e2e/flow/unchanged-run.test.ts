@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sourceGroup } from "../../../lib/api/names.ts";
 import { digestOf } from "../../../lib/core/digest.ts";
 import { isJsonObject } from "../../../lib/core/json.ts";
+import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import { objectCache } from "../../../lib/flows/kustomization/object-cache.ts";
 import { historyAgeMs } from "../../../lib/flows/kustomization/status.ts";
@@ -175,6 +176,27 @@ describe("a run that nothing has asked for", () => {
     await put("two");
     await world.runDue("app");
     expect((await world.get("ConfigMap", "a"))?.["data"]).toEqual({ k: "two" });
+  });
+
+  test("as a service account it lists as that account, also on cached objects", async () => {
+    const { cluster } = embedded;
+    const users: string[] = [];
+    const as = (user: string): Cluster => {
+      users.push(user);
+      return cluster;
+    };
+    const made = await world(cluster, `unchanged-${worlds++}`, as);
+    await made.publish("v1", [configMap("a"), service(80)]);
+    await made.kustomization("app", { serviceAccountName: "deployer" });
+    await made.run("app");
+    users.length = 0;
+    expect(await requestsOf(() => made.runDue("app"))).toEqual([finishedEvent, ...lists]);
+    expect(users).toEqual([`system:serviceaccount:${made.namespace}:deployer`]);
+    await made.kustomization("app", { serviceAccountName: "other" });
+    await made.run("app");
+    users.length = 0;
+    await made.runDue("app");
+    expect(users).toEqual([`system:serviceaccount:${made.namespace}:other`]);
   });
 
   test("writes a status that others have changed, whatever the age of its history", async () => {
