@@ -30,7 +30,7 @@ export const cachedRunFaults: readonly FileFaults[] = [
         what: "drift is undone by what is cached",
         find: "asTarget(guardedCluster(await deps.targetOf(live, signal), refuse))",
         replace: "asTarget(await deps.targetOf(live, signal))",
-        named: "undoes no drift of an object that was suspended meanwhile",
+        equivalent: "the second line: the status that announces a change is written first, and refused",
       },
       {
         what: "a refused write does not make the run read again",
@@ -48,7 +48,7 @@ export const cachedRunFaults: readonly FileFaults[] = [
         what: "the event of another end is sent by what is cached",
         find: '  return manifest.kind === "Event" && manifest["reason"] === "ReconciliationSucceeded";',
         replace: '  return manifest.kind === "Event" && manifest["reason"] !== "";',
-        named: "undoes drift, with the object and the source of the moment",
+        equivalent: "the second line: what another event tells is written first, and refused",
       },
       {
         what: "the finished event of a run on cached objects is lost",
