@@ -17,6 +17,7 @@ import { idle } from "./idle.ts";
 import { realRequests } from "./real-requests.ts";
 import { sopsDecryption } from "./sops-decryption.ts";
 import { twoThousandObjects } from "./two-thousand-objects.ts";
+import { unchangedRequests } from "./unchanged-requests.ts";
 import { unchangedSource } from "./unchanged-source.ts";
 import { wakeUp } from "./wake-up.ts";
 import { webhookDeliveries } from "./webhook-deliveries.ts";
@@ -32,6 +33,7 @@ const benches = {
   bundleSize,
   dynamodbCapacity,
   realRequests,
+  unchangedRequests,
   coldStart,
   halfCoreStart,
   wakeUp,

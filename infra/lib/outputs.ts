@@ -12,7 +12,11 @@ const entering = ["reconcile", "receiver", "definitions", "configuration"];
  * Makes outputs of what people and other stacks ask a deployed Sluice for: names, URLs of queues and webhooks, ARNs of roles. Call it once
  * all clusters are added. In the scope of a stack the outputs have the names of docs/deploy.md; those of a further network end in its name.
  */
-export function sluiceOutputs(scope: Construct, sluice: Sluice, watch?: Pick<SluiceObservability, "pageTopic" | "ticketTopic">): void {
+export function sluiceOutputs(
+  scope: Construct,
+  sluice: Sluice,
+  watch?: Pick<SluiceObservability, "pageTopic" | "ticketTopic">,
+): void {
   const { account, region } = Stack.of(sluice);
   const output = (name: string, network: string, value: string, description: string) => {
     const suffix = network === defaultNetwork ? "" : pascalCase(network);

@@ -2,11 +2,11 @@ import { Sha256 } from "@aws-crypto/sha256-js";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { HttpRequest } from "@smithy/protocol-http";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { domainOfRegion } from "../core/partitions.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { AwsConnection } from "./aws-connection.ts";
 import { AwsFault } from "./aws-fault.ts";
 import { callAws } from "./call-aws.ts";
-import { domainOfRegion } from "./partitions.ts";
 
 /**
  * Asks for the status of a stack, `UPDATE_IN_PROGRESS`, by its ARN. One signed request, since it is all that is asked of CloudFormation:

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ConditionReason } from "../api/condition.ts";
 import { type EventReason, messageOf } from "../core/failure.ts";
-import type { LiveObject } from "../core/manifest.ts";
+import type { LiveObject, Manifest } from "../core/manifest.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { ApiError } from "../core/ports/cluster.ts";
 import type { HomeCluster } from "../core/ports/home-and-target.ts";
@@ -34,31 +34,47 @@ export async function recordEvent(
   run: Run,
   clock: Clock,
 ): Promise<void> {
+  await create(eventManifest(object, event, source, clock.now()), cluster, run);
+}
+
+function eventManifest(object: LiveObject, event: EventToRecord, source: string, now: number) {
   const { name, namespace = "default", uid, resourceVersion = "" } = object.metadata;
-  const at = kubernetesTime(clock.now());
-  await leasedCluster(cluster, run).create(
-    {
-      apiVersion: "v1",
-      kind: "Event",
-      metadata: {
-        name: `${name.slice(0, 200).replace(/[-.]+$/, "")}.${randomBytes(8).toString("hex")}`,
-        namespace,
-        annotations: safeValues({ ...ownMetadata(object), ...event.annotations }),
-      },
-      involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
-      type: event.type,
-      reason: event.reason,
-      message: safeMessage(event.message),
-      source: { component: source },
-      reportingComponent: source,
-      reportingInstance: "sluice",
-      firstTimestamp: at,
-      lastTimestamp: at,
-      count: 1,
+  const at = kubernetesTime(now);
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: {
+      name: `${name.slice(0, 200).replace(/[-.]+$/, "")}.${randomBytes(8).toString("hex")}`,
+      namespace,
+      annotations: safeValues({ ...ownMetadata(object), ...event.annotations }),
     },
-    { manager: source },
-    run.signal,
-  );
+    involvedObject: { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid, resourceVersion },
+    type: event.type,
+    reason: event.reason,
+    message: safeMessage(event.message),
+    source: { component: source },
+    reportingComponent: source,
+    reportingInstance: "sluice",
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+}
+
+async function create(event: ReportedEvent, cluster: HomeCluster, run: Run): Promise<void> {
+  await leasedCluster(cluster, run).create(event, { manager: event.reportingComponent }, run.signal);
+}
+
+/** An Event that is ready to be sent. */
+export interface ReportedEvent extends Manifest {
+  readonly reason: string;
+  readonly reportingComponent: string;
+}
+
+/** What an event is reported with. */
+interface Reporting {
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /**
@@ -71,10 +87,15 @@ export async function reportEvent(
   event: EventToRecord,
   source: string,
   run: Run,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log }: Reporting,
 ): Promise<void> {
+  await sendEvent(eventManifest(object, event, source, clock.now()), cluster, run, log);
+}
+
+/** As {@link reportEvent}, for one that was held back. */
+export async function sendEvent(event: ReportedEvent, cluster: HomeCluster, run: Run, log: Log): Promise<void> {
   try {
-    await recordEvent(cluster, object, event, source, run, clock);
+    await create(event, cluster, run);
     terminating.get(log)?.delete(namespaceOf(run));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -18,7 +18,7 @@ import type { SourceReader } from "../source/read-source.ts";
 
 /** The parts of an installation: the flow of each kind takes those that it needs. */
 export interface FlowParts
-  extends Omit<KustomizationDeps, "build" | "cel" | "remoteTargetOf" | "targetOf">,
+  extends Omit<KustomizationDeps, "build" | "cel" | "objects" | "remoteTargetOf" | "targetOf">,
     Pick<OciRepositoryDeps, "artifactUrl" | "logins">,
     Pick<ReceiverDeps, "receivers" | "reconciled"> {
   readonly cel: Cel;

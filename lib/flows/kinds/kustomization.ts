@@ -8,15 +8,20 @@ import { asTarget } from "../../core/ports/home-and-target.ts";
 import { cachedBuild } from "../../manifests/build/cached-build.ts";
 import { failing } from "../conditions.ts";
 import { kustomizationFlow } from "../kustomization/kustomization-flow.ts";
+import { objectCache } from "../kustomization/object-cache.ts";
 import { accountUser } from "../kustomization/service-account.ts";
 import { readSource, type SourceReader } from "../source/read-source.ts";
 import type { Kind } from "./kind.ts";
+
+/** Of this process, for all clusters: one budget. */
+const objects = objectCache();
 
 export const kustomizationKind: Kind = {
   ...declaredKustomization,
   flow: ({ engine, targetAs, gated, remoteClusters, ...parts }) =>
     kustomizationFlow({
       ...parts,
+      objects,
       targetOf: async (live) => {
         const user = accountUser(live, parts.defaultServiceAccount);
         return user === undefined ? asTarget(parts.home) : targetAs(user);

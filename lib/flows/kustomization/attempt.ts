@@ -24,6 +24,8 @@ const CarriedState = z.object({
   isFinalizing: z.boolean().optional(),
   /** The revision and generation whose dependents were woken. A run that is killed before that leaves it to the next one. */
   announced: z.string().optional(),
+  /** How many runs at the interval `status.history` does not count yet, see {@link isShownOfLate}. */
+  unshown: z.number().int().min(0).exactOptional(),
   /** The Ready condition as it was when the deletion began: events about the end carry its reason, as in Flux. */
   ending: z.object({ reason: z.string(), isReady: z.boolean() }).exactOptional(),
   /** The wait that is under way. */

@@ -24,6 +24,7 @@ import { type EventToRecord, reportEvent } from "../record-event.ts";
 import type { SourceKinds } from "../source/read-source.ts";
 import { statusPatch } from "../status-patch.ts";
 import type { TenantPlace } from "./config-map-target.ts";
+import type { ObjectCache } from "./object-cache.ts";
 import { hasKubeConfig, type RemoteTarget } from "./remote-target.ts";
 import { TargetFault } from "./target-fault.ts";
 import { type ToldObjects, toldObjects } from "./told-objects.ts";
@@ -41,6 +42,8 @@ export interface KustomizationDeps extends FlowDeps {
     place: TenantPlace,
     signal: AbortSignal,
   ) => Promise<RemoteTarget>;
+  /** The objects of home clusters as this process last read them. */
+  readonly objects: ObjectCache;
   /** Flux's flag of this name: the service account of a Kustomization that names none. Empty: Sluice's own rights. */
   readonly defaultServiceAccount: string;
   readonly inventories: InventoryStore;

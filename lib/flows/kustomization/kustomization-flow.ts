@@ -16,6 +16,7 @@ import { writeFinalizers } from "../write-finalizers.ts";
 import { apply } from "./apply.ts";
 import { saveInventoryUnderGeneration } from "./apply-set.ts";
 import { type Attempt, beginAttempt, type Preconditions, type Reached, readCarriedState } from "./attempt.ts";
+import { withCache } from "./cached-run.ts";
 import {
   type Blocked,
   invalid,
@@ -41,7 +42,7 @@ import { TargetFault } from "./target-fault.ts";
  * only at present state, so a run may be repeated, lost, doubled or killed anywhere.
  */
 export function kustomizationFlow(deps: KustomizationDeps): Flow {
-  return (run) => reconcile(run, deps);
+  return (run) => withCache(run, deps, reconcile);
 }
 
 async function reconcile(run: Run, deps: KustomizationDeps): Promise<FlowResult> {

@@ -1,4 +1,4 @@
-import { findCondition, isTrue } from "../../api/condition.ts";
+import { type Condition, findCondition, isTrue } from "../../api/condition.ts";
 import { minIntervalMs } from "../../api/fields.ts";
 import { retryIntervalMs } from "../../api/kustomization.ts";
 import type { KustomizationStatus } from "../../api/kustomization-status.ts";
@@ -6,6 +6,7 @@ import { allEnded } from "../../core/concurrency.ts";
 import { cutMessage } from "../../core/cut-text.ts";
 import { formatDuration, parseDuration } from "../../core/duration.ts";
 import { backOffMs, Failure, messageOf, type Retry } from "../../core/failure.ts";
+import { equal } from "../../core/json.ts";
 import type { FlowResult } from "../../core/ports/run.ts";
 import { readyTopic } from "../../core/topics.ts";
 import { formatWorkKey } from "../../core/work-key.ts";
@@ -24,7 +25,7 @@ import {
 } from "./attempt.ts";
 import type { Blocked, BuiltManifests, KustomizationContext } from "./context.ts";
 import type { Health } from "./health.ts";
-import { type Finished, handled, withConditions, withoutConditions, withSnapshot } from "./status.ts";
+import { type Finished, handled, isShownOfLate, withConditions, withoutConditions, withSnapshot } from "./status.ts";
 import { TargetFault } from "./target-fault.ts";
 
 /** Reports how the run ended, and answers when to run again. */
@@ -36,7 +37,8 @@ type Healthy = Extract<Health, { readonly kind: "healthy" }>;
 
 /**
  * Reports that the revision is in the cluster, wakes the Kustomizations that depend on this one, and answers when to look again.
- * Status, events and history go at the same time. The dependents are woken after the status is written.
+ * Status, events and history go at the same time. The dependents are woken after the status is written. A run at the interval that
+ * finds everything as it was leaves the status as it is, so that it is the same for the next one; its history then counts it later.
  */
 async function reportSuccess(reached: Reached, health: Healthy, attempt: Attempt): Promise<FlowResult> {
   const { ctx, source } = attempt;
@@ -45,20 +47,38 @@ async function reportSuccess(reached: Reached, health: Healthy, attempt: Attempt
   const interval = wanted === 0 ? 0 : Math.max(minIntervalMs, wanted);
   recordSuccess(health, attempt, interval);
   const announced = `${source.revision} ${ctx.generation}`;
-  const isNews = !isTrue(before.conditions ?? [], "Ready") || readCarriedState(ctx.run.carried).announced !== announced;
+  const { announced: known, unshown = 0 } = readCarriedState(ctx.run.carried);
+  const isNews = !isTrue(before.conditions ?? [], "Ready") || known !== announced;
   // An unchanged run each interval would be a write unit each, which is a fifth of its price.
   const isRemembered = isNews || hasChanged(reached);
+  const next = successStatus(reached, health, unshown, attempt);
+  const isShown = isRemembered || ctx.run.isRequested || saysMore(next, ctx);
+  const write = async (): Promise<void> => {
+    await ctx.write(next);
+    if (isNews) await wakeDependents(ctx);
+  };
   await allEnded([
-    ctx.write(successStatus(reached, health, attempt)).then(() => (isNews ? wakeDependents(ctx) : undefined)),
+    isShown ? write() : Promise.resolve(),
     isRemembered ? remember("ReconciliationSucceeded", reached, attempt) : Promise.resolve(),
   ]);
   const dueInMs = spreadInterval(interval, ctx.deps.jitter(), ctx.deps.timing);
   return {
     outcome: "applied",
     dueInMs,
-    carried: { failures: 0, announced },
+    carried: { failures: 0, announced, ...(isShown ? {} : { unshown: unshown + 1 }) },
     ...(isRemembered ? {} : { isQuiet: true }),
   };
+}
+
+/** Whether a status says more than that one more run has found everything as it was, or has not said that for long. */
+function saysMore(next: KustomizationStatus, ctx: KustomizationContext): boolean {
+  return !equal(lasting(ctx.status()), lasting(next)) || !isShownOfLate(ctx.status(), ctx.deps.clock.now());
+}
+
+/** A status without what differs in each run: its history, and how long the health check has taken. */
+function lasting({ history: _history, conditions = [], ...status }: KustomizationStatus): object {
+  const isPassed = ({ type, status: is }: Condition): boolean => type === "Healthy" && is === "True";
+  return { ...status, conditions: conditions.map((one) => (isPassed(one) ? { ...one, message: "" } : one)) };
 }
 
 function hasChanged({ applied, pruned }: Pick<Reached, "applied" | "pruned">): boolean {
@@ -84,6 +104,7 @@ function recordSuccess(health: Healthy, attempt: Attempt, interval: number): voi
 function successStatus(
   { built, status }: Reached,
   { message: health, unknown }: Healthy,
+  unshown: number,
   attempt: Attempt,
 ): KustomizationStatus {
   const { ctx, source, startedAt } = attempt;
@@ -96,6 +117,7 @@ function successStatus(
     durationMs: now - startedAt,
     revision,
     originRevision,
+    unshown,
   };
   const { lastAppliedOriginRevision: _former, ...rest } = status;
   const applied: KustomizationStatus = {

@@ -9,7 +9,7 @@ import { hasKubeConfig, kubeConfigText } from "./remote-target.ts";
 
 /** What is asked of a run and of its installation. */
 export type SharingContext = Pick<KustomizationContext, "home" | "homeUid" | "live" | "owner" | "remote" | "run"> & {
-  readonly deps: Pick<KustomizationDeps, "clock" | "remoteTargetOf"> & {
+  readonly deps: Pick<KustomizationDeps, "clock" | "objects" | "remoteTargetOf"> & {
     readonly inventories: Pick<KustomizationDeps["inventories"], "clusters">;
   };
 };
@@ -81,8 +81,8 @@ async function opensOurs(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { deps, home, run } = ctx;
-  const until = silent.get(deps) ?? new Map<string, number>();
-  silent.set(deps, until);
+  const until = silent.get(deps.objects) ?? new Map<string, number>();
+  silent.set(deps.objects, until);
   for (const [text, time] of until) if (time <= deps.clock.now()) until.delete(text);
   const text = `${run.key.cluster} ${kubeConfigText(other)}`;
   if (until.has(text)) return true;

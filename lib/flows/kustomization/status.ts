@@ -77,6 +77,18 @@ export function appliedAnnotations(ctx: KustomizationContext): Readonly<Record<s
 
 export const maxSnapshots = 5;
 
+/** How old `status.history` may be: a run at the interval that has nothing else to say leaves it as it is for this time. */
+export const historyAgeMs = 3_600_000;
+
+/** Whether a run has written the status within {@link historyAgeMs}. */
+export function isShownOfLate({ history = [] }: KustomizationStatus, now: number): boolean {
+  const age = now - Date.parse(history[0]?.lastReconciled ?? "");
+  return age > -maxClockSkewMs && age < historyAgeMs;
+}
+
+/** By how much the clocks of two machines may differ. */
+const maxClockSkewMs = 60_000;
+
 /** One finished reconcile, as `status.history` counts it. */
 export interface Finished {
   /** Of what was built. */
@@ -88,6 +100,8 @@ export interface Finished {
   readonly durationMs: number;
   readonly revision: string;
   readonly originRevision: string | undefined;
+  /** How many runs with the same end are not in the history yet. */
+  readonly unshown?: number;
 }
 
 /**
@@ -97,7 +111,7 @@ export interface Finished {
  */
 export function withSnapshot(
   former: readonly Snapshot[],
-  { digest: built, key, status, durationMs, revision, originRevision }: Finished,
+  { digest: built, key, status, durationMs, revision, originRevision, unshown = 0 }: Finished,
   now: number,
 ): readonly Snapshot[] {
   const digest = shownDigest(built, key);
@@ -110,7 +124,7 @@ export function withSnapshot(
     lastReconciled: kubernetesTime(now),
     lastReconciledDuration: formatDuration(durationMs),
     lastReconciledStatus: status,
-    totalReconciliations: (before?.totalReconciliations ?? 0) + 1,
+    totalReconciliations: (before?.totalReconciliations ?? 0) + 1 + unshown,
     metadata: { revision, ...(originRevision === undefined ? {} : { originRevision }) },
   };
   return [snapshot, ...history.filter((entry) => entry !== before)].slice(0, maxSnapshots);

@@ -44,7 +44,7 @@ export async function reportStored(
   const isNews =
     Announced.safeParse(run.carried).data?.announced !== announced || !isTrue(before.conditions ?? [], "Ready");
   // After the status is written: a consumer that wakes must find the new revision.
-  if (isNews) await wakeConsumers(ctx);
+  if (isNews) await wakeConsumers(ctx, `new artifact of ${formatWorkKey(ctx.run.key)}`);
   // Of what has not changed, for people who look at the object: Flux does not send this event to alerts (reference 1.9).
   const said = pulled === undefined ? ({ type: "Normal", annotations: {} } as const) : undefined;
   const upToDate = `artifact up-to-date with remote revision: '${revision}'`;
@@ -118,8 +118,8 @@ async function isSelected({ deps, live, run }: SourceContext): Promise<boolean> 
   return followers.some(({ follows }) => follows?.kind === "objects" && follows.selectors.some(selects));
 }
 
-async function wakeConsumers({ deps, run }: SourceContext): Promise<void> {
-  const reason = `new artifact of ${formatWorkKey(run.key)}`;
+/** Wakes what has this source as its own. */
+export async function wakeConsumers({ deps, run }: Pick<SourceContext, "deps" | "run">, reason: string): Promise<void> {
   for (const consumer of await deps.subscriptions.subscribers(sourceTopic(run.key), run.signal)) {
     await deps.requests.request(consumer, reason, run.signal);
   }

@@ -7,9 +7,10 @@ import { digestOf } from "../../core/digest.ts";
 import { Failure } from "../../core/failure.ts";
 import type { Subscription } from "../../core/follows.ts";
 import type { Flow, FlowResult, Run } from "../../core/ports/run.ts";
+import { formatWorkKey } from "../../core/work-key.ts";
 import { shortIntervalWarning } from "../interval.ts";
 import { writeFinalizers } from "../write-finalizers.ts";
-import { reportFailure, reportStored } from "./report.ts";
+import { reportFailure, reportStored, wakeConsumers } from "./report.ts";
 import { begun, isBegun, suspended } from "./source-conditions.ts";
 import { type SourceContext, type SourceDeps, sourceContext } from "./source-context.ts";
 import type { SourceKind } from "./source-kind.ts";
@@ -31,6 +32,7 @@ async function reconcile<Spec extends SourceSpec>(
   const live = await deps.home.get({ ...run.key, ...servedKind(kind.declared) }, run.signal);
   if (live === undefined) {
     await forget(run, deps);
+    await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} is gone`);
     return { outcome: "absent", dueInMs: undefined };
   }
   // An unreadable status counts as empty; the run writes a valid one.
@@ -107,6 +109,7 @@ async function finalize({ deps, home, live, run, traits }: SourceContext): Promi
     const withoutOurs = (finalizers: readonly string[]) => finalizers.filter((one) => one !== finalizer);
     await writeFinalizers(live, withoutOurs, { home, manager: traits.declared.statusManager }, run.signal);
   }
+  await wakeConsumers({ deps, run }, `${formatWorkKey(run.key)} is deleted`);
   return { outcome: "deleted", dueInMs: undefined };
 }
 

@@ -80,6 +80,7 @@ export function flowsOf(deps: FlowDeps): { readonly once: MakeFlow; readonly pat
         const accounts = { accountTokens: sopsKeys.accountTokens, defaultKubeconfigAccount, gates };
         return openRemoteTarget(live, place, { ...accounts, remoteClusters, gated, defaultServiceAccount }, stop);
       },
+      objects: settings.objects,
       noCrossNamespaceRefs: settings.noCrossNamespaceRefs,
       explainHealthFailures: settings.explainHealthFailures,
       defaultServiceAccount: settings.defaultServiceAccount,

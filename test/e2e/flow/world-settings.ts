@@ -4,6 +4,7 @@ import type { Cluster } from "../../../lib/core/ports/cluster.ts";
 import type { RemoteClusters } from "../../../lib/core/ports/remote-clusters.ts";
 import { defaultTiming, type RunTiming } from "../../../lib/flows/interval.ts";
 import type { KustomizationDeps } from "../../../lib/flows/kustomization/context.ts";
+import { type ObjectCache, objectCache } from "../../../lib/flows/kustomization/object-cache.ts";
 import { noKeyServices } from "../../doubles/no-key-services.ts";
 import { noRemoteClusters } from "../../doubles/no-remote-clusters.ts";
 import type { Fault } from "./faulty-port.ts";
@@ -32,6 +33,8 @@ export interface WorldSettings {
   remoteClusters: RemoteClusters;
   /** Where objects are applied; undefined for the cluster that the Kustomizations live in. */
   target: Cluster | undefined;
+  /** What the process has cached: another process has another. */
+  objects: ObjectCache;
 }
 
 /** As an installation has them by default, without faults. */
@@ -50,5 +53,6 @@ export function usualSettings(): WorldSettings {
     skipLinks: false,
     remoteClusters: noRemoteClusters,
     target: undefined,
+    objects: objectCache(),
   };
 }

@@ -143,6 +143,23 @@ describe("a new OCIRepository", () => {
     expect(world().requested).toHaveLength(before + 1);
   });
 
+  test("wakes its consumers when it is deleted: they may have cached it", async () => {
+    await world().push("latest", { "a.yaml": "kind: ConfigMap\n" });
+    world().apply(ociRepository("app", { url: url() }));
+    await world().run();
+    for (const gone of ["is deleted", "is gone"]) {
+      world().requested.length = 0;
+      if (gone === "is deleted") world().delete("app");
+      await world().run();
+      expect(world().requested).toEqual([
+        {
+          key: "here/source.toolkit.fluxcd.io/Kustomization/apps/web",
+          why: `here/source.toolkit.fluxcd.io/OCIRepository/apps/app ${gone}`,
+        },
+      ]);
+    }
+  });
+
   test("wakes its consumers in the first run after an outage", async () => {
     await world().push("latest", file);
     world().apply(ociRepository("app", { url: url() }));

@@ -44,10 +44,10 @@ describe("the cost model", () => {
 
   test("a run takes its share of a core and the round trips that it waits for", () => {
     const given = { ...assumptions, memoryGbPerCore: 2 };
-    // 10 ms of a core are 20 ms of half a core; 5 × 10, 4 × 5 and 1 × 10 ms of waiting.
-    expect(secondsOf("unchanged", 1, 10, given)).toBeCloseTo(0.1, 9);
+    // 10 ms of a core are 20 ms of half a core; 3 × 10, 4 × 5 and 1 × 10 ms of waiting.
+    expect(secondsOf("unchanged", 1, 10, given)).toBeCloseTo(0.08, 9);
     // More memory than a core has does not make one thread faster.
-    expect(secondsOf("unchanged", 4, 10, given)).toBeCloseTo(0.09, 9);
+    expect(secondsOf("unchanged", 4, 10, given)).toBeCloseTo(0.07, 9);
   });
 
   test("a message ends a question to the queue early, and many messages are a question each", () => {

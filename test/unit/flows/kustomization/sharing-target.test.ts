@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { LiveObject } from "../../../../lib/core/manifest.ts";
 import { asTarget } from "../../../../lib/core/ports/home-and-target.ts";
+import { objectCache } from "../../../../lib/flows/kustomization/object-cache.ts";
 import { type SharingContext, sharingTarget } from "../../../../lib/flows/kustomization/sharing-target.ts";
 import { TargetFault } from "../../../../lib/flows/kustomization/target-fault.ts";
 import { noCluster, noHome } from "../../../doubles/no-cluster.ts";
@@ -36,6 +37,7 @@ function context(remoteTargetOf: Opening, saved: Readonly<Record<string, readonl
         opened.push(live.metadata.name);
         return remoteTargetOf(live, place, stop);
       },
+      objects: objectCache(),
       inventories: { clusters: async ({ uid }) => saved[uid] ?? [] },
     },
     home: noHome,

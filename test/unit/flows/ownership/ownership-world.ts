@@ -1,3 +1,4 @@
+import { objectCache } from "../../../../lib/flows/kustomization/object-cache.ts";
 // Loaded before the first run: in simulated time no module is loaded.
 import "../../../../lib/flows/kustomization/finalize.ts";
 import { declaredOciRepository } from "../../../../lib/api/kinds/oci-repository.ts";
@@ -135,6 +136,7 @@ export function ownershipWorld(
       noCrossNamespaceRefs: false,
       sopsIgnoreMac: false,
       explainHealthFailures: true,
+      objects: objectCache(),
       sopsKeys: noKeyServices,
     };
     const state = { ...parts, receivers: sqliteReceiverIndex(database) };
