@@ -36,7 +36,7 @@ describe("the cost model", () => {
   });
 
   test("each request to a cluster is an event of its audit log, which costs nothing while nobody reads it", () => {
-    const requests = 4_380 * 9 + 43_800 * 7;
+    const requests = 4_380 * 6 + 43_800 * 7;
     expect(quantityOf("GuardDuty, EKS Protection", { ...one, guardDuty: 1 })).toBeCloseTo(requests, 6);
     expect(quantityOf("Audit log of the clusters", { ...one, auditLogs: 1 })).toBeCloseTo((requests * 1_500) / 1e9, 9);
     expect(quantityOf("GuardDuty, EKS Protection") + quantityOf("Audit log of the clusters")).toBe(0);
