@@ -57,6 +57,8 @@ export function neededFor(batchSize: number): Pick<ReconcileSize, "memoryMiB" | 
 /**
  * The size of a reconcile function: what is given, and else what the limits of its runs need together. Answers the faults of one that
  * Lambda does not offer or that does not hold its runs, each with what to write.
+ *
+ * @internal Exported for its tests and for the CDK app.
  */
 export function reconcileSize(given: Partial<ReconcileSize>): ReconcileSize | { readonly faults: readonly string[] } {
   const { batchSize = defaultBatchSize } = given;

@@ -38,6 +38,16 @@ export const infraFaults: readonly FileFaults[] = [
         replace: "made.consume(queue, { batchSize: size.batchSize, maxConcurrency: 10 });",
       },
       {
+        what: "the receiver may assume the role by which reconcile enters a cluster",
+        find: "[receiver, roles?.receiver],",
+        replace: "[receiver, roles?.reconcile],",
+      },
+      {
+        what: "what empties the bucket is denied every delete",
+        find: "deny.bucket(state.bucket, runs, state.emptiedBy);",
+        replace: "deny.bucket(state.bucket, runs);",
+      },
+      {
         what: "state is retained whatever removalPolicy says",
         find: "props.removalPolicy ?? RemovalPolicy.RETAIN",
         replace: "RemovalPolicy.RETAIN",
