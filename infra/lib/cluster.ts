@@ -109,7 +109,7 @@ export class SluiceCluster extends Construct {
     sluice.serveCluster({
       arn: this.arn,
       network,
-      rights,
+      rights: props.rights,
       ...(role === undefined ? {} : { role }),
       ...(roles === undefined ? {} : { roles }),
       ...(maxRuns === undefined ? {} : { maxRuns }),
