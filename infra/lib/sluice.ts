@@ -140,9 +140,7 @@ export class Sluice extends Construct implements SluiceService {
     const shared = { state, queues, document: this.document, admissionSecret };
     this.makeFunction = (name, network) => {
       const key = keyOf(name, network);
-      // The guard speaks only to CloudFormation, which is not asked through a VPC.
-      const vpc = name === "drop-guard" ? undefined : vpcs[network];
-      const made = new SluiceFunction(this, pascalCase(key), { name, network, vpc, shared, settings });
+      const made = new SluiceFunction(this, pascalCase(key), { name, network, vpc: vpcs[network], shared, settings });
       this.made[key] = made;
       this.functions[key] = made.function;
       this.logGroups[key] = made.logGroup;
@@ -189,8 +187,10 @@ export class Sluice extends Construct implements SluiceService {
       deny.queue(queue, []);
     }
     if (!this.emulated) {
+      // In no VPC, since it speaks only to CloudFormation, and not among those that serve objects.
+      const how = { network: defaultNetwork, vpc: undefined, shared, settings };
       new DropGuard(this, "Drops", {
-        compares: this.makeFunction("drop-guard", defaultNetwork),
+        compares: new SluiceFunction(this, "DropGuard", { name: "drop-guard", ...how }),
         granted: () => ({
           ...this.document.granted(),
           webhooks: props.webhooks === true ? networks.toSorted() : [],
