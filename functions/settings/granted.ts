@@ -23,7 +23,11 @@ const maxTextBytes = 100_000;
 const maxPlainBytes = 20_000;
 const compressed = "deflate:";
 
-/** As the property of a custom resource. Throws where that would be too long for CloudFormation. */
+/**
+ * As the property of a custom resource. Throws where that would be too long for CloudFormation.
+ *
+ * @internal Exported for its tests and for the CDK app.
+ */
 export function writeGranted(granted: Granted): string {
   const plain = JSON.stringify(granted);
   const text =

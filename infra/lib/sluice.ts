@@ -163,14 +163,8 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
     const shared = { state, queues, document: this.document, admissionSecret };
     this.makeFunction = (name, network) => {
       const key = keyOf(name, network);
-      const made = new SluiceFunction(this, pascalCase(key), {
-        name,
-        network,
-        // The guard speaks only to CloudFormation, which is not asked through a VPC.
-        vpc: name === "drop-guard" ? undefined : this.networks[network],
-        shared,
-        settings,
-      });
+      const vpc = this.networks[network];
+      const made = new SluiceFunction(this, pascalCase(key), { name, network, vpc, shared, settings });
       this.made[key] = made;
       this.functions[key] = made.function;
       this.logGroups[key] = made.logGroup;
@@ -221,8 +215,10 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
       deny.queue(queue, []);
     }
     if (!this.emulated) {
+      // In no VPC, since it speaks only to CloudFormation, and not among those that serve objects.
+      const how = { network: defaultNetwork, vpc: undefined, shared, settings };
       new DropGuard(this, "Drops", {
-        compares: this.makeFunction("drop-guard", defaultNetwork),
+        compares: new SluiceFunction(this, "DropGuard", { name: "drop-guard", ...how }),
         granted: () => ({
           ...this.document.granted(),
           webhooks: props.webhooks === true ? networks.toSorted() : [],

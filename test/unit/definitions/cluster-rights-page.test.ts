@@ -47,11 +47,11 @@ Four functions reach a cluster. \`SluiceCluster\` lets each in by an access entr
 Nothing else has rights, and no credential is stored: a token is signed for each connection and lasts 15
 minutes.
 
-| function | when it runs | group | rights by default |
+| function | when it runs | group | rights |
 | --- | --- | --- | --- |
-| reconcile | at each push, change and interval | \`sluice-reconcile\` | policy AmazonEKSClusterAdminPolicy |
+| reconcile | at each push, change and interval | \`sluice-reconcile\` | with \`rights: "namespaces"\` those of its list; with \`"clusterAdmin"\` the policy AmazonEKSClusterAdminPolicy as well |
 | receiver | at each webhook, where there are \`webhooks\` | \`sluice-receiver\` | those of its list |
-| definitions | when the stack is deployed | \`sluice-definitions\` | policy AmazonEKSClusterAdminPolicy |
+| definitions | when the stack is deployed | \`sluice-definitions\` | by default the policy AmazonEKSClusterAdminPolicy |
 | configuration | when a \`SluiceConfiguration\` is deployed or its login is rotated | \`sluice-configuration\` | those of its list |
 
 With \`rights: "clusterAdmin"\` Sluice applies everything that a push contains with its own rights, unless the
