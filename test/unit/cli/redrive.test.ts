@@ -77,7 +77,7 @@ describe("sluice redrive", () => {
   });
 
   test("leaves a message whose queue SQS does not name, and says what to give", async () => {
-    const world = redriveWorld([letter("a", event("shop"))].map(({ source: _, ...rest }) => rest));
+    const world = redriveWorld([{ id: "a", handle: "a", body: event("shop"), sentAt: 0 }]);
     await world.move("hints");
     expect(world.sent).toEqual([]);
     expect(world.said()).toContain("give --to");

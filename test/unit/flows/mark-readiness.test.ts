@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Clock } from "../../../lib/core/ports/clock.ts";
 import { LeaseLost } from "../../../lib/core/ports/fence.ts";
 import { notReadyMs } from "../../../lib/core/ports/metrics.ts";
+import type { ObservedResources } from "../../../lib/core/ports/observed-resources.ts";
 import type { Flow, FlowResult, Run } from "../../../lib/core/ports/run.ts";
 import { GateClosed } from "../../../lib/core/ports/write-gate.ts";
 import { markReadiness } from "../../../lib/flows/mark-readiness.ts";
@@ -23,18 +24,18 @@ function marking() {
   let isAway = false;
   let carried: Run["carried"];
   const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
-  const writing =
-    <Args extends readonly unknown[]>(name: string, write: (...args: Args) => Promise<void>) =>
-    async (...args: Args) => {
-      if (isAway) throw new Error("the table is away");
-      writes.push(name);
-      await write(...args);
-    };
+  const writing = async (name: string, write: () => Promise<void>): Promise<void> => {
+    if (isAway) throw new Error("the table is away");
+    writes.push(name);
+    await write();
+  };
   const deps = {
     ...{ clock, log },
     observed: {
-      markNotReady: writing("mark", observed.markNotReady),
-      markReady: writing("unmark", observed.markReady),
+      markNotReady: (...args: Parameters<ObservedResources["markNotReady"]>) =>
+        writing("mark", () => observed.markNotReady(...args)),
+      markReady: (...args: Parameters<ObservedResources["markReady"]>) =>
+        writing("unmark", () => observed.markReady(...args)),
     },
   };
   const run = async (flow: Flow, own: Partial<Run> = {}): Promise<FlowResult> => {
@@ -51,7 +52,8 @@ function marking() {
   return {
     ...{ log, run, writes },
     ends: (outcome: string, own?: Partial<Run>) => run(async () => ({ outcome, dueInMs: 5 }), own),
-    throws: (error: Error, own?: Partial<Run>) => run(() => Promise.reject(error), own).catch((thrown) => thrown),
+    throws: (error: Error, own?: Partial<Run>) =>
+      run(() => Promise.reject(error), own).catch((thrown: unknown) => thrown),
     pass: (ms: number) => void (now += ms),
     away: (away: boolean) => void (isAway = away),
     mark: async () => (await observed.list(key, never))[0]?.notReady,
