@@ -131,18 +131,13 @@ function keyOf({ group, kind, namespace, name }: ObjectRef, { cluster }: WorkKey
   return { cluster, group, kind, namespace, name };
 }
 
-/** A write of a run that may write nothing. */
-class WriteRefused extends Error {
-  override readonly name = "WriteRefused";
-}
-
 /** The world without writes to the clusters and to our own state. The event that ends each run is held back. */
 function refusingWrites(deps: KustomizationDeps, home: HomeCluster) {
   const events: ReportedEvent[] = [];
   let isRefused = false;
   const refuse = async (): Promise<never> => {
     isRefused = true;
-    throw new WriteRefused("a run on cached objects has something to write");
+    throw new Error("a run on cached objects has something to write");
   };
   const readOnly = guardedCluster(home, refuse);
   const create: HomeCluster["create"] = async (manifest, options, signal) => {
