@@ -18,6 +18,8 @@ test("the installation that the guide shows is read as it stands", () => {
     clusters: [{ arn: prod, rights: "namespaces" }],
     repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", namespaces: ["flux-system"] }],
     emails: ["platform@example.com"],
+    pageEmails: [],
+    ticketEmails: [],
     webhooks: false,
     admission: false,
     allowDrops: false,
@@ -47,5 +49,5 @@ test("the example of docs/constructs.md synthesises as it stands, without creden
     env,
     encoding: "utf8",
   });
-  expect({ stdout, errors: stderr.match(/^.*Error.*$/m)?.[0] }).toEqual({ stdout: "Sluice\n", errors: undefined });
+  expect({ stdout, errors: stderr.match(/^.*Error.*$/m)?.[0] }).toEqual({ stdout: "Far,Sluice\n", errors: undefined });
 });
