@@ -271,7 +271,8 @@ export const leftToOthersFaults: readonly FileFaults[] = [
       {
         what: "one kind that may not be listed hides all others",
         find: "if (!(error instanceof ApiError)) throw error;\n    return { ...own, count: null",
-        replace: "if (!(error instanceof ApiError) || error.code === 403) throw error;\n    return { ...own, count: null",
+        replace:
+          "if (!(error instanceof ApiError) || error.code === 403) throw error;\n    return { ...own, count: null",
       },
     ],
   },
