@@ -27,7 +27,7 @@ import { isAllowedRepository } from "./settings/allowed-repositories.ts";
 import { listedTarget } from "./settings/allowed-targets.ts";
 import { ReconcileConfig, readConfig } from "./settings/config.ts";
 import { configSelector } from "./settings/flow-settings.ts";
-import { functionThreads } from "./settings/reconcile-size.ts";
+import { functionThreads } from "./settings/function-threads.ts";
 
 const config = readConfig(ReconcileConfig, process.env);
 

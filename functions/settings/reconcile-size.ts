@@ -7,6 +7,7 @@ import { defaultGitLimits } from "../../lib/sources/git/git-remote.ts";
 import { cachedObjectBytes } from "../../lib/sources/git/pack-unpacker.ts";
 import { maxListingBytes } from "../../lib/sources/shared-listing.ts";
 import { youngHeapMb } from "../../lib/threads/thread-job.ts";
+import { functionThreads } from "./function-threads.ts";
 
 /** What a reconcile function has, and how many runs share it. */
 export interface ReconcileSize {
@@ -15,8 +16,6 @@ export interface ReconcileSize {
   readonly batchSize: number;
 }
 
-/** Of each kind, in a reconcile function: it has about one core. */
-export const functionThreads = 1;
 /** Messages of a batch, each a run; all run at the same time. */
 export const defaultBatchSize = 2;
 

@@ -8,7 +8,7 @@ import { sluiceOutputs } from "./outputs.ts";
 import { SluiceRepository } from "./repository.ts";
 import { Sluice } from "./sluice.ts";
 
-/** Each has three resources, beside some seventy of the Sluice itself and those of repositories; with webhooks it has four. */
+/** Each has three resources, beside some eighty of the Sluice itself and those of repositories; with webhooks it has four. */
 const maxClusters = { without: 120, withWebhooks: 90 };
 
 /** `<account>/<region>` */

@@ -5,15 +5,10 @@ import { connect as connectTls } from "node:tls";
 import { messageOf } from "../core/failure.ts";
 import { DialError, type DialTarget, type Proxy } from "../core/ports/dial.ts";
 import { certificateFault, isCertificateFault } from "./certificate-fault.ts";
+import { proxyAuthorization } from "./proxy-address.ts";
 
 /** The head of a proxy's answer to CONNECT. */
 const maxHeadBytes = 16_384;
-
-/** The port at which a proxy listens. */
-export function proxyPort({ url }: Proxy): number {
-  if (url.port !== "") return Number(url.port);
-  return { "http:": 80, "https:": 443 }[url.protocol] ?? 1080;
-}
 
 /**
  * Asks a proxy, to which a socket leads, for a connection to a host, which the proxy resolves. Answers the stream that leads on
@@ -57,12 +52,6 @@ async function connectByHttp(socket: Duplex, { host, port }: DialTarget, proxy: 
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
   if (status === undefined) throw new DialError("proxy", "proxy: the answer to CONNECT is not HTTP's");
   if (!status.startsWith("2")) throw new DialError("proxy", `proxy: CONNECT answered with status ${status}`);
-}
-
-/** The header that logs in to an HTTP proxy; undefined for one without username. */
-export function proxyAuthorization({ username = "", password }: Proxy): string | undefined {
-  if (username === "") return undefined;
-  return `Basic ${Buffer.from(`${username}:${password?.reveal() ?? ""}`).toString("base64")}`;
 }
 
 const version = 5;

@@ -4,9 +4,9 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { messageOf } from "../core/failure.ts";
 import type { NetworkPolicy } from "../core/network/network-policy.ts";
 import { type Dial, DialError, type DialTarget } from "../core/ports/dial.ts";
-import { connectByProxy, proxyPort } from "./connect-by-proxy.ts";
 import { connectFault } from "./connect-fault.ts";
 import { assertAllowed, DestinationRefused, guardedLookup, type Resolve } from "./guarded-lookup.ts";
+import { proxyPort } from "./proxy-address.ts";
 
 export interface DialOptions {
   /** Judges each address before a connection is made; of a host behind a proxy only what the object names: the proxy resolves it. */
@@ -44,6 +44,8 @@ export function dialer({ network, resolve = lookup }: DialOptions): Dial {
     const abort = (): void => void socket.destroy();
     signal.addEventListener("abort", abort, { once: true });
     try {
+      // Few objects name a proxy.
+      const { connectByProxy } = await import("./connect-by-proxy.ts");
       return await connectByProxy(socket, target, proxy);
     } catch (error) {
       socket.destroy();

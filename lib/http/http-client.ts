@@ -22,7 +22,7 @@ import { connectFault } from "./connect-fault.ts";
 import { dialer } from "./dial.ts";
 import { assertAllowed, DestinationRefused, guardedLookup, type Resolve, type Target } from "./guarded-lookup.ts";
 import { Agent, request as requestHttp } from "./node-http.ts";
-import { forwardedHeaders, isForwarded, proxyAgent } from "./proxy-agents.ts";
+import { forwardedHeaders, isForwarded } from "./proxy-address.ts";
 import { retire } from "./retire-agent.ts";
 
 const maxSockets = 32;
@@ -76,7 +76,12 @@ export function httpClient({ network, resolve = lookup }: HttpClientOptions): Ou
       const agent =
         proxy === undefined
           ? agentFor(url, tls)
-          : proxyAgent(url, { proxy, dial, tls: tlsOptions(tls ?? {}), signal: bounds.signal });
+          : (await import("./proxy-agents.ts")).proxyAgent(url, {
+              proxy,
+              dial,
+              tls: tlsOptions(tls ?? {}),
+              signal: bounds.signal,
+            });
       const route = { agent, lookup: guardedLookup(target, network, resolve) };
       const response = await sendOnce(current, url, route, bounds);
       const { location } = response.headers;

@@ -4,8 +4,8 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { Dial, DialTarget, Proxy } from "../core/ports/dial.ts";
-import { proxyAuthorization, proxyPort, wayToProxy } from "./connect-by-proxy.ts";
 import { Agent } from "./node-http.ts";
+import { isForwarded, proxyPort } from "./proxy-address.ts";
 
 /** The way of one exchange through a proxy. */
 export interface ProxyRoute {
@@ -28,7 +28,11 @@ export function proxyAgent(url: URL, route: ProxyRoute): HttpAgent {
   const isTaken = isForwarded(url, proxy);
   const connect = async ({ host, port }: ClientRequestArgs): Promise<Duplex> => {
     const target: DialTarget = { host: (host ?? "").replace(/^\[|\]$/g, ""), port: Number(port), proxy };
-    if (isTaken) return wayToProxy(await dial({ host: proxy.url.hostname, port: proxyPort(proxy) }, signal), proxy);
+    if (isTaken) {
+      const socket = await dial({ host: proxy.url.hostname, port: proxyPort(proxy) }, signal);
+      const { wayToProxy } = await import("./connect-by-proxy.ts");
+      return wayToProxy(socket, proxy);
+    }
     const socket = await dial(target, signal);
     if (url.protocol === "http:") return socket;
     const named = isIP(target.host) === 0 ? { servername: target.host } : { host: target.host };
@@ -42,15 +46,4 @@ export function proxyAgent(url: URL, route: ProxyRoute): HttpAgent {
   };
   const agent = url.protocol === "http:" ? new Agent({ keepAlive: false }) : new HttpsAgent({ keepAlive: false });
   return Object.assign(agent, { createConnection });
-}
-
-/** Whether the proxy takes the request itself, with the whole URL in it, and no tunnel: plain http through a proxy of HTTP. */
-export function isForwarded({ protocol }: URL, proxy: Proxy | undefined): proxy is Proxy {
-  return protocol === "http:" && proxy !== undefined && proxy.url.protocol !== "socks5:";
-}
-
-/** The header with which a proxy takes a request for others. */
-export function forwardedHeaders(proxy: Proxy): Readonly<Record<string, string>> {
-  const login = proxyAuthorization(proxy);
-  return login === undefined ? {} : { "proxy-authorization": login };
 }

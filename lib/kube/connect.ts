@@ -12,7 +12,6 @@ import { collectionPath, type Discovery, discovery, objectPath } from "./discove
 import { endpointOf } from "./endpoint.ts";
 import { listPages } from "./list-pages.ts";
 import type { Answer } from "./transport.ts";
-import { watchEvents } from "./watch-events.ts";
 
 const patchTypes = {
   merge: "application/merge-patch+json",
@@ -208,6 +207,8 @@ function clusterOver(client: ApiClient, uid: Cluster["uid"], deps: Pick<ApiDeps,
     async *watch(query, signal) {
       const resource = await resourceOf(kinds, query, signal);
       try {
+        // A function watches nothing.
+        const { watchEvents } = await import("./watch-events.ts");
         yield* watchEvents({ client, clock: deps.clock }, resource, query, signal);
       } catch (error) {
         throw ofCollection(error, resource, kinds);

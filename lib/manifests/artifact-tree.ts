@@ -2,8 +2,8 @@ import { posix } from "node:path";
 import { Failure, messageOf } from "../core/failure.ts";
 import type { FileTree } from "../core/ports/engine.ts";
 import type { UnreadEntry } from "../sources/archive/archive-tree.ts";
-import { inWalkOrder } from "../sources/archive/pack-tar.ts";
 import { defaultArchiveLimits, unpack, withLinksFollowed } from "../sources/archive/unpack.ts";
+import { inWalkOrder } from "../sources/archive/walk-order.ts";
 
 /** The artifact in memory. It has no links: they are followed by copy, or left out. */
 export type ArtifactTree = FileTree;

@@ -24,8 +24,8 @@ export const infraFaults: readonly FileFaults[] = [
     faults: [
       {
         what: "the VPC that is given for the default network is ignored",
-        find: "vpc: this.networks[network],",
-        replace: "vpc: network === defaultNetwork ? undefined : this.networks[network],",
+        find: "const vpc = this.networks[network];",
+        replace: "const vpc = network === defaultNetwork ? undefined : this.networks[network];",
       },
       {
         what: "logs are always kept for a month",
@@ -44,7 +44,7 @@ export const infraFaults: readonly FileFaults[] = [
       },
       {
         what: "what empties the bucket is denied every delete",
-        find: "deny.bucket(state.bucket, runs, state.emptiedBy);",
+        find: "deny.bucket(state.bucket, [...runs, collector.role], state.emptiedBy);",
         replace: "deny.bucket(state.bucket, runs);",
       },
       {

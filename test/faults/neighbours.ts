@@ -338,7 +338,7 @@ export const neighbourFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/flows/kustomization/remote-target.ts",
+    file: "lib/flows/kustomization/kube-config-field.ts",
     tests: ["test/unit/flows/kustomization/sharing-target.test.ts"],
     faults: [
       {

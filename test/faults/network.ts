@@ -208,7 +208,7 @@ export const networkFaults: readonly FileFaults[] = [
     ],
   },
   {
-    file: "lib/http/connect-by-proxy.ts",
+    file: "lib/http/proxy-address.ts",
     tests: ["test/unit/http/dial.test.ts"],
     faults: [
       {
@@ -216,6 +216,12 @@ export const networkFaults: readonly FileFaults[] = [
         find: '{ "http:": 80, "https:": 443 }[url.protocol] ?? 1080',
         replace: '{ "http:": 80, "https:": 80 }[url.protocol] ?? 1080',
       },
+    ],
+  },
+  {
+    file: "lib/http/connect-by-proxy.ts",
+    tests: ["test/unit/http/dial.test.ts"],
+    faults: [
       {
         what: "an IPv6 address is named to a proxy without brackets",
         find: "isIP(host) === 6 ? `[${host}]` : host",

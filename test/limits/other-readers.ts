@@ -3,6 +3,7 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   "whoever installs Sluice wrote what it reads": [
     "functions/configuration.ts",
     "functions/settings/config.ts",
+    "functions/settings/granted.ts",
     "functions/settings/installation.ts",
     "functions/settings/print-settings.ts",
     "functions/settings/read-settings.ts",
@@ -26,8 +27,8 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
   ],
   "its pattern is a constant that is matched in linear time with a text of at most some KiB": [
     "lib/api/fields.ts",
-    "lib/aws/ecr/ecr-host.ts",
     "lib/core/duration.ts",
+    "lib/core/ecr-registry.ts",
     "lib/core/label-selector.ts",
     "lib/core/work-key.ts",
     "lib/http/certificate-fault.ts",

@@ -3,7 +3,6 @@ import { type ArtifactStore, refreshAfterMs as ofAllStores } from "../../core/po
 import type { Clock } from "../../core/ports/clock.ts";
 import { AwsFault } from "../aws-fault.ts";
 import { artifactKey } from "./artifact-keys.ts";
-import { createObject } from "./create-object.ts";
 import { readObject } from "./read-object.ts";
 import type { S3Bucket, WriteCondition } from "./s3-bucket.ts";
 
@@ -33,6 +32,8 @@ export function s3Artifacts({
       const actual = digestOf(bytes);
       if (actual !== digest) throw new Error(`artifact ${digest} is not stored: its bytes hash to ${actual}`);
       const key = artifactKey(prefix, digest);
+      // Most runs store nothing.
+      const { createObject } = await import("./create-object.ts");
       let condition: WriteCondition = { IfNoneMatch: "*" };
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         if ((await createObject(bucket, key, digest, bytes, condition, signal)) === "stored") return;

@@ -1,3 +1,4 @@
+import { isFluxGroup } from "../../api/kinds/unreconciled.ts";
 import { applyAll, type Pending } from "../../apply/apply-all.ts";
 import type { AppliedObject } from "../../apply/apply-object.ts";
 import { saveIfChanged, withApplied } from "../../apply/inventory.ts";
@@ -14,7 +15,6 @@ import { type Attempt, StepFailed, step } from "./attempt.ts";
 import type { KustomizationContext } from "./context.ts";
 import type { GuardedRevision } from "./plan.ts";
 import { showing } from "./status.ts";
-import { warnOfUnreconciled } from "./unreconciled-objects.ts";
 
 /** A revision whose objects are applied, as far as they can be now. */
 export interface AppliedRevision extends GuardedRevision {
@@ -41,7 +41,10 @@ export const apply = step(async (revision: GuardedRevision, attempt: Attempt): P
   logSkippedApplies(applied, planned.live, ctx);
   warnOfLeftOut(applied, attempt);
   warnOfContest(applied, revision, attempt);
-  await warnOfUnreconciled(applied, outcome.kind === "applied", attempt);
+  if (ctx.told.marks().length > 0 || applied.some(({ desired }) => isFluxGroup(desired.ref.group))) {
+    const { warnOfUnreconciled } = await import("./unreconciled-objects.ts");
+    await warnOfUnreconciled(applied, outcome.kind === "applied", attempt);
+  }
   const inventory = withApplied(ahead, applied);
   const reached = { ...revision, applied, inventory, status: showing(inventory, ctx) };
   if (outcome.kind !== "applied") await saveIfChanged(ahead, inventory, set, signal);

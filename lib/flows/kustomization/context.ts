@@ -24,8 +24,9 @@ import { type EventToRecord, reportEvent } from "../record-event.ts";
 import type { SourceKinds } from "../source/read-source.ts";
 import { statusPatch } from "../status-patch.ts";
 import type { TenantPlace } from "./config-map-target.ts";
+import { hasKubeConfig } from "./kube-config-field.ts";
 import type { ObjectCache } from "./object-cache.ts";
-import { hasKubeConfig, type RemoteTarget } from "./remote-target.ts";
+import type { RemoteTarget } from "./remote-target.ts";
 import { TargetFault } from "./target-fault.ts";
 import { type ToldObjects, toldObjects } from "./told-objects.ts";
 

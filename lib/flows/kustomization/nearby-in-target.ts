@@ -3,8 +3,8 @@ import { mapLimit } from "../../core/concurrency.ts";
 import type { LiveObject } from "../../core/manifest.ts";
 import type { ObjectRef } from "../../core/object-ref.ts";
 import type { KustomizationContext } from "./context.ts";
+import { hasKubeConfig } from "./kube-config-field.ts";
 import { inventoryIn } from "./other-owners.ts";
-import { hasKubeConfig } from "./remote-target.ts";
 import { ours, savedClusters, sharingTarget } from "./sharing-target.ts";
 
 /**

@@ -7,6 +7,7 @@ import type { HomeCluster, TargetCluster } from "../../core/ports/home-and-targe
 import { isOutage, outageOf } from "../../core/ports/outage.ts";
 import { KubeconfigFault, type RemoteCluster, type RemoteClusters } from "../../core/ports/remote-clusters.ts";
 import type { TargetAccounts, TenantPlace } from "./config-map-target.ts";
+import { KubeConfigOf, type SecretReference } from "./kube-config-field.ts";
 import { accountUser } from "./service-account.ts";
 import { noClient, TargetFault } from "./target-fault.ts";
 
@@ -38,25 +39,6 @@ export interface RemoteTargetDeps extends TargetAccounts {
   readonly gated: (cluster: Cluster) => TargetCluster;
   readonly defaultServiceAccount: string;
 }
-
-const SecretReference = z.object({ name: z.string(), key: z.string().default("") });
-const KubeConfig = z.union([
-  z.object({ secretRef: SecretReference, configMapRef: z.undefined().optional() }),
-  z.object({ configMapRef: z.object({ name: z.string() }), secretRef: z.undefined().optional() }),
-]);
-
-/** Whether the object names another cluster to apply to. Reads it as it is, since the end of an invalid one needs it too. */
-export function hasKubeConfig({ spec }: LiveObject): boolean {
-  const parsed = z.object({ kubeConfig: z.unknown() }).safeParse(spec);
-  return parsed.success && parsed.data.kubeConfig !== undefined && parsed.data.kubeConfig !== null;
-}
-
-/** The reference, as one text: the same for two objects of a namespace that name the same Secret or ConfigMap. */
-export function kubeConfigText({ spec, metadata }: LiveObject): string {
-  return JSON.stringify([metadata.namespace, KubeConfigOf.safeParse(spec).data?.kubeConfig]);
-}
-
-const KubeConfigOf = z.object({ kubeConfig: KubeConfig });
 
 /**
  * Opens the cluster that `spec.kubeConfig` names. The Secret or ConfigMap is read at home with our own rights. The connection is the one
@@ -120,7 +102,7 @@ async function byConfigMap(
 const Data = z.record(z.string(), z.string()).catch({});
 
 async function bySecret(
-  { name, key }: z.output<typeof SecretReference>,
+  { name, key }: SecretReference,
   namespace: string,
   { home, cluster }: TenantPlace,
   clusters: RemoteClusters,

@@ -5,7 +5,7 @@ import type { LiveObject } from "../../core/manifest.ts";
 import { ApiError } from "../../core/ports/cluster.ts";
 import { isOutage, Outage } from "../../core/ports/outage.ts";
 import type { KustomizationContext, KustomizationDeps } from "./context.ts";
-import { hasKubeConfig, kubeConfigText } from "./remote-target.ts";
+import { hasKubeConfig, kubeConfigText } from "./kube-config-field.ts";
 
 /** What is asked of a run and of its installation. */
 export type SharingContext = Pick<KustomizationContext, "home" | "homeUid" | "live" | "owner" | "remote" | "run"> & {

@@ -1,6 +1,7 @@
 import { inTimeSlices } from "../../core/concurrency.ts";
 import { type IgnorePattern, ignoreInSteps, sourcePatterns } from "./ignore-rules.ts";
-import { gzip, inWalkOrder, packEnd, packEntry, packRoot, type TreeEntry } from "./pack-tar.ts";
+import { gzip, packEnd, packEntry, packRoot, type TreeEntry } from "./pack-tar.ts";
+import { inWalkOrder } from "./walk-order.ts";
 
 const directoryMode = 0o750;
 const fileMode = 0o600;

@@ -1,22 +1,12 @@
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { inWalkOrder } from "./walk-order.ts";
 
 /** One file or folder of an archive, not the root. Paths are relative, with `/` between names and without `./`. */
 export type TreeEntry =
   | { readonly type: "directory"; readonly path: string; readonly mode: number }
   | { readonly type: "file"; readonly path: string; readonly mode: number; readonly bytes: Uint8Array };
-
-/**
- * Entries in the order of a depth-first walk that sorts the names of each folder by their bytes: `a`, `a/b`, `a.txt`. Two
- * archives of the same tree have the same order, whatever order the entries were found in.
- */
-export function inWalkOrder<Entry extends { readonly path: string }>(entries: readonly Entry[]): Entry[] {
-  return entries
-    .map((entry) => ({ entry, key: Buffer.from(entry.path.replaceAll("/", "\0")) }))
-    .toSorted((a, b) => Buffer.compare(a.key, b.key))
-    .map(({ entry }) => entry);
-}
 
 const blockBytes = 512;
 const typeFlags = { file: "0", directory: "5", pax: "x" } as const;

@@ -13,8 +13,9 @@ import {
   maxPatternLength,
   maxPatterns,
 } from "../../../lib/sources/archive/archive-tree.ts";
-import { inWalkOrder, packTar, type TreeEntry } from "../../../lib/sources/archive/pack-tar.ts";
+import { packTar, type TreeEntry } from "../../../lib/sources/archive/pack-tar.ts";
 import { defaultArchiveLimits, unpack } from "../../../lib/sources/archive/unpack.ts";
+import { inWalkOrder } from "../../../lib/sources/archive/walk-order.ts";
 import { contentOf, fileOf } from "./tree-file.ts";
 import { unpackTar } from "./unpack-tar.ts";
 
