@@ -1,8 +1,10 @@
-import { Annotations, Stack } from "aws-cdk-lib";
+import { Annotations, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { SecurityGroup, Subnet, Vpc } from "aws-cdk-lib/aws-ec2";
 import type { Construct } from "constructs";
 import { z } from "zod";
 import { someOf } from "../../lib/core/cut-text.ts";
-import { clustersForm, readContext } from "./context.ts";
+import { type AppContext, clustersForm, readContext } from "./context.ts";
+import type { SluiceNetwork } from "./networks.ts";
 import { SluiceObservability } from "./observability.ts";
 import { sluiceOutputs } from "./outputs.ts";
 import { SluiceRepository } from "./repository.ts";
@@ -52,7 +54,11 @@ export class SluiceStack extends Stack {
       description: "Sluice: GitOps for Amazon EKS with no controllers to run",
       ...(account === undefined ? {} : { env: { account, region } }),
     });
-    this.sluice = new Sluice(this, "Sluice", { webhooks, admission, allowDrops });
+    this.sluice = new Sluice(this, "Sluice", {
+      networks: networksOf(this, context),
+      removalPolicy: RemovalPolicy[context.removalPolicy],
+      ...{ webhooks, admission, allowDrops },
+    });
     const watch = new SluiceObservability(this, "Watch", { sluice: this.sluice, emails, pageEmails, ticketEmails });
     if (!isGiven) {
       Annotations.of(this).addWarningV2(
@@ -66,10 +72,14 @@ export class SluiceStack extends Stack {
         `${this.node.path}: ${clusters.length} clusters are too many for one stack, whose resources CloudFormation limits to 500: give ${most} at most and deploy a second installation for the others, or write an app of your own with SluiceCluster in several stacks`,
       );
     }
-    for (const { arn, role, roles, rights, maxRuns } of clusters) {
+    for (const { arn, rights = "namespaces", securityGroup, ...cluster } of clusters) {
       // By the whole ARN, so that a cluster keeps its resources wherever it stands in the list.
       const id = arn.split(":").slice(3).join("-").replace("cluster/", "");
-      this.sluice.addCluster(id, { clusterArn: arn, rights: rights ?? "namespaces", role, roles, maxRuns });
+      const clusterSecurityGroup =
+        securityGroup === undefined
+          ? undefined
+          : SecurityGroup.fromSecurityGroupId(this, `Endpoint-${id}`, securityGroup);
+      this.sluice.addCluster(id, { clusterArn: arn, rights, clusterSecurityGroup, ...cluster });
     }
     const unsaid = clusters.filter(({ rights }) => rights === undefined).map(({ arn }) => arn);
     if (unsaid.length > 0) {
@@ -89,4 +99,20 @@ export class SluiceStack extends Stack {
     }
     sluiceOutputs(this, this.sluice, watch);
   }
+}
+
+/** The networks of the context, by name. What they name exists already. */
+function networksOf(scope: Construct, { networks }: AppContext): Readonly<Record<string, SluiceNetwork>> {
+  return Object.fromEntries(
+    Object.entries(networks).map(([name, { egress, subnetIds, vpcId }]) => {
+      // The zones of its subnets are not asked for: functions are placed by subnets alone.
+      const vpc = Vpc.fromVpcAttributes(scope, `Vpc-${name}`, { vpcId, availabilityZones: ["unknown"] });
+      const subnets = subnetIds.map((id) => {
+        const subnet = Subnet.fromSubnetId(scope, `${name}-${id}`, id);
+        Annotations.of(subnet).acknowledgeWarning("@aws-cdk/aws-ec2:noSubnetRouteTableId", "Nothing is routed here");
+        return subnet;
+      });
+      return [name, { vpc, subnets: { subnets }, endpointsElsewhere: egress === "endpoints" }];
+    }),
+  );
 }

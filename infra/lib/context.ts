@@ -4,6 +4,12 @@ import { nearestName } from "../../functions/settings/nearest-name.ts";
 const clusterForm = "arn:aws:eks:<region>:<account>:cluster/<name>";
 const repositoryForm = "arn:aws:ecr:<region>:<account>:repository/<name>";
 
+/** The id of a resource of EC2. */
+const idOf = (type: string) => {
+  const message = `must be ${type}- and 8 or 17 hexadecimal digits`;
+  return z.string(message).regex(new RegExp(`^${type}-([0-9a-f]{8}|[0-9a-f]{17})$`), message);
+};
+
 const Cluster = z.strictObject({
   /** Of EKS. */
   arn: z
@@ -24,9 +30,22 @@ const Cluster = z.strictObject({
     .optional(),
   /** As in `AddClusterProps`. Default: `namespaces`. */
   rights: z.enum(["namespaces", "clusterAdmin"], "must be namespaces or clusterAdmin").optional(),
+  /** One of `networks`. Default: `default`, in no VPC. */
+  network: z.string("must be one of networks").optional(),
+  /** Of the cluster's endpoint, where it is private: the functions are let in there at port 443. */
+  securityGroup: idOf("sg").optional(),
   /** Default: 20. */
   maxRuns: z.int("must be a whole number").optional(),
 });
+
+/** Subnets from which the functions reach clusters with a private endpoint. */
+const NetworkEntry = z.strictObject({
+  vpcId: idOf("vpc"),
+  subnetIds: z.array(idOf("subnet"), "must be a list of subnets").min(1, "must name one subnet at least"),
+  /** How the services of AWS are reached from there: nothing shows it at synth. */
+  egress: z.enum(["nat", "endpoints"], "must be nat or endpoints: how the subnets reach AWS (docs/vpc.md)"),
+});
+const Networks = z.record(z.string(), NetworkEntry, "must be an object with a network by each name");
 
 const RepositoryEntry = z.strictObject({
   arn: z
@@ -51,6 +70,10 @@ export interface AppContext {
   readonly isGiven: boolean;
   readonly clusters: readonly z.output<typeof Cluster>[];
   readonly repositories: readonly z.output<typeof RepositoryEntry>[];
+  /** By name. */
+  readonly networks: z.output<typeof Networks>;
+  /** What becomes of table and bucket when the stack is deleted. */
+  readonly removalPolicy: "RETAIN" | "DESTROY";
   /** Properties of `Sluice`. */
   readonly webhooks: boolean;
   readonly admission: boolean;
@@ -62,7 +85,7 @@ export interface AppContext {
 }
 
 const names = [
-  ...["clusters", "repositories", "webhooks", "admission"],
+  ...["clusters", "repositories", "networks", "webhooks", "admission", "removalPolicy"],
   ...["emails", "pageEmails", "ticketEmails", "allowDrops", "sluice:emulator"],
 ];
 
@@ -83,6 +106,13 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
       if (arns.indexOf(arn) < index) faults.push(`${name}[${index}].arn is there already: remove one of the two`);
     });
   }
+  const networks = readNetworks(all["networks"], faults);
+  clusters.forEach(({ network }, index) => {
+    if (network === undefined || network === "default" || Object.hasOwn(networks, network)) return;
+    faults.push(`clusters[${index}].network is "${network}", which is not one of networks: add it there`);
+  });
+  const removalPolicy = all["removalPolicy"] ?? "RETAIN";
+  if (removalPolicy !== "RETAIN" && removalPolicy !== "DESTROY") faults.push("removalPolicy must be RETAIN or DESTROY");
   const webhooks = readFlag("webhooks", all["webhooks"], faults);
   const admission = readFlag("admission", all["admission"], faults);
   const allowDrops = readFlag("allowDrops", all["allowDrops"], faults);
@@ -91,7 +121,9 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
   );
   if (faults.length > 0) throw new Error(`the context of the app is not usable: ${faults.join("; ")}`);
   const isGiven = all["clusters"] !== undefined;
-  return { isGiven, clusters, repositories, webhooks, admission, allowDrops, emails, pageEmails, ticketEmails };
+  const kept = removalPolicy === "DESTROY" ? "DESTROY" : "RETAIN";
+  const lists = { clusters, repositories, networks, removalPolicy: kept } as const;
+  return { isGiven, ...lists, webhooks, admission, allowDrops, emails, pageEmails, ticketEmails };
 }
 
 /** The CDK's own names have a colon or a slash in them; "cli-telemetry" is in our cdk.json. */
@@ -109,6 +141,19 @@ function readFlag(name: string, value: unknown, faults: string[]): boolean {
   if (value === undefined || value === false || value === "false") return false;
   if (value !== true && value !== "true") faults.push(`${name} must be true or false`);
   return true;
+}
+
+/** An object, or its JSON. */
+function readNetworks(value: unknown, faults: string[]): z.output<typeof Networks> {
+  if (value === undefined) return {};
+  const parsed = Networks.safeParse(typeof value === "string" ? parseJson(value) : value);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) {
+    const [name, ...path] = issue.path;
+    const network = name === undefined ? "networks" : `networks.${String(name)}`;
+    faults.push(...told(network, { ...issue, path }, Object.keys(NetworkEntry.shape)));
+  }
+  return {};
 }
 
 function readEmails(name: string, value: unknown, faults: string[]): readonly string[] {
@@ -142,9 +187,10 @@ function readList<Entry extends z.ZodType>(
   });
 }
 
-function told(entry: string, issue: z.core.$ZodIssue): readonly string[] {
+const keysOfLists = [...new Set([...Object.keys(Cluster.shape), ...Object.keys(RepositoryEntry.shape)])];
+
+function told(entry: string, issue: z.core.$ZodIssue, known = keysOfLists): readonly string[] {
   if (issue.code !== "unrecognized_keys") return [`${[entry, ...issue.path].join(".")} ${issue.message}`];
-  const known = ["arn", "role", "roles", "rights", "maxRuns", "clusters", "namespaces"];
   return issue.keys.map((key) => {
     const near = nearestName(key, known);
     return `${entry}.${key} is not known: ${near === undefined ? "remove it" : `did you mean ${near}?`}`;
@@ -153,6 +199,10 @@ function told(entry: string, issue: z.core.$ZodIssue): readonly string[] {
 
 function parseList(text: string): unknown {
   if (!text.trimStart().startsWith("[")) return text.split(",").map((part) => part.trim());
+  return parseJson(text);
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -40,6 +40,33 @@ describe("the app", () => {
       },
       "repositories[0].namespaces.0 must be the name of a namespace",
     ],
+    [
+      "a network that is not there",
+      { clusters: [{ arn: prod, network: "internal" }] },
+      'clusters[0].network is "internal", which is not one of networks: add it there',
+    ],
+    [
+      "a network without a word of how it reaches AWS",
+      {
+        clusters: "none",
+        networks: { internal: { vpcId: "vpc-0123456789abcdef1", subnetIds: ["subnet-0123456789abcdef1"] } },
+      },
+      "networks.internal.egress must be nat or endpoints: how the subnets reach AWS (docs/vpc.md)",
+    ],
+    [
+      "a misspelt key of a network",
+      {
+        clusters: "none",
+        networks:
+          '{"internal": {"vpcid": "vpc-0123456789abcdef1", "subnetIds": ["subnet-0123456789abcdef1"], "egress": "nat"}}',
+      },
+      "networks.internal.vpcid is not known: did you mean vpcId?",
+    ],
+    [
+      "a removal policy that is none",
+      { clusters: "none", removalPolicy: "SNAPSHOT" },
+      "removalPolicy must be RETAIN or DESTROY",
+    ],
     ["too many runs", { clusters: [{ arn: prod, maxRuns: 5000 }] }, "maxRuns must be a whole number from 1 to 1000"],
     [
       "a repository in a region without a rule",
@@ -68,6 +95,8 @@ describe("the app", () => {
       isGiven: true,
       clusters: [],
       repositories: [],
+      networks: {},
+      removalPolicy: "RETAIN",
       webhooks: false,
       admission: false,
       allowDrops: false,
@@ -122,6 +151,57 @@ describe("the app", () => {
     const paged = new SluiceStack(checkedApp({ clusters: "none", pageEmails: "b@example.com" }), "Sluice");
     const [page, ...others] = Object.values(resourcesOf(templateOf(paged), "AWS::SNS::Subscription"));
     expect([JSON.stringify(page), others]).toEqual([expect.stringContaining("b@example.com"), []]);
+  });
+
+  test("reaches a private cluster from the subnets of its network, and opens the cluster's endpoint to them", () => {
+    const networks = {
+      internal: {
+        vpcId: "vpc-0123456789abcdef1",
+        subnetIds: ["subnet-0123456789abcdef1", "subnet-0123456789abcdef2"],
+        egress: "endpoints",
+      },
+    };
+    const clusters = [{ arn: prod, rights: "namespaces", network: "internal", securityGroup: "sg-0123456789abcdef1" }];
+    const template = templateOf(new SluiceStack(checkedApp({ clusters, networks }), "Sluice"));
+    const inVpc = Object.entries(resourcesOf(template, "AWS::Lambda::Function")).flatMap(([id, { Properties }]) =>
+      "VpcConfig" in Properties ? [[id.slice(0, 25), Properties["VpcConfig"]] as const] : [],
+    );
+    expect(inVpc.map(([id]) => id)).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining("ReconcileInternal"),
+        expect.stringContaining("DefinitionsInterna"),
+      ]),
+    );
+    expect(JSON.stringify(inVpc[0]?.[1])).toContain(
+      '"SubnetIds":["subnet-0123456789abcdef1","subnet-0123456789abcdef2"]',
+    );
+    expect(Object.values(resourcesOf(template, "AWS::EC2::SecurityGroupIngress"))).toMatchObject([
+      { Properties: { GroupId: "sg-0123456789abcdef1", FromPort: 443, ToPort: 443 } },
+    ]);
+  });
+
+  test("enters a cluster of another account by the roles of its functions, also with webhooks and admission", () => {
+    const far = "arn:aws:eks:eu-west-1:210987654321:cluster/far";
+    const role = (name: string) => `arn:aws:iam::210987654321:role/${name}`;
+    const roles = { reconcile: role("reconcile"), definitions: role("definitions"), receiver: role("receiver") };
+    const context = { clusters: [prod, { arn: far, roles }], webhooks: true, admission: true };
+    const template = templateOf(new SluiceStack(checkedApp(context), "Sluice"));
+    const assumed = (name: string) =>
+      Object.entries(resourcesOf(template, "AWS::IAM::Policy"))
+        .filter(([id]) => id.startsWith(`Sluice${name}Role`))
+        .flatMap(([, policy]) => JSON.stringify(policy).match(/role\/\w+/g) ?? []);
+    expect([assumed("Reconcile"), assumed("Receiver")]).toEqual([["role/reconcile"], ["role/receiver"]]);
+    expect(problem({ ...context, clusters: [prod, { arn: far, role: role("one") }] })).toContain("give roles");
+  });
+
+  test("with the removal policy DESTROY table and bucket go with the stack, and the bucket is emptied before", () => {
+    const context = { clusters: prod, removalPolicy: "DESTROY" };
+    const template = templateOf(new SluiceStack(checkedApp(context), "Sluice"));
+    const policies = ["AWS::DynamoDB::Table", "AWS::S3::Bucket"].map((type) =>
+      Object.values(resourcesOf(template, type)).map(({ DeletionPolicy }) => DeletionPolicy),
+    );
+    expect(policies).toEqual([["Delete"], ["Delete"]]);
+    expect(Object.keys(resourcesOf(template, "Custom::S3AutoDeleteObjects"))).toHaveLength(1);
   });
 
   test("deploys beside the first cluster, whoever synthesises it", () => {

@@ -18,6 +18,8 @@ test("the installation that the guide shows is read as it stands", () => {
     clusters: [{ arn: prod, rights: "namespaces" }],
     repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", namespaces: ["flux-system"] }],
     emails: ["platform@example.com"],
+    networks: {},
+    removalPolicy: "RETAIN",
     pageEmails: [],
     ticketEmails: [],
     webhooks: false,

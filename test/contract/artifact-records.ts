@@ -44,7 +44,7 @@ export function artifactRecordsContract(name: string, open: OpenState): void {
     });
 
     test("the digests of all records are named once each, and those of removed records not at all", async () => {
-      const digests = Array.from({ length: 30 }, (_, number) => digestOf(`artifact ${number}`));
+      const digests = Array.from({ length: 60 }, (_, number) => digestOf(`artifact ${number}`));
       const sources = ["a", "b"].map(keyOf);
       for (const each of sources) {
         const fence = await leased(state, each);

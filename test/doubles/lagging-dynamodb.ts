@@ -69,6 +69,15 @@ const Query = z.object({
   Limit: z.number().default(1_000),
   ExclusiveStartKey: AnyRow.optional(),
 });
+const Scan = z.object({
+  ...expressions,
+  TableName: z.string(),
+  FilterExpression: z.string().optional(),
+  ConsistentRead: z.boolean().default(false),
+  ExclusiveStartKey: AnyRow.optional(),
+});
+/** DynamoDB's is 1 MB. It filters a page after it has read it. */
+const rowsOfPage = 100;
 
 /** An item and its state before its last write. */
 interface Kept {
@@ -187,7 +196,7 @@ function perform(action: string, asked: unknown, tables: Tables): object {
       tables.drop(Table.parse(asked).TableName);
       return {};
     case "Scan":
-      return { Items: tables.seen(Table.parse(asked).TableName, true) };
+      return scan(Scan.parse(asked), tables);
     case "GetItem": {
       const { TableName: table, Key: key, ConsistentRead: isConsistent } = Get.parse(asked);
       const found = tables.find(nameOf(table, key), isConsistent);
@@ -236,6 +245,20 @@ function perform(action: string, asked: unknown, tables: Tables): object {
     default:
       throw new Refused("UnknownOperationException", `the double has no ${action}`);
   }
+}
+
+function scan(asked: z.infer<typeof Scan>, tables: Tables): object {
+  const { TableName: table, FilterExpression: filter, ExclusiveStartKey: from } = asked;
+  const { ExpressionAttributeNames: names, ExpressionAttributeValues: values } = asked;
+  const found = tables.seen(table, asked.ConsistentRead);
+  const start = from === undefined ? 0 : found.findIndex((row) => nameOf(table, row) === nameOf(table, from)) + 1;
+  const page = found.slice(start, start + rowsOfPage);
+  const last = page.at(-1);
+  const isMore = last !== undefined && start + rowsOfPage < found.length;
+  return {
+    Items: page.filter((row) => filter === undefined || expressionHolds(filter, names, values, row)),
+    ...(isMore ? { LastEvaluatedKey: { pk: last["pk"], sk: last["sk"] } } : {}),
+  };
 }
 
 function query(asked: z.infer<typeof Query>, tables: Tables): object {

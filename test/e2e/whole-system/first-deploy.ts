@@ -57,7 +57,7 @@ export function firstDeploy(real: () => RealParts): void {
     };
 
     test("makes the functions, each with a table, an installation and queues that are there", async () => {
-      expect([...functions.keys()].toSorted()).toEqual(["ingest", "reconcile", "sweep"]);
+      expect([...functions.keys()].toSorted()).toEqual(["collect", "ingest", "reconcile", "sweep"]);
       for (const { Handler, MemorySize, Runtime } of functions.values()) {
         expect({ Handler, Runtime }).toEqual({ Handler: "index.handler", Runtime: "nodejs24.x" });
         expect(MemorySize).toBeGreaterThanOrEqual(512);
@@ -126,14 +126,17 @@ export function firstDeploy(real: () => RealParts): void {
       ]);
     });
 
-    test("sends pushes, and events of CodeCommit and one's own, to the hints, and to sweep a minute's event that it takes", async () => {
+    test("sends pushes, and events of CodeCommit and one's own, to the hints, to sweep a minute's event, and to collect a day's", async () => {
       const rules = await askMoto(deployed.aws).rules();
-      const byMinute = rules.find(({ ScheduleExpression }) => ScheduleExpression !== undefined);
+      const scheduled = (rate: string) => rules.find(({ ScheduleExpression }) => ScheduleExpression === rate);
       const byEvent = rules.filter(({ EventPattern }) => EventPattern !== undefined);
-      expect([rules.length, byEvent.length]).toEqual([4, 3]);
-      expect(byMinute).toMatchObject({
-        ScheduleExpression: "rate(1 minute)",
-        targets: [{ Arn: expect.stringContaining("Sweep"), Input: "{}", DeadLetterConfig: expect.anything() }],
+      expect([rules.length, byEvent.length]).toEqual([5, 3]);
+      const target = { Input: "{}", DeadLetterConfig: expect.anything() };
+      expect(scheduled("rate(1 minute)")).toMatchObject({
+        targets: [{ Arn: expect.stringContaining("Sweep"), ...target }],
+      });
+      expect(scheduled("rate(1 day)")).toMatchObject({
+        targets: [{ Arn: expect.stringContaining("Collect"), ...target }],
       });
       const toHints = { Arn: expect.stringContaining("Hints"), DeadLetterConfig: expect.anything() };
       for (const { targets } of byEvent) {
