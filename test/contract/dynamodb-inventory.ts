@@ -86,7 +86,9 @@ export function dynamodbInventoryContract(name: string, connect: () => AwsConnec
       const state = await newDynamodb(connect());
       const fence = await leased(state, key);
       await state.inventories.save(owner, entries(many), fence, never);
-      const { Items: rows = [] } = await state.client.send(new ScanCommand({ TableName: state.name, ConsistentRead: true }));
+      const { Items: rows = [] } = await state.client.send(
+        new ScanCommand({ TableName: state.name, ConsistentRead: true }),
+      );
       const pages = rows.map((row) => ({ pk: textOf(row, "pk"), sk: textOf(row, "sk") }));
       for (const page of pages.filter(({ pk }) => pk.includes("#inv#"))) await remove(state, rowKeyOf(page));
 

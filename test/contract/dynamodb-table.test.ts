@@ -101,7 +101,9 @@ describe.skipIf(connection === undefined)("where SLUICE_REAL_DYNAMODB names one 
     const dueAt = 600_000;
     const indexed = async (version: number, fields: Partial<WorkItem>): Promise<string | undefined> => {
       await state.items.put(workItem(key, { version, ...fields }), never);
-      const { Items: rows = [] } = await state.client.send(new ScanCommand({ TableName: state.name, ConsistentRead: true }));
+      const { Items: rows = [] } = await state.client.send(
+        new ScanCommand({ TableName: state.name, ConsistentRead: true }),
+      );
       return rows.find(({ sk }) => sk?.S === "work")?.["overdue"]?.N;
     };
     expect(await indexed(1, { dueAt })).toBe("600000");
