@@ -10,7 +10,7 @@ import { sluiceOutputs } from "./outputs.ts";
 import { SluiceRepository } from "./repository.ts";
 import { Sluice } from "./sluice.ts";
 
-/** Each has three resources, beside some eighty of the Sluice itself and those of repositories; with webhooks it has four. */
+/** Each has three resources, beside some hundred of the Sluice itself and those of repositories; with webhooks it has four. */
 const maxClusters = { without: 120, withWebhooks: 90 };
 
 /** `<account>/<region>` */
@@ -49,7 +49,9 @@ export class SluiceStack extends Stack {
         `the clusters are in ${[place, ...others].join(" and ")}: the stack is deployed beside those without role, so give each cluster elsewhere the role that reaches it, or write an app of your own (sluice init)`,
       );
     }
-    const [account, region] = place === "" ? [] : place.split("/");
+    // Without such a cluster beside the first repository, whose pushes come there.
+    const [beside = place] = place === "" ? repositories.map(placeOf) : [];
+    const [account, region] = beside === "" ? [] : beside.split("/");
     super(scope, id, {
       description: "Sluice: GitOps for Amazon EKS with no controllers to run",
       ...(account === undefined ? {} : { env: { account, region } }),
@@ -81,6 +83,14 @@ export class SluiceStack extends Stack {
           : SecurityGroup.fromSecurityGroupId(this, `Endpoint-${id}`, securityGroup);
       this.sluice.addCluster(id, { clusterArn: arn, rights, clusterSecurityGroup, ...cluster });
     }
+    const used = clusters.map(({ network }) => network);
+    const unused = Object.keys(context.networks).filter((name) => !used.includes(name));
+    if (unused.length > 0) {
+      Annotations.of(this).addWarningV2(
+        "sluice:unusedNetworks",
+        `no cluster is in ${someOf(unused)}, and each network has functions and a queue of its own: remove it from networks, or name it as the network of a cluster`,
+      );
+    }
     const unsaid = clusters.filter(({ rights }) => rights === undefined).map(({ arn }) => arn);
     if (unsaid.length > 0) {
       Annotations.of(this).addWarningV2(
@@ -89,8 +99,8 @@ export class SluiceStack extends Stack {
       );
     }
     for (const { arn, clusters: pulling = clusters.map((cluster) => cluster.arn), namespaces } of repositories) {
-      const name = arn.slice(arn.indexOf("/") + 1);
-      new SluiceRepository(this, `Repository-${name.replaceAll("/", "-")}`, {
+      // By the whole ARN, since names may be equal in two regions. It makes no resource, so its id may change.
+      new SluiceRepository(this, `Repository-${arn.split(":").slice(3).join("-").replaceAll("/", "+")}`, {
         sluice: this.sluice,
         repositoryArn: arn,
         clusters: pulling,

@@ -1,4 +1,5 @@
-import { Annotations, Stack } from "aws-cdk-lib";
+import { createHash } from "node:crypto";
+import { Annotations, Stack, Token } from "aws-cdk-lib";
 import {
   CfnSecurityGroupEgress,
   CfnSecurityGroupIngress,
@@ -11,7 +12,8 @@ import { defaultNetwork, type ServiceFunction, type SluiceService } from "./serv
 
 /**
  * Opens port 443 of a cluster to the functions of its network. The rules are made here, in the Sluice's stack, so that the stack of the
- * cluster does not depend on it. Warns where the network is in a VPC and no security group of the cluster is known.
+ * cluster does not depend on it; clusters that share a security group share the rules, since EC2 refuses a second one that is equal. Warns
+ * where the network is in a VPC and no security group of the cluster is known. Answers the rules.
  */
 export function openEndpoint(
   scope: Construct,
@@ -26,33 +28,44 @@ export function openEndpoint(
     readonly network?: string;
     readonly sluice: SluiceService;
   },
-): void {
+): readonly Construct[] {
   const functions = sluice.networkConnections(network);
-  if (functions === undefined) return;
+  if (functions === undefined) return [];
   const [endpoint] = clusterSecurityGroup === undefined ? groupsOf(cluster) : [clusterSecurityGroup];
   if (endpoint === undefined) {
     Annotations.of(scope).addWarningV2(
       "@sluice/cdk:clusterSecurityGroup",
-      `nobody opens the endpoint of the cluster to the functions of the network "${network}", since no security group of the cluster is known: write clusterSecurityGroup, or open port 443 of the cluster to the security group of the network yourself`,
+      `if the endpoint of the cluster is private, it is closed to the functions of the network "${network}", since no security group of the cluster is known: write clusterSecurityGroup (securityGroup in cdk.json), or open port 443 of the cluster to the security group of the network yourself`,
     );
-    return;
+    return [];
   }
   const port = { ipProtocol: "tcp", fromPort: 443, toPort: 443 };
-  functions.securityGroups.forEach((group, index) => {
-    new CfnSecurityGroupIngress(scope, `EndpointFromFunctions${index}`, {
+  const { securityGroupId } = endpoint;
+  const isLiteral = !Token.isUnresolved(securityGroupId);
+  const owner = isLiteral ? sluice : scope;
+  const suffix = isLiteral ? digestOf(`${network} ${securityGroupId}`) : "";
+  return functions.securityGroups.flatMap((group, index) => {
+    const known = owner.node.tryFindChild(`EndpointFromFunctions${suffix}${index}`);
+    if (known !== undefined) return [known];
+    const ingress = new CfnSecurityGroupIngress(owner, `EndpointFromFunctions${suffix}${index}`, {
       ...port,
-      groupId: endpoint.securityGroupId,
+      groupId: securityGroupId,
       sourceSecurityGroupId: group.securityGroupId,
       description: `Sluice: the functions of the network ${network}`,
     });
-    if (group.allowAllOutbound) return;
-    new CfnSecurityGroupEgress(scope, `FunctionsToEndpoint${index}`, {
+    if (group.allowAllOutbound) return [ingress];
+    const egress = new CfnSecurityGroupEgress(owner, `FunctionsToEndpoint${suffix}${index}`, {
       ...port,
       groupId: group.securityGroupId,
-      destinationSecurityGroupId: endpoint.securityGroupId,
+      destinationSecurityGroupId: securityGroupId,
       description: "Sluice: the endpoint of the cluster",
     });
+    return [ingress, egress];
   });
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 8);
 }
 
 /** Those of a cluster of `aws-eks` or `aws-eks-v2`: the cluster's own first. An imported one has those that it was imported with. */

@@ -13,6 +13,7 @@ import { literalClusterArn } from "./cluster-arn.ts";
 import { openEndpoint, refuseUnreachable } from "./cluster-endpoint.ts";
 import { SluiceClusterRoles } from "./cluster-roles.ts";
 import { bundleFolder } from "./package-files.ts";
+import { pascalCase } from "./queues.ts";
 import { type ClusterRoles, defaultNetwork, type ServiceFunction, type SluiceService } from "./service.ts";
 
 export interface AddClusterProps {
@@ -118,29 +119,35 @@ export class SluiceCluster extends Construct {
     });
     const installs = sluice.emulated ? undefined : sluice.functionFor("definitions", network);
     refuseUnreachable(this, cluster, installs, network);
-    openEndpoint(this, props);
+    const reachedBy = [...openEndpoint(this, props), ...sluice.networkEndpoints(network)];
     const entries = this.hasOwnEntries() ? this.accessEntries(props, installs) : undefined;
     this.reconcileEntry = entries?.reconcile;
     if (cluster !== undefined) this.node.addDependency(cluster);
     if (roles instanceof SluiceClusterRoles) this.node.addDependency(roles);
     if (installs === undefined) return;
     this.mayReach(installs, "definitions");
-    this.definitions = new CustomResource(this, "Definitions", {
-      serviceToken: installs.alias.functionArn,
-      resourceType: "Custom::SluiceDefinitions",
-      serviceTimeout,
-      properties: {
-        cluster: this.arn,
-        ...this.enteredBy("definitions"),
-        installation: this.installation,
-        ...this.admission(installs),
-        version: ownVersion,
-        // New code is run once, also within a version.
-        code: digestOf(join(bundleFolder("definitions"), "index.mjs")),
-        onDelete: props.onDelete ?? "keep",
+    // CloudFormation changes no service token: in another network it is another resource, which takes the cluster over.
+    this.definitions = new CustomResource(
+      this,
+      network === defaultNetwork ? "Definitions" : `Definitions${pascalCase(network)}`,
+      {
+        serviceToken: installs.alias.functionArn,
+        resourceType: "Custom::SluiceDefinitions",
+        serviceTimeout,
+        properties: {
+          cluster: this.arn,
+          ...this.enteredBy("definitions"),
+          installation: this.installation,
+          ...this.admission(installs),
+          version: ownVersion,
+          // New code is run once, also within a version.
+          code: digestOf(join(bundleFolder("definitions"), "index.mjs")),
+          onDelete: props.onDelete ?? "keep",
+        },
       },
-    });
-    this.definitions.node.addDependency(installs);
+    );
+    // What leads to the cluster is there before, and goes after the cluster is given up.
+    this.definitions.node.addDependency(installs, ...reachedBy);
     if (entries === undefined) return;
     if (entries.definitions !== undefined) this.definitions.node.addDependency(entries.definitions);
     if (entries.receiver !== undefined) this.definitions.node.addDependency(entries.receiver);

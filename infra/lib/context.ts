@@ -10,6 +10,15 @@ const idOf = (type: string) => {
   return z.string(message).regex(new RegExp(`^${type}-([0-9a-f]{8}|[0-9a-f]{17})$`), message);
 };
 
+const Roles = z.strictObject(
+  {
+    reconcile: z.string("must be the ARN of a role"),
+    definitions: z.string("must be the ARN of a role"),
+    receiver: z.string("must be the ARN of a role").optional(),
+  },
+  "must be an object with the role of each function",
+);
+
 const Cluster = z.strictObject({
   /** Of EKS. */
   arn: z
@@ -18,16 +27,7 @@ const Cluster = z.strictObject({
   /** Of another account. Default: none. */
   role: z.string("must be the ARN of a role").optional(),
   /** In place of `role`: one for each function. Default: none. */
-  roles: z
-    .strictObject(
-      {
-        reconcile: z.string("must be the ARN of a role"),
-        definitions: z.string("must be the ARN of a role"),
-        receiver: z.string("must be the ARN of a role").optional(),
-      },
-      "must be an object with the role of each function",
-    )
-    .optional(),
+  roles: Roles.optional(),
   /** As in `AddClusterProps`. Default: `namespaces`. */
   rights: z.enum(["namespaces", "clusterAdmin"], "must be namespaces or clusterAdmin").optional(),
   /** One of `networks`. Default: `default`, in no VPC. */
@@ -41,7 +41,10 @@ const Cluster = z.strictObject({
 /** Subnets from which the functions reach clusters with a private endpoint. */
 const NetworkEntry = z.strictObject({
   vpcId: idOf("vpc"),
-  subnetIds: z.array(idOf("subnet"), "must be a list of subnets").min(1, "must name one subnet at least"),
+  subnetIds: z
+    .array(idOf("subnet"), "must be a list of subnets")
+    .min(1, "must name one subnet at least")
+    .refine((ids) => new Set(ids).size === ids.length, "must name each subnet once"),
   /** How the services of AWS are reached from there: nothing shows it at synth. */
   egress: z.enum(["nat", "endpoints"], "must be nat or endpoints: how the subnets reach AWS (docs/vpc.md)"),
 });
@@ -98,8 +101,14 @@ export const clustersForm = `"clusters": [{ "arn": "${clusterForm}", "rights": "
  */
 export function readContext(all: Readonly<Record<string, unknown>>): AppContext {
   const faults = Object.keys(all).filter(isOurs).flatMap(unknownName);
-  const clusters = readList("clusters", all["clusters"], Cluster, faults);
-  const repositories = readList("repositories", all["repositories"] ?? "none", RepositoryEntry, faults);
+  const clusters = readList("clusters", all["clusters"], Cluster, faults, Object.keys(Cluster.shape));
+  const repositories = readList(
+    "repositories",
+    all["repositories"] ?? "none",
+    RepositoryEntry,
+    faults,
+    Object.keys(RepositoryEntry.shape),
+  );
   for (const [name, entries] of Object.entries({ clusters, repositories })) {
     const arns = entries.map(({ arn }) => arn);
     arns.forEach((arn, index) => {
@@ -107,9 +116,22 @@ export function readContext(all: Readonly<Record<string, unknown>>): AppContext 
     });
   }
   const networks = readNetworks(all["networks"], faults);
-  clusters.forEach(({ network }, index) => {
-    if (network === undefined || network === "default" || Object.hasOwn(networks, network)) return;
-    faults.push(`clusters[${index}].network is "${network}", which is not one of networks: add it there`);
+  if (Object.hasOwn(networks, "default")) {
+    faults.push("networks.default is that of clusters without a network, in no VPC: choose another name");
+  }
+  clusters.forEach(({ network, role, roles, securityGroup }, index) => {
+    if (network !== undefined && network !== "default" && !Object.hasOwn(networks, network)) {
+      faults.push(`clusters[${index}].network is "${network}", which is not one of networks: add it there`);
+    }
+    if (securityGroup === undefined) return;
+    if (network === undefined || network === "default") {
+      faults.push(`clusters[${index}].securityGroup needs network, from which it is opened`);
+    }
+    if (role !== undefined || roles !== undefined) {
+      faults.push(
+        `clusters[${index}].securityGroup is for a cluster beside this stack: open port 443 of one that is entered by roles where it is`,
+      );
+    }
   });
   const removalPolicy = all["removalPolicy"] ?? "RETAIN";
   if (removalPolicy !== "RETAIN" && removalPolicy !== "DESTROY") faults.push("removalPolicy must be RETAIN or DESTROY");
@@ -172,6 +194,7 @@ function readList<Entry extends z.ZodType>(
   value: unknown,
   schema: Entry,
   faults: string[],
+  keys: readonly string[],
 ): readonly z.output<Entry>[] {
   if (value === undefined || value === "none") return [];
   const listed = typeof value === "string" ? parseList(value) : value;
@@ -182,18 +205,18 @@ function readList<Entry extends z.ZodType>(
   return listed.flatMap((entry: unknown, index): readonly z.output<Entry>[] => {
     const parsed = schema.safeParse(typeof entry === "string" ? { arn: entry } : entry);
     if (parsed.success) return [parsed.data];
-    for (const issue of parsed.error.issues) faults.push(...told(`${name}[${index}]`, issue));
+    for (const issue of parsed.error.issues) faults.push(...told(`${name}[${index}]`, issue, keys));
     return [];
   });
 }
 
-const keysOfLists = [...new Set([...Object.keys(Cluster.shape), ...Object.keys(RepositoryEntry.shape)])];
-
-function told(entry: string, issue: z.core.$ZodIssue, known = keysOfLists): readonly string[] {
-  if (issue.code !== "unrecognized_keys") return [`${[entry, ...issue.path].join(".")} ${issue.message}`];
+function told(entry: string, issue: z.core.$ZodIssue, keys: readonly string[]): readonly string[] {
+  const place = [entry, ...issue.path].join(".");
+  if (issue.code !== "unrecognized_keys") return [`${place} ${issue.message}`];
+  const known = issue.path.at(-1) === "roles" ? Object.keys(Roles.shape) : keys;
   return issue.keys.map((key) => {
     const near = nearestName(key, known);
-    return `${entry}.${key} is not known: ${near === undefined ? "remove it" : `did you mean ${near}?`}`;
+    return `${place}.${key} is not known: ${near === undefined ? "remove it" : `did you mean ${near}?`}`;
   });
 }
 

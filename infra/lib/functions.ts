@@ -1,5 +1,5 @@
 import { CfnResource, Duration, PhysicalName, RemovalPolicy, Size, Stack } from "aws-cdk-lib";
-import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Effect, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
   Alias,
@@ -140,7 +140,7 @@ export class SluiceFunction extends Construct implements ServiceFunction {
       allow("WriteLog", ["logs:CreateLogStream", "logs:PutLogEvents"], [this.logGroup.logGroupArn]),
     );
     for (const statement of given.flatMap(({ statements }) => statements)) this.role.addToPolicy(statement);
-    if (vpc !== undefined) this.role.addToPolicy(allow("JoinVpc", vpcActions, ["*"]));
+    if (vpc !== undefined) for (const statement of joinVpc()) this.role.addToPolicy(statement);
     if (settings.encryptionKey !== undefined) {
       const actions = given.flatMap(({ statements }) => statements.flatMap((statement) => statement.actions));
       this.role.addToPolicy(allow("UseKey", keyActions(actions), [settings.encryptionKey.keyArn]));
@@ -231,6 +231,19 @@ function acknowledgeWildcards(role: Role, { document, state }: Shared): void {
 function keyActions(actions: readonly string[]): readonly string[] {
   const seals = actions.includes("sqs:SendMessage") || actions.includes("s3:PutObject");
   return seals ? ["kms:Decrypt", "kms:GenerateDataKey"] : ["kms:Decrypt"];
+}
+
+/** Lets Lambda make the network interfaces of a function, and not the function's own code. */
+function joinVpc(): readonly PolicyStatement[] {
+  const denied = new PolicyStatement({
+    sid: "DenyJoinVpcToCode",
+    effect: Effect.DENY,
+    actions: vpcActions,
+    resources: ["*"],
+    // Only requests that code of a function makes have it.
+    conditions: { Null: { "lambda:SourceFunctionArn": "false" } },
+  });
+  return [allow("JoinVpc", vpcActions, ["*"]), denied];
 }
 
 /** Lambda makes the network interfaces; none of these can be limited to resources that exist before. */

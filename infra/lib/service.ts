@@ -109,6 +109,8 @@ export interface SluiceService extends IConstruct {
   reconcileRole(network?: string): IRole;
   /** The security groups of the functions of a network; undefined where it is in no VPC. */
   networkConnections(network?: string): Connections | undefined;
+  /** The endpoints that this app makes in the VPC of a network, for the services that the functions call. */
+  networkEndpoints(network?: string): readonly IConstruct[];
   /** The role that reads tokens of Receivers in the clusters of a network; undefined without the property `webhooks`. */
   receiverRole(network?: string): IRole | undefined;
   /**

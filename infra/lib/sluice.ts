@@ -9,7 +9,7 @@ import { type ILogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
-import type { Construct } from "constructs";
+import type { Construct, IConstruct } from "constructs";
 import { type ReconcileSize, reconcileSize } from "../../functions/settings/reconcile-size.ts";
 import { allow, mayDecrypt, mayEnter } from "./access.ts";
 import { type AddClusterProps, SluiceCluster } from "./cluster.ts";
@@ -30,6 +30,7 @@ import {
 } from "./service.ts";
 import { WithMetrics } from "./sluice-metrics.ts";
 import { hexadecimalSecret, State } from "./state.ts";
+import { endpointsIn } from "./vpc-endpoints.ts";
 import { denyOtherWriters } from "./writers.ts";
 
 export type { ReconcileSize };
@@ -266,6 +267,11 @@ export class Sluice extends WithMetrics implements SluiceService, IConnectable {
 
   networkConnections(network = defaultNetwork): Connections | undefined {
     return this.networks[network]?.connections;
+  }
+
+  networkEndpoints(network = defaultNetwork): readonly IConstruct[] {
+    const { vpc } = this.networks[network] ?? {};
+    return vpc === undefined ? [] : endpointsIn(vpc);
   }
 
   receiverRole(network = defaultNetwork): IRole | undefined {

@@ -74,12 +74,16 @@ export function areIsolated(vpc: IVpc, subnetIds: readonly string[]): boolean {
 
 /** Of `needed`, the services that the app makes no endpoint of in this VPC. */
 export function missingEndpoints(vpc: IVpc, needed: readonly NeededEndpoint[]): readonly NeededEndpoint[] {
-  const made = vpc.node.root.node
+  const made = endpointsIn(vpc).map((one) => JSON.stringify(Stack.of(one).resolve(one.serviceName)));
+  return needed.filter(({ service }) => !made.some((name) => name.includes(`.${service}"`)));
+}
+
+/** The endpoints that the app makes in this VPC. */
+export function endpointsIn(vpc: IVpc): readonly CfnVPCEndpoint[] {
+  return vpc.node.root.node
     .findAll()
     .filter((one) => CfnVPCEndpoint.isCfnVPCEndpoint(one))
-    .filter((one) => one.vpcId === vpc.vpcId || sameExpression(one, one.vpcId, vpc.vpcId))
-    .map((one) => JSON.stringify(Stack.of(one).resolve(one.serviceName)));
-  return needed.filter(({ service }) => !made.some((name) => name.includes(`.${service}"`)));
+    .filter((one) => one.vpcId === vpc.vpcId || sameExpression(one, one.vpcId, vpc.vpcId));
 }
 
 function sameExpression(scope: IConstruct, one: string | undefined, other: string): boolean {

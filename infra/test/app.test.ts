@@ -63,6 +63,26 @@ describe("the app", () => {
       "networks.internal.vpcid is not known: did you mean vpcId?",
     ],
     [
+      "a key of a cluster in a repository",
+      { clusters: prod, repositories: [{ arn: "arn:aws:ecr:eu-west-1:123456789012:repository/apps", rights: "x" }] },
+      "repositories[0].rights is not known: remove it",
+    ],
+    [
+      "a misspelt key of roles",
+      { clusters: [{ arn: prod, roles: { reconcile: "r", definitions: "d", recever: "x" } }] },
+      "clusters[0].roles.recever is not known: did you mean receiver?",
+    ],
+    [
+      "a security group without a network",
+      { clusters: [{ arn: prod, securityGroup: "sg-0123456789abcdef1" }] },
+      "clusters[0].securityGroup needs network, from which it is opened",
+    ],
+    [
+      "a security group of another account",
+      { clusters: [prod, { arn: prod, role: "r", network: "default", securityGroup: "sg-0123456789abcdef1" }] },
+      "clusters[1].securityGroup is for a cluster beside this stack",
+    ],
+    [
       "a removal policy that is none",
       { clusters: "none", removalPolicy: "SNAPSHOT" },
       "removalPolicy must be RETAIN or DESTROY",
@@ -192,6 +212,18 @@ describe("the app", () => {
         .flatMap(([, policy]) => JSON.stringify(policy).match(/role\/\w+/g) ?? []);
     expect([assumed("Reconcile"), assumed("Receiver")]).toEqual([["role/reconcile"], ["role/receiver"]]);
     expect(problem({ ...context, clusters: [prod, { arn: far, role: role("one") }] })).toContain("give roles");
+  });
+
+  test("takes repositories of names that differ in a slash alone", () => {
+    const repositories = ["a/b", "a-b"].map((name) => `arn:aws:ecr:eu-west-1:123456789012:repository/${name}`);
+    expect(problem({ clusters: prod, repositories })).toBe("none");
+  });
+
+  test("without a cluster beside it the stack is beside the first repository, whose pushes come there", () => {
+    const repositories = ["arn:aws:ecr:eu-central-1:123456789012:repository/apps"];
+    const far = { arn: "arn:aws:eks:eu-west-1:210987654321:cluster/far", role: "arn:aws:iam::210987654321:role/far" };
+    const { account, region } = new SluiceStack(checkedApp({ clusters: [far], repositories }), "Sluice");
+    expect({ account, region }).toEqual({ account: "123456789012", region: "eu-central-1" });
   });
 
   test("with the removal policy DESTROY table and bucket go with the stack, and the bucket is emptied before", () => {
