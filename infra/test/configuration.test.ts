@@ -35,6 +35,18 @@ function told(template: Template): unknown {
 }
 
 describe("a configuration", () => {
+  test("shares the access entry of its function with another of the same cluster", () => {
+    const template = templateOf((stack) => {
+      const cluster = new Sluice(stack, "Other").addCluster("Prod", { clusterArn: arn, rights: "clusterAdmin" });
+      const source = { oci: { url: "oci://registry.example.com/docs" } };
+      const props = { namespace: "docs", source, kustomizations: { docs: {} } };
+      new SluiceConfiguration(stack, "Docs", { ...props, cluster, name: "docs" });
+      return { cluster };
+    });
+    const entries = Object.keys(template.findResources("AWS::EKS::AccessEntry"));
+    expect(entries.filter((id) => id.includes("ConfigurationAccess"))).toHaveLength(1);
+  });
+
   test("is what the function is told, and nothing that is left out", () => {
     const template = templateOf(() => ({
       source: { oci: { url: "oci://registry.example.com/shop", ref: { tag: "live" }, interval: Duration.minutes(5) } },

@@ -124,7 +124,7 @@ export const infraFaults: readonly FileFaults[] = [
   },
   {
     file: "infra/lib/cluster.ts",
-    tests: ["infra/test/options.test.ts"],
+    tests: ["infra/test/configuration.test.ts"],
     faults: [
       {
         what: "each configuration of a cluster makes the access entry again",
