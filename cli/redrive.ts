@@ -140,7 +140,9 @@ export async function moveLetters(what: Redriven, moving: Moving, signal: AbortS
   if (dryRun) terminal.action(`${move} messages would be moved, ${drop} dropped, ${leave} left`);
   else terminal.success(`${move} messages moved, ${drop} dropped, ${leave} left`);
   if (leave > 0)
-    terminal.warning("what was left is no message of Sluice: look at it in the console of SQS, and purge the queue");
+    terminal.warning(
+      "the messages that are left are not from Sluice: look at them in the console of SQS, and purge the queue",
+    );
   if (seen.size >= limit) terminal.warning(`there may be more: --limit is ${limit}`);
 }
 

@@ -188,7 +188,7 @@ export const alarmRows = {
     query: "ReceiverAnswers5xx",
     source: { of: "function", function: "receiver", metric: "Throttles" },
     says: "Lambda does not start the function receiver as often as it should.",
-    mend: "More deliveries come at once than the function takes (infra/lib/functions.ts): many pushes, or somebody who tries paths.",
+    mend: "More deliveries come at once than the function takes (infra/lib/functions.ts): many pushes, or a scanner that tries paths.",
   },
   ReceiverAnswers5xx: {
     ...faults,
@@ -207,7 +207,7 @@ export const alarmRows = {
     only: "admission",
     query: "HintsDropped",
     source: { of: "sluice", metric: "HintsDropped" },
-    says: "Changes that the admission webhook was told of were not passed on for a quarter of an hour.",
+    says: "For a quarter of an hour the admission webhook did not pass on all changes.",
     mend: "The sweep finds them within a minute. The query names the cluster: its objects change more often than 50 times a second, or the queue refuses messages.",
   },
   TableThrottles: {

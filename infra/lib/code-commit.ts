@@ -3,7 +3,7 @@ import { type IRepository, Repository } from "aws-cdk-lib/aws-codecommit";
 import { RegionInfo } from "aws-cdk-lib/region-info";
 import { Construct } from "constructs";
 import { allow } from "./access.ts";
-import { checkOrigin } from "./pushes.ts";
+import { checkOrigin, checkPulling } from "./pushes.ts";
 import type { SluiceService } from "./service.ts";
 
 export interface SluiceCodeCommitRepositoryProps {
@@ -48,11 +48,7 @@ export class SluiceCodeCommitRepository extends Construct {
       Stack.of(sluice),
       sluice.pushesFrom,
     );
-    for (const [name, values] of Object.entries({ clusters, namespaces })) {
-      if (values.length === 0) {
-        throw new Error(`${this.node.path}: ${name} is empty, so nothing may pull the repository: name one at least`);
-      }
-    }
+    checkPulling(this, { clusters, namespaces });
     const host = `git-codecommit.${region}.${RegionInfo.get(region).domainSuffix ?? "amazonaws.com"}`;
     const path = `${host}/v1/repos/${repositoryName}`;
     this.url = `https://${path}`;

@@ -181,6 +181,14 @@ export function checkOrigin(
   );
 }
 
+/** Throws if no cluster or no namespace may pull a repository. */
+export function checkPulling({ node }: Construct, pulling: Readonly<Record<string, readonly unknown[]>>): void {
+  for (const [name, values] of Object.entries(pulling)) {
+    if (values.length > 0) continue;
+    throw new Error(`${node.path}: ${name} is empty, so nothing may pull the repository: name one at least`);
+  }
+}
+
 function eventPattern({ source, detail, "detail-type": detailType }: HintPattern): EventPattern {
   return { source, detailType, ...(detail === undefined ? {} : { detail }) };
 }

@@ -3,7 +3,7 @@ import { type IRepository, Repository, RepositoryEncryption, TagMutability, TagS
 import { RegionInfo } from "aws-cdk-lib/region-info";
 import { Construct } from "constructs";
 import { allow } from "./access.ts";
-import { checkOrigin } from "./pushes.ts";
+import { checkOrigin, checkPulling } from "./pushes.ts";
 import type { SluiceService } from "./service.ts";
 
 export interface SluiceRepositoryProps {
@@ -62,11 +62,7 @@ export class SluiceRepository extends Construct {
       Stack.of(sluice),
       sluice.pushesFrom,
     );
-    for (const [name, values] of Object.entries({ clusters, namespaces })) {
-      if (values.length === 0) {
-        throw new Error(`${this.node.path}: ${name} is empty, so nothing may pull the repository: name one at least`);
-      }
-    }
+    checkPulling(this, { clusters, namespaces });
     this.uri = `${account}.dkr.ecr.${region}.${RegionInfo.get(region).domainSuffix ?? "amazonaws.com"}/${repositoryName}`;
     const arns = clusters.map((cluster) => (typeof cluster === "string" ? cluster : cluster.arn));
     for (const arn of arns) for (const namespace of namespaces) sluice.allowRepository(arn, namespace, this.uri);

@@ -212,9 +212,9 @@ describe("SluiceClusterRoles", () => {
       props: { functionRoles: { ...functionRoles, receiver: "arn:aws:iam::123456789012:role/*" } },
       says: 'functionRoles.receiver "arn:aws:iam::123456789012:role/*" is not the ARN of a role',
     },
-    // @ts-expect-error -- as an app without a compiler writes it
+    // @ts-expect-error -- an app in JavaScript is not compiled, so synth has to refuse it
     { props: { functionRoles: { reconcile: functionRoles.reconcile } }, says: "functionRoles.definitions is missing" },
-    // @ts-expect-error -- as an app without a compiler writes it
+    // @ts-expect-error -- an app in JavaScript is not compiled, so synth has to refuse it
     { props: { functionRoles, rights: "admin" }, says: 'the rights "admin" are not known' },
   ];
   test.each(refused)("is refused: $says", ({ props, stackEnv, says }) => {

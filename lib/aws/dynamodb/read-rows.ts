@@ -4,6 +4,7 @@ import {
   type KeysAndAttributes,
   QueryCommand,
   type QueryCommandInput,
+  type QueryCommandOutput,
   ScanCommand,
   type ScanCommandInput,
 } from "@aws-sdk/client-dynamodb";
@@ -65,43 +66,37 @@ export async function queryRows(
 }
 
 /** The pages of a query, in its order; each is asked for when it is wanted. */
-export async function* queryPages(
+export function queryPages(
   table: StateTable,
   query: PartitionQuery,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Row[]> {
-  let from: QueryCommandInput["ExclusiveStartKey"];
-  do {
-    const command = new QueryCommand({
-      ...query,
-      TableName: table.name,
-      ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-    });
-    const page = await table.call("Query", (client, options) => client.send(command, options), signal);
-    // An empty page need not be the last one.
-    from = page.LastEvaluatedKey;
-    yield page.Items ?? [];
-  } while (from !== undefined);
+  return pages((from) => {
+    const command = new QueryCommand({ ...query, TableName: table.name, ...from });
+    return table.call("Query", (client, options) => client.send(command, options), signal);
+  });
 }
 
 /** A scan of the whole table, as it is billed: by what it reads and not by what it finds. */
 type TableScan = Omit<ScanCommandInput, "TableName" | "ExclusiveStartKey">;
 
 /** The pages of a scan, in no order; each is asked for when it is wanted. A row that is written meanwhile may be missing. */
-export async function* scanPages(
-  table: StateTable,
-  scan: TableScan,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Row[]> {
-  let from: ScanCommandInput["ExclusiveStartKey"];
+export function scanPages(table: StateTable, scan: TableScan, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
+  return pages((from) => {
+    const command = new ScanCommand({ ...scan, TableName: table.name, ...from });
+    return table.call("Scan", (client, options) => client.send(command, options), signal);
+  });
+}
+
+type Position = Pick<QueryCommandInput, "ExclusiveStartKey">;
+type Page = Pick<QueryCommandOutput, "Items" | "LastEvaluatedKey">;
+
+async function* pages(ask: (from: Position) => Promise<Page>): AsyncGenerator<readonly Row[]> {
+  let from: Position = {};
   do {
-    const command = new ScanCommand({
-      ...scan,
-      TableName: table.name,
-      ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-    });
-    const page = await table.call("Scan", (client, options) => client.send(command, options), signal);
-    from = page.LastEvaluatedKey;
-    yield page.Items ?? [];
-  } while (from !== undefined);
+    const { Items: rows = [], LastEvaluatedKey: last } = await ask(from);
+    // An empty page need not be the last one.
+    from = last === undefined ? {} : { ExclusiveStartKey: last };
+    yield rows;
+  } while (from.ExclusiveStartKey !== undefined);
 }

@@ -59,7 +59,7 @@ describe("sluice redrive", () => {
     expect(world.said()).toContain("► 1 messages would be moved, 0 dropped, 0 left");
   });
 
-  test("drops ticks of the schedule, and leaves what is no message of Sluice", async () => {
+  test("drops ticks of the schedule, and leaves messages that are not from Sluice", async () => {
     const world = redriveWorld([letter("tick", "{}"), letter("other", "hello"), letter("a", event("shop"))]);
     await world.move("undelivered", { to: hints });
     expect([...world.waiting.keys()]).toEqual(["other"]);
